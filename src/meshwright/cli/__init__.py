@@ -1,0 +1,54 @@
+"""The command line: one file a command, which parses, calls and prints."""
+
+import os
+import sys
+
+import typer
+
+from meshwright.cli import algorithms, build, demo, evaluate, export, generate, import_
+from meshwright.cli.common import fail, print_version
+from meshwright.errors import MeshwrightError
+
+EXIT_WRONG_CALL = 2
+EXIT_INTERRUPTED = 130
+
+# typer gives a public name to one kind of wrong call only; what it is derived from is all kinds.
+_WrongCall = typer.BadParameter.__base__
+
+app = typer.Typer(
+    name="meshwright",
+    help="Designs the overlay of a topic-based publish/subscribe system: few links, such that the "
+    "subscribers of every topic are connected among themselves.",
+    epilog="Start with: meshwright demo",
+    add_completion=False,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.callback(invoke_without_command=True)(print_version)
+for module in (demo, generate, import_, build, evaluate, export, algorithms):
+    module.register(app)
+
+
+def main() -> int:
+    """Run the command line; 0 done, 1 the answer is no, 2 the call or the input is wrong, 130 on Ctrl-C."""
+    try:
+        return app(prog_name="meshwright", standalone_mode=False) or 0
+    except MeshwrightError as error:
+        return fail(str(error), EXIT_WRONG_CALL)
+    except _WrongCall as error:  # type: ignore[misc]
+        return fail(_wrong_call(error), EXIT_WRONG_CALL)
+    except (KeyboardInterrupt, typer.Abort):
+        return fail("interrupted; nothing unfinished was kept", EXIT_INTERRUPTED)
+    except MemoryError:
+        return fail("out of memory; take a smaller input or another algorithm", EXIT_WRONG_CALL)
+    except BrokenPipeError:
+        # Whoever read our output has gone; Python would complain about it once more at its exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+
+
+def _wrong_call(error: typer.BadParameter) -> str:
+    command = error.ctx.command_path if error.ctx else "meshwright"
+    message = error.format_message().rstrip(".")
+    return f"{message}; see '{command} --help'" if message else f"give a command; see '{command} --help'"

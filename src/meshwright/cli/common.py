@@ -1,0 +1,114 @@
+"""What the commands share: options, output, and the reading of `--set name=value`."""
+
+import json
+import sys
+import types
+import typing
+from collections.abc import Iterable, Mapping
+from importlib.metadata import version
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from meshwright.errors import OptionError
+from meshwright.progress import ProgressBar
+
+Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="The dataset to write.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there already.")]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, and nothing else there.")]
+Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Set an option; may come often.")
+]
+
+_WORDS = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}
+
+
+def print_version(
+    context: typer.Context,
+    show: Annotated[bool, typer.Option("--version", is_eager=True, help="Print the version.")] = False,
+) -> None:
+    """Print the version where it is asked for, and the help where nothing is."""
+    if show:
+        print(f"meshwright {version('meshwright')}")
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help())
+
+
+def fail(message: str, code: int) -> int:
+    """Say in one line on stderr what is wrong; return the exit code."""
+    print("meshwright: " + " ".join(message.split()), file=sys.stderr)
+    return code
+
+
+def progress_bar() -> ProgressBar:
+    """The progress of a command: on stderr, and none where that is no terminal."""
+    return ProgressBar()
+
+
+def print_json(value: Mapping[str, Any] | list[Any]) -> None:
+    """Print a value for machines."""
+    print(json.dumps(value, indent=2, ensure_ascii=False))
+
+
+def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]], title: str = "") -> None:
+    """Print a table for people: the first column to the left, numbers to the right."""
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    table = Table(title=title or None, title_justify="left", title_style="bold")
+    for at, column in enumerate(columns):
+        table.add_column(column, justify="right" if at else "left", overflow="fold", no_wrap=not at)
+    for row in rows:
+        table.add_row(*(Text(shown(value)) for value in row))
+    Console().print(table)
+
+
+def shown(value: object) -> str:
+    """A value as people read it."""
+    if value is None:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}"
+    return f"{value:,.3g}" if isinstance(value, float) and abs(value) < 100 else _long(value)
+
+
+def _long(value: object) -> str:
+    return f"{value:,.0f}" if isinstance(value, float) else str(value)
+
+
+def parse_settings(settings: list[str] | None, annotations: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of `--set name=value`, each read as the type that its option is annotated with."""
+    values = {}
+    for setting in settings or []:
+        name, equals, text = setting.partition("=")
+        if not equals:
+            raise OptionError(f"--set got {setting!r}; write --set name=value")
+        if name not in annotations:
+            known = ", ".join(sorted(annotations)) or "none"
+            raise OptionError(f"there is no option {name!r} to set; the options are: {known}")
+        if name in values:
+            raise OptionError(f"--set gives {name!r} twice; give it once")
+        values[name] = _parsed(name, text, annotations[name])
+    return values
+
+
+def _parsed(name: str, text: str, annotation: Any) -> Any:
+    kinds = set(typing.get_args(annotation)) if isinstance(annotation, types.UnionType) else {annotation}
+    if type(None) in kinds and text == "none":
+        return None
+    kinds.discard(type(None))
+    try:
+        if kinds == {bool}:
+            return _WORDS[text.lower()]
+        if kinds <= {int, float, str}:
+            return next(iter(kinds))(text)
+    except (KeyError, ValueError):
+        legal = {bool: "yes or no", int: "a whole number", float: "a number"}[next(iter(kinds))]
+        raise OptionError(f"--set {name} got {text!r}; give {legal}") from None
+    raise OptionError(f"{name!r} can't be set on the command line; use the Python interface")

@@ -1,0 +1,86 @@
+"""`meshwright generate`: made-up interests."""
+
+import inspect
+import typing
+from time import perf_counter
+from typing import Annotated, Any
+
+import typer
+
+from meshwright.cli.common import Force, Json, Out, Seed, Settings, parse_settings, print_json, progress_bar
+from meshwright.errors import OptionError
+
+_WORKLOADS = ("unif", "zipf", "expo", "grid")
+_OWN_FLAGS = {"nodes", "topics", "seed", "progress", "sizes"}
+_EPILOG = """**Examples**
+
+`meshwright generate unif --nodes 10000 --topics 1000 --out workload`
+
+`meshwright generate zipf --nodes 1000 --topics 100 --subscriptions 20 --set alpha=1.5 --out workload`
+
+`meshwright generate grid --nodes 100 --topics 16 --set torus=yes --out workload`
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command(epilog=_EPILOG)(generate)
+
+
+def generate(
+    workload: Annotated[str, typer.Argument(metavar="unif|zipf|expo|grid")],
+    out: Out,
+    nodes: Annotated[int, typer.Option("--nodes", metavar="N")] = 10_000,
+    topics: Annotated[int, typer.Option("--topics", metavar="M")] = 1_000,
+    subscriptions: Annotated[int | None, typer.Option(help="Topics a node: one number for all.")] = None,
+    min_subscriptions: Annotated[int | None, typer.Option(help="Topics a node: a power law from …")] = None,
+    max_subscriptions: Annotated[int | None, typer.Option(help="… to …")] = None,
+    size_exponent: Annotated[float | None, typer.Option(help="… with this exponent.")] = None,
+    independent: Annotated[bool, typer.Option(help="Each topic by a coin of its own.")] = False,
+    settings: Settings = None,
+    seed: Seed = 0,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Make up interests by a law and write them as a dataset.
+
+    Topics are equally popular (unif), or by rank^-alpha (zipf), or by exp(-decay rank / topics) (expo); or
+    nodes take the topics near them on a plane (grid). What else a law has is given by --set.
+    """
+    from meshwright import workloads
+
+    if workload not in _WORKLOADS:
+        raise OptionError(f"there is no workload {workload!r}; choose among {', '.join(_WORKLOADS)}")
+    law = getattr(workloads, workload)
+    sizes = {
+        "subscriptions": subscriptions,
+        "min_subscriptions": min_subscriptions,
+        "max_subscriptions": max_subscriptions,
+        "size_exponent": size_exponent,
+        "independent": independent or None,
+    }
+    given = {name: value for name, value in sizes.items() if value is not None}
+    if given and workload == "grid":
+        raise OptionError(f"grid has no {next(iter(given))}; its sizes follow from radii: --set min_radius=…")
+    options = given | parse_settings(settings, _own_options(law))
+    begin = perf_counter()
+    interests = law(nodes, topics, seed=seed, progress=progress_bar(), **options)
+    made_by = {
+        "command": f"generate {workload}",
+        "options": {"nodes": nodes, "topics": topics, **options},
+        "seed": seed,
+        "seconds": {"generate": round(perf_counter() - begin, 3)},
+    }
+    interests.write(out, force=force, made_by=made_by, progress=progress_bar())
+    if as_json:
+        counts = {"nodes": nodes, "topics": topics, "interests": len(interests)}
+        print_json({"out": str(out), **counts, **made_by})
+    else:
+        print(f"{out}: {interests!r}")
+
+
+def _own_options(law: Any) -> dict[str, Any]:
+    """The options that this law has beside those that have a flag of their own."""
+    hints = typing.get_type_hints(law)
+    names = inspect.signature(law).parameters.keys() - _OWN_FLAGS
+    return {name: hints[name] for name in names}

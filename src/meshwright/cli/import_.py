@@ -1,0 +1,49 @@
+"""`meshwright import`: the mesh that somebody already runs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from meshwright.cli.common import Force, Json, Out, print_json, progress_bar
+
+_EPILOG = """**Example**
+
+`meshwright import workload --edges bridges.csv --source from --target to --out overlay`
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command("import", epilog=_EPILOG)(import_overlay)
+
+
+def import_overlay(
+    dataset: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset with the nodes' interests.")],
+    edges: Annotated[Path, typer.Option(metavar="PATH", help="CSV, TSV (.gz too) or Parquet: a link a row.")],
+    out: Out,
+    source: Annotated[str, typer.Option(help="The column of one end.")] = "source",
+    target: Annotated[str, typer.Option(help="The column of the other end.")] = "target",
+    cost: Annotated[str | None, typer.Option(help="The column of what a link costs.")] = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Read the links of an existing mesh and write them as an overlay, to evaluate or compare."""
+    from meshwright.model.interests import Interests
+    from meshwright.model.overlay import Overlay
+
+    interests = Interests.read(dataset)
+    parquet = edges.is_dir() or edges.suffix == ".parquet"
+    read = Overlay.from_parquet if parquet else Overlay.from_csv
+    overlay = read(interests, edges, source, target, cost=cost, progress=progress_bar())
+    made_by = {
+        "command": "import",
+        "options": {"source": source, "target": target, "cost": cost},
+        "inputs": [str(dataset), str(edges)],
+    }
+    overlay.write(out, force=force, made_by=made_by, progress=progress_bar())
+    if as_json:
+        counts = {"nodes": interests.node_count, "edges": len(overlay)}
+        print_json({"out": str(out), **counts, **made_by})
+    else:
+        print(f"{out}: {overlay!r}")

@@ -1,0 +1,1 @@
+"""Algorithms that make an overlay out of interests: one family a file."""

@@ -1,0 +1,170 @@
+"""The driver of the lazy greedy kernels, for every algorithm that takes edges by contribution."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from meshwright.kernels import greedy as kernel
+from meshwright.kernels.arrays import Ids, Offsets
+from meshwright.kernels.topic_components import NONE, TopicComponents, start_components
+from meshwright.machine import check_memory, cores
+from meshwright.model.interests import Interests
+from meshwright.progress import Progress, Ticks, run_with_ticks
+
+_HEAVY = 1_000_000
+"""Pairs in the rows of a level from which on threads pay: under it a level takes about a millisecond."""
+
+_BLOCK = 4 * _HEAVY
+"""Pairs refreshed at once; what is taken meanwhile makes the bounds of a larger block stale."""
+
+_MOST_THREADS = 8
+_BYTES_AN_INTEREST = 44
+_BYTES_A_WORD = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class GreedyProblem:
+    """Which edges the greedy may take, and how it counts: node i here is `nodes[i]` of the interests.
+
+    Nodes and topics that can't gain from any edge are left out. The order of the nodes settles ties: of the
+    edges with the greatest contribution the greedy takes the first, by its first and then its second node.
+    """
+
+    indptr: Offsets
+    topic_ids: Ids
+    topic_count: int
+    weights: Ids
+    nodes: Ids
+    keep_bounds: bool
+
+    @property
+    def words(self) -> int:
+        """The words of a bitset over the topics; 0 where lists are shorter (measured: half of it)."""
+        words = -(-self.topic_count // 64)
+        few_topics = words * len(self.nodes) <= 2 * len(self.topic_ids)
+        return words if few_topics and bool(np.all(self.weights == 1)) else 0
+
+    def estimated_bytes(self) -> int:
+        """How much memory `take_edges` needs: a byte a pair, and what grows with the interests."""
+        nodes = len(self.nodes)
+        pairs = nodes * (nodes + 7) // 2 if self.keep_bounds else 0
+        return pairs + _BYTES_AN_INTEREST * len(self.topic_ids) + _BYTES_A_WORD * self.words * nodes
+
+
+def make_problem(
+    interests: Interests, order: Ids, *, weights: Ids | None = None, keep_bounds: bool = True
+) -> GreedyProblem:
+    """The problem of all pairs of nodes, in `order`, by the topics that have two subscribers or more."""
+    if weights is None:
+        weights = np.ones(interests.topic_count, np.int32)
+    keep_topic = (np.diff(interests.topic_indptr) > 1) & (weights > 0)
+    keep = keep_topic[interests.topic_ids]
+    sizes = np.diff(np.concatenate([[0], np.cumsum(keep)])[interests.indptr])
+    nodes = order[sizes[order] > 0].astype(np.int32)
+    indptr = np.concatenate([[0], np.cumsum(sizes[nodes])]).astype(np.int64)
+    starts = np.concatenate([[0], np.cumsum(sizes)])[nodes]
+    places = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], np.diff(indptr))
+    new_id = (np.cumsum(keep_topic) - 1).astype(np.int32)
+    unit_weights = bool(np.all(weights[keep_topic] == 1))
+    return GreedyProblem(
+        indptr=indptr,
+        topic_ids=new_id[interests.topic_ids[keep]][places],
+        topic_count=int(keep_topic.sum()),
+        weights=weights[keep_topic].astype(np.int32),
+        nodes=nodes,
+        # A byte can't hold the bounds of weighted contributions, so these are computed anew each time.
+        keep_bounds=keep_bounds and unit_weights,
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class GreedyResult:
+    """The edges as ids of the interests, in the order in which they were taken."""
+
+    edges: Ids
+    pairs_examined: int
+
+
+def take_edges(
+    problem: GreedyProblem, *, instead: str, memory_limit: int | None = None, progress: Progress | None = None
+) -> GreedyResult:
+    """Take the edge of greatest contribution until none contributes.
+
+    Every edge has the greatest contribution of all pairs when it is taken. The time is at worst that of
+    looking at every pair at every level, and in practice that of computing each pair's overlap once or
+    twice; `instead` is what a message recommends when the memory can't suffice.
+    """
+    check_memory(
+        f"the greedy over {len(problem.nodes):,} nodes", problem.estimated_bytes(), instead, memory_limit
+    )
+    to_unite = len(problem.topic_ids) - problem.topic_count
+    pairs = run_with_ticks(lambda ticks: _run(problem, ticks), "taking edges", to_unite, progress)
+    taken, examined = (int(count) for count in pairs.counts)
+    return GreedyResult(edges=problem.nodes[pairs.edges[:taken]], pairs_examined=examined)
+
+
+def _run(problem: GreedyProblem, ticks: Ticks) -> kernel.Pairs:
+    state = start_components(
+        problem.indptr, problem.topic_ids, problem.topic_count, problem.weights, problem.words
+    )
+    pairs = _start_pairs(problem, state)
+    floor = int(problem.weights.min(initial=1))
+    threads = min(cores(), _MOST_THREADS)
+    rooms = [_scratch(problem) for _ in range(threads)]
+    with ThreadPoolExecutor(threads) as pool:
+        while (level := kernel.settle_light_levels(state, pairs, floor, _HEAVY, rooms[0], ticks)) > floor:
+            for rows in _blocks(pairs, level):
+                _refresh(pool, rooms, state, pairs, rows, level, ticks)
+                kernel.settle_rows(state, pairs, rows, level, rooms[0], ticks)
+    kernel.settle_last_level(state, pairs, floor, ticks)
+    return pairs
+
+
+def _start_pairs(problem: GreedyProblem, state: TopicComponents) -> kernel.Pairs:
+    nodes = len(problem.nodes)
+    firsts = np.arange(1, nodes + 1)
+    starts = np.concatenate([[0], np.cumsum((nodes - firsts + 7) // 8)])
+    pairs = kernel.Pairs(
+        firsts=firsts,
+        store=np.zeros(starts[-1] if problem.keep_bounds else 0, np.uint64),
+        starts=starts,
+        tops=np.zeros(nodes, np.int32),
+        edges=np.empty((len(problem.topic_ids) - problem.topic_count, 2), np.int32),
+        counts=np.zeros(2, np.int64),
+    )
+    kernel.start_rows(pairs, state.loose)
+    return pairs
+
+
+def _scratch(problem: GreedyProblem) -> kernel.Scratch:
+    nodes = len(problem.nodes)
+    own = np.full(problem.topic_count, NONE, np.int32)
+    return kernel.Scratch(np.zeros(max(nodes, 1), np.int32), np.zeros(nodes, np.int32), own)
+
+
+def _blocks(pairs: kernel.Pairs, level: int) -> Iterator[Offsets]:
+    """The rows that reach the level, in blocks of about `_BLOCK` pairs."""
+    rows = np.flatnonzero(pairs.tops >= level)
+    seen = np.cumsum(len(pairs.tops) - pairs.firsts[rows])
+    yield from np.split(rows, np.searchsorted(seen, np.arange(_BLOCK, seen[-1], _BLOCK)))
+
+
+def _refresh(
+    pool: ThreadPoolExecutor,
+    rooms: list[kernel.Scratch],
+    state: TopicComponents,
+    pairs: kernel.Pairs,
+    rows: Offsets,
+    level: int,
+    ticks: Ticks,
+) -> None:
+    """Refresh a block on all threads; neighbouring rows go to different ones, since they cost alike."""
+
+    def share(k: int) -> Any:
+        mine = np.ascontiguousarray(rows[k :: len(rooms)])
+        return kernel.refresh_rows(state, pairs, mine, level, rooms[k], ticks)
+
+    pairs.counts[1] += sum(pool.map(share, range(len(rooms))))

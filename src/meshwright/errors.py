@@ -1,0 +1,25 @@
+"""The error tree. Every message names the input, the rule and the way out.
+
+Foreign exceptions (pyarrow's, the operating system's) are translated where they enter, so that a caller
+who catches `MeshwrightError` has caught everything that a wrong input can cause.
+"""
+
+
+class MeshwrightError(Exception):
+    """The root of all errors that Meshwright raises on purpose."""
+
+
+class InputError(MeshwrightError):
+    """The data handed in can't be used: a missing column, an unknown node, a self loop, a wrong type."""
+
+
+class DatasetError(MeshwrightError):
+    """A folder is not the dataset it should be, is there already, or can't be written."""
+
+
+class OptionError(MeshwrightError):
+    """An unknown algorithm or option, or a value outside its range."""
+
+
+class CapacityError(MeshwrightError):
+    """The estimated memory does not fit; the message names what to use instead."""

@@ -1,0 +1,144 @@
+"""Connectivity and diameters of every topic's sub-overlay."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from meshwright.evaluate.cores import Chunk, balanced_chunks, on_all_cores
+from meshwright.kernels import subgraphs
+from meshwright.kernels.arrays import Floats, Ids, Offsets
+from meshwright.kernels.diameters import measure_topics as measure_kernel
+from meshwright.kernels.subgraphs import Links, TopicGraphs, TopicLists
+from meshwright.kernels.weighted_diameters import weighted_topic_diameters
+from meshwright.model.interests import Interests
+from meshwright.model.overlay import Overlay
+from meshwright.progress import Progress, Ticks, run_with_ticks
+
+_EDGES_AT_ONCE = 1 << 25
+"""Edges of sub-overlays held at the same time, at 8 bytes each, or 12 with costs."""
+
+ByNodes = dict[Chunk, Offsets]
+"""For each chunk of nodes, a number for each topic."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopicMeasures:
+    """By topic: subscribers, components, diameter, weighted diameter (-1: not connected, not asked for)."""
+
+    sizes: Offsets
+    components: Ids
+    diameters: Ids
+    weighted_diameters: Floats
+
+
+def links_of(overlay: Overlay) -> Links:
+    """The neighbours of each node."""
+    return subgraphs.links_of(overlay.edges, overlay.interests.node_count)
+
+
+def topic_lists(interests: Interests) -> TopicLists:
+    """The topics of each node, with the node's rank in each."""
+    ranks = subgraphs.interest_ranks(interests.topic_ids, interests.topic_count)
+    return TopicLists(interests.indptr, interests.topic_ids, ranks)
+
+
+def measure_topics(
+    overlay: Overlay, links: Links, lists: TopicLists, *, diameters: bool, progress: Progress | None = None
+) -> TopicMeasures:
+    """Components, and exact diameters where asked for, of all topics.
+
+    The sub-overlays of all topics are made at once, by looking at each edge's common topics; those together
+    are about as many as the interests where the overlay is a good one. Above 2^25 the topics are taken in
+    several rows, so working memory is bounded by that, 4 bytes an interest and 16 an edge.
+    """
+    topic_count = overlay.interests.topic_count
+    measures = TopicMeasures(
+        sizes=np.bincount(lists.topic_ids, minlength=topic_count),
+        components=np.zeros(topic_count, np.int32),
+        diameters=np.full(topic_count, -1, np.int32),
+        weighted_diameters=np.full(topic_count, -1.0),
+    )
+
+    def work(ticks: Ticks) -> None:
+        counts = _count_edges(lists, links, topic_count, ticks)
+        for row in _rows(_total(counts, (0, topic_count))):
+            graphs, places = _room(measures.sizes, counts, row, with_edge_ids=overlay.costs is not None)
+            _fill(lists, links, graphs, places, ticks)
+            _measure(graphs, measures, diameters, overlay.costs, ticks)
+
+    run_with_ticks(work, "measuring topics", topic_count, progress)
+    return measures
+
+
+def _count_edges(lists: TopicLists, links: Links, topic_count: int, ticks: Ticks) -> ByNodes:
+    """How many of the edges that belong to a chunk of nodes each topic's sub-overlay has."""
+    chunks = balanced_chunks(np.diff(links.indptr), chunks_a_thread=2)
+    counts = {nodes: np.zeros(topic_count, np.int64) for nodes in chunks}
+
+    def count(turns: Iterator[Chunk]) -> None:
+        for nodes in turns:
+            subgraphs.count_topic_edges(lists, links, nodes, counts[nodes], ticks)
+
+    on_all_cores(count, chunks, ticks, counted=False)
+    return counts
+
+
+def _total(counts: ByNodes, topics: Chunk) -> Offsets:
+    """The edges of each of the topics, of all nodes."""
+    first, last = topics
+    return sum((found[first:last] for found in counts.values()), np.zeros(last - first, np.int64))
+
+
+def _rows(edges: Offsets) -> list[Chunk]:
+    """Ranges of topics that together have no more edges than fit at once, or that are a single topic."""
+    cuts, reached = [0], np.cumsum(edges)
+    while cuts[-1] < len(edges):
+        before = reached[cuts[-1] - 1] if cuts[-1] else 0
+        end = int(np.searchsorted(reached, before + _EDGES_AT_ONCE, side="right"))
+        cuts.append(max(end, cuts[-1] + 1))
+    return list(pairwise(cuts))
+
+
+def _room(
+    sizes: Offsets, counts: ByNodes, topics: Chunk, *, with_edge_ids: bool
+) -> tuple[TopicGraphs, ByNodes]:
+    """Room for the sub-overlays of a row of topics, and where each chunk of nodes begins to write in it."""
+    first, last = topics
+    indptr = np.concatenate([[0], np.cumsum(_total(counts, topics))])
+    places = {}
+    free = indptr[:-1]
+    for nodes, found in counts.items():
+        places[nodes] = free.copy()
+        free = free + found[first:last]
+    ends = np.empty((indptr[-1], 2), np.int32)
+    edge_ids = np.empty(indptr[-1] if with_edge_ids else 0, np.int32)
+    return TopicGraphs(first, sizes[first:last], indptr, ends, edge_ids), places
+
+
+def _fill(lists: TopicLists, links: Links, graphs: TopicGraphs, places: ByNodes, ticks: Ticks) -> None:
+    """Write the sub-overlays; the chunks of nodes stand side by side in each, in their order."""
+
+    def fill(turns: Iterator[Chunk]) -> None:
+        for nodes in turns:
+            subgraphs.fill_topic_edges(lists, links, nodes, graphs, places[nodes], ticks)
+
+    on_all_cores(fill, list(places), ticks, counted=False)
+
+
+def _measure(
+    graphs: TopicGraphs, measures: TopicMeasures, diameters: bool, costs: Floats | None, ticks: Ticks
+) -> None:
+    """Write the measures of the topics whose sub-overlays these are."""
+
+    def measure(turns: Iterator[Chunk]) -> None:
+        for first, last in turns:
+            here = slice(graphs.first_topic + first, graphs.first_topic + last)
+            some = graphs._replace(sizes=measures.sizes[here], indptr=graphs.indptr[first : last + 1])
+            measure_kernel(some, measures.components[here], measures.diameters[here], diameters, ticks)
+            if costs is not None and diameters:
+                found = measures.weighted_diameters[here]
+                weighted_topic_diameters(some, costs, measures.components[here], found, ticks)
+
+    on_all_cores(measure, balanced_chunks(graphs.sizes + np.diff(graphs.indptr)), ticks)

@@ -1,0 +1,1 @@
+"""Numba kernels: arrays in, arrays out; no I/O, no errors, no Python objects."""

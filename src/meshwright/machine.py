@@ -1,0 +1,49 @@
+"""What the machine offers: cores, and memory that a job may take."""
+
+import os
+from pathlib import Path
+
+from meshwright.errors import CapacityError
+
+_SHARE_OF_FREE_MEMORY = 0.8
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
+def free_memory() -> int:
+    """How many bytes could be taken now without swapping, the container's limit included."""
+    return min(_free_on_machine(), _free_in_container())
+
+
+def _free_on_machine() -> int:
+    try:
+        text = Path("/proc/meminfo").read_text("ascii")
+    except OSError:
+        return int(os.sysconf("SC_PAGE_SIZE")) * int(os.sysconf("SC_PHYS_PAGES"))
+    fields = dict(line.split(":", 1) for line in text.splitlines())
+    return int(fields["MemAvailable"].split()[0]) * 1024
+
+
+def _free_in_container() -> int:
+    group = Path("/sys/fs/cgroup")
+    try:
+        limit = (group / "memory.max").read_text("ascii").strip()
+        used = int((group / "memory.current").read_text("ascii"))
+    except (OSError, ValueError):
+        return _free_on_machine()
+    return _free_on_machine() if limit == "max" else max(0, int(limit) - used)
+
+
+def check_memory(what: str, needed: int, instead: str, limit: int | None = None) -> None:
+    """Refuse work that needs more than `limit` bytes (four fifths of what is free, unless given)."""
+    if limit is None:
+        limit = int(_SHARE_OF_FREE_MEMORY * free_memory())
+    if needed > limit:
+        raise CapacityError(
+            f"{what} needs about {needed / 1e9:,.1f} GB and may take {limit / 1e9:,.1f} GB; {instead}"
+        )

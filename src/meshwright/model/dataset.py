@@ -1,0 +1,273 @@
+"""Datasets on disk: a folder of Parquet tables, and the manifest that says that they are complete.
+
+A table is a folder of part files, since Spark writes folders. `manifest.json` is written last: a folder
+without it is no dataset, so a run that was killed never passes for a finished one. See `docs/formats.md`.
+"""
+
+import errno
+import json
+import platform
+import re
+import shutil
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NamedTuple
+from uuid import uuid4
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from meshwright.errors import DatasetError, InputError
+from meshwright.model.files import part_files, reading
+from meshwright.model.names import one_line
+from meshwright.model.plain import plain
+from meshwright.model.schema import Wanted, check_types
+from meshwright.progress import Progress, stage
+
+FORMAT_VERSION = 1
+MANIFEST = "manifest.json"
+TABLES = ("interests", "nodes", "topics", "lists", "edges")
+"""The tables that a dataset of ours can always have; others are named in the manifest."""
+
+_PARTIAL = ".partial-"
+_OURS = ("format_version", "kind", "counts", "facts", "tables", "versions")
+_PACKAGES = ("meshwright", "numpy", "numba", "pyarrow")
+
+
+class TableSource(NamedTuple):
+    """A table to be written: its schema, its batches, and how many rows they have together."""
+
+    schema: pa.Schema
+    batches: Iterable[pa.RecordBatch]
+    rows: int
+
+
+def whole(table: pa.Table) -> TableSource:
+    """A table that is in memory already."""
+    return TableSource(table.schema, table.to_batches(), table.num_rows)
+
+
+def write_dataset(
+    path: str | Path,
+    manifest: Mapping[str, Any],
+    tables: Mapping[str, TableSource],
+    *,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> None:
+    """Write a dataset so that `path` holds all of it or, whatever happens, nothing that looks like one.
+
+    Everything goes to a hidden folder inside `path` first; then an old manifest is removed, old tables are
+    exchanged for the new ones, and the manifest is moved in last. A path that is there already and not empty
+    is refused without `force`; with it, files that are not ours stay, and failing before the exchange (a full
+    disk, Ctrl-C) leaves the old dataset as it was.
+    """
+    target = Path(path).absolute()
+    check_free(target, force)
+    is_new = not target.is_dir()
+    partial = target / f"{_PARTIAL}{uuid4().hex[:8]}"
+    try:
+        with writing(target):
+            partial.mkdir(parents=True)
+            _write_tables(partial, tables, progress)
+            text = json.dumps(manifest, indent=2, ensure_ascii=False)
+            (partial / MANIFEST).write_text(f"{text}\n", "utf-8")
+            _install(partial, target, force)
+    except BaseException:
+        shutil.rmtree(partial, ignore_errors=True)
+        if is_new:
+            with suppress(OSError):
+                target.rmdir()
+        raise
+
+
+def make_manifest(
+    kind: str,
+    counts: Mapping[str, int],
+    facts: Mapping[str, Any],
+    extra_tables: Mapping[str, int],
+    made_by: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """What made the dataset (command, algorithm, options, seed, inputs, seconds) and what it holds."""
+    given = plain(dict(made_by or {}), "made_by")
+    for key in _OURS:
+        if key in given:
+            raise InputError(f"made_by can't have the key {key!r}, which the dataset itself fills; rename it")
+    return {
+        "format_version": FORMAT_VERSION,
+        "kind": kind,
+        **given,
+        "counts": dict(counts),
+        "facts": plain(dict(facts), "facts"),
+        "tables": dict(extra_tables),
+        "versions": _versions(),
+    }
+
+
+def _versions() -> dict[str, str]:
+    versions = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            versions[name] = metadata.version(name)
+    return versions
+
+
+def check_free(target: Path, force: bool) -> None:
+    """Refuse a path at which a dataset could not be written; worth asking before long work."""
+    with writing(target):
+        if target.exists() and not target.is_dir():
+            raise DatasetError(f"{target} is a file; choose another path for the dataset, which is a folder")
+        entries = (
+            {entry.name for entry in target.iterdir() if not _is_partial(entry)} if target.is_dir() else set()
+        )
+    if entries and not force:
+        what = "is a dataset already" if MANIFEST in entries else "is there already and not empty"
+        raise DatasetError(f"{target} {what}; choose another path, or overwrite with force=True (--force)")
+
+
+def _is_partial(entry: Path) -> bool:
+    """Whether `entry` is what a killed run of ours left."""
+    return entry.name.startswith(_PARTIAL)
+
+
+@contextmanager
+def writing(target: Path) -> Iterator[None]:
+    """Turn what goes wrong while writing into a DatasetError."""
+    try:
+        yield
+    except (pa.ArrowException, OSError) as error:
+        full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+        way_out = "free some space" if full else "check the path and who may write there"
+        raise DatasetError(f"{target} can't be written: {one_line(error)}; {way_out}") from error
+
+
+def _write_tables(folder: Path, tables: Mapping[str, TableSource], progress: Progress | None) -> None:
+    done = 0
+    with stage(progress, "writing", sum(table.rows for table in tables.values())) as advance:
+        for name, table in tables.items():
+            (folder / name).mkdir()
+            with pq.ParquetWriter(folder / name / "part-00000.parquet", table.schema) as writer:
+                for batch in table.batches:
+                    writer.write_batch(batch)
+                    done += batch.num_rows
+                    advance(done)
+
+
+def _install(partial: Path, target: Path, force: bool) -> None:
+    """Move the finished tables to where they belong, and the manifest last."""
+    new = {table.name for table in partial.iterdir()} - {MANIFEST}
+    if force:
+        old = _old_tables(target)
+        (target / MANIFEST).unlink(missing_ok=True)
+        for name in old | new:
+            shutil.rmtree(target / name, ignore_errors=True)
+    for name in new:
+        (partial / name).rename(target / name)
+    (partial / MANIFEST).rename(target / MANIFEST)
+    for entry in target.iterdir():
+        if _is_partial(entry):
+            shutil.rmtree(entry, ignore_errors=True)
+
+
+def _old_tables(target: Path) -> set[str]:
+    """The tables of the dataset that `target` is or was."""
+    try:
+        return set(TABLES) | set(read_manifest(target)["tables"])
+    except DatasetError:
+        return set(TABLES)
+
+
+def read_manifest(path: str | Path, *kinds: str) -> dict[str, Any]:
+    """The manifest of the dataset at `path`, which must be of one of `kinds`, if any are given."""
+    path = Path(path)
+    with reading(path, DatasetError):
+        if not path.is_dir():
+            raise DatasetError(f"{path}: there is no such folder; a dataset is a folder with a {MANIFEST}")
+        if not (path / MANIFEST).is_file():
+            raise DatasetError(
+                f"{path} has no {MANIFEST}: it is no dataset, or its writing was cut off; write it again"
+            )
+        text = (path / MANIFEST).read_text("utf-8")
+    try:
+        manifest = json.loads(text)
+    except ValueError as error:
+        raise DatasetError(f"{path / MANIFEST} is not JSON: {error}; write the dataset again") from None
+    _check_manifest(path, manifest, kinds)
+    return manifest  # type: ignore[no-any-return]
+
+
+def _check_manifest(path: Path, manifest: Any, kinds: tuple[str, ...]) -> None:
+    version = manifest.get("format_version") if isinstance(manifest, dict) else None
+    if version != FORMAT_VERSION:
+        raise DatasetError(
+            f"{path / MANIFEST} has format version {version}; this Meshwright reads {FORMAT_VERSION}: "
+            f"use the Meshwright that wrote it, or write it again"
+        )
+    for key in ("counts", "facts", "tables"):
+        if not isinstance(manifest.get(key), dict):
+            raise DatasetError(f"{path / MANIFEST} has no {key!r}; write the dataset again")
+    for name in manifest["tables"]:
+        check_table_name(name, DatasetError)
+    if kinds and manifest.get("kind") not in kinds:
+        raise DatasetError(
+            f"{path} is a dataset of kind {manifest.get('kind')!r}; give one of kind {' or '.join(kinds)}"
+        )
+
+
+def check_table_name(name: str, error: type[InputError] | type[DatasetError]) -> None:
+    """Refuse the name of an extra table that can't be a folder beside ours."""
+    if not re.fullmatch("[a-z][a-z0-9_]*", name) or name in TABLES:
+        raise error(
+            f"an extra table can't be called {name!r}; use lower-case letters, digits and _, "
+            f"and none of {', '.join(TABLES)}"
+        )
+
+
+def check_counts(path: Path, manifest: Mapping[str, Any], found: Mapping[str, int]) -> None:
+    """Refuse a dataset whose tables hold another number of things than its manifest says."""
+    for name, count in found.items():
+        stated = manifest["counts"].get(name)
+        if stated != count:
+            raise DatasetError(f"{path} holds {count} {name}, and its manifest says {stated}; write it again")
+
+
+def read_table(
+    path: Path,
+    name: str,
+    wanted: Mapping[str, Wanted],
+    optional: frozenset[str] = frozenset(),
+    only_wanted: bool = False,
+) -> pa.Table:
+    """All part files of a table, in the order of their names, after a check of the columns' types."""
+    with reading(path / name, DatasetError):
+        parts = part_files(path / name) if (path / name).is_dir() else []
+    if not parts:
+        raise DatasetError(f"{path / name} is missing or has no *.parquet file; write the dataset again")
+    tables = []
+    for part in parts:
+        with reading(part, DatasetError), pq.ParquetFile(part) as file:
+            schema = file.schema_arrow
+            check_types(schema, wanted, str(part), DatasetError, optional)
+            columns = [column for column in schema.names if column in wanted or not only_wanted]
+            tables.append(pa.schema([schema.field(column) for column in columns]).empty_table())
+            # A row group at a time: half the time and half the peak of reading all of a list column at once.
+            tables += [file.read_row_group(group, columns) for group in range(file.num_row_groups)]
+    with reading(path / name, DatasetError):
+        table = pa.concat_tables(tables).replace_schema_metadata(None)
+    for column in wanted:
+        if column in table.column_names and table[column].null_count:
+            raise DatasetError(
+                f"{path / name}: column {column!r} has {table[column].null_count} nulls; fill them"
+            )
+    return table
+
+
+@contextmanager
+def as_dataset(path: Path) -> Iterator[None]:
+    """What is wrong with the values in a dataset is an error of the dataset."""
+    try:
+        yield
+    except InputError as error:
+        raise DatasetError(f"{path}: {error}") from error

@@ -1,0 +1,112 @@
+"""Interests as plain arrays: a compressed sparse row (CSR) for each node, and its transpose."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from meshwright.errors import InputError
+from meshwright.model.names import Ids
+from meshwright.model.pairs import Pairs
+
+if TYPE_CHECKING:
+    from scipy.sparse import csr_array
+
+Offsets = npt.NDArray[np.int64]
+
+
+class Dense(NamedTuple):
+    """The four arrays of which `Interests` consists."""
+
+    indptr: Offsets
+    topic_ids: Ids
+    nodes: pa.StringArray
+    topics: pa.StringArray
+
+
+def dense(pairs: Pairs) -> Dense:
+    """The interests that `pairs` (node, topic) state; a pair that comes twice is one interest.
+
+    One sort of 64-bit keys: 0.5 s for 30 million pairs, where going through scipy's COO takes 2.5 s.
+    """
+    node_count, topic_count = len(pairs.first_names), len(pairs.second_names)
+    keys = pairs.first_ids.astype(np.int64)
+    keys *= topic_count
+    keys += pairs.second_ids
+    keys.sort()
+    repeated = keys[1:] == keys[:-1]
+    if repeated.any():
+        keys = keys[np.concatenate([[True], ~repeated])]
+    indptr = np.searchsorted(keys, np.arange(node_count + 1, dtype=np.int64) * topic_count)
+    if len(keys):
+        keys %= topic_count
+    return Dense(sealed(indptr), sealed(keys.astype(np.int32)), pairs.first_names, pairs.second_names)
+
+
+def transposed(indptr: Offsets, ids: Ids, columns: int) -> tuple[Offsets, Ids]:
+    """The same pairs by column: offsets for each column, and sorted row ids. Linear (a counting sort)."""
+    by_column = as_scipy(np.ones(len(ids), np.int8), indptr, ids, columns).tocsc()
+    return sealed(by_column.indptr.astype(np.int64)), sealed(by_column.indices.astype(np.int32, copy=False))
+
+
+def as_scipy(values: npt.NDArray[Any], indptr: Offsets, ids: Ids, columns: int) -> csr_array:
+    """A CSR as scipy's; it takes one type for offsets and ids, and would make both int64 if one is."""
+    from scipy.sparse import csr_array
+
+    offsets = indptr.astype(np.int32) if len(ids) <= np.iinfo(np.int32).max else indptr
+    return csr_array((values, ids, offsets), shape=(len(indptr) - 1, columns))
+
+
+def rows_of(indptr: Offsets) -> Ids:
+    """For each entry of a CSR the row that it belongs to."""
+    return np.repeat(np.arange(len(indptr) - 1, dtype=np.int32), np.diff(indptr))
+
+
+def sealed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """An array that nobody else holds, made read-only in place."""
+    array.flags.writeable = False
+    return array
+
+
+def frozen(array: npt.ArrayLike, kind: type[np.generic], what: str) -> npt.NDArray[Any]:
+    """`array` as a read-only C-contiguous array of `kind`; copied if somebody could still write to it."""
+    given = _cast(np.asarray(array), np.dtype(kind), what)
+    if given.flags.writeable or not given.flags.c_contiguous:
+        given = given.copy(order="C")
+        given.flags.writeable = False
+    return given
+
+
+def _cast(given: npt.NDArray[Any], kind: np.dtype[Any], what: str) -> npt.NDArray[Any]:
+    """`given` in another type, if that changes no value."""
+    if given.dtype == kind:
+        return given
+    legal = "iu" if kind.kind == "i" else "iuf"
+    if given.size and given.dtype.kind not in legal:
+        raise InputError(f"{what} is of type {given.dtype}; give {kind}")
+    cast = given.astype(kind)
+    if kind.kind == "i" and (cast != given).any():
+        raise InputError(f"{what} has values beyond {np.iinfo(kind).max}, the greatest {kind}")
+    return cast
+
+
+def check_lists(indptr: Offsets, topic_ids: Ids, node_count: int, topic_count: int) -> None:
+    """Refuse arrays that are not a CSR of sorted unique topics for each node. Linear, a byte an interest."""
+    if indptr.shape != (node_count + 1,) or topic_ids.ndim != 1:
+        raise InputError(
+            f"indptr has shape {indptr.shape} and topic_ids {topic_ids.shape}; "
+            f"for {node_count:,} nodes give ({node_count + 1},) and one dimension"
+        )
+    if indptr[0] != 0 or indptr[-1] != len(topic_ids) or (np.diff(indptr) < 0).any():
+        raise InputError(f"indptr must rise from 0 to {len(topic_ids)}, the length of topic_ids")
+    if len(topic_ids) and (topic_ids.min() < 0 or topic_ids.max() >= topic_count):
+        raise InputError(f"topic_ids must lie between 0 and {topic_count - 1}, the topics that have names")
+    falls = topic_ids[1:] <= topic_ids[:-1]
+    starts = indptr[1:-1]
+    falls[starts[(starts > 0) & (starts < len(topic_ids))] - 1] = False
+    if falls.any():
+        node = int(np.searchsorted(indptr, int(falls.argmax()), side="right")) - 1
+        raise InputError(f"the topics of node {node} are not strictly rising; sort them and drop repeats")

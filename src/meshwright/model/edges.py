@@ -1,0 +1,134 @@
+"""Edges as arrays: their one form, and what is refused on the way to it."""
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from meshwright.errors import InputError
+from meshwright.model.dense import frozen
+from meshwright.model.names import Ids
+from meshwright.model.pairs import Columns, Floats, Pairs
+
+SOURCE_TARGET = Columns("source", "target")
+
+
+def frozen_edges(edges: npt.ArrayLike) -> Ids:
+    """`edges` as a read-only int32 array of shape (m, 2)."""
+    given = np.asarray(edges)
+    if given.size == 0:
+        given = np.empty((0, 2), np.int32)
+    if given.ndim != 2 or given.shape[1] != 2:
+        raise InputError(f"edges has shape {given.shape}; give (m, 2), a row of two node ids for each edge")
+    return frozen(given, np.int32, "edges")
+
+
+def check_edges(nodes: pa.StringArray, edges: Ids) -> None:
+    """Refuse edges that are not in their one form: ids of nodes, u < v, rows strictly rising."""
+    _check_ends(nodes, edges)
+    keys = _keys(edges, len(nodes))
+    if (edges[:, 0] > edges[:, 1]).any() or (keys[1:] <= keys[:-1]).any():
+        raise InputError("the edges must have u < v and rise strictly; use Overlay.from_arrays for any order")
+
+
+def _check_ends(nodes: pa.StringArray, edges: Ids) -> None:
+    if len(edges) and (edges.min() < 0 or edges.max() >= len(nodes)):
+        beyond = edges[((edges < 0) | (edges >= len(nodes))).any(axis=1)]
+        raise InputError(
+            f"edge {beyond[0].tolist()}{_and_more(len(beyond))} names an id outside 0 to {len(nodes) - 1}; "
+            f"ids are the ranks of the nodes' names"
+        )
+    loops = edges[edges[:, 0] == edges[:, 1], 0]
+    if len(loops):
+        name = nodes[int(loops[0])].as_py()
+        raise InputError(f"an edge joins {name!r} to itself{_and_more(len(loops))}; leave self loops out")
+
+
+def _and_more(count: int) -> str:
+    return f" (and {count - 1} more)" if count > 1 else ""
+
+
+def _keys(edges: Ids, node_count: int) -> npt.NDArray[np.int64]:
+    """One number for each edge, which sorts like its row."""
+    keys = edges[:, 0].astype(np.int64)
+    keys *= node_count
+    keys += edges[:, 1]
+    return keys
+
+
+def check_costs(nodes: pa.StringArray, edges: Ids, costs: Floats | None) -> None:
+    """Refuse costs that are not one positive finite number for each edge."""
+    if costs is None:
+        return
+    if costs.shape != (len(edges),):
+        raise InputError(f"costs has shape {costs.shape} for {len(edges)} edges; give one number for each")
+    wrong = np.flatnonzero(~((costs > 0) & (costs < np.inf)))
+    if len(wrong):
+        raise InputError(
+            f"the edge {_edge(nodes, edges[wrong[0]])} costs {costs[wrong[0]]}{_and_more(len(wrong))}; "
+            f"a cost is a positive finite number"
+        )
+
+
+def _edge(nodes: pa.StringArray, edge: Ids) -> str:
+    u, v = (nodes[int(end)].as_py() for end in edge)
+    return f"{u!r} - {v!r}"
+
+
+def canonical(
+    nodes: pa.StringArray, edges: npt.ArrayLike, costs: npt.ArrayLike | None
+) -> tuple[Ids, Floats | None]:
+    """Edges in their one form, and their costs in the same order. Linear if they have it, else one sort."""
+    given = frozen_edges(edges)
+    prices: Floats | None = None if costs is None else frozen(costs, np.float64, "costs")
+    _check_ends(nodes, given)
+    check_costs(nodes, given, prices)
+    ordered: Ids = given if (given[:, 0] < given[:, 1]).all() else np.sort(given, axis=1)
+    keys = _keys(ordered, len(nodes))
+    if not (keys[1:] <= keys[:-1]).any():
+        return ordered, prices
+    if prices is None:
+        return np.stack(np.divmod(np.unique(keys), len(nodes)), axis=1).astype(np.int32), None
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    _check_agreement(nodes, ordered[first], prices, prices[first], group)
+    return ordered[first], prices[first]
+
+
+def _check_agreement(
+    nodes: pa.StringArray, edges: Ids, prices: Floats, kept: Floats, group: npt.NDArray[np.int64]
+) -> None:
+    """Refuse an edge that comes twice with two costs."""
+    other = np.flatnonzero(prices != kept[group])
+    if len(other):
+        at = group[other[0]]
+        raise InputError(
+            f"the edge {_edge(nodes, edges[at])} comes with the costs {kept[at]} and {prices[other[0]]}; "
+            f"an edge has one cost"
+        )
+
+
+def by_name(
+    nodes: pa.StringArray, pairs: Pairs, costs: npt.ArrayLike | None, origin: str
+) -> tuple[Ids, Floats | None]:
+    """Pairs of node names as edges in their one form; a name that is no node is refused."""
+    sides = ((pairs.first_ids, pairs.first_names), (pairs.second_ids, pairs.second_names))
+    ends = [_lookup(nodes, names)[ids] for ids, names in sides]
+    edges = np.stack(ends, axis=1)
+    if len(edges) and edges.min() < 0:
+        row, side = (int(place[0]) for place in np.nonzero(edges < 0))
+        ids, names = sides[side]
+        unknown = set()
+        for _, known in sides:
+            unknown.update(known.filter(pa.array(_lookup(nodes, known) < 0)).to_pylist())
+        raise InputError(
+            f"{origin}, row {row + 1}: {names[int(ids[row])].as_py()!r}{_and_more(len(unknown))} is not "
+            f"among the {len(nodes):,} nodes of the interests; add it there (a node may have no topics), "
+            f"or leave its edges out"
+        )
+    return canonical(nodes, edges, costs)
+
+
+def _lookup(nodes: pa.StringArray, names: pa.StringArray) -> Ids:
+    """The id of each name, or -1 for what is no node."""
+    found: Ids = pc.index_in(names, value_set=nodes).fill_null(-1).to_numpy()
+    return found

@@ -1,0 +1,30 @@
+"""Files that come from outside: which they are, and their readers' errors as ours."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+
+from meshwright.errors import DatasetError, InputError
+from meshwright.model.names import one_line
+
+
+@contextmanager
+def reading(path: Path, error: type[InputError] | type[DatasetError] = InputError) -> Iterator[None]:
+    """Turn what Arrow or the operating system says about `path` into `error`, on one line."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise error(f"{path}: there is no such file; check the path") from None
+    except IsADirectoryError:
+        raise error(f"{path} is a folder; give a file") from None
+    except (pa.ArrowException, OSError, UnicodeError) as foreign:
+        raise error(f"{path} can't be read: {one_line(foreign)}") from foreign
+
+
+def part_files(path: Path) -> list[Path]:
+    """The Parquet files that `path` stands for: itself, or all `*.parquet` of a folder by name."""
+    if not path.is_dir():
+        return [path]
+    return sorted(part for part in path.glob("*.parquet") if not part.name.startswith((".", "_")))

@@ -1,0 +1,238 @@
+"""Interests: which node wants which topic."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from meshwright.model import interest_sinks, interest_sources, interest_tables
+from meshwright.model.attributes import NODE_ATTRIBUTES, TOPIC_ATTRIBUTES, checked_attributes, same_table
+from meshwright.model.dataset import as_dataset, check_counts, make_manifest, read_manifest, write_dataset
+from meshwright.model.dense import Offsets, check_lists, frozen, transposed
+from meshwright.model.names import Ids, NameSource, check_names, find, name_array
+from meshwright.model.pairs import Columns
+from meshwright.progress import Progress
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import pandas as pd
+    from scipy.sparse import csr_array
+
+
+def _names(names: pa.StringArray, ids: Ids) -> list[str]:
+    found: list[str] = names.take(pa.array(ids)).to_pylist()
+    return found
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Interests:
+    """All (node, topic) pairs, by node and by topic; frozen, and checked in linear time when made.
+
+    `indptr` and `topic_ids` are a CSR by node: the topics of node i are `topic_ids[indptr[i]:indptr[i + 1]]`,
+    sorted and unique. `nodes` and `topics` are the names by id; an id is the rank of the name in UTF-8 byte
+    order. Nodes without topics and topics without nodes are legal. The arrays are read-only; 4 bytes an
+    interest and 8 a node, beside the names, and 4 more an interest once the other direction was asked for.
+
+    `node_attributes` and `topic_attributes` hold what else is known (site, lat, lon, host, port, max_links;
+    rate; anything), a row for each id.
+    """
+
+    indptr: Offsets
+    topic_ids: Ids
+    nodes: pa.StringArray
+    topics: pa.StringArray
+    node_attributes: pa.Table | None = None
+    topic_attributes: pa.Table | None = None
+
+    def __post_init__(self) -> None:
+        self._set(indptr=frozen(self.indptr, np.int64, "indptr"))
+        self._set(topic_ids=frozen(self.topic_ids, np.int32, "topic_ids"))
+        self._set(nodes=name_array(self.nodes, "node"), topics=name_array(self.topics, "topic"))
+        check_names(self.nodes, "node")
+        check_names(self.topics, "topic")
+        check_lists(self.indptr, self.topic_ids, self.node_count, self.topic_count)
+        known = (self.node_attributes, self.node_count, NODE_ATTRIBUTES, "node")
+        self._set(node_attributes=checked_attributes(*known))
+        known = (self.topic_attributes, self.topic_count, TOPIC_ATTRIBUTES, "topic")
+        self._set(topic_attributes=checked_attributes(*known))
+
+    def _set(self, **fields: object) -> None:
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    def __len__(self) -> int:
+        """The number of interests."""
+        return len(self.topic_ids)
+
+    def __repr__(self) -> str:
+        return f"Interests({self.node_count:,} nodes, {self.topic_count:,} topics, {len(self):,} interests)"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Interests):
+            return NotImplemented
+        return (
+            self.nodes.equals(other.nodes)
+            and self.topics.equals(other.topics)
+            and np.array_equal(self.indptr, other.indptr)
+            and np.array_equal(self.topic_ids, other.topic_ids)
+            and same_table(self.node_attributes, other.node_attributes)
+            and same_table(self.topic_attributes, other.topic_attributes)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes there are, those without topics included."""
+        return len(self.nodes)
+
+    @property
+    def topic_count(self) -> int:
+        """How many topics there are, those without nodes included."""
+        return len(self.topics)
+
+    @cached_property
+    def _by_topic(self) -> tuple[Offsets, Ids]:
+        return transposed(self.indptr, self.topic_ids, self.topic_count)
+
+    @property
+    def topic_indptr(self) -> Offsets:
+        """The other direction: the nodes of topic t are `node_ids[topic_indptr[t]:topic_indptr[t + 1]]`."""
+        return self._by_topic[0]
+
+    @property
+    def node_ids(self) -> Ids:
+        """The sorted nodes of each topic, made in linear time on first use and kept."""
+        return self._by_topic[1]
+
+    def topics_of(self, node: str) -> list[str]:
+        """The names of a node's topics, sorted."""
+        at = find(self.nodes, node, "node")
+        return _names(self.topics, self.topic_ids[self.indptr[at] : self.indptr[at + 1]])
+
+    def nodes_of(self, topic: str) -> list[str]:
+        """The names of a topic's nodes, sorted."""
+        at = find(self.topics, topic, "topic")
+        return _names(self.nodes, self.node_ids[self.topic_indptr[at] : self.topic_indptr[at + 1]])
+
+    @classmethod
+    def from_arrays(
+        cls, indptr: npt.ArrayLike, topic_ids: npt.ArrayLike, nodes: NameSource, topics: NameSource
+    ) -> Interests:
+        """Of arrays that are dense already, and names sorted by id. Read-only arrays are not copied."""
+        return cls(
+            frozen(indptr, np.int64, "indptr"),
+            frozen(topic_ids, np.int32, "topic_ids"),
+            name_array(nodes, "node"),
+            name_array(topics, "topic"),
+        )
+
+    @classmethod
+    def from_pairs(
+        cls, pairs: Iterable[tuple[str, str]], nodes: NameSource = (), topics: NameSource = ()
+    ) -> Interests:
+        """Of (node, topic) pairs of strings; `nodes` and `topics` name those that have no pair as well."""
+        return cls(*interest_sources.from_pairs(pairs, nodes, topics))
+
+    @classmethod
+    def from_csv(
+        cls,
+        path: str | Path,
+        node: str = "node",
+        topic: str = "topic",
+        *,
+        delimiter: str | None = None,
+        progress: Progress | None = None,
+    ) -> Interests:
+        """Of two columns of a CSV file with a header, decompressed by its name (.gz, .bz2, .zst).
+
+        All values are read as strings as they stand: "007" stays "007", blanks stay. The delimiter is a tab
+        for *.tsv and a comma otherwise, unless given.
+        """
+        return cls(*interest_sources.from_csv(path, Columns(node, topic), delimiter, progress))
+
+    @classmethod
+    def from_parquet(
+        cls, path: str | Path, node: str = "node", topic: str = "topic", *, progress: Progress | None = None
+    ) -> Interests:
+        """Of two string columns of a Parquet file, or of all Parquet files in a folder."""
+        return cls(*interest_sources.from_parquet(path, Columns(node, topic), progress))
+
+    @classmethod
+    def from_arrow(cls, table: Any, node: str = "node", topic: str = "topic") -> Interests:
+        """Of two string columns of an Arrow table, or of what hands one over (Polars, DuckDB)."""
+        return cls(*interest_sources.from_arrow(table, Columns(node, topic)))
+
+    @classmethod
+    def from_pandas(cls, frame: pd.DataFrame, node: str = "node", topic: str = "topic") -> Interests:
+        """Of two columns of strings (or of categories that are strings) of a pandas frame."""
+        return cls(*interest_sources.from_pandas(frame, Columns(node, topic)))
+
+    @classmethod
+    def from_scipy(
+        cls, matrix: Any, nodes: NameSource | None = None, topics: NameSource | None = None
+    ) -> Interests:
+        """Of a matrix, nodes by topics, in which what is not zero is an interest.
+
+        Without names, rows become n000…, columns t000…, zero-padded, so that id and index are the same.
+        """
+        return cls(*interest_sources.from_scipy(matrix, nodes, topics))
+
+    @classmethod
+    def from_networkx(cls, graph: nx.Graph[str]) -> Interests:
+        """Of a bipartite graph whose vertices have `bipartite` 0 (a node) or 1 (a topic)."""
+        return cls(*interest_sources.from_networkx(graph))
+
+    def to_pairs(self) -> Iterator[tuple[str, str]]:
+        """The (node, topic) pairs one by one, by node and then by topic; without those that have none."""
+        return interest_sinks.to_pairs(self)
+
+    def to_arrow(self) -> pa.Table:
+        """A table `node, topic` of dictionary-encoded strings, at 8 bytes an interest."""
+        return interest_sinks.to_arrow(self)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """A frame `node, topic` of categories, at 8 bytes an interest."""
+        frame: pd.DataFrame = self.to_arrow().to_pandas()
+        return frame
+
+    def to_scipy(self) -> csr_array:
+        """A matrix of ones (int32), nodes by topics, by id."""
+        return interest_sinks.to_scipy(self)
+
+    def to_networkx(self) -> nx.Graph[str]:
+        """A bipartite graph of nodes (`bipartite` 0) and topics (1); a name on both sides is refused."""
+        return interest_sinks.to_networkx(self)
+
+    def write(
+        self,
+        path: str | Path,
+        *,
+        force: bool = False,
+        made_by: Mapping[str, Any] | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        """Write a dataset: all of it, or nothing that looks like one.
+
+        What is there already is overwritten only with `force`. `made_by` goes into the manifest: command,
+        algorithm, options, seed, inputs, seconds for each stage.
+        """
+        manifest = make_manifest("interests", interest_tables.counts(self), {}, {}, made_by)
+        write_dataset(path, manifest, interest_tables.tables(self), force=force, progress=progress)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Interests:
+        """Read an interests dataset, or the interests of an overlay dataset."""
+        path = Path(path)
+        manifest = read_manifest(path, "interests", "overlay")
+        with as_dataset(path):
+            interests = cls(*interest_tables.read(path))
+        check_counts(path, manifest, interest_tables.counts(interests))
+        return interests

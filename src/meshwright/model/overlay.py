@@ -1,0 +1,196 @@
+"""Overlays: which nodes hold a link to which."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from meshwright.model import edges as edge_lists
+from meshwright.model import overlay_sinks, overlay_tables
+from meshwright.model import pairs as sources
+from meshwright.model.attributes import same_table
+from meshwright.model.dataset import as_dataset, check_counts, make_manifest, read_manifest, write_dataset
+from meshwright.model.dense import Offsets, frozen
+from meshwright.model.interests import Interests
+from meshwright.model.names import Ids
+from meshwright.model.pairs import Columns, Floats
+from meshwright.model.plain import plain
+from meshwright.progress import Progress
+
+if TYPE_CHECKING:
+    import networkx as nx
+    import pandas as pd
+    from scipy.sparse import csr_array
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Overlay:
+    """The undirected links among the nodes of an `Interests`; frozen, and checked in linear time when made.
+
+    `edges` is an int32 array (m, 2) of node ids with u < v, its rows sorted and unique; `costs`, where links
+    cost, holds a positive finite number for each edge. `facts` is what the algorithm says about its work, in
+    JSON's types; `tables` is what else it made (fingers, views). To make one from ids in any order use
+    `from_arrays`, from names `from_edges`.
+    """
+
+    interests: Interests
+    edges: Ids
+    costs: Floats | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    tables: Mapping[str, pa.Table] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._set(edges=edge_lists.frozen_edges(self.edges))
+        if self.costs is not None:
+            self._set(costs=frozen(self.costs, np.float64, "costs"))
+        self._set(facts=plain(dict(self.facts), "facts"), tables=overlay_tables.checked_extras(self.tables))
+        edge_lists.check_edges(self.interests.nodes, self.edges)
+        edge_lists.check_costs(self.interests.nodes, self.edges, self.costs)
+
+    def _set(self, **fields: object) -> None:
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    def __len__(self) -> int:
+        """The number of edges."""
+        return len(self.edges)
+
+    def __repr__(self) -> str:
+        costs = "" if self.costs is None else ", with costs"
+        return f"Overlay({self.interests.node_count:,} nodes, {len(self):,} edges{costs})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Overlay):
+            return NotImplemented
+        return (
+            self.interests == other.interests
+            and np.array_equal(self.edges, other.edges)
+            and _same_costs(self.costs, other.costs)
+            and self.facts == other.facts
+            and self.tables.keys() == other.tables.keys()
+            and all(same_table(table, other.tables[name]) for name, table in self.tables.items())
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def degrees(self) -> Offsets:
+        """How many links each node has, by id."""
+        return np.bincount(self.edges.ravel(), minlength=self.interests.node_count)
+
+    @classmethod
+    def from_arrays(
+        cls,
+        interests: Interests,
+        edges: npt.ArrayLike,
+        costs: npt.ArrayLike | None = None,
+        facts: Mapping[str, Any] | None = None,
+        tables: Mapping[str, pa.Table] | None = None,
+    ) -> Overlay:
+        """Of pairs of node ids in any order and direction; a pair that comes twice is one edge.
+
+        Edges that are in their final form already are only checked; otherwise one sort of 64-bit keys.
+        """
+        ordered, prices = edge_lists.canonical(interests.nodes, edges, costs)
+        return cls(interests, ordered, prices, facts or {}, tables or {})
+
+    @classmethod
+    def from_edges(
+        cls, interests: Interests, pairs: Iterable[tuple[str, str]], costs: npt.ArrayLike | None = None
+    ) -> Overlay:
+        """Of pairs of node names, the mesh somebody already has; `costs` has a number for each pair.
+
+        A pair that comes twice, in either direction, is one edge, and must come with the same cost. A name
+        that is no node, and an edge from a node to itself, are refused.
+        """
+        columns = edge_lists.SOURCE_TARGET
+        found = sources.collect(sources.from_tuples(pairs, columns), columns)
+        return cls(interests, *edge_lists.by_name(interests.nodes, found, costs, "the edges"))
+
+    @classmethod
+    def from_csv(
+        cls,
+        interests: Interests,
+        path: str | Path,
+        source: str = "source",
+        target: str = "target",
+        *,
+        cost: str | None = None,
+        delimiter: str | None = None,
+        progress: Progress | None = None,
+    ) -> Overlay:
+        """Of two columns of node names of a CSV file, read as by `Interests.from_csv`, and one of costs."""
+        columns = Columns(source, target, cost)
+        found = sources.collect(sources.from_csv(path, columns, delimiter), columns, progress=progress)
+        return cls(interests, *edge_lists.by_name(interests.nodes, found, found.values, str(path)))
+
+    @classmethod
+    def from_parquet(
+        cls,
+        interests: Interests,
+        path: str | Path,
+        source: str = "source",
+        target: str = "target",
+        *,
+        cost: str | None = None,
+        progress: Progress | None = None,
+    ) -> Overlay:
+        """Of two string columns of a Parquet file or a folder of them, and a column of costs."""
+        columns = Columns(source, target, cost)
+        found = sources.collect(sources.from_parquet(path, columns), columns, progress=progress)
+        return cls(interests, *edge_lists.by_name(interests.nodes, found, found.values, str(path)))
+
+    def to_arrow(self) -> pa.Table:
+        """A table `source, target, source_id, target_id`, and `cost` where links cost.
+
+        The names are dictionary-encoded, at 4 bytes each.
+        """
+        return overlay_sinks.to_arrow(self)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """The columns of `to_arrow` as a frame; names are categories."""
+        frame: pd.DataFrame = self.to_arrow().to_pandas()
+        return frame
+
+    def to_scipy(self) -> csr_array:
+        """The symmetric matrix, nodes by nodes: costs (float64), or ones (int32) where there are none."""
+        return overlay_sinks.to_scipy(self)
+
+    def to_networkx(self) -> nx.Graph[str]:
+        """A graph of all nodes, by name, with their attributes, and of the edges, with their costs."""
+        return overlay_sinks.to_networkx(self)
+
+    def write(
+        self,
+        path: str | Path,
+        *,
+        force: bool = False,
+        made_by: Mapping[str, Any] | None = None,
+        progress: Progress | None = None,
+    ) -> None:
+        """Write a dataset: all of it, or nothing that looks like one; as `Interests.write`."""
+        extras = {name: table.num_rows for name, table in self.tables.items()}
+        manifest = make_manifest("overlay", overlay_tables.counts(self), self.facts, extras, made_by)
+        write_dataset(path, manifest, overlay_tables.tables(self), force=force, progress=progress)
+
+    @classmethod
+    def read(cls, path: str | Path) -> Overlay:
+        """Read an overlay dataset, its interests and extra tables included."""
+        path = Path(path)
+        manifest = read_manifest(path, "overlay")
+        interests = Interests.read(path)
+        with as_dataset(path):
+            edges, costs = overlay_tables.read_edges(path)
+            extras = overlay_tables.read_extras(path, manifest["tables"])
+            overlay = cls.from_arrays(interests, edges, costs, manifest["facts"], extras)
+        check_counts(path, manifest, overlay_tables.counts(overlay))
+        return overlay
+
+
+def _same_costs(one: Floats | None, other: Floats | None) -> bool:
+    return one is other if one is None or other is None else np.array_equal(one, other)

@@ -1,0 +1,304 @@
+"""Pairs of names, from wherever they are: Python tuples, CSV, Parquet, Arrow or pandas.
+
+Interests (node, topic) and edge lists (source, target) come through here alike. Every source is a stream of
+chunks that are checked on the way in; `collect` makes ids of them, at 8 bytes a pair.
+"""
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from meshwright.errors import InputError
+from meshwright.model.files import part_files, reading
+from meshwright.model.names import (
+    Ids,
+    NameEncoder,
+    NameSource,
+    check_all_strings,
+    encoded,
+    is_text,
+    name_array,
+)
+from meshwright.progress import Progress, stage
+
+Floats = npt.NDArray[np.float64]
+
+_ENCODED = pa.dictionary(pa.int32(), pa.string())
+_TUPLES_A_CHUNK = 1 << 16
+_CSV_BLOCK_BYTES = 1 << 24
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the two columns of names are called, and the column of numbers beside them, if one is wanted."""
+
+    first: str
+    second: str
+    value: str | None = None
+
+    def __post_init__(self) -> None:
+        if len(set(self.names)) < len(self.names):
+            raise InputError(f"one column can't serve twice: {_listed(self.names)}; name different columns")
+
+    @property
+    def names(self) -> list[str]:
+        """All columns to read."""
+        return [self.first, self.second] + ([self.value] if self.value is not None else [])
+
+
+class Chunk(NamedTuple):
+    """Some pairs: names as dictionary<int32, string> without nulls, and their numbers."""
+
+    first: pa.DictionaryArray
+    second: pa.DictionaryArray
+    values: Floats | None
+
+
+@dataclass(frozen=True)
+class Pairs:
+    """All pairs of a source in their order: ids, the sorted names that the ids stand for, the numbers."""
+
+    first_ids: Ids
+    first_names: pa.StringArray
+    second_ids: Ids
+    second_names: pa.StringArray
+    values: Floats | None
+
+
+def collect(
+    chunks: Iterable[Chunk],
+    columns: Columns,
+    first_kept: NameSource = (),
+    second_kept: NameSource = (),
+    progress: Progress | None = None,
+) -> Pairs:
+    """Make ids of a stream of chunks; the kept names get ids even if no pair has them."""
+    first, second = NameEncoder(columns.first), NameEncoder(columns.second)
+    values: list[Floats] = []
+    rows = 0
+    with stage(progress, f"reading {columns.first}, {columns.second}") as advance:
+        for chunk in chunks:
+            first.add(chunk.first)
+            second.add(chunk.second)
+            if chunk.values is not None:
+                values.append(chunk.values)
+            rows += len(chunk.first)
+            advance(rows)
+    return Pairs(
+        *first.finish(name_array(first_kept, columns.first)),
+        *second.finish(name_array(second_kept, columns.second)),
+        np.concatenate([np.empty(0), *values]) if columns.value is not None else None,
+    )
+
+
+def from_tuples(pairs: Iterable[tuple[str, str]], columns: Columns) -> Iterator[Chunk]:
+    """Chunks of an iterable of 2-tuples (or lists of two) of strings."""
+    if isinstance(pairs, str | bytes) or not isinstance(pairs, Iterable):
+        raise InputError(f"pairs is a {type(pairs).__name__}; give an iterable of pairs of strings")
+    iterator = iter(pairs)
+    number = 1
+    while block := list(islice(iterator, _TUPLES_A_CHUNK)):
+        for at, pair in enumerate(block, number):
+            if not isinstance(pair, tuple | list) or len(pair) != 2:
+                raise InputError(f"pair {at} is {pair!r}; give a tuple ({columns.first}, {columns.second})")
+        both = []
+        for place, column in enumerate((columns.first, columns.second)):
+            names = [pair[place] for pair in block]
+            check_all_strings(names, f"the {column} of pair", number)
+            both.append(encoded(names, column).dictionary_encode())
+        yield Chunk(both[0], both[1], None)
+        number += len(block)
+
+
+def from_csv(path: str | Path, columns: Columns, delimiter: str | None = None) -> Iterator[Chunk]:
+    """Chunks of a CSV file with a header, decompressed by its name (.gz, .bz2, .zst)."""
+    path = Path(path)
+    delimiter = delimiter if delimiter is not None else _delimiter_of(path)
+    if len(delimiter) != 1 or delimiter in '"\r\n':
+        raise InputError(
+            f"the delimiter is {delimiter!r}; give one character other than a quote or a newline"
+        )
+    with reading(path):
+        found, has_rows = _csv_header(path, delimiter)
+    if not found:
+        raise InputError(f"{path} is empty; its first line must name the columns {_listed(columns.names)}")
+    _check_columns(found, columns, str(path))
+    if has_rows:
+        yield from _csv_chunks(path, columns, delimiter)
+
+
+def _delimiter_of(path: Path) -> str:
+    return "\t" if ".tsv" in path.suffixes[-2:] else ","
+
+
+def _csv_header(path: Path, delimiter: str) -> tuple[list[str], bool]:
+    """The names in the first line that is not blank, and whether anything follows it."""
+    with pa.input_stream(str(path), compression="detect") as stream:
+        text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+        try:
+            header = next((row for row in csv.reader(text, delimiter=delimiter) if row), [])
+        except csv.Error as error:
+            raise InputError(f"{path}: the header can't be read: {error}") from None
+        return header, any(line.strip("\r\n") for line in text)
+
+
+def _csv_chunks(path: Path, columns: Columns, delimiter: str) -> Iterator[Chunk]:
+    types = {columns.first: _ENCODED, columns.second: _ENCODED}
+    if columns.value is not None:
+        types[columns.value] = pa.float64()
+    row = 1
+    with reading(path), _QuoteCounter(path) as source:
+        batches = pyarrow.csv.open_csv(
+            source,
+            read_options=pyarrow.csv.ReadOptions(block_size=_CSV_BLOCK_BYTES),
+            parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            convert_options=pyarrow.csv.ConvertOptions(
+                column_types=types, include_columns=columns.names, strings_can_be_null=False
+            ),
+        )
+        for batch in batches:
+            yield _chunk(batch, columns, str(path), row)
+            row += batch.num_rows
+        if source.quotes % 2:
+            raise InputError(
+                f"{path} has an odd number of double quotes, so that one is never closed; "
+                f'write a name with a quote as "say ""hi"""'
+            )
+
+
+class _QuoteCounter(io.RawIOBase):
+    """A file that counts the double quotes read, since Arrow closes an open one silently at the end."""
+
+    def __init__(self, path: Path) -> None:
+        self._stream = pa.input_stream(str(path), compression="detect")
+        self.quotes = 0
+
+    def readable(self) -> bool:
+        return True
+
+    def read(self, size: int = -1) -> bytes:
+        data: bytes = self._stream.read(size if size >= 0 else None)
+        self.quotes += data.count(b'"')
+        return data
+
+    def close(self) -> None:
+        self._stream.close()
+        super().close()
+
+
+def from_parquet(path: str | Path, columns: Columns) -> Iterator[Chunk]:
+    """Chunks of a Parquet file, or of all `*.parquet` in a folder; a row group at a time."""
+    path = Path(path)
+    with reading(path):
+        parts = part_files(path)
+    if not parts:
+        raise InputError(f"{path} holds no *.parquet file; give a Parquet file or a folder of them")
+    for part in parts:
+        with reading(part), pq.ParquetFile(part) as file:
+            schema = file.schema_arrow
+        _check_columns(schema.names, columns, str(part))
+        _check_types(schema, columns, str(part))
+        with reading(part), pq.ParquetFile(part, read_dictionary=[columns.first, columns.second]) as file:
+            row = 1
+            for group in range(file.num_row_groups):
+                for batch in file.read_row_group(group, columns=columns.names).to_batches():
+                    yield _chunk(batch, columns, str(part), row)
+                    row += batch.num_rows
+
+
+def from_arrow(table: Any, columns: Columns) -> Iterator[Chunk]:
+    """Chunks of an Arrow table, or of anything that hands one over by Arrow's stream interface."""
+    try:
+        table = pa.table(table)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        raise InputError(f"a {type(table).__name__} can't be taken as an Arrow table: {error}") from error
+    _check_columns(table.schema.names, columns, "the table")
+    _check_types(table.schema, columns, "the table")
+    row = 1
+    for batch in table.to_batches():
+        yield _chunk(batch, columns, "the table", row)
+        row += batch.num_rows
+
+
+def from_pandas(frame: Any, columns: Columns) -> Iterator[Chunk]:
+    """Chunks of a pandas frame; one without rows may have any types, since pandas forgets them."""
+    _check_columns([name for name in frame.columns if isinstance(name, str)], columns, "the frame")
+    if not len(frame):
+        return
+    try:
+        table = pa.Table.from_pandas(frame[columns.names], preserve_index=False)
+    except (pa.ArrowException, TypeError, ValueError) as error:
+        reason = " ".join(str(error).split())
+        raise InputError(f"the frame can't be read: {reason}; cast the columns of names to string") from error
+    yield from from_arrow(table, columns)
+
+
+def _check_columns(found: list[str], columns: Columns, origin: str) -> None:
+    for column in columns.names:
+        if found.count(column) != 1:
+            fault = "has no column" if column not in found else "has more than one column"
+            raise InputError(
+                f"{origin} {fault} {column!r}; its columns are {_listed(found)}: say which to use"
+            )
+
+
+def _listed(names: list[str]) -> str:
+    return ", ".join(map(repr, names)) or "none"
+
+
+def _check_types(schema: pa.Schema, columns: Columns, origin: str) -> None:
+    for column in (columns.first, columns.second):
+        kind = schema.field(column).type
+        plain = kind.value_type if pa.types.is_dictionary(kind) else kind
+        if not is_text(plain) and not pa.types.is_null(plain):
+            raise InputError(
+                f"{origin}: column {column!r} is of type {kind}, and names are strings; cast it to string "
+                f'beforehand, since 7 and "007" must not silently meet'
+            )
+    if columns.value is not None:
+        kind = schema.field(columns.value).type
+        if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
+            raise InputError(f"{origin}: column {columns.value!r} is of type {kind}; cast it to double")
+
+
+def _chunk(batch: pa.RecordBatch, columns: Columns, origin: str, row: int) -> Chunk:
+    """One batch of any source as a checked chunk; `row` is the number of its first row, counted from 1."""
+    first, second = (
+        _checked(batch.column(column), column, origin, row) for column in (columns.first, columns.second)
+    )
+    if columns.value is None:
+        return Chunk(first, second, None)
+    values = pc.cast(batch.column(columns.value), pa.float64(), safe=False)
+    return Chunk(first, second, values.to_numpy(zero_copy_only=False))
+
+
+def _checked(array: pa.Array, column: str, origin: str, row: int) -> pa.DictionaryArray:
+    """Names as dictionary<int32, string>; a null or empty one is refused with its row."""
+    if pa.types.is_null(array.type):
+        array = array.cast(pa.string())
+    if pa.types.is_dictionary(array.type) and array.dictionary.null_count:
+        array = array.cast(array.type.value_type)
+    if not pa.types.is_dictionary(array.type):
+        array = array.dictionary_encode()
+    indices, dictionary = array.indices.cast(pa.int32()), array.dictionary.cast(pa.string())
+    missing = pc.index(indices.is_null(), True).as_py() if indices.null_count else -1
+    empty = pc.index(dictionary, pa.scalar("")).as_py()
+    if missing < 0 and empty >= 0:
+        missing = pc.index(indices, pa.scalar(empty, pa.int32())).as_py()
+    if missing >= 0:
+        raise InputError(
+            f"{origin}, row {row + missing}: the {column} is missing or empty; "
+            f"give it a name or leave the row out"
+        )
+    return pa.DictionaryArray.from_arrays(indices, dictionary)

@@ -1,0 +1,30 @@
+"""Values that JSON can hold."""
+
+import dataclasses
+import json
+from pathlib import PurePath
+from typing import Any
+
+import numpy as np
+
+from meshwright.errors import InputError
+
+
+def plain(value: Any, what: str) -> Any:
+    """A deep copy of `value` in JSON's types; numpy scalars, paths and dataclasses are translated."""
+    try:
+        return json.loads(json.dumps(value, default=_translated, allow_nan=False))
+    except (TypeError, ValueError) as error:
+        raise InputError(
+            f"{what} can't be written as JSON: {error}; use numbers, strings, lists and dicts"
+        ) from None
+
+
+def _translated(value: Any) -> Any:
+    if isinstance(value, np.generic | np.ndarray):
+        return value.tolist()
+    if isinstance(value, PurePath):
+        return str(value)
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return dataclasses.asdict(value)
+    raise TypeError(f"a {type(value).__name__} has no JSON form")

@@ -1,0 +1,110 @@
+"""Progress and cancellation of long work: one mechanism for the library, the command line and the pipeline.
+
+A long kernel runs on another thread and shares a small array of ticks with this one: it writes how far it
+is, and looks now and then whether it should stop. The calling thread turns the ticks into calls of a
+`Progress`, and Ctrl-C into the wish to stop. Nothing is shown unless the caller hands in a `Progress`.
+"""
+
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import TimeoutError as FutureTimeout
+from contextlib import contextmanager
+from typing import Protocol, TypeVar
+
+import numpy as np
+import numpy.typing as npt
+
+Ticks = npt.NDArray[np.int64]
+Result = TypeVar("Result")
+
+DONE = 0
+CANCEL = 1
+
+_POLL_SECONDS = 0.05
+
+
+class Progress(Protocol):
+    """Something that shows how far a stage is."""
+
+    def start(self, label: str, total: int) -> None:
+        """A stage of `total` units begins; 0 means that nobody knows how many."""
+
+    def advance(self, done: int) -> None:
+        """`done` units of the present stage are finished."""
+
+    def finish(self) -> None:
+        """The present stage has ended, well or not."""
+
+
+@contextmanager
+def stage(progress: Progress | None, label: str, total: int = 0) -> Iterator[Callable[[int], None]]:
+    """Announce a stage to `progress` and yield the function that reports how far it is."""
+    if progress is None:
+        yield lambda done: None
+        return
+    progress.start(label, total)
+    try:
+        yield progress.advance
+    finally:
+        progress.finish()
+
+
+def run_with_ticks(
+    work: Callable[[Ticks], Result], label: str, total: int, progress: Progress | None = None
+) -> Result:
+    """Run `work(ticks)` on another thread, show `ticks[DONE]` and stop it on Ctrl-C.
+
+    `work` has to look at `ticks[CANCEL]` often enough and return soon after it is set; what it returns
+    then is thrown away, and the KeyboardInterrupt goes on to the caller.
+    """
+    ticks = np.zeros(2, np.int64)
+    with (
+        stage(progress, label, total) as advance,
+        ThreadPoolExecutor(1, thread_name_prefix="meshwright") as pool,
+    ):
+        future = pool.submit(work, ticks)
+        try:
+            while True:
+                try:
+                    return future.result(timeout=_POLL_SECONDS)
+                except FutureTimeout:
+                    if future.done():
+                        raise
+                    advance(int(ticks[DONE]))
+        except BaseException:
+            ticks[CANCEL] = 1
+            raise
+
+
+class ProgressBar:
+    """A bar on stderr, by rich. Nothing is drawn where stderr is no terminal."""
+
+    def __init__(self) -> None:
+        from rich.console import Console
+        from rich.progress import BarColumn, MofNCompleteColumn, TextColumn, TimeElapsedColumn
+        from rich.progress import Progress as RichProgress
+
+        console = Console(stderr=True)
+        self._bar = RichProgress(
+            TextColumn("{task.description}"),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+            console=console,
+            transient=True,
+            disable=not console.is_terminal,
+        )
+
+    def start(self, label: str, total: int) -> None:
+        """Show a new bar; one without a total pulses."""
+        self._bar.start()
+        self._task = self._bar.add_task(label, total=total or None)
+
+    def advance(self, done: int) -> None:
+        """Move the present bar."""
+        self._bar.update(self._task, completed=done)
+
+    def finish(self) -> None:
+        """Take the present bar away."""
+        self._bar.remove_task(self._task)
+        self._bar.stop()

@@ -1,0 +1,1 @@
+"""The papers' own numbers and orders, measured again: one file a paper."""

@@ -1,0 +1,101 @@
+"""Claims: what a paper states, how we measure it, and what came out."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from enum import Enum
+
+from meshwright.errors import OptionError
+from meshwright.progress import Progress
+
+
+class Verdict(Enum):
+    """What a measurement says about a claim."""
+
+    REPRODUCED = "reproduced"
+    DIFFERS = "differs"
+    NOT_COMPARABLE = "not comparable"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Statistics:
+    """What a number came out as, over several runs."""
+
+    mean: float
+    variance: float
+    minimum: float
+    maximum: float
+    runs: int
+
+
+Measure = Callable[[int, int, Progress | None], Statistics]
+"""(runs, seed, progress) -> what came out."""
+
+
+_MISSED_BY: Mapping[str, Callable[[float, float], float]] = {
+    "about": lambda ours, theirs: abs(ours - theirs),
+    "at least": lambda ours, theirs: theirs - ours,
+    "at most": lambda ours, theirs: ours - theirs,
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Claim:
+    """A number that a paper states, or an order put as a number (a ratio, a difference).
+
+    Attributes:
+        name: a short name, unique among all claims.
+        source: where the paper states it.
+        statement: what it states, in a sentence with a verb.
+        expected: the paper's number.
+        relation: whether ours should be "about" that, "at least" or "at most".
+        tolerance: how far, as a fraction of `expected`, ours may miss that and still count as reproduced.
+        how: how we measure it, with every parameter that the paper leaves open.
+        measure: the measurement; None where nothing can be compared.
+        runs: how many runs the paper averages over; more runs than that say no more.
+        reason: why ours differs or can't be compared; a test shows that the reason holds.
+    """
+
+    name: str
+    source: str
+    statement: str
+    expected: float
+    tolerance: float
+    how: str
+    measure: Measure | None
+    relation: str = "about"
+    runs: int = 1
+    reason: str = ""
+
+    def __post_init__(self) -> None:
+        if self.tolerance < 0:
+            raise OptionError(
+                f"the claim {self.name!r} has tolerance {self.tolerance}; give a fraction from 0 on"
+            )
+        if self.relation not in _MISSED_BY:
+            raise OptionError(
+                f"the claim {self.name!r} has relation {self.relation!r}; "
+                f"choose among {', '.join(_MISSED_BY)}"
+            )
+        if self.measure is None and not self.reason:
+            raise OptionError(f"the claim {self.name!r} has neither a measure nor a reason why; give one")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """A claim, what was measured, and the verdict."""
+
+    claim: Claim
+    measured: Statistics | None
+    verdict: Verdict
+
+
+def check(
+    claim: Claim, *, runs: int | None = None, seed: int = 0, progress: Progress | None = None
+) -> Finding:
+    """Measure a claim, over `runs` runs (those of the paper, unless given), and judge it."""
+    if claim.measure is None:
+        return Finding(claim=claim, measured=None, verdict=Verdict.NOT_COMPARABLE)
+    measured = claim.measure(claim.runs if runs is None else runs, seed, progress)
+    missed_by = _MISSED_BY[claim.relation](measured.mean, claim.expected)
+    near = missed_by <= claim.tolerance * abs(claim.expected)
+    return Finding(claim=claim, measured=measured, verdict=Verdict.REPRODUCED if near else Verdict.DIFFERS)

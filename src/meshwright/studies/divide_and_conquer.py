@@ -1,0 +1,112 @@
+"""Claims of [1]: Chen, Jacobsen, Vitenberg, Algorithms Based on Divide and Conquer for Topic-Based
+Publish/Subscribe Overlay Design, IEEE/ACM Transactions on Networking, 2016.
+"""  # noqa: D205
+
+from collections.abc import Callable
+
+import numpy as np
+
+from meshwright import workloads
+from meshwright.model.interests import Interests
+from meshwright.progress import Progress, stage
+from meshwright.registry import build
+from meshwright.studies.claims import Claim, Statistics
+
+_RING_SIZES = (50, 75, 100, 125, 150)
+
+
+def _over_runs(value: Callable[[int], float], label: str, runs: int, progress: Progress | None) -> Statistics:
+    """The statistics of `value(run)`."""
+    values = []
+    with stage(progress, label, runs) as advance:
+        for run in range(runs):
+            values.append(value(run))
+            advance(run + 1)
+    found = np.array(values)
+    return Statistics(
+        mean=float(found.mean()),
+        variance=float(found.var()),
+        minimum=float(found.min()),
+        maximum=float(found.max()),
+        runs=runs,
+    )
+
+
+def _average_degree(interests: Interests, algorithm: str, seed: int) -> float:
+    return 2 * len(build(interests, algorithm, seed=seed)) / interests.node_count
+
+
+def _table_1_gm(independent: bool) -> Callable[[int, int, Progress | None], Statistics]:
+    def measure(runs: int, seed: int, progress: Progress | None) -> Statistics:
+        def degree(run: int) -> float:
+            drawn = workloads.unif(1_000, 100, subscriptions=20, independent=independent, seed=seed + run)
+            return _average_degree(drawn, "gm", seed + run)
+
+        return _over_runs(degree, "Table I, gm", runs, progress)
+
+    return measure
+
+
+def _ring_degree_over_twice_the_size(runs: int, seed: int, progress: Progress | None) -> Statistics:
+    def ratio(run: int) -> float:
+        size = _RING_SIZES[run % len(_RING_SIZES)]
+        interests = workloads.unif(nodes=4_000, topics=1_000, subscriptions=size, seed=seed + run)
+        return _average_degree(interests, "ring", seed + run) / (2 * size)
+
+    return _over_runs(ratio, "Fig. 9, ring", runs, progress)
+
+
+def _ring_over_gm(runs: int, seed: int, progress: Progress | None) -> Statistics:
+    def ratio(run: int) -> float:
+        size = _RING_SIZES[run % len(_RING_SIZES)]
+        interests = workloads.unif(nodes=4_000, topics=1_000, subscriptions=size, seed=seed + run)
+        ring = _average_degree(interests, "ring", seed + run)
+        return ring / _average_degree(interests, "gm", seed + run)
+
+    return _over_runs(ratio, "Fig. 9, ring and gm", runs, progress)
+
+
+CLAIMS = (
+    Claim(
+        name="table-1-gm-degree",
+        source="[1], Table I",
+        statement="Greedy Merge has an average degree of 5.09 (unif, 1,000 nodes, 100 topics, 20 each).",
+        expected=5.09,
+        tolerance=0.1,
+        how="20 distinct topics for every node, ties shuffled; a new workload for every run.",
+        measure=_table_1_gm(independent=False),
+        runs=400,
+    ),
+    Claim(
+        name="table-1-gm-degree-independent",
+        source="[1], Table I",
+        statement="The same, with each topic taken independently, so that 20 is only the mean size.",
+        expected=5.09,
+        tolerance=0.01,
+        how="Each node takes each topic with probability 0.2; so near that the paper must have drawn so.",
+        measure=_table_1_gm(independent=True),
+        runs=400,
+    ),
+    Claim(
+        name="figure-9-ring-degree",
+        source="[1], Fig. 9 and VIII-D.2",
+        statement="The degree of Ring-per-Topic roughly equals twice the subscription size.",
+        expected=1.0,
+        tolerance=0.1,
+        how="Degree over twice the size; unif, 4,000 nodes, 1,000 topics, sizes 50 to 150 in turn.",
+        measure=_ring_degree_over_twice_the_size,
+        runs=5,
+    ),
+    Claim(
+        name="figure-9-ring-over-gm",
+        source="[1], Fig. 9 and VIII-D.2",
+        statement="The degree of Ring-per-Topic is over 10 times that of DCBC and of DC, so also of GM.",
+        expected=10.0,
+        relation="at least",
+        tolerance=0.0,
+        how="Degree of ring over degree of gm; unif, 4,000 nodes, 1,000 topics, sizes 50 to 150 in turn.",
+        measure=_ring_over_gm,
+        runs=5,
+    ),
+)
+"""What the paper states of the algorithms that are there, each with its way of measuring."""

@@ -1,0 +1,83 @@
+"""Every registered algorithm keeps what the registry says of it."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+import meshwright as mw
+from tests import oracles
+from tests.shelf import AWKWARD
+
+BUILDS = [name for name, algorithm in mw.algorithms().items() if algorithm.kind == "build"]
+WITHOUT_COSTS = [name for name in BUILDS if not mw.algorithms()[name].needs_costs]
+
+
+def topics_by_node(interests: mw.Interests) -> dict[int, set[int]]:
+    bounds = zip(interests.indptr[:-1], interests.indptr[1:], strict=True)
+    return {u: set(interests.topic_ids[a:b].tolist()) for u, (a, b) in enumerate(bounds)}
+
+
+@pytest.mark.parametrize("shelf", AWKWARD)
+@pytest.mark.parametrize("name", WITHOUT_COSTS)
+def test_build_gives_what_it_promises_on_awkward_interests(name, shelf):
+    interests = AWKWARD[shelf]
+    overlay = mw.build(interests, name)
+    assert overlay.interests is interests
+    if mw.algorithms()[name].topic_connected:
+        assert oracles.is_topic_connected(topics_by_node(interests), overlay.edges.tolist())
+
+
+@pytest.mark.parametrize("name", WITHOUT_COSTS)
+def test_build_links_only_nodes_that_share_a_topic(name):
+    if not mw.algorithms()[name].topic_connected:
+        pytest.skip("promises nothing of the kind")
+    interests = mw.workloads.zipf(60, 30, subscriptions=4, seed=3)
+    topics_of = topics_by_node(interests)
+    edges = mw.build(interests, name).edges.tolist()
+    assert edges
+    assert all(topics_of[u] & topics_of[v] for u, v in edges)
+
+
+@pytest.mark.parametrize("name", WITHOUT_COSTS)
+def test_the_same_seed_gives_the_same_overlay_and_another_seed_another(name):
+    interests = mw.workloads.unif(80, 12, subscriptions=4, seed=1)
+    once, again, other = (mw.build(interests, name, seed=seed) for seed in (5, 5, 6))
+    assert once == again
+    assert not np.array_equal(once.edges, other.edges)
+
+
+@pytest.mark.parametrize("name", WITHOUT_COSTS)
+def test_facts_tell_how_to_build_it_again(name):
+    interests = mw.workloads.unif(40, 8, subscriptions=3, seed=1)
+    overlay = mw.build(interests, name, seed=9)
+    facts = overlay.facts
+    assert facts["algorithm"] == name
+    assert mw.build(interests, facts["algorithm"], seed=facts["seed"], **facts["options"]) == overlay
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_options_are_a_frozen_keyword_only_dataclass_with_defaults(name):
+    options = mw.algorithms()[name].options
+    made = options()
+    assert dataclasses.is_dataclass(options)
+    for field in dataclasses.fields(options):
+        with pytest.raises(dataclasses.FrozenInstanceError):
+            setattr(made, field.name, None)
+
+
+@pytest.mark.parametrize("name", WITHOUT_COSTS)
+def test_an_unknown_option_is_refused_with_those_that_exist(name):
+    with pytest.raises(mw.OptionError, match="there is no option 'frobnicate'"):
+        mw.build(AWKWARD["two nodes"], name, frobnicate=1)
+
+
+def test_an_unknown_algorithm_is_refused_with_those_that_exist():
+    with pytest.raises(mw.OptionError, match=r"no algorithm 'magic' to build with; choose among .*gm.*ring"):
+        mw.build(AWKWARD["two nodes"], "magic")
+
+
+@pytest.mark.parametrize("seed", [-1, 1.5, True, "0"])
+def test_a_seed_that_is_no_whole_number_is_refused(seed):
+    with pytest.raises(mw.OptionError, match="seed"):
+        mw.build(AWKWARD["two nodes"], "gm", seed=seed)

@@ -1,0 +1,114 @@
+import numpy as np
+import pytest
+
+from meshwright.construct import greedy
+from meshwright.construct.greedy import GreedyProblem, make_problem, take_edges
+from meshwright.errors import CapacityError
+from meshwright.model.interests import Interests
+from tests import oracles
+
+FORMS = {
+    "dense, a byte a pair": {"keep_bounds": True, "dense": True},
+    "dense, no bounds kept": {"keep_bounds": False, "dense": True},
+    "sparse, a byte a pair": {"keep_bounds": True, "dense": False},
+    "sparse, no bounds kept": {"keep_bounds": False, "dense": False},
+}
+
+
+def random_interests(rng: np.random.Generator, nodes: int, topics: int, density: float) -> Interests:
+    return Interests.from_scipy(rng.random((nodes, topics)) < density)
+
+
+def topics_by_node(interests: Interests) -> dict[int, set[int]]:
+    bounds = zip(interests.indptr[:-1], interests.indptr[1:], strict=True)
+    return {u: set(interests.topic_ids[a:b].tolist()) for u, (a, b) in enumerate(bounds)}
+
+
+def taken(problem: GreedyProblem) -> list[tuple[int, int]]:
+    return [(u, v) for u, v in take_edges(problem, instead="").edges.tolist()]
+
+
+@pytest.fixture(params=FORMS.values(), ids=FORMS.keys())
+def form(request, monkeypatch):
+    """All forms of the kernels, with and without threads, must give the same edges."""
+    words = -1 if request.param["dense"] else 0
+    original = GreedyProblem.words.fget
+    unlimited = property(lambda self: -(-self.topic_count // 64) if words and _unit(self) else 0)
+    monkeypatch.setattr(GreedyProblem, "words", unlimited)
+    assert original is not None
+    return {"keep_bounds": request.param["keep_bounds"]}
+
+
+def _unit(problem: GreedyProblem) -> bool:
+    return bool(np.all(problem.weights == 1))
+
+
+@pytest.fixture(params=[1, greedy._HEAVY], ids=["threads", "one thread"])
+def heavy(request, monkeypatch):
+    monkeypatch.setattr(greedy, "_HEAVY", request.param)
+    monkeypatch.setattr(greedy, "_BLOCK", 8 * request.param)
+
+
+@pytest.mark.usefixtures("heavy")
+def test_every_edge_is_the_first_of_greatest_contribution(form):
+    rng = np.random.default_rng(5)
+    for _ in range(40):
+        interests = random_interests(rng, rng.integers(2, 9), rng.integers(1, 9), rng.uniform(0.2, 0.9))
+        order = rng.permutation(interests.node_count).astype(np.int32)
+        problem = make_problem(interests, order, **form)
+        expected = oracles.greedy_merge(topics_by_node(interests), order.tolist())
+        assert sorted(taken(problem)) == sorted(expected)
+
+
+def test_weighted_contributions_choose_the_edges_that_the_oracle_chooses():
+    rng = np.random.default_rng(6)
+    for _ in range(60):
+        interests = random_interests(rng, rng.integers(2, 8), rng.integers(1, 7), 0.6)
+        weights = rng.integers(0, 400, interests.topic_count).astype(np.int32)
+        order = rng.permutation(interests.node_count).astype(np.int32)
+        problem = make_problem(interests, order, weights=weights)
+        by_topic = dict(enumerate(weights.tolist()))
+        expected = oracles.greedy_merge(topics_by_node(interests), order.tolist(), by_topic)
+        assert sorted(taken(problem)) == sorted(expected)
+
+
+@pytest.mark.usefixtures("heavy")
+def test_forms_and_threads_take_the_same_edges_of_interests_with_hubs(form):
+    rng = np.random.default_rng(7)
+    popular = rng.random((120, 300)) < rng.random(300) ** 3
+    popular[:4] |= rng.random((4, 300)) < 0.95  # contributions beyond what a byte of the store can hold
+    interests = Interests.from_scipy(popular)
+    order = rng.permutation(interests.node_count).astype(np.int32)
+    edges = taken(make_problem(interests, order, **form))
+    reference = taken(make_problem(interests, order, keep_bounds=False))
+    assert sorted(edges) == sorted(reference)
+    assert oracles.is_topic_connected(topics_by_node(interests), edges)
+    first_gain = len(set(interests.topics_of(interests.nodes[edges[0][0]].as_py())))
+    assert first_gain > 127
+
+
+def test_edges_come_in_order_of_falling_contribution():
+    rng = np.random.default_rng(8)
+    interests = random_interests(rng, 9, 12, 0.5)
+    edges = taken(make_problem(interests, np.arange(9, dtype=np.int32)))
+    topics_of = topics_by_node(interests)
+    gains = [dict(oracles.contributions(topics_of, edges[:k]))[tuple(sorted(e))] for k, e in enumerate(edges)]
+    assert gains == sorted(gains, reverse=True)
+    assert gains[-1] > 0
+
+
+def test_work_that_does_not_fit_is_refused_with_the_alternatives():
+    interests = random_interests(np.random.default_rng(9), 50, 10, 0.5)
+    problem = make_problem(interests, np.arange(50, dtype=np.int32))
+    with pytest.raises(
+        CapacityError, match=r"50 nodes needs about .* GB and may take .* GB; use something else"
+    ):
+        take_edges(problem, instead="use something else", memory_limit=1000)
+
+
+def test_the_estimate_counts_a_byte_a_pair():
+    interests = random_interests(np.random.default_rng(10), 400, 20, 0.5)
+    order = np.arange(400, dtype=np.int32)
+    kept = make_problem(interests, order).estimated_bytes()
+    dropped = make_problem(interests, order, keep_bounds=False).estimated_bytes()
+    assert 1.0 <= (kept - dropped) / (400 * 399 / 2) < 1.05

@@ -1,0 +1,221 @@
+"""CSV and Parquet: what is read, what is refused, and where the error says it is."""
+
+import gzip
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from meshwright.errors import InputError
+from meshwright.model import Interests
+from meshwright.progress import Progress
+
+
+def csv_of(folder: Path, data: str | bytes, name: str = "pairs.csv") -> Path:
+    path = folder / name
+    path.write_bytes(data.encode() if isinstance(data, str) else data)
+    return path
+
+
+def parquet_of(folder: Path, columns: Any, name: str = "pairs.parquet", **options: Any) -> Path:
+    pq.write_table(columns if isinstance(columns, pa.Table) else pa.table(columns), folder / name, **options)
+    return folder / name
+
+
+AWKWARD = [
+    "007",
+    "7",
+    " 7 ",
+    "two words",
+    'say "hi"',
+    "a,b",
+    "two\nlines",
+    "a\r\nb",
+    "Ω日本",
+    "NULL",
+    "nan",
+    "#",
+]
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def test_csv_keeps_every_name_as_it_stands(tmp_path: Path) -> None:
+    lines = ["node,topic", *(f"{quoted(name)},{quoted(name)}" for name in AWKWARD)]
+    made = Interests.from_csv(csv_of(tmp_path, "\n".join(lines) + "\n"))
+    assert set(made.to_pairs()) == {(name, name) for name in AWKWARD}
+
+
+def test_csv_does_not_trim_or_guess(tmp_path: Path) -> None:
+    made = Interests.from_csv(csv_of(tmp_path, "topic,x,node\n 1,,007\n1.0,,7\n"))
+    assert list(made.to_pairs()) == [("007", " 1"), ("7", "1.0")]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "node,topic\na,t\nb,t\n",
+        "node,topic\r\na,t\r\nb,t\r\n",
+        "\ufeffnode,topic\na,t\nb,t",
+        "\n\nnode,topic\n\na,t\n\nb,t\n\n",
+        '"node","topic"\n"a","t"\n"b","t"\na,t\n',
+    ],
+)
+def test_csv_dialects_read_alike(tmp_path: Path, text: str) -> None:
+    assert Interests.from_csv(csv_of(tmp_path, text)) == Interests.from_pairs([("a", "t"), ("b", "t")])
+
+
+def test_delimiter_and_compression_follow_the_name_of_the_file(tmp_path: Path) -> None:
+    wanted = Interests.from_pairs([("a,1", "t")])
+    text = "node\ttopic\na,1\tt\n"
+    assert Interests.from_csv(csv_of(tmp_path, text, "p.tsv")) == wanted
+    assert Interests.from_csv(csv_of(tmp_path, gzip.compress(text.encode()), "p.tsv.gz")) == wanted
+    semicolons = csv_of(tmp_path, "node;topic\na,1;t\n")
+    assert Interests.from_csv(semicolons, delimiter=";") == wanted
+
+
+def test_columns_can_be_named(tmp_path: Path) -> None:
+    path = csv_of(tmp_path, "who,what\na,t\n")
+    assert Interests.from_csv(path, node="who", topic="what") == Interests.from_pairs([("a", "t")])
+
+
+@pytest.mark.parametrize("text", ["node,topic", "node,topic\n", "\nnode,topic\r\n\r\n"])
+def test_a_header_alone_is_no_interests(tmp_path: Path, text: str) -> None:
+    assert Interests.from_csv(csv_of(tmp_path, text)) == Interests.from_pairs([])
+
+
+@pytest.mark.parametrize(
+    ("data", "rule"),
+    [
+        ("", "is empty; its first line must name the columns 'node', 'topic'"),
+        ("\n\n", "is empty"),
+        ("a,b\n1,2\n", "has no column 'node'; its columns are 'a', 'b'"),
+        ("node\ttopic\na\tt\n", r"has no column 'node'; its columns are 'node\\ttopic'"),
+        ("node,topic,node\na,t,b\n", "more than one column 'node'"),
+        ("node,topic\na,t\n,t\n", "row 2: the node is missing or empty"),
+        ('node,topic\na,t\nb,""\n', "row 2: the topic is missing or empty"),
+        ("node,topic\na,t,x\n", "Expected 2 columns, got 3"),
+        ("node,topic\na\n", "Expected 2 columns, got 1"),
+        ('node,topic\na,"t\nb,u\n', "odd number of double quotes"),
+        (b"node,topic\n\xff,t\n", "can't be read: .*utf-8"),
+        ("node,topic\n" + "a,t\n" * 5000 + "\udcff,t\n", "invalid UTF8"),
+        (b"PAR1\x00\x00", "has no column 'node'"),
+    ],
+)
+def test_a_csv_that_can_not_be_used_is_refused(tmp_path: Path, data: str | bytes, rule: str) -> None:
+    raw = data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data
+    path = csv_of(tmp_path, raw)
+    with pytest.raises(InputError, match=rule) as caught:
+        Interests.from_csv(path)
+    assert str(path) in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("keep", [3, 10, -200, -4])
+def test_a_truncated_gzip_is_refused(tmp_path: Path, keep: int) -> None:
+    text = "node,topic\n" + "".join(f"n{i * 7919 % 10007},t{i * 31 % 97}\n" for i in range(20_000))
+    path = csv_of(tmp_path, gzip.compress(text.encode())[:keep], "pairs.csv.gz")
+    with pytest.raises(InputError, match=r"pairs.csv.gz can't be read"):
+        Interests.from_csv(path)
+
+
+def test_what_is_not_there_or_no_file_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        Interests.from_csv(tmp_path / "nowhere.csv")
+    with pytest.raises(InputError, match="no such file"):
+        Interests.from_parquet(tmp_path / "nowhere.parquet")
+    with pytest.raises(InputError, match=r"can't be read|is a folder"):
+        Interests.from_csv(tmp_path)
+    with pytest.raises(InputError, match=r"holds no \*.parquet file"):
+        Interests.from_parquet(tmp_path)
+
+
+@pytest.mark.parametrize("delimiter", ["", ",,", '"', "\n"])
+def test_a_delimiter_is_one_character(tmp_path: Path, delimiter: str) -> None:
+    with pytest.raises(InputError, match="the delimiter is"):
+        Interests.from_csv(csv_of(tmp_path, "node,topic\n"), delimiter=delimiter)
+
+
+def test_rows_are_counted_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("meshwright.model.pairs._CSV_BLOCK_BYTES", 256)
+    good = "".join(f"node{i},topic{i}\n" for i in range(500))
+    path = csv_of(tmp_path, f"node,topic\n{good}")
+    assert len(Interests.from_csv(path)) == 500
+    path = csv_of(tmp_path, f"node,topic\n{good},t\n")
+    with pytest.raises(InputError, match="row 501: the node is missing"):
+        Interests.from_csv(path)
+
+
+def test_names_may_have_newlines_where_a_block_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("meshwright.model.pairs._CSV_BLOCK_BYTES", 64)
+    pairs = [(f"line\n{i}\nline", "t") for i in range(200)]
+    lines = "".join(f'"{node}",{topic}\n' for node, topic in pairs)
+    assert Interests.from_csv(csv_of(tmp_path, f"node,topic\n{lines}")) == Interests.from_pairs(pairs)
+
+
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_string(), pa.dictionary(pa.int32(), pa.string())])
+def test_parquet_of_any_string_type_is_read_a_row_group_at_a_time(tmp_path: Path, kind: pa.DataType) -> None:
+    nodes = pa.array(AWKWARD).cast(kind) if not pa.types.is_dictionary(kind) else pa.array(AWKWARD, kind)
+    path = parquet_of(tmp_path, {"topic": AWKWARD, "node": nodes, "x": range(12)}, row_group_size=5)
+    assert set(Interests.from_parquet(path).to_pairs()) == {(name, name) for name in AWKWARD}
+
+
+def test_a_folder_of_parquet_files_is_one_table(tmp_path: Path) -> None:
+    parquet_of(tmp_path, {"node": ["a"], "topic": ["t"]}, "part-1.parquet")
+    parquet_of(tmp_path, {"node": ["b"], "topic": ["t"]}, "part-0.snappy.parquet")
+    for name in ("_SUCCESS", ".part-1.parquet.crc", "_temporary.parquet", "notes.txt"):
+        (tmp_path / name).write_text("not Parquet")
+    assert Interests.from_parquet(tmp_path) == Interests.from_pairs([("a", "t"), ("b", "t")])
+
+
+def test_a_parquet_without_rows_is_no_interests(tmp_path: Path) -> None:
+    empty = pa.table({"node": pa.array([], pa.string()), "topic": pa.array([], pa.string())})
+    assert len(Interests.from_parquet(parquet_of(tmp_path, empty))) == 0
+
+
+@pytest.mark.parametrize(
+    ("columns", "rule"),
+    [
+        ({"node": [7], "topic": ["t"]}, "column 'node' is of type int64, .* cast it to string"),
+        ({"node": ["a"], "topic": [b"t"]}, "column 'topic' is of type binary"),
+        ({"node": ["a"], "topic": [["t"]]}, "column 'topic' is of type list"),
+        ({"node": ["a"]}, "has no column 'topic'; its columns are 'node'"),
+        ({"node": ["a", "b", None], "topic": ["t"] * 3}, "row 3: the node is missing or empty"),
+        ({"node": ["a"] * 3, "topic": ["t", "", "t"]}, "row 2: the topic is missing or empty"),
+    ],
+)
+def test_a_parquet_of_other_things_is_refused(tmp_path: Path, columns: Any, rule: str) -> None:
+    path = parquet_of(tmp_path, columns, row_group_size=2)
+    with pytest.raises(InputError, match=rule) as caught:
+        Interests.from_parquet(path)
+    assert str(path) in str(caught.value)
+
+
+def test_a_file_that_is_no_parquet_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="can't be read"):
+        Interests.from_parquet(csv_of(tmp_path, "node,topic\n"))
+
+
+class Recorder(Progress):
+    def __init__(self) -> None:
+        self.calls: list[Any] = []
+
+    def start(self, label: str, total: int) -> None:
+        self.calls.append((label, total))
+
+    def advance(self, done: int) -> None:
+        self.calls.append(done)
+
+    def finish(self) -> None:
+        self.calls.append("finish")
+
+
+def test_progress_hears_how_many_rows_are_read(tmp_path: Path) -> None:
+    path = parquet_of(tmp_path, {"node": ["a", "b", "c"], "topic": ["t"] * 3}, row_group_size=2)
+    recorder = Recorder()
+    Interests.from_parquet(path, progress=recorder)
+    assert recorder.calls == [("reading node, topic", 0), 2, 3, "finish"]

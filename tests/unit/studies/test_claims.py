@@ -1,0 +1,57 @@
+import pytest
+
+from meshwright.errors import OptionError
+from meshwright.studies.claims import Claim, Statistics, Verdict, check
+
+
+def claim(**changes):
+    def measure(runs, seed, progress):
+        return Statistics(mean=10.5, variance=0.0, minimum=10.0, maximum=11.0, runs=runs)
+
+    fields = {
+        "name": "a claim",
+        "source": "[1]",
+        "statement": "It is ten.",
+        "expected": 10.0,
+        "tolerance": 0.1,
+        "how": "by counting",
+        "measure": measure,
+    }
+    return Claim(**fields | changes)
+
+
+@pytest.mark.parametrize(
+    ("relation", "expected", "tolerance", "verdict"),
+    [
+        ("about", 10.0, 0.1, Verdict.REPRODUCED),
+        ("about", 10.0, 0.01, Verdict.DIFFERS),
+        ("about", 12.0, 0.1, Verdict.DIFFERS),
+        ("at least", 10.0, 0.0, Verdict.REPRODUCED),
+        ("at least", 11.0, 0.0, Verdict.DIFFERS),
+        ("at most", 11.0, 0.0, Verdict.REPRODUCED),
+        ("at most", 10.0, 0.0, Verdict.DIFFERS),
+        ("at most", 10.0, 0.05, Verdict.REPRODUCED),
+    ],
+)
+def test_the_verdict_follows_from_relation_and_tolerance(relation, expected, tolerance, verdict):
+    judged = check(claim(relation=relation, expected=expected, tolerance=tolerance))
+    assert judged.verdict is verdict
+
+
+def test_a_claim_is_measured_over_the_runs_of_the_paper_unless_told():
+    assert check(claim(runs=400)).measured.runs == 400
+    assert check(claim(runs=400), runs=3).measured.runs == 3
+
+
+def test_a_claim_that_can_not_be_measured_is_not_comparable():
+    judged = check(claim(measure=None, reason="nobody has the data"))
+    assert judged.verdict is Verdict.NOT_COMPARABLE
+    assert judged.measured is None
+
+
+@pytest.mark.parametrize(
+    "changes", [{"measure": None}, {"tolerance": -0.1}, {"relation": "roughly"}], ids=lambda c: next(iter(c))
+)
+def test_a_claim_without_reason_tolerance_or_relation_is_refused(changes):
+    with pytest.raises(OptionError, match="'a claim'"):
+        claim(**changes)
