@@ -11,6 +11,7 @@ from meshwright.errors import MeshwrightError
 
 EXIT_WRONG_CALL = 2
 EXIT_INTERRUPTED = 130
+_INTERRUPTED = "interrupted; nothing unfinished was kept"
 
 # typer gives a public name to one kind of wrong call only; what it is derived from is all kinds.
 _WrongCall = typer.BadParameter.__base__
@@ -33,13 +34,15 @@ for module in (demo, generate, import_, build, evaluate, export, algorithms):
 def main() -> int:
     """Run the command line; 0 done, 1 the answer is no, 2 the call or the input is wrong, 130 on Ctrl-C."""
     try:
-        return app(prog_name="meshwright", standalone_mode=False) or 0
+        code: int = app(prog_name="meshwright", standalone_mode=False) or 0
+        # typer turns Ctrl-C inside a command into an exit code.
+        return fail(_INTERRUPTED, code) if code == EXIT_INTERRUPTED else code
     except MeshwrightError as error:
         return fail(str(error), EXIT_WRONG_CALL)
     except _WrongCall as error:  # type: ignore[misc]
         return fail(_wrong_call(error), EXIT_WRONG_CALL)
     except (KeyboardInterrupt, typer.Abort):
-        return fail("interrupted; nothing unfinished was kept", EXIT_INTERRUPTED)
+        return fail(_INTERRUPTED, EXIT_INTERRUPTED)
     except MemoryError:
         return fail("out of memory; take a smaller input or another algorithm", EXIT_WRONG_CALL)
     except BrokenPipeError:

@@ -50,7 +50,7 @@ class GreedyProblem:
     def estimated_bytes(self) -> int:
         """How much memory `take_edges` needs: a byte a pair, and what grows with the interests."""
         nodes = len(self.nodes)
-        pairs = nodes * (nodes + 7) // 2 if self.keep_bounds else 0
+        pairs = nodes * (nodes + 63) // 2 if self.keep_bounds else 0
         return pairs + _BYTES_AN_INTEREST * len(self.topic_ids) + _BYTES_A_WORD * self.words * nodes
 
 
@@ -126,7 +126,7 @@ def _run(problem: GreedyProblem, ticks: Ticks) -> kernel.Pairs:
 def _start_pairs(problem: GreedyProblem, state: TopicComponents) -> kernel.Pairs:
     nodes = len(problem.nodes)
     firsts = np.arange(1, nodes + 1)
-    starts = np.concatenate([[0], np.cumsum((nodes - firsts + 7) // 8)])
+    starts = np.concatenate([[0], np.cumsum((nodes - firsts + 63) // 64 * 8)])
     pairs = kernel.Pairs(
         firsts=firsts,
         store=np.zeros(starts[-1] if problem.keep_bounds else 0, np.uint64),

@@ -1,10 +1,14 @@
 """How often two neighbours of a node are neighbours themselves."""
 
+from collections.abc import Iterator
+
 import numpy as np
 
-from meshwright.kernels.clustering import count_triangles
+from meshwright.evaluate.cores import Chunk, balanced_chunks, on_all_cores
+from meshwright.kernels.arrays import Offsets
+from meshwright.kernels.clustering import count_triangles, upward_links
 from meshwright.kernels.subgraphs import Links
-from meshwright.progress import Progress, run_with_ticks
+from meshwright.progress import Progress, Ticks, run_with_ticks
 
 
 def clustering_coefficient(links: Links, progress: Progress | None = None) -> float:
@@ -16,6 +20,21 @@ def clustering_coefficient(links: Links, progress: Progress | None = None) -> fl
     degrees = np.diff(links.indptr)
     if not len(degrees):
         return 0.0
-    triangles = run_with_ticks(lambda ticks: count_triangles(links, ticks), "counting triangles", 0, progress)
+    triangles = run_with_ticks(
+        lambda ticks: _triangles(links, ticks), "counting triangles", len(degrees), progress
+    )
     pairs = degrees * (degrees - 1) / 2
     return float(np.mean(triangles / np.maximum(pairs, 1)))
+
+
+def _triangles(links: Links, ticks: Ticks) -> Offsets:
+    """How many triangles each node is in."""
+    upward = upward_links(links)
+
+    def count(turns: Iterator[Chunk]) -> Offsets:
+        triangles = np.zeros(len(links.indptr) - 1, np.int64)
+        for nodes in turns:
+            count_triangles(upward, nodes, triangles, ticks)
+        return triangles
+
+    return np.sum(on_all_cores(count, balanced_chunks(np.diff(upward.indptr)), ticks), axis=0)

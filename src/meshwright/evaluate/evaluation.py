@@ -17,9 +17,10 @@ class Evaluation:
 
     A topic of one subscriber is connected and has diameter 0, as one of none. `average_degree` is
     2 |E| / |V|, and `weighted_average_degree` counts costs in place of edges; without nodes both are 0.
-    `tco_support_ratio` is (TCC(∅) - TCC(E)) / (TCC(∅) - TCC(K)), TCC the number of topic-connected components
-    and K all edges ([4], eq. 6); 1 where no topic has two subscribers. The topic diameter is the greatest
-    distance between two subscribers inside the topic's sub-overlay ([1], VIII-A), in edges or in costs.
+    `tco_support_ratio` is the share of the components to be joined that are: subscribers each alone have 0, a
+    topic-connected overlay has 1, and so has one where no topic has two subscribers (NSMF's paper, eq. 6).
+    The topic diameter is the greatest distance between two subscribers inside the topic's sub-overlay
+    ([1], VIII-A), in edges, or in costs (WTCO's paper).
     Maximum and mean are over the connected topics with a subscriber: `disconnected_topics` counts the
     others, whose diameter is infinite. They are 0 where no topic has a subscriber, and None where diameters
     were not asked for, or no topic is connected. `clustering_coefficient` is the mean of the local ones of
@@ -27,10 +28,8 @@ class Evaluation:
 
     `lower_bound_average_degree` holds for every topic-connected overlay of the same interests, by proof (see
     `meshwright.evaluate.bounds`), so average_degree / lower_bound_average_degree bounds how far this one
-    is from the optimum; `lower_bound_method` names the argument ("spanning", "overlap-duality" or
-    "size-duality"). Both are None where the bound was not asked for.
-
-    [1] Divide-and-conquer algorithms for publish/subscribe overlay design. [4] Small-world overlays, NSMF.
+    is from the optimum; `lower_bound_method` names the argument ("spanning" or "overlap-duality"). Both are
+    None where the bound was not asked for.
     """
 
     nodes: int

@@ -94,27 +94,8 @@ def _own_to_end(lists: TopicLists, subscribers: Subscribers, slot: int) -> tuple
 
 
 @njit(cache=True, nogil=True)
-def overlap_ceilings(subscribers: Subscribers, sizes: Offsets, ceilings: Counts) -> None:
-    """Write, by subscription (t, v), the lesser of size(v) and the greatest size of another node of t.
-
-    With `sizes` the numbers of topics that a node can share, that is at least the overlap. O(interests).
-    """
-    for topic in range(subscribers.indptr.size - 1):
-        start, end = subscribers.indptr[topic], subscribers.indptr[topic + 1]
-        largest, second = 0, 0
-        for node in subscribers.node_ids[start:end]:
-            if sizes[node] > largest:
-                largest, second = sizes[node], largest
-            else:
-                second = max(second, sizes[node])
-        for item in range(start, end):
-            size = sizes[subscribers.node_ids[item]]
-            ceilings[item] = second if size == largest else size
-
-
-@njit(cache=True, nogil=True)
 def shares(subscribers: Subscribers, overlaps: Counts, node_count: int) -> tuple[Floats, Floats]:
-    """Sums of 1 / overlap: for each topic over its nodes but one of the least, for each node over its topics.
+    """Sums of 1 / overlap: for each topic over its nodes without the least, for each node over its topics.
 
     Topics of one node are left out. O(interests).
     """

@@ -28,13 +28,15 @@ CAP = 127
 
 _EACH_BYTE = np.uint64(0x0101010101010101)
 _HIGH_BITS = np.uint64(0x8080808080808080)
+_TOGETHER = np.uint64(0x0102040810204080)
+_WORDS_A_BLOCK = 8
 
 
 class Pairs(NamedTuple):
     """What is known of the pairs, and the edges taken so far."""
 
     firsts: Offsets  # by row: the first node to pair with
-    store: Words  # a byte a pair, each row padded with zeros to full words; empty when left out
+    store: Words  # a byte a pair, each row padded with zeros to 64; empty when left out
     starts: Offsets  # by row: its first word in the store
     tops: Ids  # by row: no pair of the row contributes more
     edges: npt.NDArray[np.int32]  # (m, 2), in the order in which they were taken
@@ -84,26 +86,36 @@ def _row_top(words: Words, known: Any) -> Any:
 
 
 @njit(cache=True, nogil=True)
+def _reaching(words: Words, start: int, lift: np.uint64) -> Any:
+    """One bit for each of 64 bounds, set where it reaches the threshold that is 128 - `lift`.
+
+    Eight bytes are compared by one addition: none is over 127, so none carries into the next. A
+    multiplication brings their high bits together.
+    """
+    reaching = np.uint64(0)
+    for at in range(8):
+        high = ((words[start + at] + lift * _EACH_BYTE) & _HIGH_BITS) >> np.uint64(7)
+        reaching |= ((high * _TOGETHER) >> np.uint64(56)) << np.uint64(8 * at)
+    return reaching
+
+
+@njit(cache=True, nogil=True)
 def _find(words: Words, loose: Ids, own_loose: int, threshold: int, found: Ids) -> int:
     """Write the places of the bounds that reach the threshold into `found`; return how many there are.
 
-    Eight bytes are compared by one addition: none is over 127, so none carries into the next. A bound that
-    the loose weight of both nodes already puts under the threshold is brought down here.
+    A bound that the loose weight of both nodes already puts under the threshold is brought down here.
     """
     row = words.view(np.uint8)
-    lift = np.uint64(128 - threshold) * _EACH_BYTE
     count = 0
-    for w in range(len(words)):
-        reached = (words[w] + lift) & _HIGH_BITS
-        while reached:
-            i = (w << 3) + (trailing_zeros(reached) >> 3)
-            reached &= reached - np.uint64(1)
+    for start in range(0, len(words), _WORDS_A_BLOCK):
+        reaching = _reaching(words, start, np.uint64(128 - threshold))
+        while reaching:
+            i = (start << 3) + trailing_zeros(reaching)
+            reaching &= reaching - np.uint64(1)
             rest = own_loose + loose[i]
-            if rest < threshold:
-                row[i] = rest
-            else:
-                found[count] = i
-                count += 1
+            row[i] = min(row[i], rest)
+            found[count] = i
+            count += rest >= threshold
     return count
 
 

@@ -107,8 +107,8 @@ def test_work_that_does_not_fit_is_refused_with_the_alternatives():
 
 
 def test_the_estimate_counts_a_byte_a_pair():
-    interests = random_interests(np.random.default_rng(10), 400, 20, 0.5)
-    order = np.arange(400, dtype=np.int32)
+    interests = random_interests(np.random.default_rng(10), 4_000, 20, 0.5)
+    order = np.arange(4_000, dtype=np.int32)
     kept = make_problem(interests, order).estimated_bytes()
     dropped = make_problem(interests, order, keep_bounds=False).estimated_bytes()
-    assert 1.0 <= (kept - dropped) / (400 * 399 / 2) < 1.05
+    assert 1.0 <= (kept - dropped) / (4_000 * 3_999 / 2) < 1.05

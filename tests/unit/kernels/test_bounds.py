@@ -1,14 +1,10 @@
+from itertools import pairwise
+
 import networkx as nx
 import numpy as np
 import pytest
 
-from meshwright.kernels.bounds import (
-    Subscribers,
-    interest_components,
-    overlap_ceilings,
-    raise_overlaps,
-    shares,
-)
+from meshwright.kernels.bounds import Subscribers, interest_components, raise_overlaps, shares
 from meshwright.kernels.subgraphs import TopicLists, interest_ranks
 
 TICKS = np.zeros(2, np.int64)
@@ -49,21 +45,9 @@ def wants(request):
 def test_overlaps_are_those_of_the_matrix_however_the_nodes_are_split(wants, kind, parts):
     cuts = np.linspace(0, len(wants), parts + 1).astype(int).tolist()
     found = np.zeros((parts, wants.sum()), kind)
-    for overlaps, nodes in zip(found, zip(cuts[:-1], cuts[1:], strict=True), strict=True):
+    for overlaps, nodes in zip(found, pairwise(cuts), strict=True):
         raise_overlaps(lists_of(wants), subscribers_of(wants), nodes, overlaps, TICKS)
     assert found.max(axis=0).tolist() == overlaps_by_matrix(wants)
-
-
-def test_a_ceiling_is_never_below_the_overlap_nor_above_the_sizes(wants):
-    sizes = wants[:, wants.sum(axis=0) > 1].sum(axis=1)
-    ceilings = np.zeros(wants.sum(), np.uint16)
-    overlap_ceilings(subscribers_of(wants), sizes, ceilings)
-    for (topic, node), ceiling, overlap in zip(
-        np.argwhere(wants.T), ceilings, overlaps_by_matrix(wants), strict=True
-    ):
-        others = np.setdiff1d(np.flatnonzero(wants[:, topic]), [node])
-        assert overlap <= ceiling
-        assert ceiling == min(sizes[node], max(sizes[others], default=0))
 
 
 def test_shares_are_summed_by_topic_without_the_least_and_by_node():

@@ -1,8 +1,10 @@
+from itertools import pairwise
+
 import networkx as nx
 import numpy as np
 import pytest
 
-from meshwright.kernels.clustering import count_triangles
+from meshwright.kernels.clustering import count_triangles, upward_links
 from meshwright.kernels.subgraphs import links_of
 
 
@@ -18,8 +20,12 @@ from meshwright.kernels.subgraphs import links_of
         nx.gnp_random_graph(60, 0.3, seed=1),
     ],
 )
-def test_triangles_are_those_of_networkx(graph):
+@pytest.mark.parametrize("parts", [1, 4])
+def test_triangles_of_all_ranges_add_up_to_those_of_networkx(graph, parts):
     edges = np.array(list(graph.edges), np.int32).reshape(-1, 2)
     edges.flags.writeable = False
-    triangles = count_triangles(links_of(edges, len(graph)), np.zeros(2, np.int64))
+    upward = upward_links(links_of(edges, len(graph)))
+    triangles = np.zeros(len(graph), np.int64)
+    for nodes in pairwise(np.linspace(0, len(graph), parts + 1).astype(int).tolist()):
+        count_triangles(upward, nodes, triangles, np.zeros(2, np.int64))
     assert triangles.tolist() == [nx.triangles(graph, node) for node in graph]

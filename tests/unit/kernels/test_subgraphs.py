@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -62,7 +64,7 @@ def test_links_are_the_neighbours_with_the_edge_to_each(overlay, links):
 @pytest.mark.parametrize("cuts", [(0, NODES), (0, 7, 7, 30, NODES)])
 def test_counts_of_all_ranges_add_up_to_the_edges_inside_each_topic(wants, lists, overlay, links, cuts):
     counts = np.zeros(TOPICS, np.int64)
-    for nodes in zip(cuts[:-1], cuts[1:], strict=True):
+    for nodes in pairwise(cuts):
         count_topic_edges(lists, links, nodes, counts, TICKS)
     inside = [overlay.subgraph(np.flatnonzero(wants[:, t])).number_of_edges() for t in range(TOPICS)]
     assert counts.tolist() == inside

@@ -1,0 +1,205 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import networkx as nx
+import pytest
+
+import meshwright as mw
+from meshwright.cli import main
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Call the command line in this process; returns (exit code, stdout, stderr)."""
+
+    def call(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["meshwright", *map(str, words)])
+        code = main()
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+@pytest.fixture
+def workload(tmp_path):
+    path = tmp_path / "workload"
+    mw.workloads.unif(60, 12, subscriptions=4, seed=1).write(path)
+    return path
+
+
+@pytest.fixture
+def overlay(workload, tmp_path):
+    path = tmp_path / "overlay"
+    mw.build(mw.Interests.read(workload), "gm").write(path)
+    return path
+
+
+def assert_wrong(result, *words):
+    """Exit code 2, nothing on stdout, one line on stderr with these words."""
+    code, out, err = result
+    assert code == 2
+    assert out == ""
+    assert err.count("\n") == 1
+    assert "Traceback" not in err
+    for word in words:
+        assert word in err
+
+
+def test_the_journey_from_interests_to_a_measured_overlay(run, tmp_path):
+    workload, overlay = tmp_path / "w", tmp_path / "o"
+    assert run("generate", "unif", "--nodes", 50, "--topics", 10, "--out", workload)[0] == 0
+    assert run("build", workload, "--algorithm", "gm", "--seed", 3, "--out", overlay)[0] == 0
+    code, out, err = run("evaluate", overlay, "--json")
+    found = json.loads(out)
+    assert (code, err) == (0, "")
+    assert found["topic_connected"] is True
+    assert found["nodes"] == 50
+    assert found["average_degree"] >= found["lower_bound_average_degree"]
+
+
+def test_what_is_built_is_what_the_library_builds(run, workload, tmp_path):
+    out = tmp_path / "o"
+    run("build", workload, "--algorithm", "gm", "--seed", 5, "--set", "ties=small-first", "--out", out)
+    expected = mw.build(mw.Interests.read(workload), "gm", seed=5, ties="small-first")
+    assert mw.Overlay.read(out) == expected
+
+
+def test_the_manifest_says_what_made_it(run, workload, tmp_path):
+    out = tmp_path / "o"
+    run("build", workload, "--algorithm", "ring", "--seed", 5, "--out", out)
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["algorithm"] == "ring"
+    assert manifest["seed"] == 5
+    assert manifest["inputs"] == [str(workload)]
+    assert set(manifest["seconds"]) == {"read", "build"}
+
+
+@pytest.mark.parametrize("command", ["generate", "import", "build", "algorithms", "demo"])
+def test_json_is_the_only_thing_on_stdout(run, workload, tmp_path, command):
+    edges = tmp_path / "edges.csv"
+    edges.write_text("source,target\nn00,n01\n")
+    words = {
+        "generate": ("generate", "zipf", "--nodes", 9, "--topics", 4, "--out", tmp_path / "x"),
+        "import": ("import", workload, "--edges", edges, "--out", tmp_path / "x"),
+        "build": ("build", workload, "--algorithm", "ring", "--out", tmp_path / "x"),
+        "algorithms": ("algorithms",),
+        "demo": ("demo", "--nodes", 60, "--topics", 12),
+    }
+    code, out, err = run(*words[command], "--json")
+    assert (code, err) == (0, "")
+    assert json.loads(out)
+
+
+def test_evaluate_answers_no_with_exit_code_1_and_names_the_topics(run, workload, tmp_path):
+    edges, out = tmp_path / "edges.csv", tmp_path / "o"
+    edges.write_text("source,target\nn00,n01\n")
+    run("import", workload, "--edges", edges, "--out", out)
+    code, text, _ = run("evaluate", out)
+    assert code == 1
+    assert "Not connected: 't00'" in text
+
+
+def test_import_takes_the_links_that_the_file_names(run, workload, tmp_path):
+    edges, out = tmp_path / "bridges.tsv", tmp_path / "o"
+    edges.write_text("from\tto\tms\nn03\tn01\t2.5\nn01\tn03\t2.5\n")
+    words = ("--source", "from", "--target", "to", "--cost", "ms", "--out", out)
+    assert run("import", workload, "--edges", edges, *words)[0] == 0
+    found = mw.Overlay.read(out)
+    assert found.edges.tolist() == [[1, 3]]
+    assert found.costs.tolist() == [2.5]
+
+
+@pytest.mark.parametrize("to", ["graphml", "gml", "dot", "csv", "json"])
+def test_export_to_stdout_and_to_a_file_are_the_same(run, overlay, tmp_path, to):
+    _, text, _ = run("export", overlay, "--to", to)
+    assert run("export", overlay, "--out", tmp_path / f"x.{to}")[0] == 0
+    assert (tmp_path / f"x.{to}").read_text() == text
+
+
+def test_exported_graphml_has_the_links(run, overlay, tmp_path):
+    run("export", overlay, "--to", "graphml", "--out", tmp_path / "x.xml")
+    read, written = nx.read_graphml(tmp_path / "x.xml"), mw.Overlay.read(overlay).to_networkx()
+    assert set(read.nodes) == set(written.nodes)
+    assert nx.utils.edges_equal(read.edges, written.edges)
+
+
+def test_nothing_that_exists_is_overwritten_without_force(run, workload, overlay):
+    assert_wrong(run("build", workload, "--algorithm", "ring", "--out", overlay), str(overlay), "--force")
+    assert mw.Overlay.read(overlay).facts["algorithm"] == "gm"
+    assert run("build", workload, "--algorithm", "ring", "--out", overlay, "--force")[0] == 0
+    assert mw.Overlay.read(overlay).facts["algorithm"] == "ring"
+
+
+def test_wrong_calls_say_in_one_line_what_is_legal(run, workload, overlay, tmp_path):
+    out = tmp_path / "x"
+    assert_wrong(run("frobnicate"), "frobnicate", "--help")
+    assert_wrong(run("build", workload, "--out", out), "--algorithm", "--help")
+    assert_wrong(run("build", workload, "--algorithm", "gm"), "--out")
+    assert_wrong(run("build", workload, "--algorithm", "magic", "--out", out), "magic", "gm", "ring")
+    assert_wrong(run("build", tmp_path / "no", "--algorithm", "gm", "--out", out), "no such folder")
+    for setting, word in {
+        "ties=best": "small-first",
+        "ties": "name=value",
+        "size=3": "keep_bounds",
+        "keep_bounds=maybe": "yes or no",
+        "memory_limit=lots": "whole number",
+        "weights=3": "Python",
+    }.items():
+        assert_wrong(run("build", workload, "--algorithm", "gm", "--set", setting, "--out", out), word)
+    assert_wrong(run("generate", "pareto", "--out", out), "pareto", "unif, zipf, expo, grid")
+    assert_wrong(run("generate", "grid", "--subscriptions", 3, "--out", out), "radius")
+    assert_wrong(run("generate", "unif", "--nodes", "many", "--out", out), "--nodes")
+    assert_wrong(
+        run("generate", "unif", "--topics", 5, "--subscriptions", 6, "--out", out), "6", "from 0 to 5"
+    )
+    assert_wrong(run("export", overlay), "--to")
+    assert_wrong(run("export", overlay, "--to", "png"), "png", "graphml")
+    assert_wrong(run("evaluate", workload), "interests", "overlay")
+    assert not out.exists()
+
+
+def test_help_and_version_need_no_command(run):
+    code, out, _ = run("--version")
+    assert (code, out) == (0, "meshwright 0.1.0\n")
+    assert "demo" in run()[1]
+
+
+@pytest.mark.parametrize(
+    "command", ["demo", "generate", "import", "build", "evaluate", "export", "algorithms"]
+)
+def test_every_command_explains_itself(run, command):
+    code, out, _ = run(command, "--help")
+    assert code == 0
+    assert f"meshwright {command}" in out
+
+
+def test_ctrl_c_ends_a_long_build_with_130_and_leaves_nothing(tmp_path):
+    workload, out = tmp_path / "w", tmp_path / "o"
+    mw.workloads.expo(20_000, 1_000, min_subscriptions=50, max_subscriptions=150, seed=1).write(workload)
+    words = [sys.executable, "-m", "meshwright", "build", workload, "--algorithm", "gm", "--out", out]
+    with subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
+        _wait_until_busy(process.pid, seconds=3)
+        os.kill(process.pid, signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    # Python dies by SIGINT itself where an import was cut short; a shell shows 130 for that too.
+    assert process.returncode in (130, -signal.SIGINT)
+    assert err == "meshwright: interrupted; nothing unfinished was kept\n"
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["w"]
+
+
+def _wait_until_busy(pid: int, seconds: float) -> None:
+    """Until the process has worked for longer than importing and reading take."""
+    ticks = os.sysconf("SC_CLK_TCK") * seconds
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        user_ticks = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11])
+        if user_ticks > ticks:
+            return
+        time.sleep(0.02)
+    raise AssertionError("the build never started")
