@@ -7,15 +7,11 @@ import pytest
 
 import meshwright as mw
 from tests import oracles
+from tests.helpers import topics_by_node
 from tests.shelf import AWKWARD
 
 BUILDS = [name for name, algorithm in mw.algorithms().items() if algorithm.kind == "build"]
 WITHOUT_COSTS = [name for name in BUILDS if not mw.algorithms()[name].needs_costs]
-
-
-def topics_by_node(interests: mw.Interests) -> dict[int, set[int]]:
-    bounds = zip(interests.indptr[:-1], interests.indptr[1:], strict=True)
-    return {u: set(interests.topic_ids[a:b].tolist()) for u, (a, b) in enumerate(bounds)}
 
 
 @pytest.mark.parametrize("shelf", AWKWARD)

@@ -45,7 +45,9 @@ def greedy_merge(interests: Interests, options: GmOptions, seed: int, progress: 
     shuffle = generator(seed, "gm").permutation(interests.node_count)
     order = shuffle[_ORDERS[options.ties](np.diff(interests.indptr)[shuffle])].astype(np.int32)
     problem = make_problem(
-        interests,
+        interests.indptr,
+        interests.topic_ids,
+        interests.topic_count,
         order,
         weights=_weights_by_id(interests, options.weights),
         keep_bounds=options.keep_bounds,

@@ -9,9 +9,8 @@ import numpy as np
 
 from meshwright.kernels import greedy as kernel
 from meshwright.kernels.arrays import Ids, Offsets
-from meshwright.kernels.topic_components import NONE, TopicComponents, start_components
+from meshwright.kernels.topic_components import NONE, TopicComponents, start_components, unite_labelled
 from meshwright.machine import check_memory, cores
-from meshwright.model.interests import Interests
 from meshwright.progress import Progress, Ticks, run_with_ticks
 
 _HEAVY = 1_000_000
@@ -27,10 +26,12 @@ _BYTES_A_WORD = 16
 
 @dataclass(frozen=True, kw_only=True)
 class GreedyProblem:
-    """Which edges the greedy may take, and how it counts: node i here is `nodes[i]` of the interests.
+    """Which edges the greedy may take, and how it counts: node i here is `nodes[i]` outside.
 
-    Nodes and topics that can't gain from any edge are left out. The order of the nodes settles ties: of the
-    edges with the greatest contribution the greedy takes the first, by its first and then its second node.
+    Nodes and topics that can't gain from any edge are left out. Node i may be paired with the nodes from
+    `firsts[i]` on. The order of the nodes settles ties: of the edges with the greatest contribution the
+    greedy takes the first, by its first and then its second node. Interests of one topic that have the same
+    label are connected from the start; without labels, none are. `components` counts those of all topics.
     """
 
     indptr: Offsets
@@ -38,6 +39,9 @@ class GreedyProblem:
     topic_count: int
     weights: Ids
     nodes: Ids
+    firsts: Offsets
+    labels: Ids | None
+    components: int
     keep_bounds: bool
 
     @property
@@ -50,34 +54,76 @@ class GreedyProblem:
     def estimated_bytes(self) -> int:
         """How much memory `take_edges` needs: a byte a pair, and what grows with the interests."""
         nodes = len(self.nodes)
-        pairs = nodes * (nodes + 63) // 2 if self.keep_bounds else 0
+        pairs = int((nodes - self.firsts + 63).sum()) if self.keep_bounds else 0
         return pairs + _BYTES_AN_INTEREST * len(self.topic_ids) + _BYTES_A_WORD * self.words * nodes
 
 
 def make_problem(
-    interests: Interests, order: Ids, *, weights: Ids | None = None, keep_bounds: bool = True
+    indptr: Offsets,
+    topic_ids: Ids,
+    topic_count: int,
+    order: Ids,
+    *,
+    groups: Ids | None = None,
+    labels: Ids | None = None,
+    weights: Ids | None = None,
+    keep_bounds: bool = True,
 ) -> GreedyProblem:
-    """The problem of all pairs of nodes, in `order`, by the topics that have two subscribers or more."""
+    """The problem of the nodes in `order`, which may leave some out.
+
+    `groups`, by node, forbids edges inside a group; the nodes of a group must follow each other in `order`.
+    `labels` has one for each interest of `topic_ids`, `weights` one for each topic; without them, nothing is
+    connected yet, and every topic counts one.
+    """
+    places = _places(indptr, order)
+    owners = np.repeat(np.arange(len(order)), np.diff(indptr)[order])
+    topics = topic_ids[places]
+    own_labels = None if labels is None else labels[places]
     if weights is None:
-        weights = np.ones(interests.topic_count, np.int32)
-    keep_topic = (np.diff(interests.topic_indptr) > 1) & (weights > 0)
-    keep = keep_topic[interests.topic_ids]
-    sizes = np.diff(np.concatenate([[0], np.cumsum(keep)])[interests.indptr])
-    nodes = order[sizes[order] > 0].astype(np.int32)
-    indptr = np.concatenate([[0], np.cumsum(sizes[nodes])]).astype(np.int64)
-    starts = np.concatenate([[0], np.cumsum(sizes)])[nodes]
-    places = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], np.diff(indptr))
-    new_id = (np.cumsum(keep_topic) - 1).astype(np.int32)
-    unit_weights = bool(np.all(weights[keep_topic] == 1))
+        weights = np.ones(topic_count, np.int32)
+    components = _components(topics, topic_count, own_labels)
+    keep_topic = (components > 1) & (weights > 0)
+    keep = keep_topic[topics]
+    sizes = np.bincount(owners[keep], minlength=len(order))
+    nodes = order[sizes > 0].astype(np.int32)
+    kept_weights = weights[keep_topic].astype(np.int32)
     return GreedyProblem(
-        indptr=indptr,
-        topic_ids=new_id[interests.topic_ids[keep]][places],
+        indptr=np.concatenate([[0], np.cumsum(sizes[sizes > 0])]).astype(np.int64),
+        topic_ids=(np.cumsum(keep_topic) - 1).astype(np.int32)[topics[keep]],
         topic_count=int(keep_topic.sum()),
-        weights=weights[keep_topic].astype(np.int32),
+        weights=kept_weights,
         nodes=nodes,
+        firsts=_firsts(len(nodes), None if groups is None else groups[nodes]),
+        labels=None if own_labels is None else own_labels[keep].astype(np.int32),
+        components=int(components[keep_topic].sum()),
         # A byte can't hold the bounds of weighted contributions, so these are computed anew each time.
-        keep_bounds=keep_bounds and unit_weights,
+        keep_bounds=keep_bounds and bool(np.all(kept_weights == 1)),
     )
+
+
+def _places(indptr: Offsets, order: Ids) -> Offsets:
+    """Where the interests of the nodes in `order` stand, one node after another."""
+    sizes = np.diff(indptr)[order]
+    starts = np.concatenate([[0], np.cumsum(sizes)])
+    places: Offsets = np.arange(starts[-1]) + np.repeat(indptr[:-1][order] - starts[:-1], sizes)
+    return places
+
+
+def _components(topics: Ids, topic_count: int, labels: Ids | None) -> Offsets:
+    """How many components each topic begins with."""
+    if labels is not None:
+        span = int(labels.max(initial=0)) + 1
+        topics = np.unique(topics.astype(np.int64) * span + labels) // span
+    return np.bincount(topics, minlength=topic_count)
+
+
+def _firsts(nodes: int, groups: Ids | None) -> Offsets:
+    """By node: the first later one that is not of its group."""
+    if groups is None:
+        return np.arange(1, nodes + 1)
+    ends = np.append(np.flatnonzero(np.diff(groups)) + 1, nodes)
+    firsts: Offsets = ends[np.searchsorted(ends, np.arange(nodes), side="right")]
+    return firsts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -100,7 +146,7 @@ def take_edges(
     check_memory(
         f"the greedy over {len(problem.nodes):,} nodes", problem.estimated_bytes(), instead, memory_limit
     )
-    to_unite = len(problem.topic_ids) - problem.topic_count
+    to_unite = problem.components - problem.topic_count
     pairs = run_with_ticks(lambda ticks: _run(problem, ticks), "taking edges", to_unite, progress)
     taken, examined = (int(count) for count in pairs.counts)
     return GreedyResult(edges=problem.nodes[pairs.edges[:taken]], pairs_examined=examined)
@@ -110,6 +156,8 @@ def _run(problem: GreedyProblem, ticks: Ticks) -> kernel.Pairs:
     state = start_components(
         problem.indptr, problem.topic_ids, problem.topic_count, problem.weights, problem.words
     )
+    if problem.labels is not None:
+        unite_labelled(state, problem.labels)
     pairs = _start_pairs(problem, state)
     floor = int(problem.weights.min(initial=1))
     threads = min(cores(), _MOST_THREADS)
@@ -125,17 +173,16 @@ def _run(problem: GreedyProblem, ticks: Ticks) -> kernel.Pairs:
 
 def _start_pairs(problem: GreedyProblem, state: TopicComponents) -> kernel.Pairs:
     nodes = len(problem.nodes)
-    firsts = np.arange(1, nodes + 1)
-    starts = np.concatenate([[0], np.cumsum((nodes - firsts + 63) // 64 * 8)])
+    starts = np.concatenate([[0], np.cumsum((nodes - problem.firsts + 63) // 64 * 8)])
     pairs = kernel.Pairs(
-        firsts=firsts,
+        firsts=problem.firsts,
         store=np.zeros(starts[-1] if problem.keep_bounds else 0, np.uint64),
         starts=starts,
         tops=np.zeros(nodes, np.int32),
-        edges=np.empty((len(problem.topic_ids) - problem.topic_count, 2), np.int32),
+        edges=np.empty((problem.components - problem.topic_count, 2), np.int32),
         counts=np.zeros(2, np.int64),
     )
-    kernel.start_rows(pairs, state.loose)
+    kernel.start_rows(state, pairs)
     return pairs
 
 

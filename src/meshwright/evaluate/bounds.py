@@ -12,7 +12,7 @@ from meshwright.kernels.arrays import Floats, Ids, Offsets
 from meshwright.kernels.bounds import Counts, Subscribers
 from meshwright.kernels.subgraphs import TopicLists
 from meshwright.model.interests import Interests
-from meshwright.progress import Progress, Ticks, run_with_ticks
+from meshwright.progress import Progress, Ticks
 
 _MOST_STEPS = 5_000_000_000
 """Steps that overlaps may take: about a second on two cores for each thousand million."""
@@ -74,7 +74,8 @@ def lower_bound(interests: Interests, lists: TopicLists, progress: Progress | No
 def _by_duality(subscribers: Subscribers, overlaps: Counts, components: Ids) -> Offsets:
     """The edges of each component, at its lowest node, by trees or covers."""
     node_count = len(components)
-    by_topic, by_node = kernel.shares(subscribers, overlaps, node_count)
+    by_topic, by_node = np.zeros(len(subscribers.indptr) - 1), np.zeros(node_count)
+    kernel.add_shares(subscribers, overlaps, by_topic, by_node)
     shared = np.diff(subscribers.indptr) > 1
     at_topic = components[subscribers.node_ids[subscribers.indptr[:-1][shared]]]
     trees = np.bincount(at_topic, by_topic[shared], minlength=node_count)
@@ -91,19 +92,16 @@ def _overlaps(lists: TopicLists, subscribers: Subscribers, progress: Progress | 
     """By subscription (t, v), the most topics that v shares with another node of t."""
     unsigned = TopicLists(lists.indptr, lists.topic_ids.view(np.uint32), lists.ranks.view(np.uint32))
     later = np.diff(subscribers.indptr)[lists.topic_ids] - lists.ranks
-    reached = np.concatenate([[0], np.cumsum(later)])
-    chunks = balanced_chunks(np.diff(reached[lists.indptr]))
+    steps = np.diff(np.concatenate([[0], np.cumsum(later)])[lists.indptr])
     most = int(np.diff(lists.indptr).max(initial=0))
     kind: type[np.unsignedinteger[Any]] = np.uint16 if most <= np.iinfo(np.uint16).max else np.uint32
 
-    def work(ticks: Ticks) -> Counts:
-        def raise_overlaps(turns: Iterator[Chunk]) -> Counts:
-            overlaps = np.zeros(len(lists.topic_ids), kind)
-            for nodes in turns:
-                kernel.raise_overlaps(unsigned, subscribers, nodes, overlaps, ticks)
-            return overlaps
+    def raise_overlaps(turns: Iterator[Chunk], ticks: Ticks) -> Counts:
+        overlaps = np.zeros(len(lists.topic_ids), kind)
+        for nodes in turns:
+            kernel.raise_overlaps(unsigned, subscribers, nodes, overlaps, ticks)
+        return overlaps
 
-        found: Counts = np.maximum.reduce(on_all_cores(raise_overlaps, chunks, ticks))
-        return found
-
-    return run_with_ticks(work, "bounding the degree", len(lists.indptr) - 1, progress)
+    by_thread = on_all_cores(raise_overlaps, balanced_chunks(steps), "bounding the degree", progress)
+    found: Counts = np.maximum.reduce(by_thread)
+    return found

@@ -20,21 +20,15 @@ def clustering_coefficient(links: Links, progress: Progress | None = None) -> fl
     degrees = np.diff(links.indptr)
     if not len(degrees):
         return 0.0
-    triangles = run_with_ticks(
-        lambda ticks: _triangles(links, ticks), "counting triangles", len(degrees), progress
-    )
-    pairs = degrees * (degrees - 1) / 2
-    return float(np.mean(triangles / np.maximum(pairs, 1)))
+    upward = run_with_ticks(lambda ticks: upward_links(links), "directing links", 0, progress)
 
-
-def _triangles(links: Links, ticks: Ticks) -> Offsets:
-    """How many triangles each node is in."""
-    upward = upward_links(links)
-
-    def count(turns: Iterator[Chunk]) -> Offsets:
-        triangles = np.zeros(len(links.indptr) - 1, np.int64)
+    def count(turns: Iterator[Chunk], ticks: Ticks) -> Offsets:
+        triangles = np.zeros(len(degrees), np.int64)
         for nodes in turns:
             count_triangles(upward, nodes, triangles, ticks)
         return triangles
 
-    return np.sum(on_all_cores(count, balanced_chunks(np.diff(upward.indptr)), ticks), axis=0)
+    chunks = balanced_chunks(np.diff(upward.indptr))
+    triangles = np.sum(on_all_cores(count, chunks, "counting triangles", progress), axis=0)
+    pairs = degrees * (degrees - 1) / 2
+    return float(np.mean(triangles / np.maximum(pairs, 1)))

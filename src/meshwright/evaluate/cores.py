@@ -11,7 +11,7 @@ import numpy as np
 
 from meshwright.kernels.arrays import Offsets
 from meshwright.machine import cores
-from meshwright.progress import CANCEL, DONE, Ticks
+from meshwright.progress import CANCEL, DONE, Progress, Ticks, run_with_ticks
 
 Chunk = tuple[int, int]
 Result = TypeVar("Result")
@@ -33,27 +33,33 @@ def balanced_chunks(work: Offsets, chunks_a_thread: int = 8) -> list[Chunk]:
 
 
 def on_all_cores(
-    work: Callable[[Iterator[Chunk]], Result], chunks: Sequence[Chunk], ticks: Ticks, *, counted: bool = True
+    work: Callable[[Iterator[Chunk], Ticks], Result],
+    chunks: Sequence[Chunk],
+    label: str,
+    progress: Progress | None = None,
 ) -> list[Result]:
-    """Call `work` once a thread, each with the chunks that it gets to before the others do.
+    """Call `work` once a thread, each with the chunks that it gets to before the others do, as one stage.
 
-    `ticks` counts the finished items where `counted`; after a wish to stop no more chunks are given out.
+    On Ctrl-C no more chunks are given out, and kernels see it in the ticks. All of this is off the main
+    thread, where kernels that give several arrays must not run: Numba crashes if Ctrl-C comes while it hands
+    them over.
     """
     waiting, lock = deque(chunks), Lock()
 
-    def turns() -> Iterator[Chunk]:
+    def turns(ticks: Ticks) -> Iterator[Chunk]:
         while not ticks[CANCEL]:
             try:
                 first, last = waiting.popleft()
             except IndexError:
                 return
             yield first, last
-            if counted:
-                with lock:
-                    ticks[DONE] += last - first
+            with lock:
+                ticks[DONE] += last - first
 
-    count = min(threads(), len(chunks))
-    if count <= 1:
-        return [work(turns())]
-    with ThreadPoolExecutor(count) as pool:
-        return [future.result() for future in [pool.submit(work, turns()) for _ in range(count)]]
+    def run(ticks: Ticks) -> list[Result]:
+        count = max(1, min(threads(), len(chunks)))
+        with ThreadPoolExecutor(count) as pool:
+            futures = [pool.submit(work, turns(ticks), ticks) for _ in range(count)]
+            return [future.result() for future in futures]
+
+    return run_with_ticks(run, label, sum(last - first for first, last in chunks), progress)

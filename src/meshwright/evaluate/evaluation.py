@@ -89,10 +89,10 @@ def evaluate(
     """
     from meshwright.evaluate.bounds import lower_bound
     from meshwright.evaluate.clustering import clustering_coefficient
-    from meshwright.evaluate.topics import links_of, measure_topics, topic_lists
+    from meshwright.evaluate.topics import measure_topics, prepare
 
     interests = overlay.interests
-    links, lists = links_of(overlay), topic_lists(interests)
+    links, lists = prepare(overlay, progress)
     measured = measure_topics(overlay, links, lists, diameters=diameters, progress=progress)
     least = lower_bound(interests, lists, progress) if bound else None
     degrees = overlay.degrees()

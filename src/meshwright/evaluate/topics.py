@@ -12,7 +12,6 @@ from meshwright.kernels.arrays import Floats, Ids, Offsets
 from meshwright.kernels.diameters import measure_topics as measure_kernel
 from meshwright.kernels.subgraphs import Links, TopicGraphs, TopicLists
 from meshwright.kernels.weighted_diameters import weighted_topic_diameters
-from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
 from meshwright.progress import Progress, Ticks, run_with_ticks
 
@@ -33,15 +32,17 @@ class TopicMeasures:
     weighted_diameters: Floats
 
 
-def links_of(overlay: Overlay) -> Links:
-    """The neighbours of each node."""
-    return subgraphs.links_of(overlay.edges, overlay.interests.node_count)
+def prepare(overlay: Overlay, progress: Progress | None = None) -> tuple[Links, TopicLists]:
+    """The neighbours of each node, and its topics with its rank in each: what the kernels read."""
+    interests = overlay.interests
 
+    def read(ticks: Ticks) -> tuple[Links, TopicLists]:
+        del ticks
+        ranks = subgraphs.interest_ranks(interests.topic_ids, interests.topic_count)
+        links = subgraphs.links_of(overlay.edges, interests.node_count)
+        return links, TopicLists(interests.indptr, interests.topic_ids, ranks)
 
-def topic_lists(interests: Interests) -> TopicLists:
-    """The topics of each node, with the node's rank in each."""
-    ranks = subgraphs.interest_ranks(interests.topic_ids, interests.topic_count)
-    return TopicLists(interests.indptr, interests.topic_ids, ranks)
+    return run_with_ticks(read, "reading the overlay", 0, progress)
 
 
 def measure_topics(
@@ -60,28 +61,24 @@ def measure_topics(
         diameters=np.full(topic_count, -1, np.int32),
         weighted_diameters=np.full(topic_count, -1.0),
     )
-
-    def work(ticks: Ticks) -> None:
-        counts = _count_edges(lists, links, topic_count, ticks)
-        for row in _rows(_total(counts, (0, topic_count))):
-            graphs, places = _room(measures.sizes, counts, row, with_edge_ids=overlay.costs is not None)
-            _fill(lists, links, graphs, places, ticks)
-            _measure(graphs, measures, diameters, overlay.costs, ticks)
-
-    run_with_ticks(work, "measuring topics", topic_count, progress)
+    counts = _count_edges(links, lists, topic_count, progress)
+    for row in _rows(_total(counts, (0, topic_count))):
+        graphs, places = _room(measures.sizes, counts, row, with_edge_ids=overlay.costs is not None)
+        _fill(graphs, links, lists, places, progress)
+        _measure(graphs, measures, diameters, overlay.costs, progress)
     return measures
 
 
-def _count_edges(lists: TopicLists, links: Links, topic_count: int, ticks: Ticks) -> ByNodes:
+def _count_edges(links: Links, lists: TopicLists, topic_count: int, progress: Progress | None) -> ByNodes:
     """How many of the edges that belong to a chunk of nodes each topic's sub-overlay has."""
     chunks = balanced_chunks(np.diff(links.indptr), chunks_a_thread=2)
     counts = {nodes: np.zeros(topic_count, np.int64) for nodes in chunks}
 
-    def count(turns: Iterator[Chunk]) -> None:
+    def count(turns: Iterator[Chunk], ticks: Ticks) -> None:
         for nodes in turns:
             subgraphs.count_topic_edges(lists, links, nodes, counts[nodes], ticks)
 
-    on_all_cores(count, chunks, ticks, counted=False)
+    on_all_cores(count, chunks, "counting edges by topic", progress)
     return counts
 
 
@@ -117,22 +114,28 @@ def _room(
     return TopicGraphs(first, sizes[first:last], indptr, ends, edge_ids), places
 
 
-def _fill(lists: TopicLists, links: Links, graphs: TopicGraphs, places: ByNodes, ticks: Ticks) -> None:
+def _fill(
+    graphs: TopicGraphs, links: Links, lists: TopicLists, places: ByNodes, progress: Progress | None
+) -> None:
     """Write the sub-overlays; the chunks of nodes stand side by side in each, in their order."""
 
-    def fill(turns: Iterator[Chunk]) -> None:
+    def fill(turns: Iterator[Chunk], ticks: Ticks) -> None:
         for nodes in turns:
             subgraphs.fill_topic_edges(lists, links, nodes, graphs, places[nodes], ticks)
 
-    on_all_cores(fill, list(places), ticks, counted=False)
+    on_all_cores(fill, list(places), "sorting edges by topic", progress)
 
 
 def _measure(
-    graphs: TopicGraphs, measures: TopicMeasures, diameters: bool, costs: Floats | None, ticks: Ticks
+    graphs: TopicGraphs,
+    measures: TopicMeasures,
+    diameters: bool,
+    costs: Floats | None,
+    progress: Progress | None,
 ) -> None:
     """Write the measures of the topics whose sub-overlays these are."""
 
-    def measure(turns: Iterator[Chunk]) -> None:
+    def measure(turns: Iterator[Chunk], ticks: Ticks) -> None:
         for first, last in turns:
             here = slice(graphs.first_topic + first, graphs.first_topic + last)
             some = graphs._replace(sizes=measures.sizes[here], indptr=graphs.indptr[first : last + 1])
@@ -141,4 +144,6 @@ def _measure(
                 found = measures.weighted_diameters[here]
                 weighted_topic_diameters(some, costs, measures.components[here], found, ticks)
 
-    on_all_cores(measure, balanced_chunks(graphs.sizes + np.diff(graphs.indptr)), ticks)
+    on_all_cores(
+        measure, balanced_chunks(graphs.sizes + np.diff(graphs.indptr)), "measuring topics", progress
+    )

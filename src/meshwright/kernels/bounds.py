@@ -94,14 +94,12 @@ def _own_to_end(lists: TopicLists, subscribers: Subscribers, slot: int) -> tuple
 
 
 @njit(cache=True, nogil=True)
-def shares(subscribers: Subscribers, overlaps: Counts, node_count: int) -> tuple[Floats, Floats]:
-    """Sums of 1 / overlap: for each topic over its nodes without the least, for each node over its topics.
+def add_shares(subscribers: Subscribers, overlaps: Counts, by_topic: Floats, by_node: Floats) -> None:
+    """Add 1 / overlap of every subscription to its node, and to its topic that of all nodes but the least.
 
     Topics of one node are left out. O(interests).
     """
-    by_topic = np.zeros(subscribers.indptr.size - 1)
-    by_node = np.zeros(node_count)
-    for topic in range(subscribers.indptr.size - 1):
+    for topic in range(by_topic.size):
         start, end = subscribers.indptr[topic], subscribers.indptr[topic + 1]
         if end - start < 2:
             continue
@@ -112,4 +110,3 @@ def shares(subscribers: Subscribers, overlaps: Counts, node_count: int) -> tuple
             by_topic[topic] += share
             by_node[subscribers.node_ids[item]] += share
         by_topic[topic] -= least
-    return by_topic, by_node

@@ -18,7 +18,7 @@ class UpwardLinks(NamedTuple):
 
 @njit(cache=True, nogil=True)
 def upward_links(links: Links) -> UpwardLinks:
-    """Point every edge to its end of higher degree, so that no node has more than sqrt(2 |E|). O(edges)."""
+    """Give each edge to one of its ends; no node gets more than sqrt(2 |E|) of them. O(edges)."""
     indptr = np.zeros(links.indptr.size, np.int64)
     nodes = np.empty(links.nodes.size // 2, np.int32)
     count = 0

@@ -52,17 +52,20 @@ class Scratch(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def start_rows(pairs: Any, loose: Ids) -> None:
-    """Bound every pair by what its row's own node could gain at most."""
-    nodes = len(loose)
-    rest = np.zeros(nodes + 1, np.int32)
-    for v in range(nodes - 1, -1, -1):
-        rest[v] = max(loose[v], rest[v + 1])
+def start_rows(state: Any, pairs: Any) -> None:
+    """Bound every pair by the weight of all topics of its row's own node."""
+    nodes = len(state.indptr) - 1
+    totals = np.zeros(nodes, np.int32)
+    greatest = np.zeros(nodes + 1, np.int32)
+    for u in range(nodes - 1, -1, -1):
+        for topic in state.topic_ids[state.indptr[u] : state.indptr[u + 1]]:
+            totals[u] += state.weights[topic]
+        greatest[u] = max(totals[u], greatest[u + 1])
     for u in range(nodes):
-        pairs.tops[u] = min(loose[u], rest[pairs.firsts[u]])
+        pairs.tops[u] = min(totals[u], greatest[pairs.firsts[u]])
         if len(pairs.store):
             row = _row_words(pairs.store, pairs.starts, u).view(np.uint8)
-            row[: nodes - pairs.firsts[u]] = min(loose[u], CAP)
+            row[: nodes - pairs.firsts[u]] = min(totals[u], CAP)
 
 
 @njit(cache=True, nogil=True)

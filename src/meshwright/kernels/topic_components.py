@@ -146,6 +146,25 @@ def _unite(state: Any, topic: int, a: int, b: int) -> None:
 
 
 @njit(cache=True, nogil=True)
+def unite_labelled(state: Any, labels: Ids) -> None:
+    """Unite the interests of a topic that have the same label; `labels` has one for each, from 0 on."""
+    label_of_slot = np.empty(len(labels), np.int32)
+    for i in range(len(labels)):
+        label_of_slot[state.slots[i]] = labels[i]
+    first_slot = np.full(labels.max() + 1 if len(labels) else 0, NONE, np.int32)
+    for topic in range(len(state.counts)):
+        start, end = state.topic_indptr[topic], state.topic_indptr[topic + 1]
+        for slot in range(start, end):
+            first = first_slot[label_of_slot[slot]]
+            if first == NONE:
+                first_slot[label_of_slot[slot]] = slot
+            else:
+                _unite(state, topic, state.names[first], state.names[slot])
+        for slot in range(start, end):
+            first_slot[label_of_slot[slot]] = NONE
+
+
+@njit(cache=True, nogil=True)
 def take_edge(state: Any, u: int, v: int) -> int:
     """Unite the components of `u` and `v` in all their common topics; return how many there were."""
     united = 0

@@ -6,6 +6,7 @@ from meshwright.construct.greedy import GreedyProblem, make_problem, take_edges
 from meshwright.errors import CapacityError
 from meshwright.model.interests import Interests
 from tests import oracles
+from tests.helpers import arrays, topics_by_node
 
 FORMS = {
     "dense, a byte a pair": {"keep_bounds": True, "dense": True},
@@ -17,11 +18,6 @@ FORMS = {
 
 def random_interests(rng: np.random.Generator, nodes: int, topics: int, density: float) -> Interests:
     return Interests.from_scipy(rng.random((nodes, topics)) < density)
-
-
-def topics_by_node(interests: Interests) -> dict[int, set[int]]:
-    bounds = zip(interests.indptr[:-1], interests.indptr[1:], strict=True)
-    return {u: set(interests.topic_ids[a:b].tolist()) for u, (a, b) in enumerate(bounds)}
 
 
 def taken(problem: GreedyProblem) -> list[tuple[int, int]]:
@@ -55,7 +51,7 @@ def test_every_edge_is_the_first_of_greatest_contribution(form):
     for _ in range(40):
         interests = random_interests(rng, rng.integers(2, 9), rng.integers(1, 9), rng.uniform(0.2, 0.9))
         order = rng.permutation(interests.node_count).astype(np.int32)
-        problem = make_problem(interests, order, **form)
+        problem = make_problem(*arrays(interests), order, **form)
         expected = oracles.greedy_merge(topics_by_node(interests), order.tolist())
         assert sorted(taken(problem)) == sorted(expected)
 
@@ -66,7 +62,7 @@ def test_weighted_contributions_choose_the_edges_that_the_oracle_chooses():
         interests = random_interests(rng, rng.integers(2, 8), rng.integers(1, 7), 0.6)
         weights = rng.integers(0, 400, interests.topic_count).astype(np.int32)
         order = rng.permutation(interests.node_count).astype(np.int32)
-        problem = make_problem(interests, order, weights=weights)
+        problem = make_problem(*arrays(interests), order, weights=weights)
         by_topic = dict(enumerate(weights.tolist()))
         expected = oracles.greedy_merge(topics_by_node(interests), order.tolist(), by_topic)
         assert sorted(taken(problem)) == sorted(expected)
@@ -79,8 +75,8 @@ def test_forms_and_threads_take_the_same_edges_of_interests_with_hubs(form):
     popular[:4] |= rng.random((4, 300)) < 0.95  # contributions beyond what a byte of the store can hold
     interests = Interests.from_scipy(popular)
     order = rng.permutation(interests.node_count).astype(np.int32)
-    edges = taken(make_problem(interests, order, **form))
-    reference = taken(make_problem(interests, order, keep_bounds=False))
+    edges = taken(make_problem(*arrays(interests), order, **form))
+    reference = taken(make_problem(*arrays(interests), order, keep_bounds=False))
     assert sorted(edges) == sorted(reference)
     assert oracles.is_topic_connected(topics_by_node(interests), edges)
     first_gain = len(set(interests.topics_of(interests.nodes[edges[0][0]].as_py())))
@@ -90,7 +86,7 @@ def test_forms_and_threads_take_the_same_edges_of_interests_with_hubs(form):
 def test_edges_come_in_order_of_falling_contribution():
     rng = np.random.default_rng(8)
     interests = random_interests(rng, 9, 12, 0.5)
-    edges = taken(make_problem(interests, np.arange(9, dtype=np.int32)))
+    edges = taken(make_problem(*arrays(interests), np.arange(9, dtype=np.int32)))
     topics_of = topics_by_node(interests)
     gains = [dict(oracles.contributions(topics_of, edges[:k]))[tuple(sorted(e))] for k, e in enumerate(edges)]
     assert gains == sorted(gains, reverse=True)
@@ -99,7 +95,7 @@ def test_edges_come_in_order_of_falling_contribution():
 
 def test_work_that_does_not_fit_is_refused_with_the_alternatives():
     interests = random_interests(np.random.default_rng(9), 50, 10, 0.5)
-    problem = make_problem(interests, np.arange(50, dtype=np.int32))
+    problem = make_problem(*arrays(interests), np.arange(50, dtype=np.int32))
     with pytest.raises(
         CapacityError, match=r"50 nodes needs about .* GB and may take .* GB; use something else"
     ):
@@ -109,6 +105,25 @@ def test_work_that_does_not_fit_is_refused_with_the_alternatives():
 def test_the_estimate_counts_a_byte_a_pair():
     interests = random_interests(np.random.default_rng(10), 4_000, 20, 0.5)
     order = np.arange(4_000, dtype=np.int32)
-    kept = make_problem(interests, order).estimated_bytes()
-    dropped = make_problem(interests, order, keep_bounds=False).estimated_bytes()
+    kept = make_problem(*arrays(interests), order).estimated_bytes()
+    dropped = make_problem(*arrays(interests), order, keep_bounds=False).estimated_bytes()
     assert 1.0 <= (kept - dropped) / (4_000 * 3_999 / 2) < 1.05
+
+
+def test_labels_and_groups_restrict_the_greedy_to_what_is_left():
+    """Interests that share a label count as connected, and no edge stays inside a group."""
+    rng = np.random.default_rng(11)
+    for _ in range(40):
+        interests = random_interests(rng, 8, 6, 0.6)
+        topics_of = topics_by_node(interests)
+        groups = np.sort(rng.integers(0, 3, 8)).astype(np.int32)
+        order = np.arange(8, dtype=np.int32)
+        labels = np.repeat(groups, np.diff(interests.indptr)).astype(np.int32)
+        edges = taken(make_problem(*arrays(interests), order, groups=groups, labels=labels))
+        inner = [(u, v) for u in range(8) for v in range(u) if groups[u] == groups[v]]
+        assert all(groups[u] != groups[v] for u, v in edges)
+        assert oracles.is_topic_connected(topics_of, edges + inner)
+        for k, edge in enumerate(edges):
+            gains = dict(oracles.contributions(topics_of, inner + edges[:k]))
+            best = max(gain for (u, v), gain in gains.items() if groups[u] != groups[v])
+            assert gains[edge] == best > 0

@@ -1,9 +1,9 @@
 import numpy as np
 import pytest
 
-from meshwright import Interests
+from meshwright import Interests, Overlay
 from meshwright.evaluate import bounds, cores
-from meshwright.evaluate.topics import topic_lists
+from meshwright.evaluate.topics import prepare
 
 
 def bound_of(*nodes):
@@ -13,7 +13,8 @@ def bound_of(*nodes):
 
 
 def lower_bound(interests):
-    return bounds.lower_bound(interests, topic_lists(interests))
+    _, lists = prepare(Overlay.from_edges(interests, []))
+    return bounds.lower_bound(interests, lists)
 
 
 def test_one_topic_needs_a_spanning_tree():

@@ -25,32 +25,40 @@ def test_chunks_hold_about_the_same_work(threads):
     assert max(sums) < 1.5 * min(sums)
 
 
-def test_every_chunk_is_done_by_one_thread_and_counted(threads):
+def test_every_chunk_is_done_by_one_thread(threads):
     chunks = [(i, i + 2) for i in range(0, 200, 2)]
-    ticks = np.zeros(2, np.int64)
-    done = on_all_cores(list, chunks, ticks)
+    done = on_all_cores(lambda turns, ticks: list(turns), chunks, "testing")
     assert sorted(chunk for turns in done for chunk in turns) == chunks
     assert len(done) == threads
-    assert ticks[DONE] == 200
+
+
+def test_the_ticks_count_what_is_finished(monkeypatch):
+    monkeypatch.setattr(cores, "cores", lambda: 1)
+    seen = on_all_cores(
+        lambda turns, ticks: [int(ticks[DONE]) for _ in turns], [(0, 5), (5, 6), (6, 20)], "testing"
+    )
+    assert seen == [[0, 5, 6]]
+
+
+def test_without_chunks_the_work_is_called_once_for_its_result(threads):
+    assert on_all_cores(lambda turns, ticks: list(turns), [], "testing") == [[]]
 
 
 def test_after_a_wish_to_stop_no_chunk_is_given_out(threads):
-    ticks = np.zeros(2, np.int64)
-
-    def stop_at_once(turns):
+    def stop_at_once(turns, ticks):
         taken = 0
         for _ in turns:
             taken += 1
             ticks[CANCEL] = 1
         return taken
 
-    assert sum(on_all_cores(stop_at_once, [(0, 1)] * 1_000, ticks)) <= threads
+    assert sum(on_all_cores(stop_at_once, [(0, 1)] * 1_000, "testing")) <= threads
 
 
 def test_an_error_in_a_thread_comes_out(threads):
-    def fail(turns):
+    def fail(turns, ticks):
         for _ in turns:
             raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        on_all_cores(fail, [(0, 1)] * 10, np.zeros(2, np.int64))
+        on_all_cores(fail, [(0, 1)] * 10, "testing")

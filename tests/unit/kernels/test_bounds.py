@@ -4,7 +4,7 @@ import networkx as nx
 import numpy as np
 import pytest
 
-from meshwright.kernels.bounds import Subscribers, interest_components, raise_overlaps, shares
+from meshwright.kernels.bounds import Subscribers, add_shares, interest_components, raise_overlaps
 from meshwright.kernels.subgraphs import TopicLists, interest_ranks
 
 TICKS = np.zeros(2, np.int64)
@@ -53,7 +53,8 @@ def test_overlaps_are_those_of_the_matrix_however_the_nodes_are_split(wants, kin
 def test_shares_are_summed_by_topic_without_the_least_and_by_node():
     wants = np.array([[1, 1, 0], [1, 0, 0], [1, 1, 1]], bool)
     overlaps = np.array([2, 1, 4, 5, 8, 9], np.uint16)
-    by_topic, by_node = shares(subscribers_of(wants), overlaps, 3)
+    by_topic, by_node = np.zeros((2, 3))
+    add_shares(subscribers_of(wants), overlaps, by_topic, by_node)
     assert by_topic.tolist() == [1 / 2 + 1, 1 / 5, 0.0]
     assert by_node.tolist() == [1 / 2 + 1 / 5, 1.0, 1 / 4 + 1 / 8]
 
