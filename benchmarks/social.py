@@ -30,6 +30,15 @@ def follows_sample(path: Path, nodes: int, seed: int) -> Interests:
     return Interests.from_pairs(pairs, nodes=names[visited].tolist())
 
 
+def friendships(path: Path) -> Interests:
+    """All users of a file of `u v` lines: friends subscribe to each other, and nobody to the own topic."""
+    table = pd.read_csv(path, sep=r"\s+", header=None, comment="#", dtype=str)
+    table = table[table[0] != table[1]]
+    return Interests.from_pairs(
+        [*zip(table[0], table[1], strict=True), *zip(table[1], table[0], strict=True)]
+    )
+
+
 def _breadth_first(links, wanted: int, seed: int) -> list[int]:
     queue = generator(seed, "bfs").choice(links.shape[0], _SEEDS, replace=False).tolist()
     seen = set(queue)

@@ -56,3 +56,13 @@ def greedy_merge(topics_of: Topics, order: list[int], weights: Mapping[int, int]
         if best == 0:
             return edges
         edges.append(next(pair for pair, gain in pairs if gain == best))
+
+
+def greedy_cover(topics_of: Topics, nodes: Iterable[int], wanted: set[int]) -> list[int]:
+    """Greedy set cover of the wanted topics; of equals, the first of `nodes`."""
+    nodes, rest, chosen = list(nodes), set(wanted), []
+    while any(topics_of[node] & rest for node in nodes):
+        best = max(nodes, key=lambda node: len(topics_of[node] & rest))
+        chosen.append(best)
+        rest -= topics_of[best]
+    return chosen

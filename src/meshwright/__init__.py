@@ -17,7 +17,7 @@ from meshwright.model.export import export
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
 from meshwright.progress import Progress, ProgressBar
-from meshwright.registry import Algorithm, algorithms, build
+from meshwright.registry import Algorithm, algorithms, build, merge
 
 __all__ = [
     "Algorithm",
@@ -35,5 +35,6 @@ __all__ = [
     "build",
     "evaluate",
     "export",
+    "merge",
     "workloads",
 ]

@@ -1,15 +1,25 @@
 """The algorithms by name: one table, which the command line, the docs and the tests read."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any
 
-from meshwright.construct.options import GmOptions, RingOptions
+import numpy as np
+
+from meshwright.construct.options import (
+    DcbcDirectOptions,
+    DcbcOptions,
+    DcOptions,
+    GmOptions,
+    MergeOptions,
+    RingOptions,
+)
 from meshwright.errors import OptionError
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
+from meshwright.model.union import union
 from meshwright.progress import Progress
 
 
@@ -18,11 +28,12 @@ class Algorithm:
     """An algorithm as the registry knows it; its module is imported when it is first used.
 
     Attributes:
-        kind: "build" makes an overlay out of interests.
+        kind: "build" makes an overlay out of interests, "merge" one overlay out of several.
         summary: one line for people.
-        topic_connected: whether it promises a topic-connected overlay.
+        topic_connected: whether it promises a topic-connected overlay; a merge, if all overlays given are.
         needs_costs: whether it can't run without the costs of links.
-        load: "module:function" of (interests, options, seed, progress) -> Built.
+        load: "module:function" of (interests, options, seed, progress) -> Built; a merge has the `Union` of
+            the overlays instead of interests, and hands back its edges, in their order, before all others.
         options: the frozen dataclass of its options, which checks itself.
     """
 
@@ -51,6 +62,30 @@ _ALGORITHMS = {
         load="meshwright.construct.gm:greedy_merge",
         options=GmOptions,
     ),
+    "dc": Algorithm(
+        kind="build",
+        summary="Divide and Conquer: Greedy Merge on parts, linked through a few nodes each; large fleets",
+        topic_connected=True,
+        needs_costs=False,
+        load="meshwright.construct.dc:divide_and_conquer",
+        options=DcOptions,
+    ),
+    "dcbc": Algorithm(
+        kind="build",
+        summary="Bulk Clones: parts of nodes, each with all nodes of many topics; near gm in links, faster",
+        topic_connected=True,
+        needs_costs=False,
+        load="meshwright.construct.dcbc:bulk_clones",
+        options=DcbcOptions,
+    ),
+    "dcbc-direct": Algorithm(
+        kind="build",
+        summary="Bulk Clones without parts: links to nodes of many topics alone; linear, for large fleets",
+        topic_connected=True,
+        needs_costs=False,
+        load="meshwright.construct.dcbc_direct:bulk_clones_direct",
+        options=DcbcDirectOptions,
+    ),
     "ring": Algorithm(
         kind="build",
         summary="Ring-per-Topic: a ring for each topic; linear, and about two links for each interest",
@@ -58,6 +93,22 @@ _ALGORITHMS = {
         needs_costs=False,
         load="meshwright.construct.ring:ring_per_topic",
         options=RingOptions,
+    ),
+    "nm": Algorithm(
+        kind="merge",
+        summary="Naive Merge: few new links, between any nodes; time grows with the square of the nodes",
+        topic_connected=True,
+        needs_costs=False,
+        load="meshwright.construct.merging:naive_merge",
+        options=MergeOptions,
+    ),
+    "sm": Algorithm(
+        kind="merge",
+        summary="Star Merge: new links between a few nodes of each overlay; some more links, much less work",
+        topic_connected=True,
+        needs_costs=False,
+        load="meshwright.construct.merging:star_merge",
+        options=MergeOptions,
     ),
 }
 
@@ -78,13 +129,50 @@ def build(
     chosen = find(algorithm, "build")
     checked = chosen.make_options(options)
     built = _imported(chosen.load)(interests, checked, seed, progress)
-    facts = {
-        "algorithm": algorithm,
-        "options": {field.name: getattr(checked, field.name) for field in fields(checked)},
-        "seed": int(seed),
-        **built.facts,
-    }
+    facts = _how_made(algorithm, checked, seed) | built.facts
     return Overlay.from_arrays(interests, built.edges, facts=facts, tables=built.tables)
+
+
+def merge(
+    overlays: Sequence[Overlay],
+    algorithm: str,
+    *,
+    link_cost: float | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Overlay:
+    """Make one overlay out of several by an algorithm of kind "merge", with its own `options`.
+
+    Nodes and topics are matched by name; a node that two of the overlays have is refused. Every edge is kept,
+    with its cost. Where links cost, `link_cost` is what a new one costs. Edges are added between nodes of
+    different overlays only: every topic that several overlays have becomes connected, and the whole is
+    topic-connected if each overlay is. The facts and extra tables of the overlays are not taken over.
+    """
+    chosen = find(algorithm, "merge")
+    checked = chosen.make_options(options)
+    whole = union(overlays)
+    _check_link_cost(link_cost, whole.costs is not None)
+    built = _imported(chosen.load)(whole, checked, seed, progress)
+    costs = None
+    if whole.costs is not None:
+        costs = np.append(whole.costs, np.full(len(built.edges) - len(whole.edges), link_cost))
+    facts = _how_made(algorithm, checked, seed) | {"link_cost": link_cost} | built.facts
+    return Overlay.from_arrays(whole.interests, built.edges, costs, facts, built.tables)
+
+
+def _check_link_cost(link_cost: float | None, wanted: bool) -> None:
+    if wanted and link_cost is None:
+        raise OptionError("the overlays have costs; say with link_cost what a new link costs")
+    if link_cost is not None and not wanted:
+        raise OptionError(f"link_cost is {link_cost}, but the overlays have no costs; leave it out")
+    if link_cost is not None and not 0 < link_cost < np.inf:
+        raise OptionError(f"link_cost is {link_cost}; a cost is a positive finite number")
+
+
+def _how_made(algorithm: str, options: Any, seed: int) -> dict[str, Any]:
+    chosen = {field.name: getattr(options, field.name) for field in fields(options)}
+    return {"algorithm": algorithm, "options": chosen, "seed": int(seed)}
 
 
 def find(name: str, kind: str) -> Algorithm:

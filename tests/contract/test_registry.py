@@ -11,6 +11,7 @@ from tests.helpers import topics_by_node
 from tests.shelf import AWKWARD
 
 BUILDS = [name for name, algorithm in mw.algorithms().items() if algorithm.kind == "build"]
+MERGES = [name for name, algorithm in mw.algorithms().items() if algorithm.kind == "merge"]
 WITHOUT_COSTS = [name for name in BUILDS if not mw.algorithms()[name].needs_costs]
 
 
@@ -52,7 +53,7 @@ def test_facts_tell_how_to_build_it_again(name):
     assert mw.build(interests, facts["algorithm"], seed=facts["seed"], **facts["options"]) == overlay
 
 
-@pytest.mark.parametrize("name", BUILDS)
+@pytest.mark.parametrize("name", mw.algorithms())
 def test_options_are_a_frozen_keyword_only_dataclass_with_defaults(name):
     options = mw.algorithms()[name].options
     made = options()
@@ -77,3 +78,48 @@ def test_an_unknown_algorithm_is_refused_with_those_that_exist():
 def test_a_seed_that_is_no_whole_number_is_refused(seed):
     with pytest.raises(mw.OptionError, match="seed"):
         mw.build(AWKWARD["two nodes"], "gm", seed=seed)
+
+
+def as_overlays(interests):
+    """One overlay for every other node, and one for the rest, both topic-connected."""
+    names = interests.nodes.to_pylist()
+    pairs = list(interests.to_pairs())
+    parts = [names[::2], names[1::2]]
+    return [
+        mw.build(mw.Interests.from_pairs([pair for pair in pairs if pair[0] in part], nodes=part), "ring")
+        for part in parts
+    ]
+
+
+@pytest.mark.parametrize("shelf", AWKWARD)
+@pytest.mark.parametrize("name", MERGES)
+def test_merge_gives_what_it_promises_on_awkward_overlays(name, shelf):
+    overlays = as_overlays(AWKWARD[shelf])
+    merged = mw.merge(overlays, name)
+    topics_of = topics_by_node(merged.interests)
+    assert sorted(merged.interests.to_pairs()) == sorted(AWKWARD[shelf].to_pairs())
+    assert oracles.is_topic_connected(topics_of, merged.edges.tolist())
+
+
+@pytest.mark.parametrize("name", MERGES)
+def test_the_same_seed_gives_the_same_merge_and_another_seed_another(name):
+    overlays = as_overlays(mw.workloads.unif(80, 12, subscriptions=4, seed=1))
+    once, again, other = (mw.merge(overlays, name, seed=seed) for seed in (5, 5, 6))
+    assert once == again
+    assert not np.array_equal(once.edges, other.edges)
+
+
+@pytest.mark.parametrize("name", MERGES)
+def test_facts_tell_how_to_merge_it_again(name):
+    overlays = as_overlays(mw.workloads.unif(40, 8, subscriptions=3, seed=1))
+    merged = mw.merge(overlays, name, seed=9)
+    facts = merged.facts
+    again = {"seed": facts["seed"], "link_cost": facts["link_cost"], **facts["options"]}
+    assert mw.merge(overlays, facts["algorithm"], **again) == merged
+
+
+def test_a_build_does_not_merge_and_a_merge_does_not_build():
+    with pytest.raises(mw.OptionError, match="no algorithm 'gm' to merge with; choose among nm, sm"):
+        mw.merge(as_overlays(AWKWARD["two nodes"]), "gm")
+    with pytest.raises(mw.OptionError, match="no algorithm 'sm' to build with"):
+        mw.build(AWKWARD["two nodes"], "sm")

@@ -42,19 +42,23 @@ def greedy_merge(interests: Interests, options: GmOptions, seed: int, progress: 
     [1] Chen, Jacobsen, Vitenberg: Algorithms Based on Divide and Conquer for Topic-Based Publish/Subscribe
     Overlay Design, IEEE/ACM Transactions on Networking, 2016.
     """
-    shuffle = generator(seed, "gm").permutation(interests.node_count)
-    order = shuffle[_ORDERS[options.ties](np.diff(interests.indptr)[shuffle])].astype(np.int32)
     problem = make_problem(
         interests.indptr,
         interests.topic_ids,
         interests.topic_count,
-        order,
+        tie_order(np.diff(interests.indptr), options.ties, seed),
         weights=_weights_by_id(interests, options.weights),
         keep_bounds=options.keep_bounds,
     )
     result = take_edges(problem, instead=_INSTEAD, memory_limit=options.memory_limit, progress=progress)
     facts = {"pairs_examined": result.pairs_examined, "estimated_bytes": problem.estimated_bytes()}
     return Built(edges=result.edges, facts=facts)
+
+
+def tie_order(sizes: Offsets, ties: str, seed: int, part: int = 0) -> Ids:
+    """Nodes with `sizes` topics in the order that settles ties; each part of a divided job has its own."""
+    shuffle = generator(seed, "gm", part).permutation(len(sizes))
+    return shuffle[_ORDERS[ties](sizes[shuffle])].astype(np.int32)
 
 
 def _weights_by_id(interests: Interests, weights: Mapping[str, int] | None) -> Ids | None:

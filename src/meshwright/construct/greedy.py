@@ -7,11 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from meshwright.construct.lists import places
 from meshwright.kernels import greedy as kernel
 from meshwright.kernels.arrays import Ids, Offsets
 from meshwright.kernels.topic_components import NONE, TopicComponents, start_components, unite_labelled
 from meshwright.machine import check_memory, cores
-from meshwright.progress import Progress, Ticks, run_with_ticks
+from meshwright.progress import CANCEL, Progress, Ticks, run_with_ticks
 
 _HEAVY = 1_000_000
 """Pairs in the rows of a level from which on threads pay: under it a level takes about a millisecond."""
@@ -75,10 +76,10 @@ def make_problem(
     `labels` has one for each interest of `topic_ids`, `weights` one for each topic; without them, nothing is
     connected yet, and every topic counts one.
     """
-    places = _places(indptr, order)
+    found = places(indptr, order)
     owners = np.repeat(np.arange(len(order)), np.diff(indptr)[order])
-    topics = topic_ids[places]
-    own_labels = None if labels is None else labels[places]
+    topics = topic_ids[found]
+    own_labels = None if labels is None else labels[found]
     if weights is None:
         weights = np.ones(topic_count, np.int32)
     components = _components(topics, topic_count, own_labels)
@@ -99,14 +100,6 @@ def make_problem(
         # A byte can't hold the bounds of weighted contributions, so these are computed anew each time.
         keep_bounds=keep_bounds and bool(np.all(kept_weights == 1)),
     )
-
-
-def _places(indptr: Offsets, order: Ids) -> Offsets:
-    """Where the interests of the nodes in `order` stand, one node after another."""
-    sizes = np.diff(indptr)[order]
-    starts = np.concatenate([[0], np.cumsum(sizes)])
-    places: Offsets = np.arange(starts[-1]) + np.repeat(indptr[:-1][order] - starts[:-1], sizes)
-    return places
 
 
 def _components(topics: Ids, topic_count: int, labels: Ids | None) -> Offsets:
@@ -143,16 +136,30 @@ def take_edges(
     looking at every pair at every level, and in practice that of computing each pair's overlap once or
     twice; `instead` is what a message recommends when the memory can't suffice.
     """
+    check_fits(problem, instead, memory_limit)
+    to_unite = problem.components - problem.topic_count
+    return run_with_ticks(
+        lambda ticks: run_greedy(problem, ticks, cores()), "taking edges", to_unite, progress
+    )
+
+
+def check_fits(problem: GreedyProblem, instead: str, memory_limit: int | None = None) -> None:
+    """Refuse a problem that does not fit into memory, and recommend what to do `instead`."""
     check_memory(
         f"the greedy over {len(problem.nodes):,} nodes", problem.estimated_bytes(), instead, memory_limit
     )
-    to_unite = problem.components - problem.topic_count
-    pairs = run_with_ticks(lambda ticks: _run(problem, ticks), "taking edges", to_unite, progress)
+
+
+def run_greedy(problem: GreedyProblem, ticks: Ticks, threads: int) -> GreedyResult:
+    """`take_edges` for a caller that has `ticks` and threads of its own; these don't change the result."""
+    if not problem.topic_count:
+        return GreedyResult(edges=np.empty((0, 2), np.int32), pairs_examined=0)
+    pairs = _run(problem, ticks, min(threads, _MOST_THREADS))
     taken, examined = (int(count) for count in pairs.counts)
     return GreedyResult(edges=problem.nodes[pairs.edges[:taken]], pairs_examined=examined)
 
 
-def _run(problem: GreedyProblem, ticks: Ticks) -> kernel.Pairs:
+def _run(problem: GreedyProblem, ticks: Ticks, threads: int) -> kernel.Pairs:
     state = start_components(
         problem.indptr, problem.topic_ids, problem.topic_count, problem.weights, problem.words
     )
@@ -160,14 +167,16 @@ def _run(problem: GreedyProblem, ticks: Ticks) -> kernel.Pairs:
         unite_labelled(state, problem.labels)
     pairs = _start_pairs(problem, state)
     floor = int(problem.weights.min(initial=1))
-    threads = min(cores(), _MOST_THREADS)
     rooms = [_scratch(problem) for _ in range(threads)]
     with ThreadPoolExecutor(threads) as pool:
         while (level := kernel.settle_light_levels(state, pairs, floor, _HEAVY, rooms[0], ticks)) > floor:
+            if ticks[CANCEL]:
+                break
             for rows in _blocks(pairs, level):
                 _refresh(pool, rooms, state, pairs, rows, level, ticks)
                 kernel.settle_rows(state, pairs, rows, level, rooms[0], ticks)
-    kernel.settle_last_level(state, pairs, floor, ticks)
+    if not ticks[CANCEL]:
+        kernel.settle_last_level(state, pairs, floor, ticks)
     return pairs
 
 

@@ -41,3 +41,135 @@ class GmOptions:
 @dataclass(frozen=True, kw_only=True)
 class RingOptions:
     """Ring-per-Topic has no options."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MergeOptions:
+    """The memory that a merge may take.
+
+    Attributes:
+        keep_bounds: keep a byte for each pair of nodes that may be linked; without, the same overlay takes
+            longer.
+        memory_limit: bytes that may be taken; four fifths of what is free, unless given.
+    """
+
+    keep_bounds: bool = True
+    memory_limit: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_whole("memory_limit", self.memory_limit, 1)
+
+
+CRITERIA = ("pn-size", "time", "parallel-time")
+PARTITIONINGS = ("random", "k-means")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DcOptions:
+    """How Divide and Conquer divides the nodes, and how it conquers and combines the parts.
+
+    Attributes:
+        partitions: the number of parts.
+        part_size: the most nodes of a part, instead of the number of parts.
+        choose_by: how to choose the number of parts where neither is given: make least the `pn-size` (the
+            most nodes that one may have to know of; the default), the `time`, or the `parallel-time`, when
+            every part has a machine of its own. For k-means, `elbow` is the default.
+        partition_by: `random` parts of equal size, or clusters of like interests by `k-means`.
+        ties: as for Greedy Merge, within each part.
+        most_stars: how many stars one combine may take; where there are more, parts are combined in a tree.
+        memory_limit: bytes that a part or a combine may take; four fifths of what is free, unless given.
+    """
+
+    partitions: int | None = None
+    part_size: int | None = None
+    choose_by: str | None = None
+    partition_by: str = "random"
+    ties: str = "shuffled"
+    most_stars: int = 20_000
+    memory_limit: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_choice("partition_by", self.partition_by, PARTITIONINGS)
+        _check_choice("ties", self.ties, TIES)
+        for name, least in (("partitions", 1), ("part_size", 1), ("most_stars", 2), ("memory_limit", 1)):
+            _check_whole(name, getattr(self, name), least)
+        given = [name for name in ("partitions", "part_size", "choose_by") if getattr(self, name) is not None]
+        if len(given) > 1:
+            raise OptionError(f"{' and '.join(given)} are given; each sets the number of parts, give one")
+        if self.choose_by is not None:
+            elbow = ("elbow",) if self.partition_by == "k-means" else ()
+            _check_choice("choose_by", self.choose_by, CRITERIA + elbow)
+
+    @property
+    def criterion(self) -> str:
+        """What chooses the number of parts where none is given."""
+        return self.choose_by or ("elbow" if self.partition_by == "k-means" else "pn-size")
+
+
+def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    if value not in choices:
+        raise OptionError(f"{name} is {value!r}; choose one of {', '.join(choices)}")
+
+
+def _check_whole(name: str, value: object, least: int) -> None:
+    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
+        raise OptionError(f"{name} is {value!r}; give a whole number from {least} on")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DcbcOptions:
+    """Which nodes are bulk, and into how many parts the lightweight ones are divided.
+
+    Attributes:
+        threshold: nodes of more topics than this are bulk, whatever their number; 0 makes all of them so.
+            Unless given, it is the smallest that leaves at most `bulk_share` of the nodes and at
+            most `bulk_limit` of them above it.
+        bulk_share: from 0 to 1.
+        bulk_limit: time grows with the number of bulk nodes times that of all nodes.
+        partitions: how many parts; as `dc` chooses it (its pn-size), unless given.
+        part_size: the most lightweight nodes in a part, in place of `partitions`.
+        memory_limit: bytes that a part may take; four fifths of what is free, unless given.
+    """
+
+    threshold: int | None = None
+    bulk_share: float = 0.2
+    bulk_limit: int = 4000
+    partitions: int | None = None
+    part_size: int | None = None
+    memory_limit: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("threshold", 0), ("bulk_limit", 0), ("partitions", 1), ("part_size", 1)):
+            _check_whole(name, getattr(self, name), least)
+        _check_whole("memory_limit", self.memory_limit, 1)
+        if not 0 <= self.bulk_share <= 1:
+            raise OptionError(f"bulk_share is {self.bulk_share}; give a fraction from 0 to 1")
+        if self.partitions is not None and self.part_size is not None:
+            raise OptionError("partitions and part_size are given; each sets the number of parts, give one")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DcbcDirectOptions:
+    """How many nodes are bulk, and how evenly the links are spread over them.
+
+    Attributes:
+        bulk_size: so many nodes of most topics are bulk; a fifth of all and at most 2,000, unless given.
+        crowd: each topic gets one more bulk subscriber for so many subscribers; nodes are added to the bulk
+            set where those of most topics don't suffice.
+        slack: a bulk node with fewer links is taken when it covers fewer topics than the best by at most
+            this fraction, from 0 to under 1: 0.15 gives 2 to 4% more links, and a maximum degree lower by
+            a quarter to a half (measured).
+        memory_limit: bytes that Greedy Merge on the bulk set may take; four fifths of what is free, unless
+            given.
+    """
+
+    bulk_size: int | None = None
+    crowd: int = 1000
+    slack: float = 0.0
+    memory_limit: int | None = None
+
+    def __post_init__(self) -> None:
+        for name, least in (("bulk_size", 1), ("crowd", 1), ("memory_limit", 1)):
+            _check_whole(name, getattr(self, name), least)
+        if not 0 <= self.slack < 1:
+            raise OptionError(f"slack is {self.slack}; give a fraction from 0 to under 1")

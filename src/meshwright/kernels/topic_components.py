@@ -17,6 +17,7 @@ import numpy as np
 from numba import njit
 
 from meshwright.kernels.arrays import Ids, Offsets, Words
+from meshwright.progress import CANCEL, DONE, Ticks
 
 NONE = -1
 
@@ -180,6 +181,16 @@ def take_edge(state: Any, u: int, v: int) -> int:
         i += topic <= other
         j += other <= topic
     return united
+
+
+@njit(cache=True, nogil=True)
+def take_all_edges(state: Any, edges: Ids, ticks: Ticks) -> None:
+    """Unite what the `edges` of an overlay connect. O(their ends' interests), beside the unions."""
+    for edge in range(len(edges)):
+        if ticks[CANCEL]:
+            return
+        take_edge(state, edges[edge, 0], edges[edge, 1])
+        ticks[DONE] += 1
 
 
 @njit(cache=True, nogil=True)

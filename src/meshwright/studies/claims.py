@@ -4,8 +4,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
+import numpy as np
+
 from meshwright.errors import OptionError
-from meshwright.progress import Progress
+from meshwright.progress import Progress, stage
 
 
 class Verdict(Enum):
@@ -29,6 +31,24 @@ class Statistics:
 
 Measure = Callable[[int, int, Progress | None], Statistics]
 """(runs, seed, progress) -> what came out."""
+
+
+def over_runs(value: Callable[[int], float], label: str, runs: int, progress: Progress | None) -> Statistics:
+    """The statistics of `value(run)`."""
+    values = []
+    with stage(progress, label, runs) as advance:
+        for run in range(runs):
+            values.append(value(run))
+            advance(run + 1)
+    found = np.array(values)
+    return Statistics(
+        # Of equal values, rounding may put the mean outside.
+        mean=float(np.clip(found.mean(), found.min(), found.max())),
+        variance=float(found.var()),
+        minimum=float(found.min()),
+        maximum=float(found.max()),
+        runs=runs,
+    )
 
 
 _MISSED_BY: Mapping[str, Callable[[float, float], float]] = {

@@ -4,32 +4,14 @@ Publish/Subscribe Overlay Design, IEEE/ACM Transactions on Networking, 2016.
 
 from collections.abc import Callable
 
-import numpy as np
-
 from meshwright import workloads
 from meshwright.model.interests import Interests
-from meshwright.progress import Progress, stage
+from meshwright.progress import Progress
 from meshwright.registry import build
-from meshwright.studies.claims import Claim, Statistics
+from meshwright.studies import divide_and_conquer_bulk, divide_and_conquer_merging, divide_and_conquer_parts
+from meshwright.studies.claims import Claim, Statistics, over_runs
 
 _RING_SIZES = (50, 75, 100, 125, 150)
-
-
-def _over_runs(value: Callable[[int], float], label: str, runs: int, progress: Progress | None) -> Statistics:
-    """The statistics of `value(run)`."""
-    values = []
-    with stage(progress, label, runs) as advance:
-        for run in range(runs):
-            values.append(value(run))
-            advance(run + 1)
-    found = np.array(values)
-    return Statistics(
-        mean=float(found.mean()),
-        variance=float(found.var()),
-        minimum=float(found.min()),
-        maximum=float(found.max()),
-        runs=runs,
-    )
 
 
 def _average_degree(interests: Interests, algorithm: str, seed: int) -> float:
@@ -42,7 +24,7 @@ def _table_1_gm(independent: bool) -> Callable[[int, int, Progress | None], Stat
             drawn = workloads.unif(1_000, 100, subscriptions=20, independent=independent, seed=seed + run)
             return _average_degree(drawn, "gm", seed + run)
 
-        return _over_runs(degree, "Table I, gm", runs, progress)
+        return over_runs(degree, "Table I, gm", runs, progress)
 
     return measure
 
@@ -53,7 +35,7 @@ def _ring_degree_over_twice_the_size(runs: int, seed: int, progress: Progress | 
         interests = workloads.unif(nodes=4_000, topics=1_000, subscriptions=size, seed=seed + run)
         return _average_degree(interests, "ring", seed + run) / (2 * size)
 
-    return _over_runs(ratio, "Fig. 9, ring", runs, progress)
+    return over_runs(ratio, "Fig. 9, ring", runs, progress)
 
 
 def _ring_over_gm(runs: int, seed: int, progress: Progress | None) -> Statistics:
@@ -63,7 +45,7 @@ def _ring_over_gm(runs: int, seed: int, progress: Progress | None) -> Statistics
         ring = _average_degree(interests, "ring", seed + run)
         return ring / _average_degree(interests, "gm", seed + run)
 
-    return _over_runs(ratio, "Fig. 9, ring and gm", runs, progress)
+    return over_runs(ratio, "Fig. 9, ring and gm", runs, progress)
 
 
 CLAIMS = (
@@ -108,5 +90,8 @@ CLAIMS = (
         measure=_ring_over_gm,
         runs=5,
     ),
+    *divide_and_conquer_merging.CLAIMS,
+    *divide_and_conquer_parts.CLAIMS,
+    *divide_and_conquer_bulk.CLAIMS,
 )
 """What the paper states of the algorithms that are there, each with its way of measuring."""

@@ -80,14 +80,15 @@ def test_the_manifest_says_what_made_it(run, workload, tmp_path):
     assert set(manifest["seconds"]) == {"read", "build"}
 
 
-@pytest.mark.parametrize("command", ["generate", "import", "build", "algorithms", "demo"])
-def test_json_is_the_only_thing_on_stdout(run, workload, tmp_path, command):
+@pytest.mark.parametrize("command", ["generate", "import", "build", "merge", "algorithms", "demo"])
+def test_json_is_the_only_thing_on_stdout(run, workload, overlay, tmp_path, command):
     edges = tmp_path / "edges.csv"
     edges.write_text("source,target\nn00,n01\n")
     words = {
         "generate": ("generate", "zipf", "--nodes", 9, "--topics", 4, "--out", tmp_path / "x"),
         "import": ("import", workload, "--edges", edges, "--out", tmp_path / "x"),
         "build": ("build", workload, "--algorithm", "ring", "--out", tmp_path / "x"),
+        "merge": ("merge", overlay, "--algorithm", "sm", "--out", tmp_path / "x"),
         "algorithms": ("algorithms",),
         "demo": ("demo", "--nodes", 60, "--topics", 12),
     }
@@ -113,6 +114,46 @@ def test_import_takes_the_links_that_the_file_names(run, workload, tmp_path):
     found = mw.Overlay.read(out)
     assert found.edges.tolist() == [[1, 3]]
     assert found.costs.tolist() == [2.5]
+
+
+def other_mesh(tmp_path, name, costs=None):
+    """An overlay of two nodes that share a topic with the workload."""
+    path = tmp_path / name
+    interests = mw.Interests.from_pairs([("x1", "t00"), ("x2", "t00"), ("x2", "t01")])
+    mw.Overlay.from_edges(interests, [("x1", "x2")], costs).write(path)
+    return path
+
+
+def test_what_is_merged_is_what_the_library_merges(run, overlay, tmp_path):
+    other, out = other_mesh(tmp_path, "other"), tmp_path / "both"
+    words = ("--algorithm", "sm", "--seed", 5, "--set", "keep_bounds=no", "--out", out)
+    code, text, _ = run("merge", overlay, other, *words)
+    merged = mw.Overlay.read(out)
+    inputs = [mw.Overlay.read(overlay), mw.Overlay.read(other)]
+    assert code == 0
+    assert merged == mw.merge(inputs, "sm", seed=5, keep_bounds=False)
+    assert f"{merged.facts['outer_edges']} of them new" in text
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["inputs"] == [str(overlay), str(other)]
+    assert (manifest["command"], manifest["algorithm"], manifest["seed"]) == ("merge", "sm", 5)
+    assert set(manifest["seconds"]) == {"read", "merge"}
+
+
+def test_merge_takes_the_cost_of_a_new_link(run, tmp_path):
+    one, out = other_mesh(tmp_path, "one", [1.5]), tmp_path / "o"
+    assert_wrong(run("merge", one, "--algorithm", "sm", "--out", out), "cost")
+    assert run("merge", one, "--algorithm", "sm", "--link-cost", 7, "--out", out)[0] == 0
+    assert mw.Overlay.read(out).costs.tolist() == [1.5]
+
+
+def test_wrong_merges_say_in_one_line_what_is_legal(run, workload, overlay, tmp_path):
+    out = tmp_path / "x"
+    assert_wrong(run("merge", "--algorithm", "sm", "--out", out), "DIR", "--help")
+    assert_wrong(run("merge", overlay, overlay, "--algorithm", "sm", "--out", out), "1 and 2", "n00")
+    assert_wrong(run("merge", overlay, "--algorithm", "gm", "--out", out), "'gm'", "nm, sm")
+    assert_wrong(run("merge", workload, "--algorithm", "sm", "--out", out), "interests", "overlay")
+    assert_wrong(run("merge", overlay, "--algorithm", "sm", "--out", overlay), str(overlay), "--force")
+    assert not out.exists()
 
 
 @pytest.mark.parametrize("to", ["graphml", "gml", "dot", "csv", "json"])
@@ -171,7 +212,7 @@ def test_help_and_version_need_no_command(run):
 
 
 @pytest.mark.parametrize(
-    "command", ["demo", "generate", "import", "build", "evaluate", "export", "algorithms"]
+    "command", ["demo", "generate", "import", "build", "merge", "evaluate", "export", "algorithms"]
 )
 def test_every_command_explains_itself(run, command):
     code, out, _ = run(command, "--help")

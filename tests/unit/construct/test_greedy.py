@@ -127,3 +127,11 @@ def test_labels_and_groups_restrict_the_greedy_to_what_is_left():
             gains = dict(oracles.contributions(topics_of, inner + edges[:k]))
             best = max(gain for (u, v), gain in gains.items() if groups[u] != groups[v])
             assert gains[edge] == best > 0
+
+
+@pytest.mark.usefixtures("heavy")
+def test_the_greedy_ends_at_once_when_it_is_to_stop():
+    interests = random_interests(np.random.default_rng(12), 40, 30, 0.5)
+    problem = make_problem(*arrays(interests), np.arange(40, dtype=np.int32))
+    assert len(greedy.run_greedy(problem, np.array([0, 0]), 1).edges) > 0
+    assert len(greedy.run_greedy(problem, np.array([0, 1]), 1).edges) == 0

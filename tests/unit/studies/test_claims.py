@@ -1,7 +1,7 @@
 import pytest
 
 from meshwright.errors import OptionError
-from meshwright.studies.claims import Claim, Statistics, Verdict, check
+from meshwright.studies.claims import Claim, Statistics, Verdict, check, over_runs
 
 
 def claim(**changes):
@@ -55,3 +55,10 @@ def test_a_claim_that_can_not_be_measured_is_not_comparable():
 def test_a_claim_without_reason_tolerance_or_relation_is_refused(changes):
     with pytest.raises(OptionError, match="'a claim'"):
         claim(**changes)
+
+
+def test_the_mean_of_equal_values_is_their_value():
+    assert over_runs(lambda run: 1.6, "equal", 3, None).mean == 1.6
+    assert over_runs(float, "rising", 5, None) == Statistics(
+        mean=2.0, variance=2.0, minimum=0.0, maximum=4.0, runs=5
+    )

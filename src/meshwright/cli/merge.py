@@ -1,0 +1,70 @@
+"""`meshwright merge`: one overlay out of several that exist."""
+
+import typing
+from pathlib import Path
+from time import perf_counter
+from typing import Annotated
+
+import typer
+
+from meshwright import registry
+from meshwright.cli.common import Force, Json, Out, Seed, Settings, parse_settings, print_json, progress_bar
+
+_EPILOG = """**Examples**
+
+`meshwright merge berlin oslo --algorithm sm --out both`
+
+`meshwright merge berlin oslo --algorithm sm --link-cost 38 --out both`, where links have costs.
+
+`meshwright algorithms` lists the algorithms and their options.
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command(epilog=_EPILOG)(merge)
+
+
+def merge(
+    datasets: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Overlays without a common node.")],
+    algorithm: Annotated[str, typer.Option(metavar="NAME", help="sm or nm; see: meshwright algorithms")],
+    out: Out,
+    link_cost: Annotated[
+        float | None, typer.Option(metavar="NUMBER", help="What a new link costs, where links have costs.")
+    ] = None,
+    settings: Settings = None,
+    seed: Seed = 0,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Make one overlay: keep all links, and add few between overlays that connect the topics they share."""
+    from meshwright.model.dataset import check_free
+    from meshwright.model.overlay import Overlay
+
+    chosen = registry.find(algorithm, "merge")
+    options = parse_settings(settings, typing.get_type_hints(chosen.options))
+    check_free(out, force)
+    seconds = {}
+    begin = perf_counter()
+    overlays = [Overlay.read(dataset) for dataset in datasets]
+    seconds["read"] = round(perf_counter() - begin, 3)
+    begin = perf_counter()
+    merged = registry.merge(
+        overlays, algorithm, link_cost=link_cost, seed=seed, progress=progress_bar(), **options
+    )
+    seconds["merge"] = round(perf_counter() - begin, 3)
+    made_by = {
+        "command": "merge",
+        "algorithm": algorithm,
+        "options": {**merged.facts["options"], "link_cost": link_cost},
+        "seed": seed,
+        "inputs": [str(dataset) for dataset in datasets],
+        "seconds": seconds,
+    }
+    merged.write(out, force=force, made_by=made_by, progress=progress_bar())
+    if as_json:
+        counts = {"nodes": merged.interests.node_count, "edges": len(merged)}
+        print_json({"out": str(out), **counts, **made_by, "facts": dict(merged.facts)})
+    else:
+        added = merged.facts["outer_edges"]
+        print(f"{out}: {merged!r}, {added:,} of them new, in {seconds['merge']:.2f} s")

@@ -1,0 +1,163 @@
+"""Divide-and-Conquer with Bulk Clones: parts of lightweight nodes, each with all the bulk nodes."""
+
+import numpy as np
+
+from meshwright.construct.bulk import BulkSet, bulk_by_threshold
+from meshwright.construct.choosing_p import choose_partitions
+from meshwright.construct.gm import tie_order
+from meshwright.construct.greedy import GreedyResult, check_fits, make_problem, run_greedy, take_edges
+from meshwright.construct.lists import Lists, join_lists, take_lists
+from meshwright.construct.options import DcbcOptions
+from meshwright.construct.partitioning import random_parts
+from meshwright.construct.parts import Part, map_parts, threads_each
+from meshwright.kernels.arrays import Ids
+from meshwright.model.built import Built
+from meshwright.model.interests import Interests
+from meshwright.progress import Progress, Ticks, run_with_ticks
+
+_INSTEAD = "set a smaller bulk_limit or part_size, or use dcbc-direct (linear)"
+
+
+def bulk_clones(interests: Interests, options: DcbcOptions, seed: int, progress: Progress | None) -> Built:
+    """Divide-and-Conquer with Bulk Clones (DCBC).
+
+    Guarantee: topic-connected; no edge joins two lightweight nodes of different parts. At most
+    O(η log(|V||T|)) times the least possible number of edges ([1], Lemma 13), η being the threshold. With
+    `threshold` 0 it is Greedy Merge, edge for edge.
+
+    Cost: O(|B|² + |L||B| + |L|²/p) pairs of nodes for |B| bulk nodes and p parts of |L| lightweight ones;
+    a byte for each pair of the parts that are at work at once, one on each core.
+
+    Source: [1], Alg. 6, as written: edges between two lightweight nodes of one part are allowed. Ours are the
+    limit on the bulk set and the choice of p by part size, without which |L||B| grows with the square.
+
+    [1] Chen, Jacobsen, Vitenberg: Algorithms Based on Divide and Conquer for Topic-Based Publish/Subscribe
+    Overlay Design, IEEE/ACM Transactions on Networking, 2016.
+    """
+    chosen = bulk_by_threshold(
+        interests,
+        threshold=options.threshold,
+        bulk_share=options.bulk_share,
+        bulk_limit=options.bulk_limit,
+    )
+    bulk = ordered_bulk(interests, chosen, seed)
+    among_bulk = join_bulk(bulk, interests.topic_count, options.memory_limit, progress)
+    parts = divide(interests, chosen.light, options, seed, progress)
+
+    def conquer_all(ticks: Ticks) -> list[Part]:
+        threads = threads_each(len(parts))
+        return map_parts(
+            lambda d: conquer(d, parts[d], bulk, interests.topic_count, options, seed, ticks, threads),
+            range(len(parts)),
+            ticks,
+        )
+
+    to_unite = sum(len(part.topic_ids) for part in parts)
+    conquered = run_with_ticks(conquer_all, "conquering parts", to_unite, progress)
+    facts = {"partitions": len(parts), **bulk_facts(chosen, among_bulk)}
+    for name in ("light_edges", "outer_edges", "pairs_examined"):
+        facts[name] = facts.get(name, 0) + sum(part.facts[name] for part in conquered)
+    return Built(
+        edges=np.concatenate([bulk.nodes[among_bulk.edges], *(part.edges for part in conquered)]), facts=facts
+    )
+
+
+def ordered_bulk(interests: Interests, chosen: BulkSet, seed: int) -> Lists:
+    """The bulk nodes with their topics, in the order in which Greedy Merge settles ties."""
+    order = tie_order(np.diff(interests.indptr), "shuffled", seed)
+    is_bulk = np.zeros(interests.node_count, np.bool_)
+    is_bulk[chosen.bulk] = True
+    return take_lists(_all_lists(interests), order[is_bulk[order]])
+
+
+def join_bulk(
+    bulk: Lists, topic_count: int, memory_limit: int | None, progress: Progress | None
+) -> GreedyResult:
+    """Greedy Merge of the bulk nodes; the edges are pairs of places in `bulk` ([1], Alg. 6, line 6)."""
+    every = np.arange(len(bulk.nodes), dtype=np.int32)
+    problem = make_problem(bulk.indptr, bulk.topic_ids, topic_count, every)
+    return take_edges(problem, instead=_INSTEAD, memory_limit=memory_limit, progress=progress)
+
+
+def bulk_facts(chosen: BulkSet, among_bulk: GreedyResult) -> dict[str, int]:
+    """What both forms of the algorithm report of the bulk set."""
+    return {
+        "threshold": chosen.threshold,
+        "bulk": len(chosen.bulk),
+        "bulk_added": chosen.added,
+        "bulk_edges": len(among_bulk.edges),
+        "pairs_examined": among_bulk.pairs_examined,
+    }
+
+
+def divide(
+    interests: Interests, light: Ids, options: DcbcOptions, seed: int, progress: Progress | None
+) -> list[Lists]:
+    """Random equal parts of the lightweight nodes ([1], Alg. 6, lines 7 and 8); none where there are none."""
+    if options.part_size is not None:
+        partitions = -(-len(light) // options.part_size)
+    else:
+        chosen = choose_partitions(
+            interests,
+            partitions=options.partitions,
+            part_size=None,
+            criterion="pn-size",
+            seed=seed,
+            progress=progress,
+        )
+        partitions = min(chosen, len(light))
+    part_of = random_parts(len(light), partitions, seed)
+    by_part = np.argsort(part_of, kind="stable")
+    ends = np.cumsum(np.bincount(part_of, minlength=partitions))[:-1]
+    lists = _all_lists(interests)
+    return [take_lists(lists, light[rows]) for rows in np.split(by_part, ends)] if partitions else []
+
+
+def conquer(
+    part: int,
+    lists: Lists,
+    bulk: Lists,
+    topic_count: int,
+    options: DcbcOptions,
+    seed: int,
+    ticks: Ticks,
+    threads: int = 1,
+) -> Part:
+    """Connect the nodes of one part, which come in the order of their ids, to the bulk nodes or each other.
+
+    [1], Alg. 6, lines 10 to 14: the bulk nodes are one topic-connected group, every other node is one of its
+    own. The facts count `light_edges`, those between two lightweight nodes, `outer_edges`, those between a
+    lightweight and a bulk node, and `pairs_examined`.
+    """
+    order = tie_order(np.diff(lists.indptr), "shuffled", seed, part)
+    # Lightweight nodes first: the greedy keeps a row of pairs for each node that has later ones to pair with.
+    both = join_lists([take_lists(lists, order), bulk])
+    groups = np.minimum(np.arange(len(both.nodes)), len(order)).astype(np.int32)
+    problem = make_problem(
+        both.indptr,
+        both.topic_ids,
+        topic_count,
+        np.arange(len(groups), dtype=np.int32),
+        groups=groups,
+        labels=np.repeat(groups, np.diff(both.indptr)),
+    )
+    check_fits(problem, _INSTEAD, options.memory_limit)
+    result = run_greedy(problem, ticks, threads)
+    light_edges = int((result.edges < len(order)).all(axis=1).sum())
+    facts = {
+        "light_edges": light_edges,
+        "outer_edges": len(result.edges) - light_edges,
+        "pairs_examined": result.pairs_examined,
+    }
+    return part_without_stars(both.nodes[result.edges], facts)
+
+
+def part_without_stars(edges: Ids, facts: dict[str, int]) -> Part:
+    """A part that needs no links to other parts, since it is connected to the bulk set."""
+    nobody = Lists(np.empty(0, np.int32), np.zeros(1, np.int64), np.empty(0, np.int32))
+    return Part(edges=edges, stars=nobody, met=np.empty(0, np.int64), facts=facts)
+
+
+def _all_lists(interests: Interests) -> Lists:
+    nodes = np.arange(interests.node_count, dtype=np.int32)
+    return Lists(nodes, interests.indptr, interests.topic_ids)

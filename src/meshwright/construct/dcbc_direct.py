@@ -1,0 +1,111 @@
+"""Bulk clones without parts: every lightweight node, on its own, links to a few bulk nodes."""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from meshwright.construct.bulk import BulkSet, bulk_by_size
+from meshwright.construct.dcbc import bulk_facts, join_bulk, ordered_bulk, part_without_stars
+from meshwright.construct.gm import tie_order
+from meshwright.construct.greedy import GreedyResult
+from meshwright.construct.lists import Lists
+from meshwright.construct.options import DcbcDirectOptions
+from meshwright.construct.parts import Part, map_parts
+from meshwright.kernels.arrays import Ids, Offsets
+from meshwright.kernels.covering import MOST_TOPICS, BulkTopics, cover_nodes, list_bulk_topics
+from meshwright.model.built import Built
+from meshwright.model.interests import Interests
+from meshwright.progress import Progress, Ticks, run_with_ticks
+from meshwright.seeds import generator
+
+_NODES_A_PART = 8192
+"""By node id. Each part balances the load of the bulk nodes by itself, so this settles the overlay."""
+
+_SHARE = 0.2
+_MOST_BULK = 2000
+
+
+class Shared(NamedTuple):
+    """What every part must know of the bulk set; a place is a position in `bulk`."""
+
+    bulk: Ids
+    topics: BulkTopics
+    links: Offsets  # by place: the links to other bulk nodes that a part has to reckon with
+
+
+def bulk_clones_direct(
+    interests: Interests, options: DcbcDirectOptions, seed: int, progress: Progress | None
+) -> Built:
+    """Greedy Merge on a bulk set, and for every other node a greedy cover of its topics by bulk nodes.
+
+    Guarantee: topic-connected; every edge has an end in the bulk set, so a topic's diameter is at most that
+    of its bulk subscribers plus two. A lightweight node has at most 1 + ln(its topics) times the
+    links to bulk nodes that it needs, with no `slack`. With all nodes bulk it is Greedy Merge, edge for edge.
+
+    Cost: that of Greedy Merge on the bulk set, whose size is bounded, and a pass over the other nodes in
+    which an interest costs at most two additions for each bulk node that has the topic, or a sixteenth of
+    that for each bulk node at all. Nodes need to know the bulk set alone, not each other.
+
+    Source: ours, after [1], Alg. 6, which also allows links between lightweight nodes of one part (see
+    `dcbc`). `DcbcDirectOptions` tells how the bulk set is chosen.
+
+    [1] Chen, Jacobsen, Vitenberg: Algorithms Based on Divide and Conquer for Topic-Based Publish/Subscribe
+    Overlay Design, IEEE/ACM Transactions on Networking, 2016.
+    """
+    chosen = _choose_bulk(interests, options, seed)
+    bulk = ordered_bulk(interests, chosen, seed)
+    among_bulk = join_bulk(bulk, interests.topic_count, options.memory_limit, progress)
+    starts = range(0, interests.node_count, _NODES_A_PART)
+    shared = _share(interests, bulk.nodes, among_bulk, len(starts))
+    is_bulk = np.zeros(interests.node_count, np.bool_)
+    is_bulk[chosen.bulk] = True
+
+    def conquer_all(ticks: Ticks) -> list[Part]:
+        def one(part: int) -> Part:
+            span = slice(starts[part], starts[part] + _NODES_A_PART)
+            rows = np.flatnonzero(~is_bulk[span]).astype(np.int32)
+            return conquer(part, _lists(interests, span), rows, shared, options.slack, seed, ticks)
+
+        return map_parts(one, range(len(starts)), ticks)
+
+    conquered = run_with_ticks(conquer_all, "covering topics", len(chosen.light), progress)
+    facts = bulk_facts(chosen, among_bulk)
+    facts["outer_edges"] = sum(part.facts["outer_edges"] for part in conquered)
+    edges = [bulk.nodes[among_bulk.edges], *(part.edges for part in conquered)]
+    return Built(edges=np.concatenate(edges), facts=facts)
+
+
+def _choose_bulk(interests: Interests, options: DcbcDirectOptions, seed: int) -> BulkSet:
+    bulk_size = options.bulk_size
+    if bulk_size is None:
+        bulk_size = min(int(_SHARE * interests.node_count), _MOST_BULK)
+    order = tie_order(np.diff(interests.indptr), "shuffled", seed)
+    return bulk_by_size(interests, order, bulk_size=bulk_size, most_topics=MOST_TOPICS, crowd=options.crowd)
+
+
+def _share(interests: Interests, bulk: Ids, among_bulk: GreedyResult, parts: int) -> Shared:
+    topics = list_bulk_topics(interests.indptr, interests.topic_ids, interests.topic_count, bulk)
+    links = np.bincount(among_bulk.edges.ravel(), minlength=len(bulk)) // max(1, parts)
+    return Shared(bulk=bulk, topics=topics, links=links)
+
+
+def _lists(interests: Interests, span: slice) -> Lists:
+    """Those of a range of nodes, without copying them."""
+    nodes = np.arange(interests.node_count, dtype=np.int32)[span]
+    return Lists(nodes, interests.indptr[span.start : span.start + len(nodes) + 1], interests.topic_ids)
+
+
+def conquer(
+    part: int, lists: Lists, rows: Ids, shared: Shared, slack: float, seed: int, ticks: Ticks
+) -> Part:
+    """Link the lightweight nodes of one part, which stand in `rows` of `lists`, to bulk nodes.
+
+    Among bulk nodes that cover equally many topics, or fewer by a fraction of at most `slack`, those with
+    fewer links come first; the links counted are those of this part and its share of those among bulk nodes,
+    so that parts don't depend on each other. The facts count `outer_edges`.
+    """
+    places = len(shared.bulk)
+    turns = generator(seed, "dcbc-direct", part).permutation(places) + places * shared.links
+    found = cover_nodes(lists.indptr, lists.topic_ids, rows, shared.topics, turns, slack, ticks)
+    edges = np.column_stack([lists.nodes[found[:, 0]], shared.bulk[found[:, 1]]])
+    return part_without_stars(edges, {"outer_edges": len(edges)})

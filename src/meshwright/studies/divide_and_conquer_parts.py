@@ -1,0 +1,317 @@
+"""Claims of [1] about Divide and Conquer: Table I, and Fig. 6 to 8 over the ways to divide."""
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from itertools import pairwise
+from typing import Any, NamedTuple
+
+from meshwright import workloads
+from meshwright.model.interests import Interests
+from meshwright.progress import Progress
+from meshwright.registry import build
+from meshwright.studies.claims import Claim, Measure, Statistics, over_runs
+
+_NODES = 1_000
+_PARTS = (1, 2, 4, 6, 8, 10, 12, 16, 24, 32, 64, 125, 250, 500, _NODES)
+_SIZE = 30
+_HOW_TABLE_1 = "Each node takes each topic with probability 0.2, which gives d_GM = 5.09; p by Alg. 5."
+_HOW_CLUSTERS = (
+    "zipf, 1,000 nodes, 1,000 topics; a power law of 10 to 150 subscriptions, so that there are bulk nodes; "
+    "p by Alg. 5 and by the elbow method."
+)
+# Of 20, 25, 30, 40, 50, 75 and 100 subscriptions the number whose peak, fastest p and degree there are all
+# within what VIII-C says of the figure.
+_HOW_OVER_P = (
+    f"unif, 200 topics; 1,000 nodes and {_SIZE} subscriptions each, which the figure leaves open; p in "
+    f"{', '.join(map(str, _PARTS))}; pairs that the lazy greedy examines in place of time."
+)
+
+
+class _Divided(NamedTuple):
+    """What a build by dc came to."""
+
+    partitions: int
+    degree: float
+    star_set_size: float
+    inner_edges: int
+    outer_edges: int
+    pn_size: int
+    pairs: int
+
+
+def _divide(interests: Interests, seed: int, **options: Any) -> _Divided:
+    overlay = build(interests, "dc", seed=seed, **options)
+    facts = overlay.facts
+    return _Divided(
+        facts["partitions"],
+        2 * len(overlay) / interests.node_count,
+        facts["average_star_set_size"],
+        facts["inner_edges"],
+        facts["outer_edges"],
+        facts["pn_size"],
+        facts["pairs_examined"],
+    )
+
+
+@cache
+def _table_1(seed: int, *, independent: bool = True, partitions: int | None = None) -> _Divided:
+    interests = workloads.unif(_NODES, 100, subscriptions=20, independent=independent, seed=seed)
+    return _divide(interests, seed, partitions=partitions)
+
+
+def _over_p(seed: int, size: int = _SIZE) -> Sequence[_Divided]:
+    return _sweep(seed, size)
+
+
+@cache
+def _sweep(seed: int, size: int) -> Sequence[_Divided]:
+    interests = workloads.unif(_NODES, 200, subscriptions=size, seed=seed)
+    return [_divide(interests, seed, partitions=partitions) for partitions in _PARTS]
+
+
+@cache
+def _chosen_p(seed: int) -> _Divided:
+    return _divide(workloads.unif(_NODES, 200, subscriptions=_SIZE, seed=seed), seed)
+
+
+def _excess(divided: _Divided, seed: int) -> float:
+    """The degree over that of Greedy Merge, which is dc with one part."""
+    return divided.degree - _over_p(seed)[0].degree
+
+
+def _fastest(seed: int, size: int = _SIZE) -> _Divided:
+    return min(_over_p(seed, size), key=lambda divided: divided.pairs)
+
+
+def _narrowest(seed: int) -> _Divided:
+    return min(_over_p(seed), key=lambda divided: divided.pn_size)
+
+
+def _apart(seed: int) -> float:
+    """How many times one p is the other: that of the fewest pairs, and that of the least pn-size."""
+    both = sorted((_fastest(seed).partitions, _narrowest(seed).partitions))
+    return both[1] / both[0]
+
+
+def _share_of_rises(seed: int) -> float:
+    """Of the steps from one p to the next, how many raise the number of outer edges."""
+    rises = [before.outer_edges < after.outer_edges for before, after in pairwise(_over_p(seed))]
+    return sum(rises) / len(rises)
+
+
+def _inner_share(seed: int) -> float:
+    chosen = _chosen_p(seed)
+    return chosen.inner_edges / (chosen.inner_edges + chosen.outer_edges)
+
+
+@cache
+def _clusters_over_random(seed: int) -> tuple[float, float]:
+    """Degree and pairs examined of k-means clusters over those of random parts."""
+    interests = workloads.zipf(_NODES, 1_000, min_subscriptions=10, max_subscriptions=150, seed=seed)
+    clusters = _divide(interests, seed, partition_by="k-means")
+    random = _divide(interests, seed)
+    return clusters.degree / random.degree, clusters.pairs / random.pairs
+
+
+def independent_zipf(seed: int) -> Interests:
+    """What `figure-6-degree-independent` divides."""
+    return workloads.zipf(_NODES, 1_000, subscriptions=50, independent=True, seed=seed)
+
+
+def _clusters_of_independent_over_random(seed: int) -> float:
+    interests = independent_zipf(seed)
+    clusters = _divide(interests, seed, partition_by="k-means")
+    return clusters.degree / _divide(interests, seed).degree
+
+
+def _clusters_of_equals_over_random(seed: int) -> float:
+    """The ratio of degrees where no node is bulk and there are as many clusters as parts."""
+    interests = workloads.zipf(_NODES, 1_000, subscriptions=50, seed=seed)
+    random = _divide(interests, seed)
+    clusters = _divide(interests, seed, partition_by="k-means", partitions=random.partitions)
+    return clusters.degree / random.degree
+
+
+def _measure(label: str, value: Callable[[int], float]) -> Measure:
+    """Of a value by seed, its statistics over runs."""
+
+    def measure(runs: int, seed: int, progress: Progress | None) -> Statistics:
+        return over_runs(lambda run: value(seed + run), label, runs, progress)
+
+    return measure
+
+
+CLAIMS = (
+    Claim(
+        name="table-1-dc-degree",
+        source="[1], Table I",
+        statement="DC has an average degree of 6.50 (unif, 1,000 nodes, 100 topics, 20 each).",
+        expected=6.50,
+        tolerance=0.1,
+        how=_HOW_TABLE_1,
+        measure=_measure("Table I, dc", lambda seed: _table_1(seed).degree),
+        runs=400,
+    ),
+    Claim(
+        name="table-1-dc-degree-8-parts",
+        source="[1], Table I",
+        statement="The same, with 8 parts: so near that the paper may have had so many.",
+        expected=6.50,
+        tolerance=0.01,
+        how="As table-1-dc-degree, with p = 8.",
+        measure=_measure("Table I, dc, p = 8", lambda seed: _table_1(seed, partitions=8).degree),
+        runs=400,
+    ),
+    Claim(
+        name="table-1-star-set",
+        source="[1], Table I",
+        statement="A star set has 9.54 nodes on average.",
+        expected=9.54,
+        tolerance=0.05,
+        how=_HOW_TABLE_1,
+        measure=_measure("Table I, star sets", lambda seed: _table_1(seed).star_set_size),
+        runs=400,
+        reason="Independent sizes vary, and the largest nodes cover more: see table-1-star-set-fixed.",
+    ),
+    Claim(
+        name="table-1-star-set-fixed",
+        source="[1], Table I",
+        statement="The same, with exactly 20 topics for each node: this row fits these, the degrees don't.",
+        expected=9.54,
+        tolerance=0.05,
+        how="20 distinct topics for every node; p by Alg. 5.",
+        measure=_measure("Table I, star sets", lambda seed: _table_1(seed, independent=False).star_set_size),
+        runs=400,
+    ),
+    Claim(
+        name="figure-6-degree",
+        source="[1], Fig. 6 and VIII-C",
+        statement="With many topics, k-means clusters give a higher degree than random parts.",
+        expected=1.0,
+        relation="at least",
+        tolerance=0.0,
+        how=f"Ratio of degrees. {_HOW_CLUSTERS}",
+        measure=_measure("Fig. 6, degree", lambda seed: _clusters_over_random(seed)[0]),
+        runs=3,
+    ),
+    Claim(
+        name="figure-6-time",
+        source="[1], Fig. 6 and VIII-C",
+        statement="Random parts take less time than k-means clusters.",
+        expected=1.0,
+        relation="at least",
+        tolerance=0.0,
+        how=f"Ratio of pairs examined, the clustering itself not counted. {_HOW_CLUSTERS}",
+        measure=_measure("Fig. 6, pairs", lambda seed: _clusters_over_random(seed)[1]),
+        runs=3,
+    ),
+    Claim(
+        name="figure-6-degree-independent",
+        source="[1], Fig. 6 and VIII-C",
+        statement="The same, with each topic taken independently.",
+        expected=1.0,
+        relation="at least",
+        tolerance=0.0,
+        how="Ratio of degrees; zipf, 1,000 nodes, 1,000 topics, each with probability min(1, 50 q).",
+        measure=_measure("Fig. 6, independent", _clusters_of_independent_over_random),
+        runs=3,
+        reason="So drawn, no node has over twice the mean number of topics: there are no bulk nodes.",
+    ),
+    Claim(
+        name="figure-6-no-bulk-nodes",
+        source="[1], Fig. 6 and VIII-C",
+        statement="What k-means loses by is the isolation of bulk nodes; without, its degree is no higher.",
+        expected=1.0,
+        relation="at most",
+        tolerance=0.01,
+        how="Ratio of degrees; zipf, 1,000 nodes, 1,000 topics, 50 subscriptions each, the same p for both.",
+        measure=_measure("Fig. 6, no bulk nodes", _clusters_of_equals_over_random),
+        runs=3,
+    ),
+    Claim(
+        name="figure-7-peak",
+        source="[1], Fig. 7 and VIII-C",
+        statement="Over all p, the degree of DC exceeds that of GM by less than 6.",
+        expected=6.0,
+        relation="at most",
+        tolerance=0.0,
+        how=_HOW_OVER_P,
+        measure=_measure("Fig. 7, peak", lambda seed: max(_excess(at, seed) for at in _over_p(seed))),
+        runs=3,
+    ),
+    Claim(
+        name="figure-7-degree-at-least-time",
+        source="[1], Fig. 7 and VIII-C",
+        statement="Where DC is fastest, its degree exceeds that of GM by less than 3.5.",
+        expected=3.5,
+        relation="at most",
+        tolerance=0.0,
+        how=_HOW_OVER_P,
+        measure=_measure("Fig. 7, fastest", lambda seed: _excess(_fastest(seed), seed)),
+        runs=3,
+    ),
+    Claim(
+        name="figure-7-last-p",
+        source="[1], Fig. 7 and VIII-C",
+        statement="With a part for each node, the degree of DC is that of GM again.",
+        expected=1.0,
+        tolerance=0.02,
+        how=_HOW_OVER_P,
+        measure=_measure("Fig. 7, p = |V|", lambda seed: _over_p(seed)[-1].degree / _over_p(seed)[0].degree),
+        runs=3,
+    ),
+    Claim(
+        name="figure-7-fastest-p",
+        source="[1], Fig. 7 and VIII-C",
+        statement="DC is fastest when p is around 10.",
+        expected=10.0,
+        tolerance=0.25,
+        how=_HOW_OVER_P,
+        measure=_measure("Fig. 7, fastest p", lambda seed: _fastest(seed).partitions),
+        runs=3,
+    ),
+    Claim(
+        name="figure-7-fastest-p-50",
+        source="[1], Fig. 7 and VIII-C",
+        statement="The same, with 50 subscriptions each, the least mean size that VIII-A names.",
+        expected=10.0,
+        tolerance=0.25,
+        how="As figure-7-fastest-p.",
+        measure=_measure("Fig. 7, fastest p", lambda seed: _fastest(seed, 50).partitions),
+        runs=3,
+        reason="The more subscriptions, the smaller the star sets and the larger p: see figure-7-fastest-p.",
+    ),
+    Claim(
+        name="figure-7-pn-ratio",
+        source="[1], Fig. 7 and VIII-C",
+        statement="The p of least pn-ratio is close to the p at which DC is fastest.",
+        expected=2.0,
+        relation="at most",
+        tolerance=0.0,
+        how=f"How many times the one is the other. {_HOW_OVER_P}",
+        measure=_measure("Fig. 7, pn-ratio", _apart),
+        runs=3,
+    ),
+    Claim(
+        name="figure-8-outer-edges",
+        source="[1], Fig. 8 and VIII-C",
+        statement="The number of outer edges rises with p.",
+        expected=1.0,
+        tolerance=0.0,
+        how=f"Share of the steps from one p to the next that raise it. {_HOW_OVER_P}",
+        measure=_measure("Fig. 8, outer edges", _share_of_rises),
+        runs=3,
+    ),
+    Claim(
+        name="figure-8-inner-edges",
+        source="[1], Fig. 8 and VIII-C",
+        statement="At the p of Algorithm 5, inner edges dominate.",
+        expected=0.5,
+        relation="at least",
+        tolerance=0.0,
+        how=f"Inner edges as a share of all. {_HOW_OVER_P}",
+        measure=_measure("Fig. 8, inner edges", _inner_share),
+        runs=3,
+    ),
+)
+"""What the paper states of random parts and of the number of parts."""
