@@ -1,4 +1,4 @@
-"""Draw the README's picture out of what `meshwright demo` measures: python -m benchmarks.picture [--out PATH]."""
+"""Draw the README's picture of what `meshwright demo` measures: python -m benchmarks.picture [--out PATH]."""
 
 import argparse
 import json

@@ -6,6 +6,7 @@ from pathlib import Path
 from meshwright.errors import CapacityError
 
 _SHARE_OF_FREE_MEMORY = 0.8
+_CONTAINER = Path("/sys/fs/cgroup")
 
 
 def cores() -> int:
@@ -30,10 +31,9 @@ def _free_on_machine() -> int:
 
 
 def _free_in_container() -> int:
-    group = Path("/sys/fs/cgroup")
     try:
-        limit = (group / "memory.max").read_text("ascii").strip()
-        used = int((group / "memory.current").read_text("ascii"))
+        limit = (_CONTAINER / "memory.max").read_text("ascii").strip()
+        used = int((_CONTAINER / "memory.current").read_text("ascii"))
     except (OSError, ValueError):
         return _free_on_machine()
     return _free_on_machine() if limit == "max" else max(0, int(limit) - used)
