@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-_COLOURS = {"greedy merge": "#2a7f62", "as many at random": "#c0504d"}
+_COLOURS = {"greedy merge": "#2a7f62", "random links": "#c0504d"}
 
 
 def main() -> None:

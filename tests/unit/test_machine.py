@@ -12,7 +12,8 @@ def test_free_memory_is_positive_and_at_most_that_of_the_machine():
 
 def test_a_container_with_a_limit_has_less(monkeypatch, tmp_path):
     (tmp_path / "memory.max").write_text("5000000\n")
-    (tmp_path / "memory.current").write_text("1000000\n")
+    (tmp_path / "memory.current").write_text("1500000\n")
+    (tmp_path / "memory.stat").write_text("anon 1000000\ninactive_file 500000\n")
     monkeypatch.setattr(machine, "_CONTAINER", tmp_path)
     assert machine.free_memory() == 4_000_000
 
@@ -20,6 +21,7 @@ def test_a_container_with_a_limit_has_less(monkeypatch, tmp_path):
 def test_a_container_without_a_limit_has_what_the_machine_has(monkeypatch, tmp_path):
     (tmp_path / "memory.max").write_text("max\n")
     (tmp_path / "memory.current").write_text("1000000\n")
+    (tmp_path / "memory.stat").write_text("inactive_file 0\n")
     monkeypatch.setattr(machine, "_CONTAINER", tmp_path)
     monkeypatch.setattr(machine, "_free_on_machine", lambda: 123)
     assert machine.free_memory() == 123

@@ -309,7 +309,7 @@ def settle_light_levels(state: Any, pairs: Any, floor: int, heavy: int, scratch:
     The `floor` itself is returned when nothing above it is left.
     """
     nodes = len(pairs.tops)
-    while nodes:
+    while nodes and not ticks[CANCEL]:
         level = pairs.tops.max()
         if level <= floor:
             break
@@ -338,6 +338,8 @@ def settle_last_level(state: Any, pairs: Any, level: int, ticks: Ticks) -> None:
     that leaves one walk over the topic for each component that its part still has.
     """
     for topic in range(len(state.counts)):
+        if ticks[CANCEL]:
+            return
         if state.weights[topic] != level:
             continue
         start, end = state.topic_indptr[topic], state.topic_indptr[topic + 1]
