@@ -6,6 +6,8 @@ from pathlib import Path
 from meshwright.errors import CapacityError
 
 _SHARE_OF_FREE_MEMORY = 0.8
+_MOST_THREADS = 8
+_CONTAINER = Path("/sys/fs/cgroup")
 
 
 def cores() -> int:
@@ -13,6 +15,11 @@ def cores() -> int:
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
+
+
+def threads() -> int:
+    """How many threads a kernel should run on; more than eight only wait for memory."""
+    return min(cores(), _MOST_THREADS)
 
 
 def free_memory() -> int:
@@ -30,11 +37,12 @@ def _free_on_machine() -> int:
 
 
 def _free_in_container() -> int:
-    group = Path("/sys/fs/cgroup")
     try:
-        limit = (group / "memory.max").read_text("ascii").strip()
-        used = int((group / "memory.current").read_text("ascii"))
-    except (OSError, ValueError):
+        limit = (_CONTAINER / "memory.max").read_text("ascii").strip()
+        used = int((_CONTAINER / "memory.current").read_text("ascii"))
+        counted = dict(line.split() for line in (_CONTAINER / "memory.stat").read_text("ascii").splitlines())
+        used -= int(counted["inactive_file"])  # a cache, given back when somebody needs the room
+    except (OSError, ValueError, KeyError):
         return _free_on_machine()
     return _free_on_machine() if limit == "max" else max(0, int(limit) - used)
 
@@ -44,6 +52,8 @@ def check_memory(what: str, needed: int, instead: str, limit: int | None = None)
     if limit is None:
         limit = int(_SHARE_OF_FREE_MEMORY * free_memory())
     if needed > limit:
-        raise CapacityError(
-            f"{what} needs about {needed / 1e9:,.1f} GB and may take {limit / 1e9:,.1f} GB; {instead}"
-        )
+        raise CapacityError(f"{what} needs about {_size(needed)} and may take {_size(limit)}; {instead}")
+
+
+def _size(count: int) -> str:
+    return f"{count / 1e9:,.1f} GB" if count >= 1e9 else f"{count / 1e6:,.3g} MB"

@@ -62,8 +62,8 @@ def run_with_ticks(
         stage(progress, label, total) as advance,
         ThreadPoolExecutor(1, thread_name_prefix="meshwright") as pool,
     ):
-        future = pool.submit(work, ticks)
         try:
+            future = pool.submit(work, ticks)
             while True:
                 try:
                     return future.result(timeout=_POLL_SECONDS)

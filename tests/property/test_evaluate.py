@@ -107,6 +107,26 @@ def test_diameters_are_those_of_networkx(overlay):
         assert found.mean_topic_diameter == pytest.approx(np.mean(expected))
 
 
+@st.composite
+def cores_with_tails(draw):
+    """One topic: a connected graph, and at each of its nodes a path of any length."""
+    size = draw(st.integers(3, 9))
+    pairs = list(combinations(range(size), 2))
+    edges = {(draw(st.integers(0, node - 1)), node) for node in range(1, size)}
+    edges |= set(draw(st.lists(st.sampled_from(pairs), max_size=8)))
+    count = size
+    for node in range(size):
+        tail = draw(st.integers(0, 5))
+        edges |= set(pairwise([node, *range(count, count + tail)]))
+        count += tail
+    return Overlay.from_arrays(interests_of([{0}] * count, 1), np.array(sorted(edges)))
+
+
+@given(cores_with_tails())
+def test_diameters_with_tails_are_those_of_networkx(overlay):
+    assert evaluate(overlay, bound=False).maximum_topic_diameter == nx.diameter(overlay.to_networkx())
+
+
 @given(overlays(with_costs=True))
 def test_weighted_measures_are_those_of_networkx(overlay):
     found, expected = evaluate(overlay, bound=False), []

@@ -11,6 +11,7 @@ from meshwright.errors import MeshwrightError
 
 EXIT_WRONG_CALL = 2
 EXIT_INTERRUPTED = 130
+EXIT_BROKEN_PIPE = 141  # what a shell shows for a program that SIGPIPE ended
 _INTERRUPTED = "interrupted; nothing unfinished was kept"
 
 # typer gives a public name to one kind of wrong call only; what it is derived from is all kinds.
@@ -34,21 +35,29 @@ for module in (demo, generate, import_, build, merge, evaluate, export, algorith
 def main() -> int:
     """Run the command line; 0 done, 1 the answer is no, 2 the call or the input is wrong, 130 on Ctrl-C."""
     try:
-        code: int = app(prog_name="meshwright", standalone_mode=False) or 0
         # typer turns Ctrl-C inside a command into an exit code.
-        return fail(_INTERRUPTED, code) if code == EXIT_INTERRUPTED else code
+        code: int = app(prog_name="meshwright", standalone_mode=False) or 0
+        sys.stdout.flush()
+    except (KeyboardInterrupt, typer.Abort):
+        code = EXIT_INTERRUPTED
     except MeshwrightError as error:
         return fail(str(error), EXIT_WRONG_CALL)
     except _WrongCall as error:  # type: ignore[misc]
         return fail(_wrong_call(error), EXIT_WRONG_CALL)
-    except (KeyboardInterrupt, typer.Abort):
-        return fail(_INTERRUPTED, EXIT_INTERRUPTED)
     except MemoryError:
         return fail("out of memory; take a smaller input or another algorithm", EXIT_WRONG_CALL)
     except BrokenPipeError:
-        # Whoever read our output has gone; Python would complain about it once more at its exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 1
+        _forget_stdout()
+        return EXIT_BROKEN_PIPE
+    except OSError as error:
+        _forget_stdout()
+        return fail(f"{error.filename or 'the output'} can't be read or written: {error}", EXIT_WRONG_CALL)
+    return fail(_INTERRUPTED, code) if code == EXIT_INTERRUPTED else code
+
+
+def _forget_stdout() -> None:
+    """Python would complain at its exit about what it could not write."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _wrong_call(error: typer.BadParameter) -> str:

@@ -31,7 +31,7 @@ def algorithms(as_json: Json = False) -> None:
         )
         for name, algorithm in known.items()
     ]
-    print_table(("name", "kind", "topic-connected", "needs costs", "options", "what it is"), rows)
+    print_table(("name", "kind", "connected", "costs", "options", "what it is"), rows)
 
 
 def _options(algorithm: registry.Algorithm) -> dict[str, Any]:

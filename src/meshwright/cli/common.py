@@ -54,16 +54,22 @@ def print_json(value: Mapping[str, Any] | list[Any]) -> None:
 
 
 def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]], title: str = "") -> None:
-    """Print a table for people: the first column to the left, numbers to the right."""
+    """Print a table for people: numbers to the right, and only the last column may wrap."""
+    from rich import box
     from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(title=title or None, title_justify="left", title_style="bold")
-    for at, column in enumerate(columns):
-        table.add_column(column, justify="right" if at else "left", overflow="fold", no_wrap=not at)
-    for row in rows:
-        table.add_row(*(Text(shown(value)) for value in row))
+    names, lines = list(columns), [list(row) for row in rows]
+    table = Table(
+        title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
+    )
+    for at, name in enumerate(names):
+        number = any(isinstance(line[at], int | float) and not isinstance(line[at], bool) for line in lines)
+        wraps = at == len(names) - 1 and not number
+        table.add_column(name, justify="right" if number else "left", overflow="fold", no_wrap=not wraps)
+    for line in lines:
+        table.add_row(*(Text(shown(value)) for value in line))
     Console().print(table)
 
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Annotated
 
+import numpy as np
 import typer
 
 from meshwright.cli.common import Json, print_json, print_table, progress_bar
@@ -35,7 +36,13 @@ def evaluate(
     overlay = Overlay.read(dataset)
     found = evaluate_overlay(overlay, progress=progress_bar())
     if as_json:
-        print_json(found.to_json())
+        print_json(
+            found.to_json()
+            | {
+                "disconnected_topic_components": found.disconnected_topic_components(),
+                "degree_distribution": found.degree_distribution().tolist(),
+            }
+        )
     else:
         _print_for_people(dataset, found)
     if not found.topic_connected:
@@ -49,6 +56,11 @@ def _print_for_people(dataset: Path, found: Evaluation) -> None:
     if bound and found.topic_connected:
         print(f"No topic-connected overlay has an average degree under {bound:.2f}: ", end="")
         print(f"this one is within {found.average_degree / bound:.2f} times of the least possible.")
+    quarters = np.quantile(found.degrees, [0.25, 0.5, 0.75, 0.99]) if found.nodes else [0, 0, 0, 0]
+    low, median, high, most = (f"{links:.0f}" for links in quarters)
+    print(
+        f"Half of the nodes have {low} to {high} links, the median is {median}, and 99% have at most {most}."
+    )
     broken = found.disconnected_topic_components()
     if broken:
         shown = ", ".join(f"{name!r} ({parts} parts)" for name, parts in list(broken.items())[:_SHOWN_TOPICS])

@@ -38,6 +38,8 @@ def export(
     if to is not None:
         exports.check_format(to)
     overlay = Overlay.read(dataset)
+    if out is None and sys.stdout is None:
+        raise OptionError("export has no stdout to write to; give --out FILE")
     if out is None:
         sys.stdout.reconfigure(encoding="utf-8", newline="")  # type: ignore[union-attr]
         exports.write_export(overlay, str(to), sys.stdout)

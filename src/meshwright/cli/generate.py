@@ -36,7 +36,7 @@ def generate(
     min_subscriptions: Annotated[int | None, typer.Option(help="Topics a node: a power law from …")] = None,
     max_subscriptions: Annotated[int | None, typer.Option(help="… to …")] = None,
     size_exponent: Annotated[float | None, typer.Option(help="… with this exponent.")] = None,
-    independent: Annotated[bool, typer.Option(help="Each topic by a coin of its own.")] = False,
+    independent: Annotated[bool, typer.Option("--independent", help="Each topic by a coin.")] = False,
     settings: Settings = None,
     seed: Seed = 0,
     force: Force = False,
@@ -48,6 +48,7 @@ def generate(
     nodes take the topics near them on a plane (grid). What else a law has is given by --set.
     """
     from meshwright import workloads
+    from meshwright.model.dataset import check_free
 
     if workload not in _WORKLOADS:
         raise OptionError(f"there is no workload {workload!r}; choose among {', '.join(_WORKLOADS)}")
@@ -63,6 +64,7 @@ def generate(
     if given and workload == "grid":
         raise OptionError(f"grid has no {next(iter(given))}; its sizes follow from radii: --set min_radius=…")
     options = given | parse_settings(settings, _own_options(law))
+    check_free(out, force)
     begin = perf_counter()
     interests = law(nodes, topics, seed=seed, progress=progress_bar(), **options)
     made_by = {

@@ -29,11 +29,13 @@ def import_overlay(
     as_json: Json = False,
 ) -> None:
     """Read the links of an existing mesh and write them as an overlay, to evaluate or compare."""
+    from meshwright.model.dataset import check_free
     from meshwright.model.interests import Interests
     from meshwright.model.overlay import Overlay
 
+    check_free(out, force)
     interests = Interests.read(dataset)
-    parquet = edges.is_dir() or edges.suffix == ".parquet"
+    parquet = edges.is_dir() or edges.suffix.lower() == ".parquet"
     read = Overlay.from_parquet if parquet else Overlay.from_csv
     overlay = read(interests, edges, source, target, cost=cost, progress=progress_bar())
     made_by = {

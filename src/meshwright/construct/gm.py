@@ -20,10 +20,13 @@ _ORDERS: Mapping[str, Callable[[Offsets], Offsets]] = {
     "small-first": lambda sizes: np.argsort(sizes, kind="stable"),
     "large-first": lambda sizes: np.argsort(-sizes, kind="stable"),
 }
-_INSTEAD = (
-    "set keep_bounds=no (the same overlay with memory linear in the interests, several times slower), "
-    "or use ring (linear, many more links)"
-)
+_INSTEAD = {
+    True: "set keep_bounds=no (the same overlay, memory linear in the interests, several times slower), "
+    "or use ring (linear, many more links)",
+    False: "use ring (linear, many more links)",
+}
+_MOST_WEIGHT = 2**30
+"""Of a node's topics together: two nodes' sum still fits the int32 of the kernels."""
 
 
 def greedy_merge(interests: Interests, options: GmOptions, seed: int, progress: Progress | None) -> Built:
@@ -50,7 +53,9 @@ def greedy_merge(interests: Interests, options: GmOptions, seed: int, progress: 
         weights=_weights_by_id(interests, options.weights),
         keep_bounds=options.keep_bounds,
     )
-    result = take_edges(problem, instead=_INSTEAD, memory_limit=options.memory_limit, progress=progress)
+    result = take_edges(
+        problem, instead=_INSTEAD[problem.keep_bounds], memory_limit=options.memory_limit, progress=progress
+    )
     facts = {"pairs_examined": result.pairs_examined, "estimated_bytes": problem.estimated_bytes()}
     return Built(edges=result.edges, facts=facts)
 
@@ -71,4 +76,11 @@ def _weights_by_id(interests: Interests, weights: Mapping[str, int] | None) -> I
         raise OptionError(f"weights name {len(unknown)} unknown topics, the first is {unknown[0].as_py()!r}")
     by_id = np.ones(interests.topic_count, np.int32)
     by_id[ids.to_numpy()] = list(weights.values())
+    totals = np.concatenate([[0], np.cumsum(by_id[interests.topic_ids], dtype=np.int64)])[interests.indptr]
+    heaviest = int(np.diff(totals).max(initial=0))
+    if heaviest > _MOST_WEIGHT:
+        raise OptionError(
+            f"the topics of one node weigh {heaviest:,} together, and a node may have {_MOST_WEIGHT:,}; "
+            f"divide all weights by {heaviest // _MOST_WEIGHT + 1}"
+        )
     return by_id

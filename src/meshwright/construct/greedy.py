@@ -17,8 +17,8 @@ from meshwright.progress import CANCEL, Progress, Ticks, run_with_ticks
 _HEAVY = 1_000_000
 """Pairs in the rows of a level from which on threads pay: under it a level takes about a millisecond."""
 
-_BLOCK = 4 * _HEAVY
-"""Pairs refreshed at once; what is taken meanwhile makes the bounds of a larger block stale."""
+_BLOCK = 16 * _HEAVY
+"""Pairs refreshed at once: with more, what is taken meanwhile is missed; with fewer, threads wait."""
 
 _MOST_THREADS = 8
 _BYTES_AN_INTEREST = 44

@@ -5,7 +5,7 @@ import numpy as np
 from meshwright.construct.options import RingOptions
 from meshwright.model.built import Built
 from meshwright.model.interests import Interests
-from meshwright.progress import Progress
+from meshwright.progress import Progress, stage
 from meshwright.seeds import generator
 
 
@@ -21,14 +21,14 @@ def ring_per_topic(interests: Interests, options: RingOptions, seed: int, progre
     Source: [1], VIII-D.2. The order of a ring is an independent random one for each topic; a pair that
     several rings use is one edge (the paper says neither).
     """
-    del options, progress
-    topics = np.repeat(np.arange(interests.topic_count), np.diff(interests.topic_indptr))
-    keys = generator(seed, "ring").random(len(interests))
-    members = interests.node_ids[np.lexsort((keys, topics))]
-    following = np.roll(members, -1)
-    ends = interests.topic_indptr[1:]
-    sizes = np.diff(interests.topic_indptr)
-    filled = sizes > 0
-    following[ends[filled] - 1] = members[interests.topic_indptr[:-1][filled]]
-    edges = np.column_stack([members, following])
-    return Built(edges=edges[np.repeat(sizes > 1, sizes)])
+    del options
+    starts, sizes = interests.topic_indptr[:-1], np.diff(interests.topic_indptr)
+    with stage(progress, "drawing rings"):
+        topics = np.repeat(np.arange(interests.topic_count), sizes)
+        shuffled = np.argsort(topics + generator(seed, "ring").random(len(interests)))
+        members = interests.node_ids[shuffled]
+        following = np.roll(members, -1)
+        filled = sizes > 0
+        following[(starts + sizes - 1)[filled]] = members[starts[filled]]
+        edges = np.column_stack([members, following])[np.repeat(sizes > 1, sizes)]
+    return Built(edges=edges)

@@ -10,18 +10,11 @@ from typing import TypeVar
 import numpy as np
 
 from meshwright.kernels.arrays import Offsets
-from meshwright.machine import cores
+from meshwright.machine import threads
 from meshwright.progress import CANCEL, DONE, Progress, Ticks, run_with_ticks
 
 Chunk = tuple[int, int]
 Result = TypeVar("Result")
-
-_MOST_THREADS = 8
-
-
-def threads() -> int:
-    """How many threads `on_all_cores` starts at most."""
-    return min(cores(), _MOST_THREADS)
 
 
 def balanced_chunks(work: Offsets, chunks_a_thread: int = 8) -> list[Chunk]:

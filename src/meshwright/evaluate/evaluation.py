@@ -15,16 +15,16 @@ from meshwright.progress import Progress
 class Evaluation:
     """How good an overlay is. The numbers are the keys of `to_json`; the arrays are by id.
 
-    A topic of one subscriber is connected and has diameter 0, as one of none. `average_degree` is
-    2 |E| / |V|, and `weighted_average_degree` counts costs in place of edges; without nodes both are 0.
-    `tco_support_ratio` is the share of the components to be joined that are: subscribers each alone have 0, a
-    topic-connected overlay has 1, and so has one where no topic has two subscribers (NSMF's paper, eq. 6).
+    A topic of one subscriber, or of none, is connected and has diameter 0. `average_degree` is 2 |E| / |V|;
+    `weighted_average_degree` counts costs in place of edges; without nodes both are 0. `tco_support_ratio` is
+    the share of the unions of topic components needed that the edges make (eq. 6 of the paper on NSMF): 0
+    where every subscriber is alone, 1 where all topics are connected.
+
     The topic diameter is the greatest distance between two subscribers inside the topic's sub-overlay
-    ([1], VIII-A), in edges, or in costs (WTCO's paper).
-    Maximum and mean are over the connected topics with a subscriber: `disconnected_topics` counts the
-    others, whose diameter is infinite. They are 0 where no topic has a subscriber, and None where diameters
-    were not asked for, or no topic is connected. `clustering_coefficient` is the mean of the local ones of
-    all nodes of the overlay, 0 at nodes with fewer than two links.
+    ([1], VIII-A), in edges or in costs. Maximum and mean are over the connected topics with a subscriber;
+    `disconnected_topics` counts the others, whose diameter is infinite. They are 0 where no topic has a
+    subscriber, and None where none of those that have is connected, or diameters were not asked for.
+    `clustering_coefficient` is the mean over all nodes of the local one, 0 at nodes with under two links.
 
     `lower_bound_average_degree` holds for every topic-connected overlay of the same interests, by proof (see
     `meshwright.evaluate.bounds`), so average_degree / lower_bound_average_degree bounds how far this one

@@ -167,16 +167,19 @@ def _row_gains(state: Any, u: int, gains: Ids) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _bounds_by_bits(bits: Words, u: int, first: int, found: Ids, gains: Ids) -> None:
-    """For each pair found, how many common topics there are in which not both nodes are marked."""
+def _refresh_by_bits(bits: Words, u: int, first: int, found: Ids, row: Any) -> int:
+    """Bound each pair found by its common topics in which not both nodes are marked; return the greatest."""
     words = bits.shape[1] >> 1
     topics_u, loose_u = bits[u, :words], bits[u, words:]
-    for k in range(len(found)):
-        topics_v, loose_v = bits[first + found[k], :words], bits[first + found[k], words:]
+    known = 0
+    for i in found:
+        topics_v, loose_v = bits[first + i, :words], bits[first + i, words:]
         bound = 0
         for w in range(words):
             bound += popcount((topics_u[w] & loose_v[w]) | (loose_u[w] & topics_v[w]))
-        gains[k] = bound
+        row[i] = min(bound, CAP)
+        known = max(known, bound)
+    return known
 
 
 @njit(cache=True, nogil=True)
@@ -197,14 +200,16 @@ def _contributions(state: Any, own: Ids, first: int, found: Ids, gains: Ids) -> 
 
 
 @njit(cache=True, nogil=True)
-def _bounds(state: Any, u: int, first: int, found: Ids, scratch: Any) -> None:
-    """Bounds of the pairs found: by popcount in the dense form, exact in the sparse one."""
-    if state.bits.shape[1]:
-        _bounds_by_bits(state.bits, u, first, found, scratch.gains)
-    else:
-        write_own_names(state, u, scratch.own)
-        _contributions(state, scratch.own, first, found, scratch.gains)
-        clear_own_names(state, u, scratch.own)
+def _refresh_by_lists(state: Any, u: int, first: int, found: Ids, row: Any, scratch: Any) -> int:
+    """Give each pair found its exact contribution; return the greatest."""
+    write_own_names(state, u, scratch.own)
+    _contributions(state, scratch.own, first, found, scratch.gains)
+    clear_own_names(state, u, scratch.own)
+    known = 0
+    for k in range(len(found)):
+        row[found[k]] = min(scratch.gains[k], CAP)
+        known = max(known, scratch.gains[k])
+    return known
 
 
 @njit(cache=True, nogil=True)
@@ -232,12 +237,10 @@ def _refresh_row(state: Any, pairs: Any, u: int, level: int, scratch: Any) -> An
         for i in range(len(gains) - first):
             row[i] = min(gains[first + i], CAP)
             known = max(known, gains[first + i])
+    elif state.bits.shape[1]:
+        known = _refresh_by_bits(state.bits, u, first, scratch.found[:count], row)
     else:
-        found = scratch.found[:count]
-        _bounds(state, u, first, found, scratch)
-        for k in range(count):
-            row[found[k]] = min(gains[k], CAP)
-            known = max(known, gains[k])
+        known = _refresh_by_lists(state, u, first, scratch.found[:count], row, scratch)
     pairs.tops[u] = _row_top(words, known)
     return count
 
@@ -309,7 +312,7 @@ def settle_light_levels(state: Any, pairs: Any, floor: int, heavy: int, scratch:
     The `floor` itself is returned when nothing above it is left.
     """
     nodes = len(pairs.tops)
-    while nodes:
+    while nodes and not ticks[CANCEL]:
         level = pairs.tops.max()
         if level <= floor:
             break
@@ -338,6 +341,8 @@ def settle_last_level(state: Any, pairs: Any, level: int, ticks: Ticks) -> None:
     that leaves one walk over the topic for each component that its part still has.
     """
     for topic in range(len(state.counts)):
+        if ticks[CANCEL]:
+            return
         if state.weights[topic] != level:
             continue
         start, end = state.topic_indptr[topic], state.topic_indptr[topic + 1]

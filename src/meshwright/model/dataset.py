@@ -6,6 +6,7 @@ without it is no dataset, so a run that was killed never passes for a finished o
 
 import errno
 import json
+import os
 import platform
 import re
 import shutil
@@ -62,12 +63,13 @@ def write_dataset(
     Everything goes to a hidden folder inside `path` first; then an old manifest is removed, old tables are
     exchanged for the new ones, and the manifest is moved in last. A path that is there already and not empty
     is refused without `force`; with it, files that are not ours stay, and failing before the exchange (a full
-    disk, Ctrl-C) leaves the old dataset as it was.
+    disk, Ctrl-C) leaves the old dataset as it was. A folder named like a table that holds other files than
+    tables do is never touched.
     """
     target = Path(path).absolute()
     check_free(target, force)
     is_new = not target.is_dir()
-    partial = target / f"{_PARTIAL}{uuid4().hex[:8]}"
+    partial = target / f"{_PARTIAL}{os.getpid()}-{uuid4().hex[:8]}"
     try:
         with writing(target):
             partial.mkdir(parents=True)
@@ -125,11 +127,40 @@ def check_free(target: Path, force: bool) -> None:
     if entries and not force:
         what = "is a dataset already" if MANIFEST in entries else "is there already and not empty"
         raise DatasetError(f"{target} {what}; choose another path, or overwrite with force=True (--force)")
+    for name in entries & set(TABLES):
+        _check_table(target / name)
+
+
+def _check_table(entry: Path) -> None:
+    """Refuse to replace what is named like a table and is none."""
+    strange = [entry] if not entry.is_dir() else [file for file in entry.iterdir() if not _is_part(file)]
+    if strange:
+        raise DatasetError(
+            f"{strange[0]} is in the way and not Meshwright's; move it, or choose another path"
+        )
+
+
+def _is_part(file: Path) -> bool:
+    return file.name.startswith((".", "_")) or (file.suffix == ".parquet" and not file.is_dir())
 
 
 def _is_partial(entry: Path) -> bool:
-    """Whether `entry` is what a killed run of ours left."""
+    """Whether `entry` is what a run of ours is writing, or left when it was killed."""
     return entry.name.startswith(_PARTIAL)
+
+
+def _is_abandoned(entry: Path) -> bool:
+    """Whether the run that wrote `entry` is gone, as far as this machine knows."""
+    pid = entry.name.removeprefix(_PARTIAL).partition("-")[0]
+    if not pid.isdecimal() or int(pid) == os.getpid():
+        return True
+    try:
+        os.kill(int(pid), 0)
+    except ProcessLookupError:
+        return True
+    except PermissionError:
+        return False
+    return False
 
 
 @contextmanager
@@ -159,15 +190,17 @@ def _install(partial: Path, target: Path, force: bool) -> None:
     """Move the finished tables to where they belong, and the manifest last."""
     new = {table.name for table in partial.iterdir()} - {MANIFEST}
     if force:
-        old = _old_tables(target)
+        old = [name for name in sorted(_old_tables(target) | new) if (target / name).exists()]
+        for name in old:
+            _check_table(target / name)
         (target / MANIFEST).unlink(missing_ok=True)
-        for name in old | new:
-            shutil.rmtree(target / name, ignore_errors=True)
+        for name in old:
+            shutil.rmtree(target / name)
     for name in new:
         (partial / name).rename(target / name)
     (partial / MANIFEST).rename(target / MANIFEST)
     for entry in target.iterdir():
-        if _is_partial(entry):
+        if _is_partial(entry) and _is_abandoned(entry):
             shutil.rmtree(entry, ignore_errors=True)
 
 
@@ -202,7 +235,7 @@ def _check_manifest(path: Path, manifest: Any, kinds: tuple[str, ...]) -> None:
     version = manifest.get("format_version") if isinstance(manifest, dict) else None
     if version != FORMAT_VERSION:
         raise DatasetError(
-            f"{path / MANIFEST} has format version {version}; this Meshwright reads {FORMAT_VERSION}: "
+            f"{path / MANIFEST} has format version {version!r}; this Meshwright reads {FORMAT_VERSION}: "
             f"use the Meshwright that wrote it, or write it again"
         )
     for key in ("counts", "facts", "tables"):

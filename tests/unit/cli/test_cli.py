@@ -60,6 +60,8 @@ def test_the_journey_from_interests_to_a_measured_overlay(run, tmp_path):
     assert (code, err) == (0, "")
     assert found["topic_connected"] is True
     assert found["nodes"] == 50
+    assert sum(found["degree_distribution"]) == 50
+    assert found["disconnected_topic_components"] == {}
     assert found["average_degree"] >= found["lower_bound_average_degree"]
 
 
@@ -205,6 +207,31 @@ def test_wrong_calls_say_in_one_line_what_is_legal(run, workload, overlay, tmp_p
     assert not out.exists()
 
 
+@pytest.mark.parametrize(("nodes", "topics"), [(2, 1), (3, 50), (2, 1000), (20, 1)])
+def test_the_demo_works_at_awkward_sizes(run, nodes, topics):
+    code, out, err = run("demo", "--nodes", nodes, "--topics", topics)
+    assert (code, err) == (0, "")
+    assert "greedy merge" in out
+
+
+def test_a_table_for_people_fits_80_columns(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    lines = run("demo", "--nodes", 300, "--topics", 20)[1].splitlines()
+    head = next(line for line in lines if "overlay" in line)
+    assert head.split() == ["overlay", "links", "degree", "max", "connected", "diameter", "seconds"]
+    row = next(line for line in lines if line.strip().startswith("full mesh"))
+    assert "44,850" in row
+
+
+def test_output_that_can_not_be_written_is_one_line_and_2(overlay):
+    words = [sys.executable, "-m", "meshwright", "evaluate", overlay, "--json"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 2
+    assert done.stderr.count("\n") == 1
+    assert "No space left" in done.stderr
+
+
 def test_help_and_version_need_no_command(run):
     code, out, _ = run("--version")
     assert (code, out) == (0, "meshwright 0.1.0\n")
@@ -225,9 +252,12 @@ def test_ctrl_c_ends_a_long_build_with_130_and_leaves_nothing(tmp_path):
     mw.workloads.expo(20_000, 1_000, min_subscriptions=50, max_subscriptions=150, seed=1).write(workload)
     words = [sys.executable, "-m", "meshwright", "build", workload, "--algorithm", "gm", "--out", out]
     with subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
-        _wait_until_busy(process.pid, seconds=3)
-        os.kill(process.pid, signal.SIGINT)
-        _, err = process.communicate(timeout=60)
+        try:
+            _wait_until_busy(process.pid, seconds=3)
+            os.kill(process.pid, signal.SIGINT)
+            _, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
     # Python dies by SIGINT itself where an import was cut short; a shell shows 130 for that too.
     assert process.returncode in (130, -signal.SIGINT)
     assert err == "meshwright: interrupted; nothing unfinished was kept\n"

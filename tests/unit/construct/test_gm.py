@@ -49,6 +49,14 @@ def test_weights_that_are_no_small_whole_numbers_are_refused(interests, weight):
         mw.build(interests, "gm", weights={"t01": weight})
 
 
+def test_weights_that_would_overflow_are_refused():
+    interests = mw.Interests.from_pairs([(f"n{u}", f"t{t}") for u in range(3) for t in range(1200)])
+    heavy = {f"t{t}": 2**20 - 1 for t in range(1200)}
+    with pytest.raises(mw.OptionError, match=r"weigh 1,258,290,000 together.*divide all weights by 2"):
+        mw.build(interests, "gm", weights=heavy)
+    assert mw.evaluate(mw.build(interests, "gm", weights=dict.fromkeys(heavy, 2**19))).topic_connected
+
+
 def test_weights_of_unknown_topics_are_refused(interests):
     with pytest.raises(mw.OptionError, match="1 unknown topics, the first is 'nothing'"):
         mw.build(interests, "gm", weights={"nothing": 2})

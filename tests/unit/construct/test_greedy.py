@@ -97,9 +97,17 @@ def test_work_that_does_not_fit_is_refused_with_the_alternatives():
     interests = random_interests(np.random.default_rng(9), 50, 10, 0.5)
     problem = make_problem(*arrays(interests), np.arange(50, dtype=np.int32))
     with pytest.raises(
-        CapacityError, match=r"50 nodes needs about .* GB and may take .* GB; use something else"
+        CapacityError, match=r"50 nodes needs about 0.* MB and may take 0.001 MB; use something else"
     ):
         take_edges(problem, instead="use something else", memory_limit=1000)
+
+
+def test_a_wish_to_stop_ends_the_greedy_at_once(heavy):
+    interests = random_interests(np.random.default_rng(12), 200, 40, 0.5)
+    problem = make_problem(*arrays(interests), np.arange(200, dtype=np.int32))
+    ticks = np.array([0, 1])
+    pairs = greedy._run(problem, ticks)
+    assert pairs.counts[0] == 0
 
 
 def test_the_estimate_counts_a_byte_a_pair():

@@ -27,6 +27,37 @@ def hubs_with_many_leaves(hubs, leaves, seed):
     return graph
 
 
+def with_tails(graph, longest, seed):
+    """The graph with a path of random length hung at every vertex."""
+    rng = np.random.default_rng(seed)
+    grown = nx.convert_node_labels_to_integers(graph)
+    for vertex in range(len(graph)):
+        nx.add_path(grown, [vertex, *range(len(grown), len(grown) + int(rng.integers(longest + 1)))])
+    return grown
+
+
+def far_pair_that_is_searched_last():
+    """A hub, 150 vertices that reach farthest from it, and two that do not but lie farthest apart.
+
+    All have two links or more, so nothing is peeled. Distances are in costs; the two are the last vertices.
+    """
+    graph = nx.Graph()
+    near = [f"near {i}" for i in range(200)]
+    graph.add_edges_from(
+        [("hub", vertex) for vertex in near] + list(zip(near[::2], near[1::2], strict=True)), cost=0.5
+    )
+    graph.add_edge("hub", "middle", cost=0.4)
+    graph.add_edge("hub", "other middle", cost=0.4)
+    for i in range(150):
+        graph.add_edges_from([("middle", i), ("other middle", i)], cost=1.7)
+    for end, ways in (("left", "ab"), ("right", "cd")):
+        for way in ways:
+            graph.add_edges_from([("hub", way), ("middle", way), ("other middle", way), (way, end)], cost=1.0)
+    last = ["left", "right"]
+    order = [vertex for vertex in graph if vertex not in last] + last
+    return nx.relabel_nodes(graph, {vertex: number for number, vertex in enumerate(order)})
+
+
 CONNECTED = {
     "nothing": nx.empty_graph(0),
     "one vertex": nx.empty_graph(1),
@@ -49,6 +80,8 @@ CONNECTED = {
     "random regular": nx.random_regular_graph(3, 300, seed=1),
     "small world": nx.connected_watts_strogatz_graph(500, 4, 0.05, seed=1),
     "tree with core": with_pendant_trees(nx.random_regular_graph(3, 100, seed=2), 2),
+    "core with tails": with_tails(nx.random_regular_graph(3, 90, seed=6), 9, 6),
+    "small core with tails": with_tails(nx.wheel_graph(12), 20, 7),
     "scale free": nx.barabasi_albert_graph(400, 2, seed=3),
     "hubs": hubs_with_many_leaves(9, 600, 4),
     "hubs with trees": with_pendant_trees(hubs_with_many_leaves(5, 200, 5), 5),
@@ -125,6 +158,12 @@ def test_with_equal_costs_both_diameters_are_the_same_number(name):
     graph = shuffled(name)
     nx.set_edge_attributes(graph, 0.1, "cost")
     assert measure_costs(graph) == pytest.approx([0.1 * d for d in measure(graph)[1]], rel=1e-12)
+
+
+def test_a_far_pair_is_found_though_many_others_reach_farther_from_the_hub():
+    graph = far_pair_that_is_searched_last()
+    assert measure(graph)[1] == [4]
+    assert measure_costs(graph) == pytest.approx([4.0])
 
 
 @pytest.mark.parametrize("name", SCATTERED)

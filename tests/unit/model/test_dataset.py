@@ -480,3 +480,27 @@ def test_progress_hears_how_many_rows_are_written(tmp_path: Path, interests: Int
     recorder = Recorder()
     interests.write(tmp_path / "i", progress=recorder)
     assert recorder.calls == [("writing", 20), 5, 10, 15, 20, "finish"]
+
+
+def test_force_never_touches_a_folder_that_holds_other_files(tmp_path):
+    (tmp_path / "x" / "edges").mkdir(parents=True)
+    (tmp_path / "x" / "edges" / "notes.txt").write_text("precious")
+    with pytest.raises(DatasetError, match=r"notes\.txt is in the way and not Meshwright's"):
+        Interests.from_pairs([("a", "t")]).write(tmp_path / "x", force=True)
+    assert (tmp_path / "x" / "edges" / "notes.txt").read_text() == "precious"
+
+
+def test_force_keeps_the_old_dataset_where_a_file_is_named_like_a_table(tmp_path):
+    old = Interests.from_pairs([("a", "t")])
+    old.write(tmp_path / "x")
+    (tmp_path / "x" / "edges").write_text("mine")
+    with pytest.raises(DatasetError, match="edges is in the way"):
+        Interests.from_pairs([("b", "t")]).write(tmp_path / "x", force=True)
+    assert Interests.read(tmp_path / "x") == old
+
+
+def test_what_another_live_run_is_writing_is_left_alone(tmp_path):
+    busy = tmp_path / "x" / f".partial-{os.getppid()}-0"
+    busy.mkdir(parents=True)
+    Interests.from_pairs([("a", "t")]).write(tmp_path / "x")
+    assert busy.is_dir()
