@@ -102,14 +102,6 @@ def test_work_that_does_not_fit_is_refused_with_the_alternatives():
         take_edges(problem, instead="use something else", memory_limit=1000)
 
 
-def test_a_wish_to_stop_ends_the_greedy_at_once(heavy):
-    interests = random_interests(np.random.default_rng(12), 200, 40, 0.5)
-    problem = make_problem(*arrays(interests), np.arange(200, dtype=np.int32))
-    ticks = np.array([0, 1])
-    pairs = greedy._run(problem, ticks)
-    assert pairs.counts[0] == 0
-
-
 def test_the_estimate_counts_a_byte_a_pair():
     interests = random_interests(np.random.default_rng(10), 4_000, 20, 0.5)
     order = np.arange(4_000, dtype=np.int32)
