@@ -58,6 +58,6 @@ def test_wide_counters_count_as_narrow_ones():
 def test_the_bound_does_not_depend_on_the_number_of_threads(random_interests, monkeypatch):
     found = []
     for count in (1, 2, 5):
-        monkeypatch.setattr(cores, "cores", lambda count=count: count)
+        monkeypatch.setattr(cores, "threads", lambda count=count: count)
         found.append(lower_bound(random_interests))
     assert found[0] == found[1] == found[2]

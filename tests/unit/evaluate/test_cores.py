@@ -8,7 +8,7 @@ from meshwright.progress import CANCEL, DONE
 
 @pytest.fixture(params=[1, 2, 7])
 def threads(request, monkeypatch):
-    monkeypatch.setattr(cores, "cores", lambda: request.param)
+    monkeypatch.setattr(cores, "threads", lambda: request.param)
     return request.param
 
 
@@ -33,7 +33,7 @@ def test_every_chunk_is_done_by_one_thread(threads):
 
 
 def test_the_ticks_count_what_is_finished(monkeypatch):
-    monkeypatch.setattr(cores, "cores", lambda: 1)
+    monkeypatch.setattr(cores, "threads", lambda: 1)
     seen = on_all_cores(
         lambda turns, ticks: [int(ticks[DONE]) for _ in turns], [(0, 5), (5, 6), (6, 20)], "testing"
     )
