@@ -36,24 +36,6 @@ def _peak_bytes() -> int:
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-class StageSeconds:
-    """A `Progress` that notes how long each stage took, by its label."""
-
-    def __init__(self) -> None:
-        self.seconds: dict[str, float] = {}
-
-    def start(self, label: str, total: int) -> None:
-        """Note when the stage begins."""
-        self._label, self._begin = label, perf_counter()
-
-    def advance(self, done: int) -> None:
-        """How far a stage is matters to nobody here."""
-
-    def finish(self) -> None:
-        """Note how long the stage took."""
-        self.seconds[self._label] = perf_counter() - self._begin
-
-
 def measure(name: str, nodes: int) -> dict[str, Any]:
     """Seconds, bytes and degrees of one build, in this process; the seconds of the stages are the last's."""
     mw.build(mw.workloads.unif(50, 10, subscriptions=3), name)
@@ -61,15 +43,14 @@ def measure(name: str, nodes: int) -> dict[str, Any]:
     before = _peak_bytes()
     seconds, busy = [], []
     for _ in range(_TIMES):
-        stages = StageSeconds()
         begin, begin_busy = perf_counter(), process_time()
-        overlay = mw.build(interests, name, progress=stages, **_OPTIONS.get(name, {}))
+        overlay = mw.build(interests, name, **_OPTIONS.get(name, {}))
         seconds.append(perf_counter() - begin)
         busy.append(process_time() - begin_busy)
     return {
         "seconds": min(seconds),
         "busy": min(busy),
-        "stages": stages.seconds,
+        "stages": overlay.facts["seconds"],
         "grown_bytes": _peak_bytes() - before,
         "average_degree": 2 * len(overlay) / nodes,
         "maximum_degree": int(overlay.degrees().max()),

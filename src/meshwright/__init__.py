@@ -11,6 +11,7 @@ among themselves.
 """
 
 from meshwright import workloads
+from meshwright.construct.star_sets import named_star_set as star_set
 from meshwright.errors import CapacityError, DatasetError, InputError, MeshwrightError, OptionError
 from meshwright.evaluate import Evaluation, evaluate
 from meshwright.model.export import export
@@ -36,5 +37,6 @@ __all__ = [
     "evaluate",
     "export",
     "merge",
+    "star_set",
     "workloads",
 ]

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager
+from time import perf_counter
 from typing import Protocol, TypeVar
 
 import numpy as np
@@ -74,6 +75,31 @@ def run_with_ticks(
         except BaseException:
             ticks[CANCEL] = 1
             raise
+
+
+class StageTimer:
+    """Passes everything on to another `Progress`, if any, and notes the seconds that each stage took."""
+
+    def __init__(self, progress: Progress | None) -> None:
+        self.seconds: dict[str, float] = {}
+        self._progress = progress
+
+    def start(self, label: str, total: int) -> None:
+        """Note when the stage begins."""
+        self._label, self._begin = label, perf_counter()
+        if self._progress is not None:
+            self._progress.start(label, total)
+
+    def advance(self, done: int) -> None:
+        """Pass it on."""
+        if self._progress is not None:
+            self._progress.advance(done)
+
+    def finish(self) -> None:
+        """Note how long the stage took; one that comes again is added up."""
+        self.seconds[self._label] = self.seconds.get(self._label, 0.0) + perf_counter() - self._begin
+        if self._progress is not None:
+            self._progress.finish()
 
 
 class ProgressBar:

@@ -16,11 +16,11 @@ from meshwright.construct.options import (
     MergeOptions,
     RingOptions,
 )
-from meshwright.errors import OptionError
+from meshwright.errors import InputError, OptionError
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
 from meshwright.model.union import union
-from meshwright.progress import Progress
+from meshwright.progress import Progress, StageTimer
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -124,12 +124,15 @@ def build(
     """Make an overlay out of `interests` by an algorithm of kind "build", with its own `options`.
 
     The same seed gives the same overlay. `overlay.facts` say how it was made: the algorithm, its options, the
-    seed, and what the algorithm itself counted.
+    seed, the seconds of each stage, and what the algorithm itself counted.
     """
     chosen = find(algorithm, "build")
     checked = chosen.make_options(options)
-    built = _imported(chosen.load)(interests, checked, seed, progress)
-    facts = _how_made(algorithm, checked, seed) | built.facts
+    if not isinstance(interests, Interests):
+        raise InputError(f"build got a {type(interests).__name__}; give Interests")
+    timer = StageTimer(progress)
+    built = _imported(chosen.load)(interests, checked, seed, timer)
+    facts = _how_made(algorithm, checked, seed) | built.facts | {"seconds": timer.seconds}
     return Overlay.from_arrays(interests, built.edges, facts=facts, tables=built.tables)
 
 
@@ -153,11 +156,13 @@ def merge(
     checked = chosen.make_options(options)
     whole = union(overlays)
     _check_link_cost(link_cost, whole.costs is not None)
-    built = _imported(chosen.load)(whole, checked, seed, progress)
+    timer = StageTimer(progress)
+    built = _imported(chosen.load)(whole, checked, seed, timer)
     costs = None
     if whole.costs is not None:
         costs = np.append(whole.costs, np.full(len(built.edges) - len(whole.edges), link_cost))
-    facts = _how_made(algorithm, checked, seed) | {"link_cost": link_cost} | built.facts
+    how = _how_made(algorithm, checked, seed) | {"link_cost": link_cost}
+    facts = how | built.facts | {"seconds": timer.seconds}
     return Overlay.from_arrays(whole.interests, built.edges, costs, facts, built.tables)
 
 

@@ -69,6 +69,37 @@ def test_an_unknown_option_is_refused_with_those_that_exist(name):
         mw.build(AWKWARD["two nodes"], name, frobnicate=1)
 
 
+@pytest.mark.parametrize("name", WITHOUT_COSTS)
+def test_facts_have_the_seconds_of_the_stages(name):
+    seconds = mw.build(AWKWARD["all identical"], name).facts["seconds"]
+    assert seconds
+    assert all(value >= 0 for value in seconds.values())
+
+
+def test_what_is_no_interests_and_no_overlay_is_refused():
+    with pytest.raises(mw.InputError, match="build got a str; give Interests"):
+        mw.build("workload", "gm")
+    with pytest.raises(mw.InputError, match="evaluate got a Interests; give an Overlay"):
+        mw.evaluate(AWKWARD["two nodes"])
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [
+        ("gm", {"memory_limit": "1GB"}),
+        ("gm", {"weights": [1]}),
+        ("gm", {"weights": {1: 2}}),
+        ("gm", {"keep_bounds": "no"}),
+        ("dc", {"partitions": 2.5}),
+        ("dcbc", {"bulk_share": "half"}),
+        ("dcbc-direct", {"slack": None}),
+    ],
+)
+def test_options_of_a_wrong_type_are_refused_by_name(name, options):
+    with pytest.raises(mw.OptionError, match=next(iter(options)) if "weights" not in options else "weigh"):
+        mw.build(AWKWARD["two nodes"], name, **options)
+
+
 def test_an_unknown_algorithm_is_refused_with_those_that_exist():
     with pytest.raises(mw.OptionError, match=r"no algorithm 'magic' to build with; choose among .*gm.*ring"):
         mw.build(AWKWARD["two nodes"], "magic")

@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from meshwright.progress import CANCEL, DONE, run_with_ticks, stage
+from meshwright.progress import CANCEL, DONE, StageTimer, run_with_ticks, stage
 
 
 class Recorder:
@@ -77,3 +77,20 @@ def test_a_stage_without_a_progress_is_silent(capfd):
     with stage(None, "nothing", 3) as advance:
         advance(2)
     assert capfd.readouterr() == ("", "")
+
+
+def test_a_timer_passes_everything_on_and_adds_up_stages():
+    recorder = Recorder()
+    timer = StageTimer(recorder)
+    for _ in range(2):
+        with stage(timer, "twice", 3) as advance:
+            advance(1)
+    assert recorder.calls == [("start", "twice", 3), ("advance", 1), ("finish",)] * 2
+    assert list(timer.seconds) == ["twice"]
+    assert timer.seconds["twice"] >= 0
+
+
+def test_a_timer_alone_is_silent():
+    timer = StageTimer(None)
+    run_with_ticks(lambda ticks: None, "quiet", 1, timer)
+    assert "quiet" in timer.seconds

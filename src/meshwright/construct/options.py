@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+import numpy as np
+
 from meshwright.errors import OptionError
 
 TIES = ("shuffled", "small-first", "large-first")
@@ -29,13 +31,17 @@ class GmOptions:
     memory_limit: int | None = None
 
     def __post_init__(self) -> None:
-        if self.ties not in TIES:
-            raise OptionError(f"ties is {self.ties!r}; choose one of {', '.join(TIES)}")
+        _check_choice("ties", self.ties, TIES)
+        _check_flag("keep_bounds", self.keep_bounds)
+        _check_whole("memory_limit", self.memory_limit, 1)
+        if self.weights is not None and not isinstance(self.weights, Mapping):
+            raise OptionError(
+                f"weights is a {type(self.weights).__name__}; give a mapping of topic to number"
+            )
         for topic, weight in (self.weights or {}).items():
-            if isinstance(weight, bool) or not isinstance(weight, int) or not 0 <= weight < 2**20:
+            whole = isinstance(weight, int | np.integer) and not isinstance(weight, bool)
+            if not isinstance(topic, str) or not whole or not 0 <= weight < 2**20:
                 raise OptionError(f"topic {topic!r} weighs {weight!r}; give a whole number from 0 to 1048575")
-        if self.memory_limit is not None and self.memory_limit <= 0:
-            raise OptionError(f"memory_limit is {self.memory_limit}; give a number of bytes over 0")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,6 +63,7 @@ class MergeOptions:
     memory_limit: int | None = None
 
     def __post_init__(self) -> None:
+        _check_flag("keep_bounds", self.keep_bounds)
         _check_whole("memory_limit", self.memory_limit, 1)
 
 
@@ -112,8 +119,20 @@ def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
 
 
 def _check_whole(name: str, value: object, least: int) -> None:
-    if value is not None and (isinstance(value, bool) or not isinstance(value, int) or value < least):
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if value is not None and (not whole or value < least):  # type: ignore[operator]
         raise OptionError(f"{name} is {value!r}; give a whole number from {least} on")
+
+
+def _check_flag(name: str, value: object) -> None:
+    if not isinstance(value, bool):
+        raise OptionError(f"{name} is {value!r}; give True or False")
+
+
+def _check_fraction(name: str, value: object, *, below_one: bool = False) -> None:
+    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    if not number or not 0 <= value <= 1 or (below_one and value == 1):  # type: ignore[operator]
+        raise OptionError(f"{name} is {value!r}; give a fraction from 0 to {'under ' if below_one else ''}1")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -142,8 +161,7 @@ class DcbcOptions:
         for name, least in (("threshold", 0), ("bulk_limit", 0), ("partitions", 1), ("part_size", 1)):
             _check_whole(name, getattr(self, name), least)
         _check_whole("memory_limit", self.memory_limit, 1)
-        if not 0 <= self.bulk_share <= 1:
-            raise OptionError(f"bulk_share is {self.bulk_share}; give a fraction from 0 to 1")
+        _check_fraction("bulk_share", self.bulk_share)
         if self.partitions is not None and self.part_size is not None:
             raise OptionError("partitions and part_size are given; each sets the number of parts, give one")
 
@@ -171,5 +189,4 @@ class DcbcDirectOptions:
     def __post_init__(self) -> None:
         for name, least in (("bulk_size", 1), ("crowd", 1), ("memory_limit", 1)):
             _check_whole(name, getattr(self, name), least)
-        if not 0 <= self.slack < 1:
-            raise OptionError(f"slack is {self.slack}; give a fraction from 0 to under 1")
+        _check_fraction("slack", self.slack, below_one=True)

@@ -1,9 +1,13 @@
 """Star sets: few nodes that speak for all topics of many."""
 
+from collections.abc import Iterable
+
 import numpy as np
+import pyarrow as pa
 
 from meshwright.kernels.arrays import Flags, Ids, Offsets
-from meshwright.kernels.set_cover import cover
+from meshwright.model.interests import Interests
+from meshwright.model.names import find
 
 
 def star_set(indptr: Offsets, topic_ids: Ids, topic_count: int, nodes: Ids, wanted: Flags) -> Ids:
@@ -20,5 +24,21 @@ def star_set(indptr: Offsets, topic_ids: Ids, topic_count: int, nodes: Ids, want
     [1] Chen, Jacobsen, Vitenberg: Algorithms Based on Divide and Conquer for Topic-Based Publish/Subscribe
     Overlay Design, IEEE/ACM Transactions on Networking, 2016.
     """
+    from meshwright.kernels.set_cover import cover
+
     order = np.ascontiguousarray(nodes, np.int32)
     return cover(indptr, topic_ids, topic_count, order, wanted)
+
+
+def named_star_set(interests: Interests, topics: Iterable[str] | None = None) -> list[str]:
+    """The names of few nodes that together have all of `topics`, or of all topics, in the order of choice.
+
+    As `star_set`, over all nodes; ties go to the first by name.
+    """
+    wanted = np.full(interests.topic_count, topics is None)
+    for topic in topics or ():
+        wanted[find(interests.topics, topic, "topic")] = True
+    every = np.arange(interests.node_count, dtype=np.int32)
+    stars = star_set(interests.indptr, interests.topic_ids, interests.topic_count, every, wanted)
+    names: list[str] = interests.nodes.take(pa.array(stars)).to_pylist()
+    return names

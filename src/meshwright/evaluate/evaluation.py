@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from meshwright.errors import InputError
 from meshwright.model.overlay import Overlay
 from meshwright.progress import Progress
 
@@ -87,6 +88,8 @@ def evaluate(
 
     Without `diameters` or `bound` those stay None. Both run on all cores.
     """
+    if not isinstance(overlay, Overlay):
+        raise InputError(f"evaluate got a {type(overlay).__name__}; give an Overlay")
     from meshwright.evaluate.bounds import lower_bound
     from meshwright.evaluate.clustering import clustering_coefficient
     from meshwright.evaluate.topics import measure_topics, prepare

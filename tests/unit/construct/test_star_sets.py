@@ -1,5 +1,7 @@
 import numpy as np
+import pytest
 
+import meshwright as mw
 from meshwright.construct.star_sets import star_set
 from meshwright.model.interests import Interests
 from tests import oracles
@@ -39,3 +41,14 @@ def test_what_is_wanted_is_not_changed():
     wanted = np.array([True, False, True])
     star_set(*arrays(interests), np.array([0, 1], np.int32), wanted)
     assert wanted.tolist() == [True, False, True]
+
+
+def test_a_star_set_by_name_has_every_topic_asked_for():
+    interests = mw.Interests.from_pairs(
+        [("a", "x"), ("b", "x"), ("b", "y"), ("c", "z"), ("d", "y"), ("d", "z")]
+    )
+    assert mw.star_set(interests) == ["b", "c"]
+    assert mw.star_set(interests, ["x"]) == ["a"]
+    assert mw.star_set(interests, []) == []
+    with pytest.raises(mw.InputError, match="nothing"):
+        mw.star_set(interests, ["nothing"])
