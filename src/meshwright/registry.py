@@ -154,7 +154,7 @@ def merge(
     """
     chosen = find(algorithm, "merge")
     checked = chosen.make_options(options)
-    whole = union(overlays)
+    whole = union(overlays if isinstance(overlays, Overlay) else list(overlays))
     _check_link_cost(link_cost, whole.costs is not None)
     timer = StageTimer(progress)
     built = _imported(chosen.load)(whole, checked, seed, timer)
@@ -171,8 +171,9 @@ def _check_link_cost(link_cost: float | None, wanted: bool) -> None:
         raise OptionError("the overlays have costs; say with link_cost what a new link costs")
     if link_cost is not None and not wanted:
         raise OptionError(f"link_cost is {link_cost}, but the overlays have no costs; leave it out")
-    if link_cost is not None and not 0 < link_cost < np.inf:
-        raise OptionError(f"link_cost is {link_cost}; a cost is a positive finite number")
+    number = isinstance(link_cost, int | float | np.integer | np.floating) and not isinstance(link_cost, bool)
+    if link_cost is not None and (not number or not 0 < link_cost < np.inf):
+        raise OptionError(f"link_cost is {link_cost!r}; a cost is a positive finite number")
 
 
 def _how_made(algorithm: str, options: Any, seed: int) -> dict[str, Any]:

@@ -54,8 +54,11 @@ def partitions_by(interests: Interests, criterion: str, seed: int) -> int:
     Source: [1], Alg. 5; VI for the criteria by time, which it leaves to "fast numerical methods": here the
     same search. We depart where Alg. 5 may run for ever (high = low + 1), returns the last value that it
     tried instead of the best, or passes |V|. As in its estimatePNSize, star sets cover all topics of
-    a part, and pn-size counts p star sets, not p - 1. All p are tried on one shuffle of the nodes, which
-    is also that of the overlay: the values differ by p alone, and the one chosen holds.
+    a part, and pn-size counts p star sets, not p - 1; but topics of one subscriber, which no other part can
+    have, are left out: with a private topic for each node, all nodes would be stars, and p would be |V|.
+
+    All p are tried on one shuffle of the nodes, which is also that of the overlay: the values differ by p
+    alone, and the one chosen holds.
     """
     nodes = interests.node_count
 
@@ -67,7 +70,10 @@ def partitions_by(interests: Interests, criterion: str, seed: int) -> int:
 
 
 def search(value: Callable[[int], float], most: int) -> int:
-    """The p from 2 to `most` of the least `value`, if that falls and then rises; 1 if `most` is under 2."""
+    """The best p that a one-sided binary search sees from 2 to `most`, not always the least of all.
+
+    1 if `most` is under 2.
+    """
     if most <= 2:
         return max(1, most)
     high = 2
@@ -86,9 +92,9 @@ def search(value: Callable[[int], float], most: int) -> int:
 
 
 def count_stars(interests: Interests, partitions: int, seed: int) -> int:
-    """How many stars random parts have in all, when each covers all its topics."""
+    """How many stars random parts have in all, when each covers all its topics of two subscribers or more."""
     part_of = random_parts(interests.node_count, partitions, seed)
-    wanted = np.ones(interests.topic_count, np.bool_)
+    wanted = np.bincount(interests.topic_ids, minlength=interests.topic_count) > 1
     stars = 0
     for part in split_lists(lists_of(interests), part_of, partitions):
         every = np.arange(len(part.nodes), dtype=np.int32)

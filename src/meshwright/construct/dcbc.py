@@ -6,7 +6,7 @@ from meshwright.construct.bulk import BulkSet, bulk_by_threshold
 from meshwright.construct.choosing_p import choose_partitions
 from meshwright.construct.gm import tie_order
 from meshwright.construct.greedy import GreedyResult, check_fits, make_problem, run_greedy, take_edges
-from meshwright.construct.lists import Lists, join_lists, take_lists
+from meshwright.construct.lists import Lists, join_lists, lists_of, split_lists, take_lists
 from meshwright.construct.options import DcbcOptions
 from meshwright.construct.partitioning import random_parts
 from meshwright.construct.parts import Part, map_parts, threads_each
@@ -67,7 +67,7 @@ def ordered_bulk(interests: Interests, chosen: BulkSet, seed: int) -> Lists:
     order = tie_order(np.diff(interests.indptr), "shuffled", seed)
     is_bulk = np.zeros(interests.node_count, np.bool_)
     is_bulk[chosen.bulk] = True
-    return take_lists(_all_lists(interests), order[is_bulk[order]])
+    return take_lists(lists_of(interests), order[is_bulk[order]])
 
 
 def join_bulk(
@@ -107,10 +107,7 @@ def divide(
         )
         partitions = min(chosen, len(light))
     part_of = random_parts(len(light), partitions, seed)
-    by_part = np.argsort(part_of, kind="stable")
-    ends = np.cumsum(np.bincount(part_of, minlength=partitions))[:-1]
-    lists = _all_lists(interests)
-    return [take_lists(lists, light[rows]) for rows in np.split(by_part, ends)] if partitions else []
+    return split_lists(take_lists(lists_of(interests), light), part_of, partitions)
 
 
 def conquer(
@@ -141,7 +138,7 @@ def conquer(
         groups=groups,
         labels=np.repeat(groups, np.diff(both.indptr)),
     )
-    check_fits(problem, _INSTEAD, options.memory_limit)
+    check_fits(problem, _INSTEAD, options.memory_limit, threads)
     result = run_greedy(problem, ticks, threads)
     light_edges = int((result.edges < len(order)).all(axis=1).sum())
     facts = {
@@ -156,8 +153,3 @@ def part_without_stars(edges: Ids, facts: dict[str, int]) -> Part:
     """A part that needs no links to other parts, since it is connected to the bulk set."""
     nobody = Lists(np.empty(0, np.int32), np.zeros(1, np.int64), np.empty(0, np.int32))
     return Part(edges=edges, stars=nobody, met=np.empty(0, np.int64), facts=facts)
-
-
-def _all_lists(interests: Interests) -> Lists:
-    nodes = np.arange(interests.node_count, dtype=np.int32)
-    return Lists(nodes, interests.indptr, interests.topic_ids)

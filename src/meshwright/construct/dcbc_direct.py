@@ -91,7 +91,7 @@ def _share(interests: Interests, bulk: Ids, among_bulk: GreedyResult, parts: int
 
 def _lists(interests: Interests, span: slice) -> Lists:
     """Those of a range of nodes, without copying them."""
-    nodes = np.arange(interests.node_count, dtype=np.int32)[span]
+    nodes = np.arange(span.start, min(span.stop, interests.node_count), dtype=np.int32)
     return Lists(nodes, interests.indptr[span.start : span.start + len(nodes) + 1], interests.topic_ids)
 
 

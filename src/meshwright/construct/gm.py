@@ -21,9 +21,9 @@ _ORDERS: Mapping[str, Callable[[Offsets], Offsets]] = {
     "large-first": lambda sizes: np.argsort(-sizes, kind="stable"),
 }
 _INSTEAD = {
-    True: "set keep_bounds=no (the same overlay, memory linear in the interests, several times slower), "
-    "or use ring (linear, many more links)",
-    False: "use ring (linear, many more links)",
+    True: "use dcbc-direct or dc (few more links), or set keep_bounds=no (the same overlay, memory linear in "
+    "the interests, several times slower)",
+    False: "use dcbc-direct or dc (few more links)",
 }
 _MOST_WEIGHT = 2**30
 """Of a node's topics together: two nodes' sum still fits the int32 of the kernels."""

@@ -143,11 +143,16 @@ def take_edges(
     )
 
 
-def check_fits(problem: GreedyProblem, instead: str, memory_limit: int | None = None) -> None:
-    """Refuse a problem that does not fit into memory, and recommend what to do `instead`."""
-    check_memory(
-        f"the greedy over {len(problem.nodes):,} nodes", problem.estimated_bytes(), instead, memory_limit
-    )
+def check_fits(
+    problem: GreedyProblem, instead: str, memory_limit: int | None = None, threads: int | None = None
+) -> None:
+    """Refuse a problem that does not fit into memory, and recommend what to do `instead`.
+
+    Where it gets only some `threads`, others like it are taken to run at the same time on the other cores.
+    """
+    at_once = 1 if threads is None else max(1, cores() // threads)
+    what = f"the greedy over {len(problem.nodes):,} nodes" + (f", {at_once} at once," if at_once > 1 else "")
+    check_memory(what, at_once * problem.estimated_bytes(), instead, memory_limit)
 
 
 def run_greedy(problem: GreedyProblem, ticks: Ticks, threads: int) -> GreedyResult:

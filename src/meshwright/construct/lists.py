@@ -1,6 +1,7 @@
 """Some nodes with their topics: what a part of the work needs to know, whoever does it."""
 
 from collections.abc import Sequence
+from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -43,9 +44,14 @@ def take_lists(lists: Lists, rows: Ids) -> Lists:
 
 def split_lists(lists: Lists, part_of: Ids, partitions: int) -> list[Lists]:
     """Those of each part, in the order that they have; `part_of` has the part of each row."""
-    by_part = np.argsort(part_of, kind="stable").astype(np.int32)
-    ends = np.cumsum(np.bincount(part_of, minlength=partitions))
-    return [take_lists(lists, rows) for rows in np.split(by_part, ends[:-1])]
+    whole = take_lists(lists, np.argsort(part_of, kind="stable").astype(np.int32))
+    ends = np.concatenate([[0], np.cumsum(np.bincount(part_of, minlength=partitions))]).tolist()
+    parts = []
+    for start, end in pairwise(ends):
+        indptr = whole.indptr[start : end + 1]
+        topic_ids = whole.topic_ids[indptr[0] : indptr[-1]]
+        parts.append(Lists(whole.nodes[start:end], indptr - indptr[0], topic_ids))
+    return parts
 
 
 def join_lists(several: Sequence[Lists]) -> Lists:

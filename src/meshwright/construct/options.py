@@ -77,7 +77,7 @@ class DcOptions:
 
     Attributes:
         partitions: the number of parts.
-        part_size: the most nodes of a part, instead of the number of parts.
+        part_size: the most nodes of a random part, and the mean of clusters, instead of the number of parts.
         choose_by: how to choose the number of parts where neither is given: make least the `pn-size` (the
             most nodes that one may have to know of; the default), the `time`, or the `parallel-time`, when
             every part has a machine of its own. For k-means, `elbow` is the default.
@@ -98,8 +98,9 @@ class DcOptions:
     def __post_init__(self) -> None:
         _check_choice("partition_by", self.partition_by, PARTITIONINGS)
         _check_choice("ties", self.ties, TIES)
-        for name, least in (("partitions", 1), ("part_size", 1), ("most_stars", 2), ("memory_limit", 1)):
+        for name, least in (("partitions", 1), ("part_size", 1), ("memory_limit", 1)):
             _check_whole(name, getattr(self, name), least)
+        _check_whole("most_stars", self.most_stars, 2, required=True)
         given = [name for name in ("partitions", "part_size", "choose_by") if getattr(self, name) is not None]
         if len(given) > 1:
             raise OptionError(f"{' and '.join(given)} are given; each sets the number of parts, give one")
@@ -118,10 +119,12 @@ def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
         raise OptionError(f"{name} is {value!r}; choose one of {', '.join(choices)}")
 
 
-def _check_whole(name: str, value: object, least: int) -> None:
+def _check_whole(name: str, value: object, least: int, *, required: bool = False) -> None:
+    if value is None and not required:
+        return
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if value is not None and (not whole or value < least):  # type: ignore[operator]
-        raise OptionError(f"{name} is {value!r}; give a whole number from {least} on")
+    if not whole or not least <= value < 2**62:  # type: ignore[operator]
+        raise OptionError(f"{name} is {value!r}; give a whole number from {least} on, under 2^62")
 
 
 def _check_flag(name: str, value: object) -> None:
@@ -130,7 +133,7 @@ def _check_flag(name: str, value: object) -> None:
 
 
 def _check_fraction(name: str, value: object, *, below_one: bool = False) -> None:
-    number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
     if not number or not 0 <= value <= 1 or (below_one and value == 1):  # type: ignore[operator]
         raise OptionError(f"{name} is {value!r}; give a fraction from 0 to {'under ' if below_one else ''}1")
 
@@ -145,7 +148,7 @@ class DcbcOptions:
             most `bulk_limit` of them above it.
         bulk_share: from 0 to 1.
         bulk_limit: time grows with the number of bulk nodes times that of all nodes.
-        partitions: how many parts; as `dc` chooses it (its pn-size), unless given.
+        partitions: how many parts, at most one for each lightweight node; as `dc` chooses it, unless given.
         part_size: the most lightweight nodes in a part, in place of `partitions`.
         memory_limit: bytes that a part may take; four fifths of what is free, unless given.
     """
@@ -158,8 +161,9 @@ class DcbcOptions:
     memory_limit: int | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("threshold", 0), ("bulk_limit", 0), ("partitions", 1), ("part_size", 1)):
+        for name, least in (("threshold", 0), ("partitions", 1), ("part_size", 1)):
             _check_whole(name, getattr(self, name), least)
+        _check_whole("bulk_limit", self.bulk_limit, 0, required=True)
         _check_whole("memory_limit", self.memory_limit, 1)
         _check_fraction("bulk_share", self.bulk_share)
         if self.partitions is not None and self.part_size is not None:
@@ -187,6 +191,7 @@ class DcbcDirectOptions:
     memory_limit: int | None = None
 
     def __post_init__(self) -> None:
-        for name, least in (("bulk_size", 1), ("crowd", 1), ("memory_limit", 1)):
-            _check_whole(name, getattr(self, name), least)
+        for name in ("bulk_size", "memory_limit"):
+            _check_whole(name, getattr(self, name), 1)
+        _check_whole("crowd", self.crowd, 1, required=True)
         _check_fraction("slack", self.slack, below_one=True)

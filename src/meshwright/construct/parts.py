@@ -98,7 +98,7 @@ def conquer(
     """
     order = tie_order(np.diff(lists.indptr), options.ties, seed, part)
     problem = make_problem(lists.indptr, lists.topic_ids, len(shared), order)
-    check_fits(problem, _INSTEAD, options.memory_limit)
+    check_fits(problem, _INSTEAD, options.memory_limit, threads)
     result = run_greedy(problem, ticks, threads)
     stars = star_set(lists.indptr, lists.topic_ids, len(shared), order, shared)
     others = max(0, len(order) - 1)
@@ -131,7 +131,7 @@ def combine(parts: Sequence[Part], shared: Flags, options: DcOptions, ticks: Tic
     every = np.arange(len(groups), dtype=np.int32)
     labels = np.repeat(groups, np.diff(stars.indptr))
     problem = make_problem(stars.indptr, stars.topic_ids, len(shared), every, groups=groups, labels=labels)
-    check_fits(problem, _INSTEAD, options.memory_limit)
+    check_fits(problem, _INSTEAD, options.memory_limit, threads)
     result = run_greedy(problem, ticks, threads)
     met = np.concatenate([part.met for part in parts]) + sizes.sum() - sizes[groups]
     chosen = star_set(stars.indptr, stars.topic_ids, len(shared), every, shared)

@@ -37,6 +37,8 @@ def union(overlays: Sequence[Overlay]) -> Union:
     A node that two overlays have is refused. Either all overlays that have edges have costs, or none. Node
     attributes are kept; a topic's are those of the first overlay that has a value.
     """
+    if isinstance(overlays, Overlay) or not all(isinstance(overlay, Overlay) for overlay in overlays):
+        raise InputError("merge got something else than a list of overlays; give [overlay, overlay, …]")
     if not overlays:
         raise InputError("there are no overlays to merge; give at least one")
     costs = _costs(overlays)

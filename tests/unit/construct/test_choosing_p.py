@@ -90,3 +90,10 @@ def test_more_parts_than_nodes_are_refused(nodes):
     interests = mw.workloads.unif(nodes, 4, subscriptions=2, seed=0)
     with pytest.raises(mw.OptionError, match=rf"partitions is 4 and there are {nodes} nodes; give 1 to"):
         mw.build(interests, "dc", partitions=4)
+
+
+def test_private_topics_do_not_make_every_node_a_part():
+    shared = [(f"n{u:03}", f"t{(u * k) % 20:02}") for u in range(200) for k in (1, 3, 7)]
+    private = [(f"n{u:03}", f"own {u:03}") for u in range(200)]
+    overlay = mw.build(mw.Interests.from_pairs(shared + private), "dc")
+    assert overlay.facts["partitions"] < 100

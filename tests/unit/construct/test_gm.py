@@ -68,5 +68,5 @@ def test_a_rule_for_ties_that_does_not_exist_is_refused(interests):
 
 
 def test_too_little_memory_is_refused_with_what_to_do_instead(interests):
-    with pytest.raises(mw.CapacityError, match=r"keep_bounds=no.*ring"):
+    with pytest.raises(mw.CapacityError, match=r"dcbc-direct.*keep_bounds=no"):
         mw.build(interests, "gm", memory_limit=10_000)
