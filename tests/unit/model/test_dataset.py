@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -274,24 +275,27 @@ def test_a_killed_write_leaves_no_dataset_and_the_next_one_needs_no_force(
     assert not [entry for entry in target.iterdir() if entry.name.startswith(".")]
 
 
-@pytest.fixture
+@contextmanager
 def small_files() -> Iterator[None]:
-    """No file may grow beyond 600 bytes: writing fails as on a full disk."""
+    """No file may grow beyond 600 bytes: writing fails as on a full disk.
+
+    That goes for the file that pytest reports to as well, so it has to end inside the test.
+    """
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (600, hard))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def test_a_disk_that_is_full_leaves_no_dataset(
-    tmp_path: Path, interests: Interests, request: pytest.FixtureRequest
-) -> None:
+def test_a_disk_that_is_full_leaves_no_dataset(tmp_path: Path, interests: Interests) -> None:
     interests.write(tmp_path / "old")
-    request.getfixturevalue("small_files")
-    with pytest.raises(DatasetError, match=r"can't be written: .*free some space"):
-        interests.write(tmp_path / "new")
-    with pytest.raises(DatasetError, match="can't be written"):
-        interests.write(tmp_path / "old", force=True)
+    with small_files():
+        with pytest.raises(DatasetError, match=r"can't be written: .*free some space"):
+            interests.write(tmp_path / "new")
+        with pytest.raises(DatasetError, match="can't be written"):
+            interests.write(tmp_path / "old", force=True)
     assert not (tmp_path / "new").exists()
     assert Interests.read(tmp_path / "old") == interests
 
