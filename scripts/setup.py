@@ -22,7 +22,7 @@ UNTRUSTED = (
     " set SSL_CERT_FILE and PIP_CERT to the file of your network's certificates and start again"
 )
 CAUSES = {
-    "no space left|quota exceeded": "the disk is full; free 1 GB and start again",
+    "no space left|quota exceeded": "the disk is full; free 2 GB and start again",
     "certificate": UNTRUSTED,
     "name resolution|dns error|failed to lookup|new connection|connection refused|connection reset"
     "|unreachable|timed out|proxy|error sending request": OFFLINE,
@@ -68,7 +68,7 @@ def install(root: Path, group: str, lock: int, *, anew: bool) -> None:
     run(root, lock, python, "-m", "pip", "install", f"uv{pin}")
     say("installing the locked dependencies" + (" and the test tools" if group == "dev" else ""))
     # Inexact: what the other launcher has installed stays.
-    sync = (venv / "bin" / "uv", "sync", "--frozen", "--inexact", GROUPS[group], "--python", python)
+    sync = (venv / "bin" / "uv", "sync", "--frozen", "--inexact", GROUPS[group], "--all-extras", "--python", python)
     try:
         run(root, lock, *sync)
     except CommandError as error:

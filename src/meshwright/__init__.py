@@ -12,7 +12,14 @@ among themselves.
 
 from meshwright import workloads
 from meshwright.construct.star_sets import named_star_set as star_set
-from meshwright.errors import CapacityError, DatasetError, InputError, MeshwrightError, OptionError
+from meshwright.errors import (
+    CapacityError,
+    DatasetError,
+    InputError,
+    MeshwrightError,
+    OptionError,
+    SparkError,
+)
 from meshwright.evaluate import Evaluation, evaluate
 from meshwright.model.export import export
 from meshwright.model.interests import Interests
@@ -32,6 +39,7 @@ __all__ = [
     "Overlay",
     "Progress",
     "ProgressBar",
+    "SparkError",
     "algorithms",
     "build",
     "evaluate",

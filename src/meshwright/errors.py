@@ -23,3 +23,7 @@ class OptionError(MeshwrightError):
 
 class CapacityError(MeshwrightError):
     """The estimated memory does not fit; the message names what to use instead."""
+
+
+class SparkError(MeshwrightError):
+    """Spark can't start, can't reach its cluster, or a job of it failed for a reason of its own."""

@@ -33,6 +33,9 @@ class Progress(Protocol):
     def advance(self, done: int) -> None:
         """`done` units of the present stage are finished."""
 
+    def resize(self, total: int) -> None:
+        """The present stage turns out to have `total` units: Spark learns of its tasks as it goes."""
+
     def finish(self) -> None:
         """The present stage has ended, well or not."""
 
@@ -95,6 +98,11 @@ class StageTimer:
         if self._progress is not None:
             self._progress.advance(done)
 
+    def resize(self, total: int) -> None:
+        """Pass it on."""
+        if self._progress is not None:
+            self._progress.resize(total)
+
     def finish(self) -> None:
         """Note how long the stage took; one that comes again is added up."""
         self.seconds[self._label] = self.seconds.get(self._label, 0.0) + perf_counter() - self._begin
@@ -129,6 +137,10 @@ class ProgressBar:
     def advance(self, done: int) -> None:
         """Move the present bar."""
         self._bar.update(self._task, completed=done)
+
+    def resize(self, total: int) -> None:
+        """Give the present bar another length."""
+        self._bar.update(self._task, total=total or None)
 
     def finish(self) -> None:
         """Take the present bar away."""

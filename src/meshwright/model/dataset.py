@@ -9,7 +9,6 @@ import json
 import os
 import platform
 import re
-import shutil
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from importlib import metadata
@@ -66,23 +65,50 @@ def write_dataset(
     disk, Ctrl-C) leaves the old dataset as it was. A folder named like a table that holds other files than
     tables do is never touched.
     """
-    target = Path(path).absolute()
+    with draft(Path(path).absolute(), force) as folder, writing(path):
+        _write_tables(folder, tables, progress)
+        write_manifest(folder, manifest)
+
+
+@contextmanager
+def draft(target: Path, force: bool = False) -> Iterator[Path]:
+    """A hidden folder inside `target` for the tables of a dataset and its manifest; put in place at the end.
+
+    `target` may be anything that has the methods of a `Path` that are used here. `write_dataset` says what
+    holds, whatever happens in between.
+    """
     check_free(target, force)
     is_new = not target.is_dir()
     partial = target / f"{_PARTIAL}{os.getpid()}-{uuid4().hex[:8]}"
     try:
         with writing(target):
             partial.mkdir(parents=True)
-            _write_tables(partial, tables, progress)
-            text = json.dumps(manifest, indent=2, ensure_ascii=False)
-            (partial / MANIFEST).write_text(f"{text}\n", "utf-8")
+        yield partial
+        with writing(target):
             _install(partial, target, force)
     except BaseException:
-        shutil.rmtree(partial, ignore_errors=True)
+        with suppress(OSError):
+            _remove(partial)
         if is_new:
             with suppress(OSError):
                 target.rmdir()
         raise
+
+
+def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
+    """Say what the tables beside it are."""
+    text = json.dumps(manifest, indent=2, ensure_ascii=False)
+    (folder / MANIFEST).write_text(f"{text}\n", "utf-8")
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder and all that is in it."""
+    for entry in folder.iterdir():
+        if entry.is_dir() and not entry.is_symlink():
+            _remove(entry)
+        else:
+            entry.unlink()
+    folder.rmdir()
 
 
 def make_manifest(
@@ -154,6 +180,8 @@ def _is_abandoned(entry: Path) -> bool:
     pid = entry.name.removeprefix(_PARTIAL).partition("-")[0]
     if not pid.isdecimal() or int(pid) == os.getpid():
         return True
+    if not isinstance(entry, Path):
+        return False  # not on this machine, so perhaps of a run on another one
     try:
         os.kill(int(pid), 0)
     except ProcessLookupError:
@@ -164,7 +192,7 @@ def _is_abandoned(entry: Path) -> bool:
 
 
 @contextmanager
-def writing(target: Path) -> Iterator[None]:
+def writing(target: str | Path) -> Iterator[None]:
     """Turn what goes wrong while writing into a DatasetError."""
     try:
         yield
@@ -195,13 +223,14 @@ def _install(partial: Path, target: Path, force: bool) -> None:
             _check_table(target / name)
         (target / MANIFEST).unlink(missing_ok=True)
         for name in old:
-            shutil.rmtree(target / name)
+            _remove(target / name)
     for name in new:
         (partial / name).rename(target / name)
     (partial / MANIFEST).rename(target / MANIFEST)
     for entry in target.iterdir():
         if _is_partial(entry) and _is_abandoned(entry):
-            shutil.rmtree(entry, ignore_errors=True)
+            with suppress(OSError):
+                _remove(entry)
 
 
 def _old_tables(target: Path) -> set[str]:
@@ -214,7 +243,7 @@ def _old_tables(target: Path) -> set[str]:
 
 def read_manifest(path: str | Path, *kinds: str) -> dict[str, Any]:
     """The manifest of the dataset at `path`, which must be of one of `kinds`, if any are given."""
-    path = Path(path)
+    path = Path(path) if isinstance(path, str) else path
     with reading(path, DatasetError):
         if not path.is_dir():
             raise DatasetError(f"{path}: there is no such folder; a dataset is a folder with a {MANIFEST}")

@@ -1,0 +1,11 @@
+import pytest
+
+from meshwright.pipeline.session import spark_session
+
+_SMALL = {"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "4", "spark.default.parallelism": "4"}
+
+
+@pytest.fixture(scope="session")
+def spark():
+    with spark_session("local[2]", _SMALL) as session:
+        yield session
