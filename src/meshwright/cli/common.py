@@ -4,15 +4,19 @@ import json
 import sys
 import types
 import typing
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from meshwright.errors import OptionError
-from meshwright.progress import ProgressBar
+from meshwright.progress import ProgressBar, stage
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="The dataset to write.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there already.")]
@@ -20,6 +24,19 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, and no
 Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Set an option; may come often.")
+]
+Master = Annotated[
+    str | None,
+    typer.Option(
+        "--master",
+        metavar="URL",
+        help="Where Spark runs: local[*] unless given, or what spark-submit gives.",
+        show_default=False,
+    ),
+]
+Conf = Annotated[
+    list[str] | None,
+    typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark; may come often."),
 ]
 
 _WORDS = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}
@@ -102,6 +119,33 @@ def parse_settings(settings: list[str] | None, annotations: Mapping[str, Any]) -
             raise OptionError(f"--set gives {name!r} twice; give it once")
         values[name] = _parsed(name, text, annotations[name])
     return values
+
+
+def parse_conf(settings: list[str] | None) -> dict[str, str]:
+    """The values of `--conf key=value`."""
+    values: dict[str, str] = {}
+    for setting in settings or []:
+        name, equals, text = setting.partition("=")
+        if not equals or not name.startswith("spark."):
+            raise OptionError(f"--conf got {setting!r}; write --conf spark.name=value")
+        if name in values:
+            raise OptionError(f"--conf gives {name!r} twice; give it once")
+        values[name] = text
+    return values
+
+
+@contextmanager
+def spark_command(master: str | None, conf: list[str] | None) -> Iterator["SparkSession"]:
+    """A Spark session for one command; what goes wrong in it comes out as an error of ours."""
+    settings = parse_conf(conf)
+    with ExitStack() as opened:
+        with stage(progress_bar(), "starting Spark"):
+            from meshwright.pipeline.failures import translated
+            from meshwright.pipeline.session import spark_session
+
+            session = opened.enter_context(spark_session(master, settings))
+            opened.enter_context(translated())
+        yield session
 
 
 def _parsed(name: str, text: str, annotation: Any) -> Any:
