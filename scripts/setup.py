@@ -14,7 +14,7 @@ import tomllib
 from pathlib import Path
 from typing import NoReturn
 
-GROUPS = {"runtime": "--no-dev", "dev": "--dev"}
+GROUPS = {"runtime": ("--all-extras", "--no-dev"), "dev": ("--all-extras", "--dev")}
 
 OFFLINE = "the package index can't be reached; connect to the network, or set HTTPS_PROXY, and start again"
 UNTRUSTED = (
@@ -68,7 +68,7 @@ def install(root: Path, group: str, lock: int, *, anew: bool) -> None:
     run(root, lock, python, "-m", "pip", "install", f"uv{pin}")
     say("installing the locked dependencies" + (" and the test tools" if group == "dev" else ""))
     # Inexact: what the other launcher has installed stays.
-    sync = (venv / "bin" / "uv", "sync", "--frozen", "--inexact", GROUPS[group], "--all-extras", "--python", python)
+    sync = (venv / "bin" / "uv", "sync", "--frozen", "--inexact", *GROUPS[group], "--python", python)
     try:
         run(root, lock, *sync)
     except CommandError as error:

@@ -3,33 +3,75 @@
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
+from urllib.parse import unquote
 
 from meshwright import errors
-from meshwright.errors import DatasetError, InputError, MeshwrightError, SparkError
+from meshwright.errors import CapacityError, DatasetError, InputError, MeshwrightError, SparkError
 
-_RAISED_IN_TASK = re.compile(r"meshwright\.errors\.(\w+): (.*)")
-_FILE = r"(?:file|path|reading)\s+(\S+?)[.\s]*(?:\[|$|SQLSTATE)"
+_RAISED_IN_TASK = re.compile(r"^meshwright\.errors\.(\w+): (.*)", re.MULTILINE)
+_FILES = (
+    re.compile(r"(?:reading file|does not exist:|rows to) (\S.*?)\. +(?:SQLSTATE|Could not|Data type)"),
+    re.compile(r"java\.io\.FileNotFoundException: (?:File )?(\S.*?) (?:\(|does not exist)"),
+    re.compile(r"Call From \S+ to (\S+) failed"),
+    re.compile(r"Mkdirs failed to create (\S.*?)(?:/_temporary.*)? \(exists="),
+)
+_JAVA_ERROR = re.compile(r"(?:Caused by: |^: |\): )((?:[a-z]\w*\.)+[A-Z][\w$]*): (.+)", re.MULTILINE)
+_NO_NEWS = re.compile(r"Job aborted|Task failed|Failed to execute|Encountered error while reading")
+_STACK = re.compile(r"\s|at |\.\.\. |WARN|Caused by|$")
+
+_MORE_MEMORY = "give it more with --conf spark.driver.memory or spark.executor.memory, as in =4g"
 _KNOWN = (
-    (r"No space left on device|Disk quota exceeded", DatasetError, "the disk is full; free some space"),
-    (r"Unexpected end of input stream|EOFException|not a gzip|incorrect header check|invalid.*stored block",
-     InputError, "a compressed file is cut off or damaged; fetch it again"),
-    (r"PATH_NOT_FOUND|Path does not exist|FileNotFoundException", InputError, "there is no such file; check the path"),
-    (r"Permission denied|AccessControlException", InputError, "it may not be read; check who may read it"),
-    (r"OutOfMemoryError|Java heap space|memoryOverhead", SparkError,
-     "Spark ran out of memory; give it more with --conf spark.driver.memory or spark.executor.memory"),
-    (r"Initial job has not accepted|All masters are unresponsive|Connection refused", SparkError,
-     "the cluster can't be reached or gives no workers; check --master"),
+    (r"No space left on device|Disk quota exceeded", DatasetError,
+     "the disk is full; free some space, or let Spark work elsewhere with --conf spark.local.dir=DIR"),
+    (r"PYTHON_VERSION_MISMATCH", SparkError,
+     "the workers run another Python than the driver; set PYSPARK_PYTHON to one of the same version"),
+    (r"No module named 'meshwright", SparkError,
+     "the workers have no meshwright; install the same on all, or send the driver's environment along "
+     "(see docs/cluster.md)"),
+    (r'Cannot run program "', SparkError,
+     "the workers can't start their Python; set PYSPARK_PYTHON to one that they have (see docs/cluster.md)"),
+    (r"InvalidClassException|serialVersionUID", SparkError,
+     "the cluster runs another version of Spark than the driver; install the cluster's version of pyspark"),
+    (r"OutOfMemoryError|Java heap space|memoryOverhead|not enough memory", SparkError,
+     f"Spark ran out of memory; {_MORE_MEMORY}"),
+    (r"Python worker exited unexpectedly|Python worker failed to connect back|Unable to allocate|MemoryError",
+     CapacityError, "a task's Python ran out of memory or was killed; use fewer cores at a time, as in "
+     "--master local[1], or more and smaller parts"),
+    (r"No FileSystem for scheme|(?:FileSystem|Filesystem) not found", InputError,
+     "Spark has no driver for such an address; add it with --conf spark.jars.packages (see docs/cluster.md)"),
+    (r"Unexpected end of input stream|not a gzip|incorrect header check|invalid.*stored block|"
+     r"invalid distance|invalid code lengths|incorrect data check|gzip.*CRC", InputError,
+     "a compressed file is cut off or damaged; fetch it again"),
+    (r"Permission denied|AccessControlException", InputError, "access is denied; check who may read it"),
+    (r"PATH_NOT_FOUND|Path does not exist|FileNotFoundException|FILE_NOT_EXIST", InputError,
+     "there is no such file; check the path"),
+    (r"Mkdirs failed", DatasetError, "it can't be written there; check the path and who may write there"),
+    (r"DATA_TYPE_MISMATCH|CANNOT_MERGE_SCHEMA", InputError,
+     "its columns have other types than those of the other files; give files of one kind"),
+    (r"FAILED_READ_FILE|is not a Parquet file|ParquetDecodingException|CRC32", InputError,
+     "the file is damaged or of another format; fetch or write it again"),
+    (r"All masters are unresponsive", SparkError, "the cluster's master does not answer; check --master"),
+    (r"stopped SparkContext|SparkContext was shut ?down", SparkError,
+     "Spark has stopped, after an error of its own"),
+    (r"ConnectException|UnknownHostException|NoRouteToHost", InputError,
+     "the storage can't be reached; check the address"),
 )  # fmt: skip
+_JAVA_IS_GONE = (
+    "the Java that Spark runs in has ended: it was killed, or ran out of memory; "
+    f"if its words say so, {_MORE_MEMORY}"
+)
 
 
 @contextmanager
 def translated() -> Iterator[None]:
     """Raise what Spark raises in here as an error of ours."""
-    from py4j.protocol import Py4JError
+    from py4j.protocol import Py4JError, Py4JNetworkError
     from pyspark.errors import PySparkException
 
     try:
         yield
+    except (Py4JNetworkError, ConnectionError) as error:
+        raise SparkError(_JAVA_IS_GONE) from error
     except (PySparkException, Py4JError) as error:
         raise as_ours(str(error)) from error
 
@@ -40,10 +82,35 @@ def as_ours(said: str) -> MeshwrightError:
     if in_task and isinstance(getattr(errors, in_task[1], None), type):
         found: MeshwrightError = getattr(errors, in_task[1])(in_task[2].strip())
         return found
-    named = re.search(_FILE, said)
-    where = f"{named[1]}: " if named else ""
     for pattern, kind, advice in _KNOWN:
         if re.search(pattern, said):
-            return kind(f"{where}{advice}")
-    lines = said.strip().splitlines() or ["no word of why"]
-    return SparkError(f"a Spark job failed: {lines[0]}")
+            return kind(f"{_file_in(said)}{advice}")
+    return SparkError(f"a Spark job failed: {cause_of(said)}")
+
+
+def _file_in(said: str) -> str:
+    """The file that a message is about, as a user writes it, and a colon; nothing if it names none."""
+    for pattern in _FILES:
+        named = pattern.search(said)
+        if named:
+            # Hadoop writes file:/a b, and Spark file:///a%20b, for the same file.
+            path = named[1].removeprefix("file:") if named[1].startswith("file:/") else named[1]
+            return f"{unquote(path[2:]) if path.startswith('///') else path}: "
+    return ""
+
+
+def cause_of(said: str) -> str:
+    """The one line of a message of Spark's that tells most: Python's own, else the deepest of Java's."""
+    lines = [line for line in said.splitlines() if line.strip()] or ["no word of why"]
+    if "Traceback (most recent call last)" in said:
+        return next(line for line in reversed(lines) if not _STACK.match(line))
+    causes = [(kind.rpartition(".")[2], text.strip()) for kind, text in _JAVA_ERROR.findall(said)]
+    telling = [f"{kind}: {text}" for kind, text in causes if not _NO_NEWS.match(text)]
+    return telling[-1] if telling else lines[0].strip()
+
+
+def last_words(log: str) -> str:
+    """The line of Java's log that tells most about why it ended; nothing if the log is empty."""
+    lines = [line.strip() for line in log.splitlines() if not _STACK.match(line)]
+    telling = [line for line in lines if re.search(r"\b(?:Error|Exception|error)\b|Exception:|Error:", line)]
+    return (telling or lines or [""])[-1]

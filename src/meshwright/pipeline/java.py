@@ -17,7 +17,7 @@ _DROPPED = "--add-modules=jdk.incubator.vector"
 
 
 def java_home() -> Path:
-    """The home of a Java from 17 on: of JAVA_HOME, of the `java` on PATH, or the bundled one, in this order."""
+    """The home of a Java from 17 on: JAVA_HOME, that of the `java` on PATH, or the bundled one."""
     too_old = []
     for home in _installed():
         version = java_version(home)
@@ -54,7 +54,7 @@ def java_version(home: Path) -> int:
         if stated:
             return int(stated[1])
     with suppress(OSError, subprocess.SubprocessError):
-        command = [home / "bin" / "java", "-version"]
+        command = [str(home / "bin" / "java"), "-version"]
         said = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False).stderr
         stated = re.search(r'version "(?:1\.)?(\d+)', said)
         return int(stated[1]) if stated else 0

@@ -1,29 +1,26 @@
-"""The Spark session: started quietly, with settings that suit one machine or leave a cluster's alone."""
+"""The Spark session: started quietly, and stopped with all that belongs to it."""
 
-import importlib.metadata
 import os
-import platform
 import signal
+import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, Any
 
 from meshwright.errors import SparkError
-from meshwright.machine import cores, free_memory
+from meshwright.pipeline.failures import cause_of, last_words
 from meshwright.pipeline.java import java_home
+from meshwright.pipeline.settings import check_master, is_local, launch_settings, session_settings
+from meshwright.pipeline.versions import check_workers
 
 if TYPE_CHECKING:
-    from pyspark import SparkConf
+    from pyspark import SparkConf, SparkContext
     from pyspark.sql import SparkSession
 
-_LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
-_COMPARED = ("meshwright", "numpy", "numba", "pyarrow", "pandas", "pyspark")
-_MEGABYTE = 1 << 20
-_SHARE_OF_MEMORY = 0.25
-_LEAST_HEAP, _MOST_HEAP = 1 << 30, 6 << 30
+_MOST_KEPT = 10_000_000
+_SECONDS_TO_END = 10
 
 
 @contextmanager
@@ -33,159 +30,160 @@ def spark_session(
     """A session that is stopped at the end; everything that Java says goes to a file, not to the terminal.
 
     `master` is where to run: `local[*]` unless given, or unless `spark-submit` started this program, whose
-    own settings then hold. `settings` override ours. Workers on other machines are asked for their versions
+    own settings then hold. `settings` override all others. Workers of a cluster are asked for their versions
     first, and refused where these differ from ours.
     """
-    with _log_file() as log:
-        session = _start(_conf(master, settings or {}), log)
+    from pyspark.sql import SparkSession
+
+    given = dict(settings or {})
+    if master:
+        given["spark.master"] = master
+    with _log_of_java() as log, _java(given, log) as gateway, _context(gateway, given, log) as context:
+        session = SparkSession(context)
         try:
-            check_versions(session)
+            if not is_local(context.master or "") or os.environ["PYSPARK_PYTHON"] != sys.executable:
+                check_workers(context)
+            _without_checksum_files(context)
             yield session
         finally:
-            _stop(session)
+            with suppress(Exception):
+                session.stop()
 
 
 @contextmanager
-def _log_file() -> Iterator[Path]:
-    """Where Java writes to; it stays only if something goes wrong."""
-    handle, name = tempfile.mkstemp(prefix="meshwright-spark-", suffix=".log")
-    os.close(handle)
+def _log_of_java() -> Iterator[IO[bytes]]:
+    """A file for Java's words that has no name, so that none is left; it gets one if something goes wrong."""
+    with tempfile.TemporaryFile() as log:
+        try:
+            yield log
+        except SparkError as error:
+            kept = _keep(said(log))
+            raise SparkError(f"{error}; Spark's own words are in {kept}" if kept else str(error)) from error
+
+
+def said(log: IO[bytes]) -> str:
+    """The last that Java said; its place in the file is Java's, and is left alone."""
+    size = os.fstat(log.fileno()).st_size
+    return os.pread(log.fileno(), _MOST_KEPT, max(0, size - _MOST_KEPT)).decode("utf-8", "replace")
+
+
+def _keep(text: str) -> str:
+    """Write Java's words to a file that stays; its name, or nothing if there is nothing to say."""
+    with suppress(OSError):
+        if text.strip():
+            with tempfile.NamedTemporaryFile(
+                "w", encoding="utf-8", prefix="meshwright-spark-", suffix=".log", delete=False
+            ) as file:
+                file.write(text)
+            return file.name
+    return ""
+
+
+@contextmanager
+def _java(given: dict[str, str], log: IO[bytes]) -> Iterator[Any]:
+    """The Java that Spark runs in: `spark-submit`'s where that started this program, else one of our own."""
+    from pyspark import SparkConf, SparkContext
+    from pyspark.errors import PySparkException
+    from pyspark.java_gateway import launch_gateway
+
+    if SparkContext._active_spark_context is not None:
+        raise SparkError("there is a Spark session in this process already; use it, or stop it first")
+    if SparkContext._gateway is not None:
+        yield SparkContext._gateway
+        return
+    master = given.get("spark.master", "local[*]")
+    check_master(master)
+    _hush()
+    _set_environment(given)
+    conf = SparkConf(loadDefaults=False).setAll(list(launch_settings(master, given).items()))
     try:
-        yield Path(name)
-    except SparkError as error:
-        if Path(name).stat().st_size:
-            raise SparkError(f"{error}; Spark's own words are in {name}") from error
-        raise
+        gateway: Any = launch_gateway(conf, {"stdout": log, "stderr": log})  # type: ignore[no-untyped-call]
+    except (PySparkException, OSError) as error:
+        raise SparkError(f"Spark does not start: {last_words(said(log)) or cause_of(str(error))}") from error
+    try:
+        yield gateway
     finally:
-        if not isinstance(sys.exception(), SparkError) or not Path(name).stat().st_size:
-            Path(name).unlink(missing_ok=True)
+        _end(gateway)
 
 
-def _conf(master: str | None, settings: dict[str, str]) -> "SparkConf":
-    from pyspark import SparkConf
+def _hush() -> None:
+    """Keep Spark's Python side from printing errors that it raises as well."""
+    from pyspark.logger import PySparkLogger
 
-    submitted = "PYSPARK_GATEWAY_PORT" in os.environ or "PYSPARK_SUBMIT_ARGS" in os.environ
-    conf = SparkConf(loadDefaults=submitted)
-    place = master or conf.get("spark.master", "local[*]") or "local[*]"
-    ours = _general_settings() | (_local_settings() if place.startswith("local") else {})
-    for name, value in (ours | {"spark.master": place}).items():
-        if not conf.contains(name) or (master and name == "spark.master"):
-            conf.set(name, value)
-    for name, value in settings.items():
-        conf.set(name, value)
-    return conf
+    for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
+        PySparkLogger.getLogger(name).disabled = True
 
 
-def _general_settings() -> dict[str, str]:
-    """Settings for every master, each for a reason."""
-    return {
-        "spark.app.name": "meshwright",
-        # No web server, so no port is fought for; the command line shows the progress itself.
-        "spark.ui.enabled": "false",
-        "spark.ui.showConsoleProgress": "false",
-        # Java's warnings and errors only, and those to the log file.
-        "spark.driver.extraJavaOptions": f"-Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()}",
-        # Kernels of one task use one core: Spark fills the cores with tasks.
-        "spark.executorEnv.NUMBA_NUM_THREADS": "1",
-        # Rows of lists are long; fewer in a batch keep batches of Arrow at some megabytes.
-        "spark.sql.execution.arrow.maxRecordsPerBatch": "8192",
-        "spark.sql.execution.arrow.pyspark.enabled": "true",
-        # A task's Python ends with a traceback that names the line at fault, not with Java's.
-        "spark.sql.execution.pyspark.udf.simplifiedTraceback.enabled": "true",
-        # The manifest says what is finished; files that are no table would only be in the way.
-        "spark.hadoop.mapreduce.fileoutputcommitter.marksuccessfuljobs": "false",
-        "spark.sql.parquet.compression.codec": "zstd",
-        "spark.sql.session.timeZone": "UTC",
-    }
+def _set_environment(given: dict[str, str]) -> None:
+    """Tell Spark which Java and which Python to run."""
+    if "PYSPARK_GATEWAY_PORT" not in os.environ:
+        os.environ["JAVA_HOME"] = str(java_home())
+    if "spark.pyspark.python" in given:
+        # spark-submit reads this setting; Python's side of Spark knows the variable only.
+        os.environ["PYSPARK_PYTHON"] = given["spark.pyspark.python"]
+    # Else workers would run whatever `python3` is on their PATH.
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
 
 
-def _local_settings() -> dict[str, str]:
-    """Settings for Spark inside this process's machine."""
-    heap = min(max(int(_SHARE_OF_MEMORY * free_memory()), _LEAST_HEAP), _MOST_HEAP)
-    return {
-        # Nothing listens beyond this machine, whatever its host name resolves to.
-        "spark.driver.host": "127.0.0.1",
-        "spark.driver.bindAddress": "127.0.0.1",
-        # Java holds shuffles and joins; kernels and Arrow live in Python beside it and need the larger share.
-        "spark.driver.memory": f"{heap // _MEGABYTE}m",
-        # 200, the default, is for clusters; here each task would be over in milliseconds.
-        "spark.sql.shuffle.partitions": str(4 * cores()),
-        "spark.default.parallelism": str(2 * cores()),
-    }
+def _end(gateway: Any) -> None:
+    """End Java, so that the next session may have other settings; spark-submit's ends with the program."""
+    from pyspark import SparkContext
+
+    if gateway.proc is None:
+        return
+    SparkContext._gateway = SparkContext._jvm = None
+    with suppress(Exception):
+        gateway.shutdown()
+    with suppress(OSError):
+        gateway.proc.stdin.close()
+    try:
+        gateway.proc.wait(_SECONDS_TO_END)
+    except subprocess.TimeoutExpired:
+        gateway.proc.kill()
+        gateway.proc.wait()
 
 
-def _start(conf: "SparkConf", log: Path) -> "SparkSession":
+@contextmanager
+def _context(gateway: Any, given: dict[str, str], log: IO[bytes]) -> Iterator["SparkContext"]:
     from py4j.protocol import Py4JError
     from pyspark import SparkContext
     from pyspark.errors import PySparkException
-    from pyspark.java_gateway import launch_gateway
-    from pyspark.sql import SparkSession
 
-    os.environ["JAVA_HOME"] = str(java_home())
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+    conf = _conf(gateway, given)
     handler = signal.getsignal(signal.SIGINT)
     try:
-        with log.open("ab") as stream:
-            gateway = launch_gateway(conf, {"stdout": stream, "stderr": stream})
         context = SparkContext(conf=conf, gateway=gateway)
-        return SparkSession(context)
     except (PySparkException, Py4JError, OSError) as error:
-        raise SparkError(
-            f"Spark does not start on {conf.get('spark.master')}: {_first_line(error)}"
-        ) from error
+        why = cause_of(str(error)) or last_words(said(log))
+        raise SparkError(f"Spark does not start on {conf.get('spark.master')}: {why}") from error
     finally:
         # Spark's own handler would cancel jobs and go on; ours, Python's, ends the command.
         with suppress(ValueError):
             signal.signal(signal.SIGINT, handler)
-
-
-def _first_line(error: BaseException) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0]
-
-
-def _stop(session: "SparkSession") -> None:
-    """Stop the session and its Java, so that the next one may have other settings."""
-    from pyspark import SparkContext
-
-    gateway = SparkContext._gateway
-    with suppress(Exception):
-        session.stop()
-    if gateway is not None and "PYSPARK_GATEWAY_PORT" not in os.environ:
+    try:
+        yield context
+    finally:
         with suppress(Exception):
-            gateway.shutdown()
-        with suppress(Exception):
-            gateway.proc.stdin.close()
-            gateway.proc.wait(10)
-        SparkContext._gateway = SparkContext._jvm = None
+            context.stop()
 
 
-def check_versions(session: "SparkSession") -> None:
-    """Refuse workers whose Python or packages are not ours: kernels and pickles would differ silently.
+def _conf(gateway: Any, given: dict[str, str]) -> "SparkConf":
+    """What is given, over what spark-submit and the files of Spark's installation say, over what we say."""
+    from pyspark import SparkConf
 
-    Local workers are this Python, so they are not asked.
+    conf = SparkConf(_jvm=gateway.jvm)
+    conf.setAll([pair for pair in given.items() if pair[0] != "spark.driver.extraJavaOptions"])
+    for name, value in session_settings(conf.get("spark.master", "local[*]") or "").items():
+        conf.setIfMissing(name, value)
+    return conf
+
+
+def _without_checksum_files(context: "SparkContext") -> None:
+    """Let Hadoop write no `.crc` file beside each file on local disk: Parquet has checksums of its own.
+
+    This reaches the tasks in this Java, which are all of them in local mode.
     """
-    context = session.sparkContext
-    if context.master.startswith("local"):
-        return
-    slots = max(2, context.defaultParallelism)
-    ours = versions()
-    for theirs in context.parallelize(range(slots), slots).map(lambda _: versions()).distinct().collect():
-        different = [
-            (name, value, dict(theirs).get(name)) for name, value in ours if dict(theirs).get(name) != value
-        ]
-        if different:
-            name, value, other = different[0]
-            raise SparkError(
-                f"the workers have {name} {other or 'not at all'} and the driver has {value}; install the same "
-                f"on all, or send the driver's environment along (see docs/cluster.md)"
-            )
-
-
-def versions() -> tuple[tuple[str, str], ...]:
-    """What must be the same on driver and workers."""
-    found = [("python", ".".join(platform.python_version_tuple()[:2]))]
-    for name in _COMPARED:
-        with suppress(importlib.metadata.PackageNotFoundError):
-            found.append((name, importlib.metadata.version(name)))
-    return tuple(found)
+    jvm: Any = context._jvm
+    conf = context._jsc.hadoopConfiguration()
+    jvm.org.apache.hadoop.fs.FileSystem.getLocal(conf).setWriteChecksum(False)

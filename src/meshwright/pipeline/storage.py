@@ -24,7 +24,7 @@ class RemotePath:
 
     def __init__(self, session: SparkSession, url: str) -> None:
         self._session, self._url = session, url.rstrip("/")
-        self._jvm: Any = session.sparkContext._jvm
+        self._jvm = cast(Any, session.sparkContext._jvm)
         self._path = self._jvm.org.apache.hadoop.fs.Path(self._url)
 
     def __str__(self) -> str:
@@ -101,12 +101,12 @@ class RemotePath:
 
     def copy_to(self, target: RemotePath) -> None:
         """Copy a file, or a folder with all that is in it."""
-        conf = self._session.sparkContext._jsc.hadoopConfiguration()  # type: ignore[attr-defined]
+        conf = self._session.sparkContext._jsc.hadoopConfiguration()
         copy = self._jvm.org.apache.hadoop.fs.FileUtil.copy
         with_errors(lambda: copy(self._fs(), self._path, target._fs(), target._path, False, conf))
 
     def _fs(self) -> Any:
-        conf = self._session.sparkContext._jsc.hadoopConfiguration()  # type: ignore[attr-defined]
+        conf = self._session.sparkContext._jsc.hadoopConfiguration()
         return with_errors(lambda: self._path.getFileSystem(conf))
 
     def _status(self) -> Any:
