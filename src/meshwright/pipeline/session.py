@@ -1,5 +1,6 @@
 """The Spark session: started quietly, and stopped with all that belongs to it."""
 
+import logging
 import os
 import signal
 import subprocess
@@ -10,7 +11,7 @@ from contextlib import contextmanager, suppress
 from typing import IO, TYPE_CHECKING, Any
 
 from meshwright.errors import SparkError
-from meshwright.pipeline.failures import cause_of, last_words
+from meshwright.pipeline.failures import cause_of, last_words, translated
 from meshwright.pipeline.java import java_home
 from meshwright.pipeline.settings import check_master, is_local, launch_settings, session_settings
 from meshwright.pipeline.versions import check_workers
@@ -33,16 +34,25 @@ def spark_session(
     own settings then hold. `settings` override all others. Workers of a cluster are asked for their versions
     first, and refused where these differ from ours.
     """
-    from pyspark.sql import SparkSession
+    try:
+        from pyspark.sql import SparkSession
+    except ImportError:
+        raise SparkError("pyspark is not installed; install meshwright[spark]") from None
 
-    given = dict(settings or {})
-    if master:
-        given["spark.master"] = master
-    with _log_of_java() as log, _java(given, log) as gateway, _context(gateway, given, log) as context:
+    given = dict(settings or {}) | ({"spark.master": master} if master else {})
+    check_master(given.get("spark.master", "local[*]"))
+    with (
+        _environment(given),
+        _quiet_python(),
+        _log_of_java() as log,
+        _java(given, log) as gateway,
+        _context(gateway, given, log) as context,
+    ):
         session = SparkSession(context)
         try:
             if not is_local(context.master or "") or os.environ["PYSPARK_PYTHON"] != sys.executable:
-                check_workers(context)
+                with translated():
+                    check_workers(context)
             _without_checksum_files(context)
             yield session
         finally:
@@ -91,11 +101,7 @@ def _java(given: dict[str, str], log: IO[bytes]) -> Iterator[Any]:
     if SparkContext._gateway is not None:
         yield SparkContext._gateway
         return
-    master = given.get("spark.master", "local[*]")
-    check_master(master)
-    _hush()
-    _set_environment(given)
-    conf = SparkConf(loadDefaults=False).setAll(list(launch_settings(master, given).items()))
+    conf = SparkConf(loadDefaults=False).setAll(list(launch_settings(given).items()))
     try:
         gateway: Any = launch_gateway(conf, {"stdout": log, "stderr": log})  # type: ignore[no-untyped-call]
     except (PySparkException, OSError) as error:
@@ -106,24 +112,49 @@ def _java(given: dict[str, str], log: IO[bytes]) -> Iterator[Any]:
         _end(gateway)
 
 
-def _hush() -> None:
-    """Keep Spark's Python side from printing errors that it raises as well."""
+@contextmanager
+def _quiet_python() -> Iterator[None]:
+    """Keep Spark's Python side from printing the errors that it raises as well."""
     from pyspark.logger import PySparkLogger
 
     for name in ("DataFrameQueryContextLogger", "SQLQueryContextLogger"):
         PySparkLogger.getLogger(name).disabled = True
+    py4j = logging.getLogger("py4j")
+    before, py4j.propagate = py4j.propagate, False
+    logging.root.addFilter(_is_not_py4j)
+    try:
+        yield
+    finally:
+        logging.root.removeFilter(_is_not_py4j)
+        py4j.propagate = before
 
 
-def _set_environment(given: dict[str, str]) -> None:
-    """Tell Spark which Java and which Python to run."""
+def _is_not_py4j(record: logging.LogRecord) -> bool:
+    """Some things py4j tells the root of all loggers, not its own."""
+    return not record.pathname.endswith("py4j/java_gateway.py")
+
+
+@contextmanager
+def _environment(given: dict[str, str]) -> Iterator[None]:
+    """Tell Spark which Java and which Python to run; the variables are put back at the end."""
+    ours = {
+        name: os.environ.get(name) or sys.executable for name in ("PYSPARK_PYTHON", "PYSPARK_DRIVER_PYTHON")
+    }
     if "PYSPARK_GATEWAY_PORT" not in os.environ:
-        os.environ["JAVA_HOME"] = str(java_home())
+        ours["JAVA_HOME"] = str(java_home())
     if "spark.pyspark.python" in given:
         # spark-submit reads this setting; Python's side of Spark knows the variable only.
-        os.environ["PYSPARK_PYTHON"] = given["spark.pyspark.python"]
-    # Else workers would run whatever `python3` is on their PATH.
-    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
-    os.environ.setdefault("PYSPARK_DRIVER_PYTHON", sys.executable)
+        ours["PYSPARK_PYTHON"] = given["spark.pyspark.python"]
+    before = {name: os.environ.get(name) for name in ours}
+    os.environ.update(ours)
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
 
 
 def _end(gateway: Any) -> None:

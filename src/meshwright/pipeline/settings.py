@@ -27,7 +27,8 @@ def check_master(master: str) -> None:
         return
     if not _STANDALONE.fullmatch(master):
         raise OptionError(
-            f"{master!r} is no master of Spark; give local[*], local[2], spark://host:7077, yarn or k8s://https://host:443"
+            f"{master!r} is no master of Spark; give local[*], local[2], spark://host:7077, yarn "
+            f"or k8s://https://host:443"
         )
     refused = [_refusal(address) for address in master.removeprefix("spark://").split(",")]
     if all(refused):
@@ -51,10 +52,10 @@ def is_local(master: str) -> bool:
     return bool(_LOCAL.fullmatch(master))
 
 
-def launch_settings(master: str, given: dict[str, str]) -> dict[str, str]:
-    """The settings that Java must be started with; all others can be made afterwards."""
-    ours = {"spark.master": master}
-    if is_local(master):
+def launch_settings(given: dict[str, str]) -> dict[str, str]:
+    """The settings that Java must be started with, and those given; all others can be made afterwards."""
+    ours = {"spark.master": "local[*]"}
+    if is_local((ours | given)["spark.master"]):
         # Java holds shuffles and joins; kernels and Arrow live in Python beside it and need the larger share.
         heap = min(max(int(_SHARE_OF_MEMORY * free_memory()), _LEAST_HEAP), _MOST_HEAP)
         ours["spark.driver.memory"] = f"{heap // _MEGABYTE}m"

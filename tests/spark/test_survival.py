@@ -1,0 +1,104 @@
+"""What happens when somebody presses Ctrl-C or kills a process in the middle of a job."""
+
+import os
+import signal
+import subprocess
+import sys
+import textwrap
+import time
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+PATIENCE = 240
+
+COMMAND = """
+    import os, sys, time
+    from pathlib import Path
+    from meshwright import cli
+    from meshwright.cli.common import spark_command, progress_bar
+    from meshwright.pipeline.status import spark_stage
+
+    folder = Path(sys.argv.pop())
+
+    def wait(batches):
+        part = folder / f"{os.getpid()}.part"
+        part.touch()
+        part.rename(folder / "worker" / str(os.getpid()))
+        time.sleep(600)
+        yield from batches
+
+    @cli.app.command()
+    def hang() -> None:
+        with spark_command("local[1]", ["spark.driver.memory=512m"]) as session:
+            java = session.sparkContext._jvm.java.lang.ProcessHandle.current().pid()
+            (folder / "java" / str(java)).touch()
+            with spark_stage(session, progress_bar(), "hanging"):
+                session.range(1).mapInArrow(wait, "id long").count()
+
+    sys.exit(cli.main())
+"""
+
+
+class Hanging(NamedTuple):
+    """A command in the middle of a job: its process, its Java and a worker."""
+
+    process: subprocess.Popen[str]
+    java: int
+    worker: int
+
+
+@pytest.fixture
+def hanging(tmp_path):
+    (tmp_path / "command.py").write_text(textwrap.dedent(COMMAND))
+    for name in ("java", "worker"):
+        (tmp_path / name).mkdir()
+    command = [sys.executable, str(tmp_path / "command.py"), "hang", str(tmp_path)]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        try:
+            wait_until(lambda: any((tmp_path / "worker").iterdir()) or process.poll() is not None)
+            yield Hanging(
+                process, *(int(next((tmp_path / name).iterdir()).name) for name in ("java", "worker"))
+            )
+        finally:
+            # Java and its workers end with the command; a test says so below.
+            process.kill()
+
+
+def wait_until(condition) -> None:
+    end = time.monotonic() + PATIENCE
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def is_gone(pid: int) -> bool:
+    try:
+        # A process that has ended and waits for its parent to notice is gone, too.
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def test_ctrl_c_ends_the_command_its_java_and_its_workers(hanging):
+    hanging.process.send_signal(signal.SIGINT)
+    _, said = hanging.process.communicate(timeout=PATIENCE)
+    assert hanging.process.returncode == 130
+    assert said == "meshwright: interrupted; nothing unfinished was kept\n"
+    assert is_gone(hanging.java)
+    wait_until(lambda: is_gone(hanging.worker))
+
+
+def test_a_killed_command_takes_its_java_and_its_workers_along(hanging):
+    hanging.process.kill()
+    wait_until(lambda: is_gone(hanging.java) and is_gone(hanging.worker))
+
+
+def test_a_killed_java_is_one_line_that_says_so(hanging):
+    os.kill(hanging.java, signal.SIGKILL)
+    _, said = hanging.process.communicate(timeout=PATIENCE)
+    assert hanging.process.returncode == 2
+    assert said.startswith("meshwright: the Java that Spark runs in has ended")
+    assert said.count("\n") == 1
+    wait_until(lambda: is_gone(hanging.worker))
