@@ -8,7 +8,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote, urlsplit
 
-from meshwright.errors import DatasetError
+from meshwright.errors import DatasetError, InputError
+from meshwright.pipeline.failures import as_ours, cause_of
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -25,7 +26,10 @@ class RemotePath:
     def __init__(self, session: SparkSession, url: str) -> None:
         self._session, self._url = session, url.rstrip("/")
         self._jvm = cast(Any, session.sparkContext._jvm)
-        self._path = self._jvm.org.apache.hadoop.fs.Path(self._url)
+        self._path = with_errors(lambda: self._jvm.org.apache.hadoop.fs.Path(self._url))
+
+    def __repr__(self) -> str:
+        return f"RemotePath({self._url!r})"
 
     def __str__(self) -> str:
         return self._url
@@ -119,12 +123,16 @@ class RemotePath:
 def with_errors(call: Any) -> Any:
     """What `call` gives; what Java throws is an OSError that says what it said."""
     from py4j.protocol import Py4JJavaError
+    from pyspark.errors import PySparkException
 
     try:
         return call()
     except Py4JJavaError as error:
-        said = str(error.java_exception.getMessage() or error.java_exception.toString())
-        raise OSError(" ".join(said.split())) from error
+        kind = str(error.java_exception.getClass().getName())
+        said = " ".join(str(error.java_exception.getMessage() or kind).split())
+        raise (FileNotFoundError if kind.endswith("FileNotFoundException") else OSError)(said) from error
+    except PySparkException as error:
+        raise OSError(cause_of(str(error))) from error
 
 
 def is_local(text: str) -> bool:
@@ -143,7 +151,12 @@ def location(session: SparkSession | None, text: str) -> Path:
         return Path(text).absolute()
     if session is None:
         raise DatasetError(f"{text} is not on this machine; use --engine spark")
-    return cast(Path, RemotePath(session, text))
+    try:
+        place = RemotePath(session, text)
+        place._fs()
+    except OSError as error:
+        raise InputError(f"{text} can't be reached: {as_ours(str(error))}") from error
+    return cast(Path, place)
 
 
 def url(place: Path) -> str:
