@@ -5,6 +5,7 @@ from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
 from meshwright.errors import SparkError
+from meshwright.pipeline.settings import is_local
 
 if TYPE_CHECKING:
     from pyspark import SparkContext
@@ -37,8 +38,8 @@ def check_workers(context: "SparkContext") -> None:
 
 
 def executors(context: "SparkContext") -> int:
-    """How many executors there are now; the driver does not count."""
-    return len(context.statusTracker().getExecutorInfos()) - 1
+    """How many executors there are now; the driver counts only where it is all there is, in local mode."""
+    return len(context.statusTracker().getExecutorInfos()) - (not is_local(context.master or ""))
 
 
 def _wait_for_executors(context: "SparkContext") -> None:

@@ -1,0 +1,96 @@
+"""A standalone cluster of Spark on loopback, made of nothing but the installed pyspark."""
+
+import os
+import re
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from meshwright.pipeline.java import java_home
+
+PATIENCE = 300
+
+
+class Cluster(NamedTuple):
+    """Where its master listens, and the process of each worker."""
+
+    master: str
+    workers: tuple[int, ...]
+
+    def executors(self) -> dict[int, int]:
+        """The executor that each worker runs now, by the worker's process."""
+        listing = subprocess.run(
+            ["ps", "-A", "-o", "pid=,ppid=,args="], capture_output=True, text=True, check=True
+        )
+        lines = [line.split(None, 2) for line in listing.stdout.splitlines()]
+        return {
+            int(ppid): int(pid) for pid, ppid, args in lines if int(ppid) in self.workers and "java" in args
+        }
+
+
+def wait_for(condition: Callable[[], object], what: str) -> object:
+    """What `condition` gives as soon as that is something."""
+    end = time.monotonic() + PATIENCE
+    while not (found := condition()):
+        assert time.monotonic() < end, f"waited for {what} in vain"
+        time.sleep(0.02)
+    return found
+
+
+@contextmanager
+def standalone_cluster(folder: Path, workers: int) -> Iterator[Cluster]:
+    """A master and some workers of one core each; all of their processes are gone afterwards."""
+    with ExitStack() as running:
+        log = folder / "master.log"
+        running.enter_context(_daemon(log, "master.Master", "--port", "0"))
+        started = wait_for(lambda: re.search(r"Starting Spark master at (\S+)", _read(log)), "the master")
+        master = started[1]
+        pids = tuple(
+            running.enter_context(
+                _daemon(
+                    folder / f"worker-{number}.log", "worker.Worker", "--port", "0", "--cores", "1",
+                    "--memory", "1g", "--work-dir", str(folder / f"worker-{number}"), master,
+                )
+            )
+            for number in range(workers)
+        )  # fmt: skip
+        wait_for(lambda: _read(log).count("Registering worker") == workers, "the workers")
+        yield Cluster(master, pids)
+
+
+def _read(log: Path) -> str:
+    return log.read_text("utf-8", "replace")
+
+
+@contextmanager
+def _daemon(log: Path, name: str, *arguments: str) -> Iterator[int]:
+    import pyspark
+
+    spark_class = Path(pyspark.__file__).parent / "bin" / "spark-class"
+    command = [
+        spark_class,
+        f"org.apache.spark.deploy.{name}",
+        "--host",
+        "127.0.0.1",
+        "--webui-port",
+        "0",
+        *arguments,
+    ]
+    env = os.environ | {
+        "JAVA_HOME": str(java_home()),
+        "SPARK_DAEMON_MEMORY": "256m",
+        "SPARK_LOCAL_IP": "127.0.0.1",
+    }
+    with log.open("wb") as stream:
+        process = subprocess.Popen(command, env=env, stdout=stream, stderr=stream, start_new_session=True)
+    try:
+        yield process.pid
+    finally:
+        # Executors belong to their worker's group, and workers' Pythons end with their executor.
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.wait()
