@@ -1,0 +1,93 @@
+"""What a report says, as plain data: all of it survives JSON, so that a resumed run can fill it from files."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True, kw_only=True)
+class Quality:
+    """What came in, and what was wrong with it.
+
+    Attributes:
+        rows: rows read, those that were rejected among them.
+        rejected: how many rows were rejected, by reason.
+        rejected_examples: some of them, each with `file`, `line`, `reason` and `text` (any may be missing).
+        duplicates: rows that said again what an earlier one had said.
+        look_alikes: groups of names that differ only by case or by blanks around them.
+        look_alike_examples: some of these groups, each a list of names.
+        nodes_without_topics: nodes that nothing was to be connected for.
+        topics_of_one: topics with a single subscriber, which need no links.
+        files: how many files the rows came from; None where it is not known.
+    """
+
+    rows: int
+    rejected: Mapping[str, int] = field(default_factory=dict)
+    rejected_examples: Sequence[Mapping[str, Any]] = ()
+    duplicates: int = 0
+    look_alikes: int = 0
+    look_alike_examples: Sequence[Sequence[str]] = ()
+    nodes_without_topics: int = 0
+    topics_of_one: int = 0
+    files: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alternative:
+    """An overlay to compare with: its links, and the links of a node on average.
+
+    `at_most` marks a number that is only bounded from above, `ours` the overlay that the report is about.
+    """
+
+    name: str
+    links: int
+    average_degree: float
+    at_most: bool = False
+    ours: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Drawing:
+    """Nodes to draw and the links among them, as `meshwright.report.drawing.choose_nodes` picks them.
+
+    Attributes:
+        names: the names of the nodes drawn.
+        degrees: the links that each of them has in the whole overlay.
+        edges: pairs of positions in `names`.
+        of_nodes: the nodes of the whole overlay.
+    """
+
+    names: Sequence[str]
+    degrees: Sequence[int]
+    edges: Sequence[Sequence[int]]
+    of_nodes: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Contents:
+    """All that `write_report` puts on the page.
+
+    Attributes:
+        title: the heading, for example the name of the folder.
+        evaluation: the keys of `evaluate --json`, and where known `degree_distribution` (how many nodes have
+            0, 1, 2, … links), `diameter_distribution` (pairs of a diameter and how many topics have it) and
+            `disconnected_topic_components` (by topic, into how many components it has fallen; twenty will do).
+        parameters: what was asked for, in the order to show: inputs, command, relation, algorithm, options,
+            seed, engine, master, versions. Values may be mappings and lists.
+        seconds: what each stage took, in order.
+        quality: what was wrong with the input; None where nothing was ingested.
+        profile: `Profile.to_json()`; None leaves out the distributions.
+        alternatives: other overlays and this one, as `meshwright.report.alternatives.alternatives` gives them.
+        drawing: what to draw; None leaves it out.
+        facts: what the algorithm counted; shown by key and value.
+    """
+
+    title: str
+    evaluation: Mapping[str, Any]
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    seconds: Mapping[str, float] = field(default_factory=dict)
+    quality: Quality | None = None
+    profile: Mapping[str, Any] | None = None
+    alternatives: Sequence[Alternative] = ()
+    drawing: Drawing | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
