@@ -1,4 +1,4 @@
-"""Pages that people read: the report of a run and the profile of a dataset, each one file that needs no other."""
+"""Pages that people read: the report of a run and the profile of a dataset, each one file."""
 
 from meshwright.report.alternatives import alternatives
 from meshwright.report.contents import Alternative, Contents, Drawing, Quality

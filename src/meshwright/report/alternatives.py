@@ -11,8 +11,9 @@ def alternatives(
 ) -> list[Alternative]:
     """The overlay that was built, a ring for each topic, and a link between any two nodes.
 
-    A ring of s subscribers has s links, or s - 1 where s is 1 or 2. Rings of different topics may share links, so
-    their sum, which the profile's `subscribers_per_topic` gives, is the most that Ring-per-Topic has.
+    A ring of s subscribers has s links, or s - 1 where s is 1 or 2. Rings of different topics may share
+    links, so their sum, which the profile's `subscribers_per_topic` gives, is the most that a ring for each
+    topic has.
     """
     nodes, edges = evaluation["nodes"], evaluation["edges"]
     sizes = profile["subscribers_per_topic"]

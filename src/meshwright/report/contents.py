@@ -1,4 +1,4 @@
-"""What a report says, as plain data: all of it survives JSON, so that a resumed run can fill it from files."""
+"""What a report says, as plain data: all of it survives JSON, so that a resumed run can read it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -71,13 +71,14 @@ class Contents:
         title: the heading, for example the name of the folder.
         evaluation: the keys of `evaluate --json`, and where known `degree_distribution` (how many nodes have
             0, 1, 2, … links), `diameter_distribution` (pairs of a diameter and how many topics have it) and
-            `disconnected_topic_components` (by topic, into how many components it has fallen; twenty will do).
+            `disconnected_topic_components` (by topic, into how many components it has fallen; the page
+            shows twenty).
         parameters: what was asked for, in the order to show: inputs, command, relation, algorithm, options,
             seed, engine, master, versions. Values may be mappings and lists.
         seconds: what each stage took, in order.
         quality: what was wrong with the input; None where nothing was ingested.
         profile: `Profile.to_json()`; None leaves out the distributions.
-        alternatives: other overlays and this one, as `meshwright.report.alternatives.alternatives` gives them.
+        alternatives: other overlays and this one, as `meshwright.report.alternatives` gives them.
         drawing: what to draw; None leaves it out.
         facts: what the algorithm counted; shown by key and value.
     """

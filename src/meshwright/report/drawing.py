@@ -52,10 +52,10 @@ def edges_inside(edges: npt.NDArray[np.integer[Any]]) -> EdgesAt:
 def choose_nodes(degrees: npt.NDArray[np.integer[Any]], edges_at: EdgesAt, seed: int = 0) -> Ids:
     """The ids to draw: all of at most 150 nodes, else about 120 around the node with the most links.
 
-    That node comes first, then its five neighbours with the most links, then neighbours of these six at random,
-    the same number for each, and theirs until there are enough. So the sample is connected, unless what is
-    connected to the first node is smaller than the sample: then others with many links are added. The same
-    seed gives the same nodes, whatever the order of the edges.
+    That node comes first, then its five neighbours with the most links, then neighbours of these six at
+    random, the same number for each, and theirs until there are enough. So the sample is connected, unless
+    what is connected to the first node is smaller than the sample: then others with many links are added.
+    The same seed gives the same nodes, whatever the order of the edges.
     """
     if len(degrees) <= _ALL_OF:
         return np.arange(len(degrees))
@@ -97,4 +97,5 @@ def _fair_share(links: npt.NDArray[np.int64], random: np.random.Generator) -> Id
     turn[order] = np.arange(len(links)) - starts
     outer = shuffled[np.argsort(turn, kind="stable"), 1]
     first = np.sort(np.unique(outer, return_index=True)[1])
-    return outer[first]
+    kept: Ids = outer[first]
+    return kept

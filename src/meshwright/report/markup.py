@@ -1,11 +1,10 @@
 """HTML made of small pieces: whatever is not known to be HTML is escaped."""
 
 import html
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Sequence
 
 _LONGEST = 80
 _JOINERS = "\u200c\u200d"  # not printable by themselves, and part of words in Persian and of emoji
-_ALONE = frozenset(("meta", "img", "br", "col"))
 
 
 class Html(str):
@@ -14,10 +13,7 @@ class Html(str):
     __slots__ = ()
 
 
-Child = str | Html
-
-
-def tag(name: str, *children: Child, **attributes: str | None) -> Html:
+def tag(name: str, *children: str, **attributes: str | None) -> Html:
     """An element; text among its children is escaped. `class_` is `class`, `aria_label` is `aria-label`.
 
     An attribute that is None is left out.
@@ -27,12 +23,10 @@ def tag(name: str, *children: Child, **attributes: str | None) -> Html:
         for key, value in attributes.items()
         if value is not None
     )
-    if name in _ALONE:
-        return Html(f"<{name}{written}>")
     return Html(f"<{name}{written}>{joined(children)}</{name}>")
 
 
-def joined(children: Iterable[Child]) -> Html:
+def joined(children: Iterable[str]) -> Html:
     """Pieces one after the other, escaped where they are text."""
     return Html("".join(child if isinstance(child, Html) else html.escape(child) for child in children))
 
@@ -51,3 +45,46 @@ def legible(text: str, longest: int = _LONGEST) -> str:
 def name(text: str, longest: int = _LONGEST) -> Html:
     """A name from the data, apart from the direction of the text around it."""
     return tag("bdi", legible(text, longest), class_="name")
+
+
+def section(anchor: str, heading: str, *children: str) -> Html:
+    """A part of the page that the list of contents can lead to."""
+    return tag("section", tag("h2", heading), *children, id=anchor)
+
+
+def table(
+    label: str, headings: Sequence[str], rows: Iterable[Sequence[str]], numbers: Collection[int] = ()
+) -> Html:
+    """A table in a box of its own, which scrolls if it must; `numbers` are the columns that hold numbers.
+
+    The first column is the heading of its row.
+    """
+    head = tag("tr", *(_cell("th", text, at in numbers, "col") for at, text in enumerate(headings)))
+    body = [
+        tag(
+            "tr",
+            *(
+                _cell("td" if at else "th", text, at in numbers, None if at else "row")
+                for at, text in enumerate(row)
+            ),
+        )
+        for row in rows
+    ]
+    whole = tag("table", tag("thead", head), tag("tbody", *body))
+    return tag("div", whole, class_="box", role="region", aria_label=label, tabindex="0")
+
+
+def _cell(kind: str, text: str, number: bool, scope: str | None) -> Html:
+    return tag(kind, text, scope=scope, class_="number" if number else None)
+
+
+def figure(picture: Html, *caption: str, class_: str | None = None) -> Html:
+    """A picture with what it shows in words."""
+    return tag("figure", picture, tag("figcaption", *caption), class_=class_)
+
+
+def tiles(pairs: Iterable[tuple[str, str]]) -> Html:
+    """A few numbers that matter, each above its words."""
+    return tag(
+        "dl", *(tag("div", tag("dt", words), tag("dd", number)) for number, words in pairs), class_="tiles"
+    )

@@ -1,17 +1,102 @@
 """The pages as files: written whole, or not at all."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from contextlib import suppress
+from importlib import resources
 from pathlib import Path
+from string import Template
 from typing import Any
+from uuid import uuid4
 
+from meshwright.model.dataset import writing
 from meshwright.report.contents import Contents
+from meshwright.report.distributions import correlation, distributions
+from meshwright.report.glossary import glossary
+from meshwright.report.making import making
+from meshwright.report.markup import Html, joined, legible, name, tag, tiles
+from meshwright.report.numbers import count, percent
+from meshwright.report.overlay import overlay
+from meshwright.report.quality import data_quality
+from meshwright.report.summary import comparison, headline
+
+_SECTIONS = {
+    "comparison": "What it saves",
+    "quality": "Data quality",
+    "interests": "The interests",
+    "correlation": "Correlation",
+    "overlay": "The overlay",
+    "making": "How it was made",
+    "reading": "How to read this",
+}
 
 
 def write_report(path: Path, contents: Contents) -> None:
-    """Write the report of a run to `path`, in place of what is there."""
-    raise NotImplementedError
+    """Write the report of a run to `path`, in place of what is there; the same contents, the same bytes."""
+    _write(path, report_page(contents))
 
 
-def write_profile_page(path: Path, profile: Mapping[str, Any]) -> None:
-    """Write the page of a dataset's profile to `path`, in place of what is there."""
-    raise NotImplementedError
+def write_profile_page(path: Path, profile: Mapping[str, Any], title: str = "Profile") -> None:
+    """Write the page of a dataset's profile (`Profile.to_json()`) to `path`, in place of what is there."""
+    _write(path, profile_page(profile, title))
+
+
+def report_page(contents: Contents) -> str:
+    """The report as HTML that needs no other file, no script and no network."""
+    body = {
+        "comparison": comparison(contents),
+        "quality": data_quality(contents.quality),
+        "interests": distributions(contents.profile),
+        "correlation": correlation(contents.profile),
+        "overlay": overlay(contents.evaluation, contents.drawing),
+        "making": making(contents),
+        "reading": glossary(),
+    }
+    return _page(contents.title, headline(contents), body)
+
+
+def profile_page(profile: Mapping[str, Any], title: str = "Profile") -> str:
+    """The profile of a dataset as HTML, in the style of the report."""
+    body = {
+        "interests": distributions(profile),
+        "correlation": correlation(profile),
+        "reading": glossary("interests"),
+    }
+    return _page(title, _profile_header(profile, title), body)
+
+
+def _profile_header(profile: Mapping[str, Any], title: str) -> Html:
+    nodes, topics, interests = profile["nodes"], profile["topics"], profile["interests"]
+    numbers = [(count(nodes), "nodes"), (count(topics), "topics"), (count(interests), "interests")]
+    if nodes and topics:
+        numbers.append((percent(interests / (nodes * topics)), "of all that could be"))
+    eyebrow = tag("p", "Meshwright profile", class_="eyebrow")
+    return tag("header", eyebrow, tag("h1", name(title, 120)), tiles(numbers))
+
+
+def _page(title: str, header: Html, body: Mapping[str, Html]) -> str:
+    there = {key: part for key, part in body.items() if part}
+    package = resources.files("meshwright.report")
+    return Template((package / "page.html").read_text("utf-8")).substitute(
+        title=joined((legible(title, 120), " · Meshwright")),
+        style=(package / "page.css").read_text("utf-8"),
+        header=header,
+        contents=_contents(there),
+        body="\n".join(there.values()),
+    )
+
+
+def _contents(keys: Iterable[str]) -> Html:
+    links = (tag("li", tag("a", _SECTIONS[key], href=f"#{key}")) for key in keys)
+    return tag("nav", tag("ul", *links), aria_label="On this page")
+
+
+def _write(path: Path, page: str) -> None:
+    """Beside `path` first, and then moved there; `path` may be anything with these methods of a `Path`."""
+    partial = path.with_name(f".{path.name}.partial-{uuid4().hex[:8]}")
+    try:
+        with writing(path):
+            partial.write_text(page, "utf-8")
+            partial.replace(path)
+    finally:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)

@@ -1,0 +1,112 @@
+"""What the interests look like: distributions, correlation, popular topics; on both kinds of page."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from meshwright.report.figures import heat_map, log_log
+from meshwright.report.markup import Html, figure, joined, name, section, table, tag
+from meshwright.report.numbers import count, decimal, median, percent
+
+_MOST_TOPICS = 10
+_DARKEST = (0.05, 0.1, 0.2, 0.5)
+_PAIRS = 5
+
+
+def distributions(profile: Mapping[str, Any] | None) -> Html:
+    """The sizes and the two distributions."""
+    if profile is None:
+        return Html("")
+    return section(
+        "interests",
+        "The interests",
+        tag("p", *_sizes(profile)),
+        tag(
+            "div",
+            _distribution("subscribers", profile["subscribers_per_topic"], "topic", "subscriber"),
+            _distribution("subscriptions", profile["topics_per_node"], "node", "topic"),
+            class_="pair",
+        ),
+        *_popular(profile.get("popular_topics") or []),
+    )
+
+
+def _sizes(profile: Mapping[str, Any]) -> Iterator[str]:
+    nodes, topics, interests = profile["nodes"], profile["topics"], profile["interests"]
+    yield f"{count(nodes, 'node')}, {count(topics, 'topic')}, {count(interests, 'interest')}"
+    pairs = nodes * topics
+    yield f": {percent(interests / pairs)} of all that could be. " if pairs else ". "
+    if interests:
+        yield f"A node has {decimal(interests / nodes)} topics on average, "
+        yield f"a topic {decimal(interests / topics)} subscribers."
+
+
+def _distribution(key: str, found: Mapping[str, Any], thing: str, counted: str) -> Html:
+    """One distribution with its picture, and in words."""
+    pairs = [(value, number) for value, number in zip(found["values"], found["counts"], strict=True) if value]
+    title = tag("h3", f"{counted.capitalize()}s of a {thing}")
+    if not pairs:
+        return tag("div", title, tag("p", f"No {thing} has any {counted}.", class_="empty"))
+    values, counts = [value for value, _ in pairs], [number for _, number in pairs]
+    exponent, least = found.get("exponent"), found.get("x_min")
+    fit = None if exponent is None or least is None or exponent <= 1 else (float(exponent), int(least))
+    words = _in_words(values, counts, thing, counted)
+    picture = log_log(
+        key, f"Points on logarithmic scales. {words}", values, counts, (f"{counted}s", f"{thing}s"), fit
+    )
+    return tag("div", title, figure(picture, f"{words} {_fit_in_words(fit, counted)}"))
+
+
+def _in_words(values: Sequence[int], counts: Sequence[int], thing: str, counted: str) -> str:
+    middle = count(median(values, counts), counted)
+    return f"Half of the {thing}s have at most {middle}, and the greatest has {count(max(values))}."
+
+
+def _fit_in_words(fit: tuple[float, int] | None, counted: str) -> str:
+    if fit is None:
+        return "No power law was fitted."
+    return f"The line is a power law of exponent {fit[0]:.2f}, fitted from {count(fit[1], counted)} on."
+
+
+def _popular(topics: Sequence[Sequence[Any]]) -> Iterator[Html]:
+    if topics:
+        rows = [(name(topic), count(subscribers)) for topic, subscribers in topics[:_MOST_TOPICS]]
+        yield tag("h3", "The most popular topics")
+        yield table("The most popular topics", ("topic", "subscribers"), rows, {1})
+
+
+def correlation(profile: Mapping[str, Any] | None) -> Html:
+    """The heat map; a sentence where there is nothing to correlate."""
+    if profile is None:
+        return Html("")
+    found = profile.get("correlation") or {}
+    topics = found.get("topics") or []
+    if len(topics) < 2:
+        body = [tag("p", "Fewer than two topics: there is nothing to correlate.", class_="empty")]
+    else:
+        body = list(_heat_map(topics, np.array(found["matrix"], np.float64), bool(found.get("sampled"))))
+    return section("correlation", "Who likes this also likes that", *body)
+
+
+def _heat_map(topics: Sequence[str], matrix: npt.NDArray[np.float64], sampled: bool) -> Iterator[Html]:
+    off = np.nan_to_num(matrix)[np.triu_indices(len(topics), 1)]
+    darkest = next((shade for shade in _DARKEST if np.quantile(np.abs(off), 0.99) <= shade), 1.0)
+    mean = float(np.mean(np.abs(off)))
+    words = f"The correlation of two topics is {mean:.2g} on average, taken without its sign."
+    whole = f"a sample of {count(len(topics), 'topic')}" if sampled else f"all {count(len(topics), 'topic')}"
+    scale = (
+        f"Pearson's correlation of the subscriptions to any two of {whole}: white is none, black is strong."
+    )
+    picture = heat_map("heat", f"Heat map of {whole}. {words}", matrix, darkest)
+    yield figure(picture, f"{scale} {words}", class_="square")
+    yield tag("h3", "The most alike")
+    yield table("The most alike topics", ("topics", "correlation"), _most_alike(topics, off), {1})
+
+
+def _most_alike(topics: Sequence[str], off: npt.NDArray[np.float64]) -> Iterator[tuple[Html, str]]:
+    rows, columns = np.triu_indices(len(topics), 1)
+    for at in np.lexsort((np.arange(len(off)), -off))[:_PAIRS].tolist():
+        pair = joined((name(topics[rows[at]], 40), " and ", name(topics[columns[at]], 40)))
+        yield pair, f"{off[at]:.2f}"

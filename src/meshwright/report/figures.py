@@ -1,0 +1,216 @@
+"""Pictures as SVG inside a page: colours are the page's own variables, text is text, and no id meets another.
+
+All are 340 units wide with text of 11, so that they can be read at full width on a telephone.
+"""
+
+import io
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+
+from meshwright.errors import OptionError
+from meshwright.report.markup import Html, tag
+from meshwright.report.numbers import tick
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_WIDTH = 340
+_TEXT = 11
+# Colours that matplotlib writes out, and what the page puts in their place.
+_INK, _SOFT, _OURS, _OTHERS, _FIT = "#000001", "#000002", "#000003", "#000004", "#000005"
+_VARIABLES = {
+    _INK: "var(--ink)",
+    _SOFT: "var(--line)",
+    _OURS: "var(--ours)",
+    _OTHERS: "var(--others)",
+    _FIT: "var(--fit)",
+}
+_STYLE: dict[Any, Any] = {
+    "svg.fonttype": "none",
+    "svg.hashsalt": "meshwright",
+    "text.parse_math": False,
+    "font.size": _TEXT,
+    "axes.labelsize": _TEXT,
+    "xtick.labelsize": _TEXT,
+    "ytick.labelsize": _TEXT,
+    "text.color": _INK,
+    "axes.labelcolor": _INK,
+    "xtick.color": _INK,
+    "ytick.color": _INK,
+    "axes.edgecolor": _SOFT,
+    "grid.color": _SOFT,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.axisbelow": True,
+}
+_PROLOG = re.compile(r"^.*?(?=<svg)|<metadata>.*?</metadata>|<!--.*?-->|<style.*?</style>|\n\s*", re.DOTALL)
+_SVG = re.compile(r"<svg .*?viewBox=\"([^\"]*)\".*?>", re.DOTALL)
+_FONT = re.compile(r"font: ([\d.]+px) [^;\"]*")
+_REFERENCE = re.compile(r'(xlink:href="#|href="#|url\(#)([\w-]+)')
+_ID = re.compile(r' id="([\w-]+)"')
+
+
+def _drawn(key: str, label: str, height: float, draw: Callable[["Figure"], None]) -> Html:
+    """The figure that `draw` fills, as SVG; `key` tells it from others on the page, `label` is its text."""
+    try:
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
+    except ImportError as error:
+        raise OptionError(
+            "pictures need matplotlib, which is not installed; install meshwright[report]"
+        ) from error
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(_WIDTH / 72, height / 72), layout="constrained")
+        draw(figure)
+        stream = io.StringIO()
+        figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None})
+    return _cleaned(stream.getvalue(), key, label)
+
+
+def _cleaned(svg: str, key: str, label: str) -> Html:
+    """What matplotlib wrote as a part of a page: without prolog, foreign names and ids that nobody uses."""
+    svg = _PROLOG.sub(lambda found: " " if found[0].startswith("\n") else "", svg)
+    head = tag("svg", viewBox=_SVG.search(svg)[1], role="img", aria_label=label)  # type: ignore[index]
+    svg = _SVG.sub(head.removesuffix("</svg>"), svg, count=1)
+    used = {found[2] for found in _REFERENCE.finditer(svg)}
+    svg = _ID.sub(lambda found: f' id="{key}-{found[1]}"' if found[1] in used else "", svg)
+    svg = _REFERENCE.sub(lambda found: f"{found[1].removeprefix('xlink:')}{key}-{found[2]}", svg)
+    svg = _FONT.sub(r"font-size: \1", svg).replace("xlink:href", "href")
+    for colour, variable in _VARIABLES.items():
+        svg = svg.replace(colour, variable)
+    return Html(svg.strip())
+
+
+def bars(key: str, label: str, rows: Sequence[tuple[str, int, str]], unit: str) -> Html:
+    """Numbers one below the other, each under its words: (words, number, "ours", "others" or "bound").
+
+    On a logarithmic scale where the greatest is over twenty times the least.
+    """
+    numbers = [max(number, 0) for _, number, _ in rows]
+    least = min((number for number in numbers if number), default=1)
+    log = max(numbers, default=0) > 20 * least
+
+    def draw(figure: "Figure") -> None:
+        axes = figure.subplots()
+        for at, (words, number, kind) in enumerate(rows):
+            colour = {"ours": _OURS, "others": _OTHERS}.get(kind, "none")
+            edge = _INK if kind == "bound" else "none"
+            dashes = "--" if kind == "bound" else "-"
+            axes.barh(at, max(number, 0), 0.45, color=colour, edgecolor=edge, linestyle=dashes)
+            axes.annotate(
+                words, (0, at - 0.3), xycoords=("axes fraction", "data"), va="bottom", annotation_clip=False
+            )
+        axes.set(ylim=(len(rows) - 0.6, -0.9), yticks=[])
+        if log:
+            axes.set_xscale("log")
+            axes.set_xlim(1, max(numbers) * 1.3)
+        _name_ticks(axes, x=True)
+        axes.set_xlabel(f"{unit}, each line ten times the one before" if log else unit)
+        axes.spines["left"].set_visible(False)
+
+    return _drawn(key, label, 40 + 42 * len(rows), draw)
+
+
+def log_log(
+    key: str,
+    label: str,
+    values: Sequence[int],
+    counts: Sequence[int],
+    words: tuple[str, str],
+    fit: tuple[float, int] | None = None,
+) -> Html:
+    """How many things (`counts`) have each value, both from 1 on; `fit` is an exponent and where it begins.
+
+    The line of the fit is what a discrete power law of that exponent would have among as many things from
+    there on: n x^-a / zeta(a, x_min).
+    """
+    x, y = _thinned(values, counts)
+
+    def draw(figure: "Figure") -> None:
+        axes = figure.subplots()
+        axes.loglog(x, y, "o", color=_OURS, markersize=3.5, markeredgewidth=0, alpha=0.8)
+        if fit is not None:
+            along, expected = _power_law(values, counts, *fit)
+            axes.loglog(along, expected, color=_FIT, linewidth=1.6)
+        axes.set(
+            xlabel=words[0], ylabel=words[1], ylim=(0.7, max(counts) * 1.6), xlim=(0.8, max(values) * 1.3)
+        )
+        _name_ticks(axes, x=True, y=True)
+
+    return _drawn(key, label, 240, draw)
+
+
+def _thinned(values: Sequence[int], counts: Sequence[int]) -> npt.NDArray[np.float64]:
+    """One of all points that would be drawn within a unit and a half of each other."""
+    points = np.array([values, counts], np.float64)
+    spans = np.maximum(np.log(points.max(axis=1)), 1)
+    cells = np.round(np.log(points) / spans[:, None] * np.array([[200], [130]]))
+    return points[:, np.sort(np.unique(cells, axis=1, return_index=True)[1])]
+
+
+def _power_law(
+    values: Sequence[int], counts: Sequence[int], exponent: float, least: int
+) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
+    from scipy.special import zeta
+
+    things = sum(number for value, number in zip(values, counts, strict=True) if value >= least)
+    along = np.geomspace(least, max(*values, least + 1), 2)
+    return along, things * along**-exponent / zeta(exponent, least)
+
+
+def histogram(key: str, label: str, pairs: Sequence[tuple[int, int]], words: tuple[str, str]) -> Html:
+    """How many things have each of a few whole values; values far apart share a bar only if they are many."""
+    values = np.array([value for value, _ in pairs])
+    counts = np.array([number for _, number in pairs])
+    width = max(1, -(-int(values.max() - values.min() + 1) // 40))
+    bins = (values - values.min()) // width
+    heights = np.bincount(bins, counts)
+    places = values.min() + (width - 1) / 2 + width * np.arange(len(heights))
+
+    def draw(figure: "Figure") -> None:
+        from matplotlib.ticker import MaxNLocator
+
+        axes = figure.subplots()
+        axes.bar(places, heights, 0.85 * width, color=_OURS)
+        axes.set(xlabel=words[0], ylabel=words[1])
+        if heights.max() > 100 * heights[heights > 0].min():
+            axes.set(yscale="log", ylim=(0.7, heights.max() * 1.6))
+        axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
+        _name_ticks(axes, y=True)
+
+    return _drawn(key, label, 240, draw)
+
+
+def heat_map(key: str, label: str, matrix: npt.NDArray[np.float64], darkest: float) -> Html:
+    """The sizes of correlations, from white at none to black at `darkest` and above, as in [5], Fig. 5."""
+    shades = np.round(np.clip(np.abs(np.nan_to_num(matrix)) / darkest, 0, 1) * 32) / 32
+
+    def draw(figure: "Figure") -> None:
+        axes = figure.subplots()
+        image = axes.imshow(shades * darkest, cmap="Greys", vmin=0, vmax=darkest, interpolation="none")
+        axes.set(xticks=[], yticks=[])
+        axes.spines[:].set_visible(True)
+        bar = figure.colorbar(image, ax=axes, location="bottom", shrink=0.7, aspect=30, pad=0.03)
+        bar.set_ticks([0, darkest / 2, darkest])
+        bar.set_ticklabels(["0", f"{darkest / 2:g}", f"{darkest:g}" + (" or more" if darkest < 1 else "")])
+
+    return _drawn(key, label, 380, draw)
+
+
+def _name_ticks(axes: "Axes", x: bool = False, y: bool = False) -> None:
+    """Write 1k for 1,000 on these axes, and draw the lines of the grid."""
+    from matplotlib.ticker import LogLocator, NullLocator
+
+    for wanted, axis, scale in ((x, axes.xaxis, axes.get_xscale()), (y, axes.yaxis, axes.get_yscale())):
+        if not wanted:
+            continue
+        if scale == "log":
+            axis.set_major_locator(LogLocator(numticks=7))
+            axis.set_minor_locator(NullLocator())
+        axis.set_major_formatter(tick)
+        axis.grid(True, linewidth=0.6)
