@@ -27,7 +27,7 @@ def alternatives(
         Alternative(
             name="a ring for each topic", links=rings, average_degree=_average(rings, nodes), at_most=True
         ),
-        Alternative(name="full mesh", links=mesh, average_degree=_average(mesh, nodes)),
+        Alternative(name="a full mesh", links=mesh, average_degree=_average(mesh, nodes)),
     ]
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,8 +14,8 @@ class Quality:
         rejected: how many rows were rejected, by reason.
         rejected_examples: some of them, each with `file`, `line`, `reason` and `text` (any may be missing).
         duplicates: rows that said again what an earlier one had said.
-        look_alikes: groups of names that differ only by case or by blanks around them.
-        look_alike_examples: some of these groups, each a list of names.
+        look_alikes: names that differ from another one only by case or by blanks at their ends.
+        look_alike_examples: some of these, each a list of names that look alike.
         nodes_without_topics: nodes that nothing was to be connected for.
         topics_of_one: topics with a single subscriber, which need no links.
         files: how many files the rows came from; None where it is not known.
@@ -30,6 +30,31 @@ class Quality:
     nodes_without_topics: int = 0
     topics_of_one: int = 0
     files: int | None = None
+
+    @classmethod
+    def from_ingest(
+        cls,
+        facts: Mapping[str, Any],
+        profile: Mapping[str, Any],
+        rejected_examples: Sequence[Mapping[str, Any]] = (),
+    ) -> Self:
+        """Of the facts in the manifest that ingest wrote, of the profile, and of some rows of `rejected/`."""
+        alike = facts.get("look_alikes", {}).values()
+        subscribers, subscriptions = (
+            dict(zip(profile[key]["values"], profile[key]["counts"], strict=True))
+            for key in ("subscribers_per_topic", "topics_per_node")
+        )
+        return cls(
+            rows=facts["rows"],
+            rejected=facts.get("rejected_reasons", {}),
+            rejected_examples=rejected_examples,
+            duplicates=facts.get("duplicates", 0),
+            look_alikes=sum(found["count"] for found in alike),
+            look_alike_examples=[names for found in alike for names in found["examples"]],
+            nodes_without_topics=subscriptions.get(0, 0),
+            topics_of_one=subscribers.get(1, 0),
+            files=facts.get("files"),
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -86,21 +86,24 @@ def correlation(profile: Mapping[str, Any] | None) -> Html:
     if len(topics) < 2:
         body = [tag("p", "Fewer than two topics: there is nothing to correlate.", class_="empty")]
     else:
-        body = list(_heat_map(topics, np.array(found["matrix"], np.float64), bool(found.get("sampled"))))
-    return section("correlation", "Who likes this also likes that", *body)
+        body = list(_heat_map(found))
+    return section("correlation", "Correlation of topics", *body)
 
 
-def _heat_map(topics: Sequence[str], matrix: npt.NDArray[np.float64], sampled: bool) -> Iterator[Html]:
+def _heat_map(found: Mapping[str, Any]) -> Iterator[Html]:
+    topics, matrix = found["topics"], np.array(found["matrix"], np.float64)
     off = np.nan_to_num(matrix)[np.triu_indices(len(topics), 1)]
     darkest = next((shade for shade in _DARKEST if np.quantile(np.abs(off), 0.99) <= shade), 1.0)
     mean = float(np.mean(np.abs(off)))
     words = f"The correlation of two topics is {mean:.2g} on average, taken without its sign."
-    whole = f"a sample of {count(len(topics), 'topic')}" if sampled else f"all {count(len(topics), 'topic')}"
-    scale = (
-        f"Pearson's correlation of the subscriptions to any two of {whole}: white is none, black is strong."
-    )
+    whole = f"{'a sample of' if found.get('sampled') else 'all'} {count(len(topics), 'topic')}"
     picture = heat_map("heat", f"Heat map of {whole}. {words}", matrix, darkest)
-    yield figure(picture, f"{scale} {words}", class_="square")
+    yield figure(
+        picture,
+        f"Pearson's correlation of the subscriptions to any two of {whole}: white is none, black is strong. ",
+        words,
+        class_="square",
+    )
     yield tag("h3", "The most alike")
     yield table("The most alike topics", ("topics", "correlation"), _most_alike(topics, off), {1})
 

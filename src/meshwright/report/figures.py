@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 _WIDTH = 340
 _TEXT = 11
+_FEW_POINTS = 40
+_MOST_POINTS = 1_000
+_MOST_PIXELS = 400
 # Colours that matplotlib writes out, and what the page puts in their place.
 _INK, _SOFT, _OURS, _OTHERS, _FIT = "#000001", "#000002", "#000003", "#000004", "#000005"
 _VARIABLES = {
@@ -50,9 +53,10 @@ _STYLE: dict[Any, Any] = {
 }
 _PROLOG = re.compile(r"^.*?(?=<svg)|<metadata>.*?</metadata>|<!--.*?-->|<style.*?</style>|\n\s*", re.DOTALL)
 _SVG = re.compile(r"<svg .*?viewBox=\"([^\"]*)\".*?>", re.DOTALL)
+_LONG_NUMBER = re.compile(r"(\d\.\d{3})\d+")
 _FONT = re.compile(r"font: ([\d.]+px) [^;\"]*")
-_REFERENCE = re.compile(r'(xlink:href="#|href="#|url\(#)([\w-]+)')
-_ID = re.compile(r' id="([\w-]+)"')
+_REFERENCE = re.compile(r'(xlink:href="#|url\(#)([^")]+)')
+_ID = re.compile(r' id="([^"]+)"')
 
 
 def _drawn(key: str, label: str, height: float, draw: Callable[["Figure"], None]) -> Html:
@@ -80,7 +84,7 @@ def _cleaned(svg: str, key: str, label: str) -> Html:
     used = {found[2] for found in _REFERENCE.finditer(svg)}
     svg = _ID.sub(lambda found: f' id="{key}-{found[1]}"' if found[1] in used else "", svg)
     svg = _REFERENCE.sub(lambda found: f"{found[1].removeprefix('xlink:')}{key}-{found[2]}", svg)
-    svg = _FONT.sub(r"font-size: \1", svg).replace("xlink:href", "href")
+    svg = _LONG_NUMBER.sub(r"\1", _FONT.sub(r"font-size: \1", svg)).replace("xlink:href", "href")
     for colour, variable in _VARIABLES.items():
         svg = svg.replace(colour, variable)
     return Html(svg.strip())
@@ -110,7 +114,7 @@ def bars(key: str, label: str, rows: Sequence[tuple[str, int, str]], unit: str) 
             axes.set_xscale("log")
             axes.set_xlim(1, max(numbers) * 1.3)
         _name_ticks(axes, x=True)
-        axes.set_xlabel(f"{unit}, each line ten times the one before" if log else unit)
+        axes.set_xlabel(f"{unit}, on a logarithmic scale" if log else unit)
         axes.spines["left"].set_visible(False)
 
     return _drawn(key, label, 40 + 42 * len(rows), draw)
@@ -133,7 +137,8 @@ def log_log(
 
     def draw(figure: "Figure") -> None:
         axes = figure.subplots()
-        axes.loglog(x, y, "o", color=_OURS, markersize=3.5, markeredgewidth=0, alpha=0.8)
+        size = 3.5 if len(x) > _FEW_POINTS else 6
+        axes.loglog(x, y, "o", color=_OURS, markersize=size, markeredgewidth=0, alpha=0.8)
         if fit is not None:
             along, expected = _power_law(values, counts, *fit)
             axes.loglog(along, expected, color=_FIT, linewidth=1.6)
@@ -146,11 +151,15 @@ def log_log(
 
 
 def _thinned(values: Sequence[int], counts: Sequence[int]) -> npt.NDArray[np.float64]:
-    """One of all points that would be drawn within a unit and a half of each other."""
+    """One of all points that would be drawn within a unit and a half of each other, or more if still many."""
     points = np.array([values, counts], np.float64)
     spans = np.maximum(np.log(points.max(axis=1)), 1)
-    cells = np.round(np.log(points) / spans[:, None] * np.array([[200], [130]]))
-    return points[:, np.sort(np.unique(cells, axis=1, return_index=True)[1])]
+    places = np.log(points) / spans[:, None] * np.array([[200], [130]])
+    for side in 1.5 ** np.arange(20):
+        chosen = np.sort(np.unique(np.round(places / side), axis=1, return_index=True)[1])
+        if len(chosen) <= _MOST_POINTS:
+            break
+    return points[:, chosen]
 
 
 def _power_law(
@@ -173,22 +182,20 @@ def histogram(key: str, label: str, pairs: Sequence[tuple[int, int]], words: tup
     places = values.min() + (width - 1) / 2 + width * np.arange(len(heights))
 
     def draw(figure: "Figure") -> None:
-        from matplotlib.ticker import MaxNLocator
-
         axes = figure.subplots()
         axes.bar(places, heights, 0.85 * width, color=_OURS)
         axes.set(xlabel=words[0], ylabel=words[1])
         if heights.max() > 100 * heights[heights > 0].min():
             axes.set(yscale="log", ylim=(0.7, heights.max() * 1.6))
-        axes.xaxis.set_major_locator(MaxNLocator(8, integer=True))
-        _name_ticks(axes, y=True)
+        _name_ticks(axes, x=True, y=True)
+        axes.xaxis.grid(False)
 
     return _drawn(key, label, 240, draw)
 
 
 def heat_map(key: str, label: str, matrix: npt.NDArray[np.float64], darkest: float) -> Html:
     """The sizes of correlations, from white at none to black at `darkest` and above, as in [5], Fig. 5."""
-    shades = np.round(np.clip(np.abs(np.nan_to_num(matrix)) / darkest, 0, 1) * 32) / 32
+    shades = np.round(np.clip(_shrunk(np.abs(np.nan_to_num(matrix))) / darkest, 0, 1) * 32) / 32
 
     def draw(figure: "Figure") -> None:
         axes = figure.subplots()
@@ -202,15 +209,28 @@ def heat_map(key: str, label: str, matrix: npt.NDArray[np.float64], darkest: flo
     return _drawn(key, label, 380, draw)
 
 
+def _shrunk(matrix: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+    """Means of squares of neighbours, where there are more rows than can be told apart."""
+    side = -(-len(matrix) // _MOST_PIXELS)
+    starts = np.arange(0, len(matrix), side)
+    sums = np.add.reduceat(np.add.reduceat(matrix, starts, axis=0), starts, axis=1)
+    sizes = np.diff(np.append(starts, len(matrix)))
+    means: npt.NDArray[np.float64] = sums / np.outer(sizes, sizes)
+    return means
+
+
 def _name_ticks(axes: "Axes", x: bool = False, y: bool = False) -> None:
     """Write 1k for 1,000 on these axes, and draw the lines of the grid."""
-    from matplotlib.ticker import LogLocator, NullLocator
+    from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
     for wanted, axis, scale in ((x, axes.xaxis, axes.get_xscale()), (y, axes.yaxis, axes.get_yscale())):
         if not wanted:
             continue
         if scale == "log":
-            axis.set_major_locator(LogLocator(numticks=7))
+            least, most = axis.get_view_interval()
+            axis.set_major_locator(LogLocator(numticks=7, subs=(1, 2, 5) if most < 100 * least else (1,)))
             axis.set_minor_locator(NullLocator())
+        else:
+            axis.set_major_locator(MaxNLocator(6, integer=True))
         axis.set_major_formatter(tick)
         axis.grid(True, linewidth=0.6)

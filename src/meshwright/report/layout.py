@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     import networkx as nx
 
 _SHEET = 1_000
-_GAP = 1.2
-_LEAST_SIDE = 1.5
+_GAP = 0.6
+_LEAST_SIDE = 1.0
 
 Points = npt.NDArray[np.float64]
 

@@ -4,11 +4,10 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from meshwright.report.contents import Contents
-from meshwright.report.markup import Html, legible, section, table, tag
-from meshwright.report.numbers import count, seconds
+from meshwright.report.markup import Html, as_text, legible, section, table, tag
+from meshwright.report.numbers import seconds
 
 _MOST_FACTS = 60
-_MOST_VALUES = 8
 _LONGEST = 300
 
 
@@ -42,22 +41,7 @@ def _flattened(values: Mapping[str, Any], lead: str = "") -> Iterator[tuple[str,
         if isinstance(value, Mapping) and value:
             yield from _flattened(value, f"{lead}{key}: ")
         else:
-            yield f"{lead}{key}", legible(_as_text(value), _LONGEST)
-
-
-def _as_text(value: Any) -> str:
-    if value is None or value in ({}, []):
-        return "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if isinstance(value, int):
-        return count(value)
-    if isinstance(value, float):
-        return f"{value:.6g}"
-    if isinstance(value, list | tuple):
-        more = f", … ({count(len(value))} in all)" if len(value) > _MOST_VALUES else ""
-        return ", ".join(_as_text(one) for one in value[:_MOST_VALUES]) + more
-    return str(value)
+            yield f"{lead}{key}", legible(as_text(value), _LONGEST)
 
 
 def _stages(by_stage: Mapping[str, float]) -> Iterator[Html]:

@@ -2,8 +2,12 @@
 
 import html
 from collections.abc import Collection, Iterable, Sequence
+from typing import Any
+
+from meshwright.report.numbers import count
 
 _LONGEST = 80
+_MOST_VALUES = 8
 _JOINERS = "\u200c\u200d"  # not printable by themselves, and part of words in Persian and of emoji
 
 
@@ -45,6 +49,22 @@ def legible(text: str, longest: int = _LONGEST) -> str:
 def name(text: str, longest: int = _LONGEST) -> Html:
     """A name from the data, apart from the direction of the text around it."""
     return tag("bdi", legible(text, longest), class_="name")
+
+
+def as_text(value: Any) -> str:
+    """A value of a table for people; not yet escaped, and of any length."""
+    if value is None or value in ({}, []):
+        return "not set"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return count(value)
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, list | tuple):
+        more = f", … ({count(len(value))} in all)" if len(value) > _MOST_VALUES else ""
+        return ", ".join(as_text(one) for one in value[:_MOST_VALUES]) + more
+    return str(value)
 
 
 def section(anchor: str, heading: str, *children: str) -> Html:

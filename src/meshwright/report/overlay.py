@@ -5,7 +5,7 @@ from typing import Any
 
 from meshwright.report.contents import Drawing
 from meshwright.report.figures import histogram, log_log
-from meshwright.report.markup import Html, figure, section, tag
+from meshwright.report.markup import Html, as_text, figure, section, table, tag
 from meshwright.report.numbers import count, decimal, median
 from meshwright.report.sheet import drawn
 
@@ -17,7 +17,15 @@ def overlay(found: Mapping[str, Any], drawing: Drawing | None) -> Html:
         "The overlay",
         tag("div", _degrees(found), _diameters(found), class_="pair"),
         *_drawing(drawing),
+        tag("h3", "All measures"),
+        table("All measures", ("measure", "value"), _measures(found), {1}),
     )
+
+
+def _measures(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for key, value in found.items():
+        if value is None or isinstance(value, bool | int | float | str):
+            yield key.replace("_", " "), as_text(value)
 
 
 def _degrees(found: Mapping[str, Any]) -> Html:
@@ -52,13 +60,13 @@ def _diameters_in_words(found: Mapping[str, Any]) -> Iterator[str]:
     maximum, mean = found.get("maximum_topic_diameter"), found.get("mean_topic_diameter")
     if maximum is not None and mean is not None:
         at_most = "" if found["diameters_exact"] else "at most "
-        yield f"A message crosses {at_most}{count(maximum, 'link')} to reach all subscribers of its topic, "
+        yield f"Two subscribers of a topic are never more than {count(maximum, 'link')} apart, "
         yield f"and the diameter is {at_most}{decimal(mean)} on average."
     if not found["diameters_exact"]:
         yield " Some topics are too large to measure exactly, and count with an upper bound."
     if found["disconnected_topics"]:
         broken = count(found["disconnected_topics"], "topic")
-        yield f" {broken} not connected, of infinite diameter: not shown."
+        yield f" Not shown: {broken} of infinite diameter, since not connected."
 
 
 def _drawing(drawing: Drawing | None) -> Iterator[Html]:
@@ -78,5 +86,5 @@ def _drawing_in_words(drawing: Drawing) -> Iterator[str]:
     else:
         yield f"{count(shown)} of {count(drawing.of_nodes, 'node')}: the one with the most links, its "
         yield f"busiest neighbours, and some neighbours of these, with all {links} among them. "
-        yield "A hollow node has links that are not shown. "
-    yield "A node is the larger the more links it has in the whole overlay; the busiest are named."
+        yield "Hollow ones have links that are not shown. "
+    yield "A node is the larger the more links it has in the whole overlay; the busiest are green and named."

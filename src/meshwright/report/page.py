@@ -17,9 +17,10 @@ from meshwright.report.markup import Html, joined, legible, name, tag, tiles
 from meshwright.report.numbers import count, percent
 from meshwright.report.overlay import overlay
 from meshwright.report.quality import data_quality
-from meshwright.report.summary import comparison, headline
+from meshwright.report.summary import broken_topics, comparison, headline
 
 _SECTIONS = {
+    "broken": "Topics that fall apart",
     "comparison": "What it saves",
     "quality": "Data quality",
     "interests": "The interests",
@@ -43,6 +44,7 @@ def write_profile_page(path: Path, profile: Mapping[str, Any], title: str = "Pro
 def report_page(contents: Contents) -> str:
     """The report as HTML that needs no other file, no script and no network."""
     body = {
+        "broken": broken_topics(contents.evaluation),
         "comparison": comparison(contents),
         "quality": data_quality(contents.quality),
         "interests": distributions(contents.profile),
@@ -91,7 +93,11 @@ def _contents(keys: Iterable[str]) -> Html:
 
 
 def _write(path: Path, page: str) -> None:
-    """Beside `path` first, and then moved there; `path` may be anything with these methods of a `Path`."""
+    """Beside `path` first, and then moved there; in one go in a store, which shows only whole files."""
+    if not isinstance(path, Path):
+        with writing(path):
+            path.write_text(page, "utf-8")
+        return
     partial = path.with_name(f".{path.name}.partial-{uuid4().hex[:8]}")
     try:
         with writing(path):

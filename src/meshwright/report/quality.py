@@ -1,6 +1,7 @@
 """What came in, what was set aside and why, and what looks odd."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from meshwright.report.contents import Quality
 from meshwright.report.markup import Html, joined, legible, name, section, table, tag
@@ -20,7 +21,7 @@ def data_quality(quality: Quality | None) -> Html:
         tag("p", *_rows_in_words(quality)),
         *_rejected(quality),
         tag("h3", "Worth a look"),
-        tag("ul", *(tag("li", words) for words in _oddities(quality))),
+        *_worth_a_look(quality),
         *_look_alikes(quality),
     )
 
@@ -45,23 +46,41 @@ def _rejected(quality: Quality) -> Iterator[Html]:
         yield table("Rejected rows by reason", ("reason", "rows"), rows, {1})
     if quality.rejected_examples:
         yield tag("h3", "Examples of rejected rows")
-        examples = [
-            (
-                joined((name(str(row.get("file", "")), 120), f":{row.get('line', '?')}")),
-                legible(str(row.get("reason", "")), 160),
-                tag("code", legible(str(row.get("text") or ""), _LONGEST_LINE)),
-            )
-            for row in quality.rejected_examples[:_MOST_EXAMPLES]
-        ]
-        yield table("Examples of rejected rows", ("where", "reason", "text"), examples)
+        yield tag("ul", *(_example(row) for row in quality.rejected_examples[:_MOST_EXAMPLES]), class_="rows")
+
+
+def _example(row: Mapping[str, Any]) -> Html:
+    """Where a rejected row is, why, and what it says."""
+    where = f"{row.get('file') or 'unknown file'}:{row.get('line') or '?'}"
+    reason = legible(str(row.get("reason") or "no reason given"), _LONGEST_LINE)
+    text = tag("code", legible(str(row.get("text") or ""), _LONGEST_LINE))
+    return tag("li", text, tag("div", name(where, 120), f": {reason}", class_="note"))
+
+
+def _worth_a_look(quality: Quality) -> Iterator[Html]:
+    found = list(_oddities(quality))
+    if found:
+        yield tag("ul", *(tag("li", words) for words in found))
+    else:
+        words = (
+            "Nothing: no row came twice, no names look alike, every node has a topic, every topic two nodes."
+        )
+        yield tag("p", words, class_="empty")
 
 
 def _oddities(quality: Quality) -> Iterator[str]:
-    yield f"{count(quality.duplicates, 'row')} said again what another had said, and counted once."
-    yield f"{count(quality.nodes_without_topics, 'node')} without any topic: nothing to connect them for."
-    yield f"{count(quality.topics_of_one, 'topic')} with a single subscriber: no links are needed for those."
-    alike = count(quality.look_alikes, "group")
-    yield f"{alike} of names that differ only by case or by blanks around them; they are kept apart."
+    """A sentence on each, where there is any."""
+    if quality.duplicates:
+        yield f"{count(quality.duplicates, 'row')} said again what another had said, and counted once."
+    if quality.nodes_without_topics:
+        yield f"{count(quality.nodes_without_topics, 'node')} without any topic: nothing to connect for them."
+    if quality.topics_of_one:
+        yield f"{count(quality.topics_of_one, 'topic')} with a single subscriber: no links are needed there."
+    if quality.look_alikes:
+        yield (
+            f"{count(quality.look_alikes, 'name')} like another one but for case or blanks at the ends; "
+            f"they are kept apart."
+        )
 
 
 def _look_alikes(quality: Quality) -> Iterator[Html]:
@@ -73,4 +92,4 @@ def _look_alikes(quality: Quality) -> Iterator[Html]:
 
 def _quoted(names: Sequence[str]) -> Iterator[Html]:
     for at, one in enumerate(names[:_MOST_EXAMPLES]):
-        yield joined((", " if at else "", tag("code", name(one))))
+        yield joined((", " if at else "", tag("code", "“", name(one), "”")))

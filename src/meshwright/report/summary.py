@@ -6,7 +6,7 @@ from typing import Any
 from meshwright.report.contents import Alternative, Contents
 from meshwright.report.figures import bars
 from meshwright.report.markup import Html, figure, joined, name, section, table, tag, tiles
-from meshwright.report.numbers import count, decimal, spoken, times
+from meshwright.report.numbers import count, decimal, percent, spoken, times
 
 _MOST_TOPICS = 20
 
@@ -21,7 +21,6 @@ def headline(contents: Contents) -> Html:
         _verdict(found),
         tag("p", *_sentence(contents), class_="lead"),
         tiles(_tiles(found)),
-        *_broken_topics(found),
     )
 
 
@@ -51,7 +50,10 @@ def _sentence(contents: Contents) -> Iterator[str]:
 def _compared(contents: Contents) -> Iterator[str]:
     found = contents.evaluation
     others = [other for other in contents.alternatives if not other.ours]
-    shown = [f"{decimal(other.average_degree)} in {other.name}" for other in others]
+    shown = [
+        f"{'up to ' if other.at_most else ''}{decimal(other.average_degree)} in {other.name}"
+        for other in others
+    ]
     if shown:
         yield f", against {' and '.join(shown)}"
     bound = found.get("lower_bound_average_degree")
@@ -64,23 +66,25 @@ def _tiles(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield count(found["maximum_degree"]), "links at most"
     bound = found.get("lower_bound_average_degree")
     if bound and found["topic_connected"]:
-        yield f"{times(found['average_degree'] / bound)} times", "the least possible, at most"
+        yield percent(found["average_degree"] / bound - 1), "above the least possible, or less"
     if found.get("maximum_topic_diameter") is not None:
-        exact = "" if found["diameters_exact"] else ", at most"
+        exact = "" if found["diameters_exact"] else ", or less"
         yield count(found["maximum_topic_diameter"]), f"links across the widest topic{exact}"
 
 
-def _broken_topics(found: Mapping[str, Any]) -> Iterator[Html]:
-    """Up to twenty topics that are not connected."""
+def broken_topics(found: Mapping[str, Any]) -> Html:
+    """Up to twenty topics that are not connected; nothing where all are."""
     broken = list((found.get("disconnected_topic_components") or {}).items())
     if found["topic_connected"] or not broken:
-        return
+        return Html("")
     rows = [(name(topic), count(parts)) for topic, parts in broken[:_MOST_TOPICS]]
     more = found["disconnected_topics"] - len(rows)
-    yield tag("h2", "Topics that fall apart")
-    yield table("Topics that fall apart", ("topic", "components"), rows, {1})
-    if more > 0:
-        yield tag("p", f"and {count(more, 'more topic')}", class_="note")
+    return section(
+        "broken",
+        "Topics that fall apart",
+        table("Topics that fall apart", ("topic", "components"), rows, {1}),
+        tag("p", f"and {count(more, 'more topic')}.", class_="note") if more > 0 else Html(""),
+    )
 
 
 def comparison(contents: Contents) -> Html:
@@ -98,8 +102,12 @@ def comparison(contents: Contents) -> Html:
     return section(
         "comparison",
         "What it saves",
-        figure(picture, *_saving(contents.alternatives), class_="wide"),
-        table("Overlays compared", ("overlay", "links", "links a node"), cells, {1, 2}),
+        tag(
+            "div",
+            figure(picture, *_saving(contents.alternatives)),
+            table("Overlays compared", ("overlay", "links", "links a node"), cells, {1, 2}),
+            class_="pair",
+        ),
     )
 
 

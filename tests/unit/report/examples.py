@@ -90,7 +90,7 @@ def profile_of(interests: mw.Interests, most_topics: int = 400, exponent: bool =
 def _distribution(sizes: np.ndarray, exponent: bool) -> dict[str, Any]:
     values, counts = np.unique(sizes, return_counts=True)
     tail = sizes[sizes >= 2]
-    fitted = exponent and len(tail) > 1
+    fitted = exponent and len(tail) > 50
     return {
         "values": values.tolist(),
         "counts": counts.tolist(),
