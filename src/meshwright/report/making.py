@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from meshwright.report.contents import Contents
-from meshwright.report.markup import Html, as_text, legible, section, table, tag
+from meshwright.report.markup import Html, as_text, name, section, table, tag
 from meshwright.report.numbers import seconds
 
 _MOST_FACTS = 60
@@ -23,16 +23,12 @@ def making(contents: Contents) -> Html:
 
 
 def _settings(heading: str, values: Mapping[str, Any]) -> Iterator[Html]:
-    rows = [(_words(key), tag("span", shown)) for key, shown in _flattened(values)][:_MOST_FACTS]
+    rows = [(name(key), name(shown, _LONGEST)) for key, shown in _flattened(values)][:_MOST_FACTS]
     yield tag("h3", heading)
     if rows:
         yield table(heading, ("name", "value"), rows)
     else:
         yield tag("p", "None are known.", class_="empty")
-
-
-def _words(key: str) -> str:
-    return legible(key.replace("_", " "))
 
 
 def _flattened(values: Mapping[str, Any], lead: str = "") -> Iterator[tuple[str, str]]:
@@ -41,7 +37,7 @@ def _flattened(values: Mapping[str, Any], lead: str = "") -> Iterator[tuple[str,
         if isinstance(value, Mapping) and value:
             yield from _flattened(value, f"{lead}{key}: ")
         else:
-            yield f"{lead}{key}", legible(as_text(value), _LONGEST)
+            yield f"{lead}{key}".replace("_", " "), as_text(value)
 
 
 def _stages(by_stage: Mapping[str, float]) -> Iterator[Html]:
@@ -51,7 +47,9 @@ def _stages(by_stage: Mapping[str, float]) -> Iterator[Html]:
         yield tag("p", "No times are known.", class_="empty")
         return
     longest = max(*by_stage.values(), 1e-9)
-    rows = [(legible(stage), seconds(taken), _bar(taken / longest)) for stage, taken in by_stage.items()]
+    rows: list[tuple[str, ...]] = [
+        (name(stage), seconds(taken), _bar(taken / longest)) for stage, taken in by_stage.items()
+    ]
     rows.append(("all", seconds(sum(by_stage.values())), Html("")))
     yield table("Time by stage", ("stage", "time", ""), rows, {1})
 

@@ -54,7 +54,7 @@ def name(text: str, longest: int = _LONGEST) -> Html:
 def as_text(value: Any) -> str:
     """A value of a table for people; not yet escaped, and of any length."""
     if value is None or value in ({}, []):
-        return "not set"
+        return "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int):

@@ -42,7 +42,7 @@ def _rejected(quality: Quality) -> Iterator[Html]:
     """Counts by reason, and examples."""
     if quality.rejected:
         by_count = sorted(quality.rejected.items(), key=lambda item: (-item[1], item[0]))
-        rows = [(legible(reason, 160), count(number)) for reason, number in by_count]
+        rows = [(name(reason, _LONGEST_LINE), count(number)) for reason, number in by_count]
         yield table("Rejected rows by reason", ("reason", "rows"), rows, {1})
     if quality.rejected_examples:
         yield tag("h3", "Examples of rejected rows")

@@ -12,6 +12,7 @@ from meshwright.report.numbers import count
 
 _LEAST_RADIUS, _MOST_RADIUS = 7, 30
 _LONGEST_LABEL = 20
+_LABEL_HEIGHT = 38
 
 
 def drawn(drawing: Drawing) -> Html:
@@ -64,7 +65,7 @@ def _radii(drawing: Drawing) -> list[int]:
     """By the cube root of the degrees: were the area the degree, hubs would hide the rest."""
     roots = np.cbrt(np.array(drawing.degrees, np.float64))
     largest = max(float(roots.max(initial=0)), 1e-9)
-    few = min(1.0, 8 / np.sqrt(len(roots))) if len(roots) else 1.0
+    few = min(1.0, 6.5 / np.sqrt(len(roots))) if len(roots) else 1.0
     radii = np.maximum(_MOST_RADIUS * few * roots / largest, _LEAST_RADIUS)
     return [round(radius) for radius in radii.tolist()]
 
@@ -73,5 +74,9 @@ def _labels(drawing: Drawing, layout: Layout, hubs: list[int]) -> Iterator[Html]
     radii = _radii(drawing)
     for at in hubs:
         x, y = layout.places[at]
+        above = y - radii[at] - 8
+        below = y + radii[at] + _LABEL_HEIGHT
+        place = above if above > _LABEL_HEIGHT else below
         words = legible(drawing.names[at], _LONGEST_LABEL)
-        yield tag("text", words, x=str(min(max(x, 120), 880)), y=str(y - radii[at] - 8))
+        half = 10 * len(words)
+        yield tag("text", words, x=str(min(max(x, half), 1_000 - half)), y=str(place))

@@ -36,7 +36,7 @@ from tests.unit.report.examples import evaluation_of, profile_of
         (seconds(59.7), "1 min 00 s"),
         (seconds(3_723), "1 h 02 min"),
         (as_text(True), "yes"),
-        (as_text(None), "not set"),
+        (as_text(None), "none"),
         (as_text(list(range(20))), "0, 1, 2, 3, 4, 5, 6, 7, … (20 in all)"),
     ],
 )
