@@ -13,10 +13,10 @@ def count(number: int, thing: str = "", things: str | None = None) -> str:
 
 
 def spoken(number: float) -> str:
-    """A large number in words of three digits: "3.31 billion"; a smaller one as it is."""
+    """A large number in words: "3.31 billion"; a smaller one as it is."""
     for size, word in _WORDS:
         if number >= size:
-            return f"{number / size:.3g} {word}"
+            return f"{f'{number / size:,.2f}'.rstrip('0').rstrip('.')} {word}"
     return f"{number:,.0f}"
 
 
@@ -34,7 +34,7 @@ def percent(share: float) -> str:
     """A share of 1; what is under one in ten thousand is not called nothing."""
     if 0 < share < 1e-4:
         return "under 0.01%"
-    return f"{100 * share:.3g}%"
+    return f"{100 * share:.3g}%" if share < 1 else f"{100 * share:,.0f}%"
 
 
 def tick(number: float, _: float = 0) -> str:

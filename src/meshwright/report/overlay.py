@@ -64,6 +64,8 @@ def _diameters_in_words(found: Mapping[str, Any]) -> Iterator[str]:
         yield f"and the diameter is {at_most}{decimal(mean)} on average."
     if not found["diameters_exact"]:
         yield " Some topics are too large to measure exactly, and count with an upper bound."
+        least = found.get("maximum_topic_diameter_lower_bound")
+        yield f" The greatest diameter is {count(least)} or more." if least is not None else ""
     if found["disconnected_topics"]:
         broken = count(found["disconnected_topics"], "topic")
         yield f" Not shown: {broken} of infinite diameter, since not connected."

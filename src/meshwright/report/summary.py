@@ -66,7 +66,10 @@ def _tiles(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield count(found["maximum_degree"]), "links at most"
     bound = found.get("lower_bound_average_degree")
     if bound and found["topic_connected"]:
-        yield percent(found["average_degree"] / bound - 1), "above the least possible, or less"
+        yield (
+            percent(max(round(found["average_degree"] / bound - 1, 6), 0)),
+            "above the least possible, or less",
+        )
     if found.get("maximum_topic_diameter") is not None:
         exact = "" if found["diameters_exact"] else ", or less"
         yield count(found["maximum_topic_diameter"]), f"links across the widest topic{exact}"

@@ -243,8 +243,9 @@ def test_without_an_exponent_no_line_is_drawn() -> None:
 
 
 def test_upper_bounds_of_diameters_are_called_so(small: Contents, small_page: str) -> None:
-    loose = replace(small, evaluation={**small.evaluation, "diameters_exact": False})
-    assert "count with an upper bound" in Page(report_page(loose)).text
+    bounds = {"diameters_exact": False, "maximum_topic_diameter_lower_bound": 2}
+    loose = Page(report_page(replace(small, evaluation={**small.evaluation, **bounds}))).text
+    assert "count with an upper bound. The greatest diameter is 2 or more." in loose
     assert "count with an upper bound" not in Page(small_page).text
 
 
