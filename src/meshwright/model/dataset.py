@@ -88,7 +88,7 @@ def draft(target: Path, force: bool = False) -> Iterator[Path]:
             _install(partial, target, force)
     except BaseException:
         with suppress(OSError):
-            _remove(partial)
+            remove_folder(partial)
         if is_new:
             with suppress(OSError):
                 target.rmdir()
@@ -101,11 +101,11 @@ def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
     (folder / MANIFEST).write_text(f"{text}\n", "utf-8")
 
 
-def _remove(folder: Path) -> None:
+def remove_folder(folder: Path) -> None:
     """Remove a folder and all that is in it."""
     for entry in folder.iterdir():
         if entry.is_dir() and not entry.is_symlink():
-            _remove(entry)
+            remove_folder(entry)
         else:
             entry.unlink()
     folder.rmdir()
@@ -154,10 +154,10 @@ def check_free(target: Path, force: bool) -> None:
         what = "is a dataset already" if MANIFEST in entries else "is there already and not empty"
         raise DatasetError(f"{target} {what}; choose another path, or overwrite with force=True (--force)")
     for name in entries & set(TABLES):
-        _check_table(target / name)
+        check_table(target / name)
 
 
-def _check_table(entry: Path) -> None:
+def check_table(entry: Path) -> None:
     """Refuse to replace what is named like a table and is none."""
     strange = [entry] if not entry.is_dir() else [file for file in entry.iterdir() if not _is_part(file)]
     if strange:
@@ -220,17 +220,17 @@ def _install(partial: Path, target: Path, force: bool) -> None:
     if force:
         old = [name for name in sorted(_old_tables(target) | new) if (target / name).exists()]
         for name in old:
-            _check_table(target / name)
+            check_table(target / name)
         (target / MANIFEST).unlink(missing_ok=True)
         for name in old:
-            _remove(target / name)
+            remove_folder(target / name)
     for name in new:
         (partial / name).rename(target / name)
     (partial / MANIFEST).rename(target / MANIFEST)
     for entry in target.iterdir():
         if _is_partial(entry) and _is_abandoned(entry):
             with suppress(OSError):
-                _remove(entry)
+                remove_folder(entry)
 
 
 def _old_tables(target: Path) -> set[str]:
