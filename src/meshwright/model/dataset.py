@@ -31,6 +31,9 @@ MANIFEST = "manifest.json"
 TABLES = ("interests", "nodes", "topics", "lists", "edges")
 """The tables that a dataset of ours can always have; others are named in the manifest."""
 
+LEFT_BEHIND = "rejected"
+"""The table that a refused ingest leaves by itself, to be looked at; it is no obstacle to the next attempt."""
+
 _PARTIAL = ".partial-"
 _OURS = ("format_version", "kind", "counts", "facts", "tables", "versions")
 _PACKAGES = ("meshwright", "numpy", "numba", "pyarrow")
@@ -61,9 +64,9 @@ def write_dataset(
 
     Everything goes to a hidden folder inside `path` first; then an old manifest is removed, old tables are
     exchanged for the new ones, and the manifest is moved in last. A path that is there already and not empty
-    is refused without `force`; with it, files that are not ours stay, and failing before the exchange (a full
-    disk, Ctrl-C) leaves the old dataset as it was. A folder named like a table that holds other files than
-    tables do is never touched.
+    is refused without `force`, unless all it holds are rejected rows; with it, files that are not ours stay,
+    and failing before the exchange (a full disk, Ctrl-C) leaves the old dataset as it was. A folder named like
+    a table that holds other files than tables do is never touched.
     """
     with draft(Path(path).absolute(), force) as folder, writing(path):
         _write_tables(folder, tables, progress)
@@ -150,10 +153,10 @@ def check_free(target: Path, force: bool) -> None:
         entries = (
             {entry.name for entry in target.iterdir() if not _is_partial(entry)} if target.is_dir() else set()
         )
-    if entries and not force:
+    if entries - {LEFT_BEHIND} and not force:
         what = "is a dataset already" if MANIFEST in entries else "is there already and not empty"
         raise DatasetError(f"{target} {what}; choose another path, or overwrite with force=True (--force)")
-    for name in entries & set(TABLES):
+    for name in entries & {*TABLES, LEFT_BEHIND}:
         check_table(target / name)
 
 
@@ -217,13 +220,14 @@ def _write_tables(folder: Path, tables: Mapping[str, TableSource], progress: Pro
 def _install(partial: Path, target: Path, force: bool) -> None:
     """Move the finished tables to where they belong, and the manifest last."""
     new = {table.name for table in partial.iterdir()} - {MANIFEST}
+    names = _old_tables(target) | new if force else {LEFT_BEHIND}
+    old = [name for name in sorted(names) if (target / name).exists()]
+    for name in old:
+        check_table(target / name)
     if force:
-        old = [name for name in sorted(_old_tables(target) | new) if (target / name).exists()]
-        for name in old:
-            check_table(target / name)
         (target / MANIFEST).unlink(missing_ok=True)
-        for name in old:
-            remove_folder(target / name)
+    for name in old:
+        remove_folder(target / name)
     for name in new:
         (partial / name).rename(target / name)
     (partial / MANIFEST).rename(target / MANIFEST)
@@ -236,9 +240,9 @@ def _install(partial: Path, target: Path, force: bool) -> None:
 def _old_tables(target: Path) -> set[str]:
     """The tables of the dataset that `target` is or was."""
     try:
-        return set(TABLES) | set(read_manifest(target)["tables"])
+        return {*TABLES, LEFT_BEHIND, *read_manifest(target)["tables"]}
     except DatasetError:
-        return set(TABLES)
+        return {*TABLES, LEFT_BEHIND}
 
 
 def read_manifest(path: str | Path, *kinds: str) -> dict[str, Any]:

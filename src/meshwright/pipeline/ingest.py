@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from meshwright.errors import InputError
 from meshwright.model.dataset import (
+    LEFT_BEHIND,
     MANIFEST,
     check_table,
     draft,
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 __all__ = ["FORMATS", "RELATIONS", "WILDCARDS", "IngestOptions", "fingerprint", "ingest"]
 
-REJECTED_TABLE = "rejected"
+REJECTED_TABLE = LEFT_BEHIND
 _BOTH_WAYS = """inline(if(topic is null or node = topic, array(struct(node, topic)),
                           array(struct(node, topic), struct(topic as node, node as topic))))"""
 

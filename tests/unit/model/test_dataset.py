@@ -508,3 +508,21 @@ def test_what_another_live_run_is_writing_is_left_alone(tmp_path):
     busy.mkdir(parents=True)
     Interests.from_pairs([("a", "t")]).write(tmp_path / "x")
     assert busy.is_dir()
+
+
+def test_rejected_rows_that_an_attempt_left_are_no_obstacle_to_the_next(tmp_path):
+    left = tmp_path / "x" / "rejected"
+    left.mkdir(parents=True)
+    (left / "part-0.parquet").write_bytes(b"")
+    interests = Interests.from_pairs([("a", "t")])
+    interests.write(tmp_path / "x")
+    assert Interests.read(tmp_path / "x") == interests
+    assert not left.exists()
+
+
+def test_a_folder_called_rejected_with_other_files_is_not_touched(tmp_path):
+    (tmp_path / "x" / "rejected").mkdir(parents=True)
+    (tmp_path / "x" / "rejected" / "letter.txt").write_text("no")
+    with pytest.raises(DatasetError, match=r"letter\.txt is in the way"):
+        Interests.from_pairs([("a", "t")]).write(tmp_path / "x")
+    assert (tmp_path / "x" / "rejected" / "letter.txt").read_text() == "no"
