@@ -123,6 +123,6 @@ def _show(out: str, manifest: dict[str, Any]) -> None:
         if alike["count"]:
             shown = "; ".join(" and ".join(map(repr, names)) for names in alike["examples"])
             print(
-                f"Warning: {alike['count']:,} {what} differ from another only by case or by blanks at the ends, "
-                f"and stay different: {shown}"
+                f"Warning: {alike['count']:,} {what} differ from another only by case or by blanks at the "
+                f"ends, and stay different: {shown}"
             )

@@ -32,7 +32,7 @@ TABLES = ("interests", "nodes", "topics", "lists", "edges")
 """The tables that a dataset of ours can always have; others are named in the manifest."""
 
 LEFT_BEHIND = "rejected"
-"""The table that a refused ingest leaves by itself, to be looked at; it is no obstacle to the next attempt."""
+"""The table that a refused ingest leaves by itself, to be looked at; no obstacle to the next attempt."""
 
 _PARTIAL = ".partial-"
 _OURS = ("format_version", "kind", "counts", "facts", "tables", "versions")
@@ -65,8 +65,8 @@ def write_dataset(
     Everything goes to a hidden folder inside `path` first; then an old manifest is removed, old tables are
     exchanged for the new ones, and the manifest is moved in last. A path that is there already and not empty
     is refused without `force`, unless all it holds are rejected rows; with it, files that are not ours stay,
-    and failing before the exchange (a full disk, Ctrl-C) leaves the old dataset as it was. A folder named like
-    a table that holds other files than tables do is never touched.
+    and failing before the exchange (a full disk, Ctrl-C) leaves the old dataset as it was. A folder named
+    like a table that holds other files than tables do is never touched.
     """
     with draft(Path(path).absolute(), force) as folder, writing(path):
         _write_tables(folder, tables, progress)

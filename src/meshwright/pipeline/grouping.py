@@ -37,8 +37,9 @@ class _Sorted(NamedTuple):
 def grouped(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Batches of `name: string, code: int32`, in any order, as GROUPED, sorted by name, each name once.
 
-    A code is the id of a topic, NO_TOPIC, or `own_code`. `duplicates` counts the rows of a name that said again
-    what another had said. Holds the distinct rows, and up to as many others, in memory: some 40 bytes a row.
+    A code is the id of a topic, NO_TOPIC, or `own_code`. `duplicates` counts the rows of a name that said
+    again what another had said. Holds the distinct rows, and up to as many others, in memory: some 40 bytes
+    a row.
     """
     waiting: list[pa.Table] = []
     rows, enough = 0, ROWS_AT_ONCE
@@ -85,7 +86,9 @@ def _lists(found: _Sorted) -> Iterator[pa.RecordBatch]:
     bounds = np.searchsorted(row, np.arange(count + 1))
     start = 0
     while start < count:
-        stop = max(start + 1, int(np.searchsorted(bounds, bounds[start] + _INTERESTS_A_BATCH, side="right")) - 1)
+        stop = max(
+            start + 1, int(np.searchsorted(bounds, bounds[start] + _INTERESTS_A_BATCH, side="right")) - 1
+        )
         offsets = pa.array((bounds[start : stop + 1] - bounds[start]).astype(np.int32))
         values = pa.array(topic[bounds[start] : bounds[stop]].astype(np.int32))
         lists = pa.ListArray.from_arrays(offsets, values)
@@ -95,7 +98,7 @@ def _lists(found: _Sorted) -> Iterator[pa.RecordBatch]:
 
 
 def _interests(found: _Sorted) -> tuple[Longs, Longs]:
-    """Names and topics of all interests, sorted; a topic that a name has of itself and reads too comes once."""
+    """Names and topics of all interests, sorted; a topic of its own that a name also read comes once."""
     own = found.code < NO_TOPIC
     if not own.any():
         kept = found.code >= 0

@@ -1,14 +1,15 @@
-"""Ids and dense lists, made once: an id is the rank of a name in UTF-8 byte order, which is Spark's order too."""
+"""Ids and dense lists, made once: an id is the rank of a name in UTF-8 byte order, which is Spark's too."""
 
 from __future__ import annotations
 
 from functools import reduce
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from meshwright.errors import CapacityError
+from meshwright.errors import CapacityError, DatasetError
+from meshwright.model.files import reading
 from meshwright.pipeline.grouping import NO_TOPIC, grouped
-from meshwright.pipeline.storage import read_table, url
+from meshwright.pipeline.storage import url
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -18,51 +19,76 @@ _NAMED = "name string"
 _MOST_IDS = 2**31 - 1
 
 ROWS_A_PART = 2_000_000
-"""Rows that one task brings into lists: about 100 MB in its Python."""
+"""The most rows that one task brings into lists, on average: about 100 MB in its Python."""
+
+_FEWEST_ROWS_A_PART = 100_000
 
 MOST_BROADCAST_BYTES = 1 << 26
-"""Names of topics up to this size go to every task, at some three times the size; more are joined by a shuffle."""
+"""Names of topics up to this size go to every task, at some three times the size; more are shuffled."""
 
 
 class Numbered(NamedTuple):
     """A table in the order of its ids, with the column `id`, as it lies in Parquet files."""
 
     frame: DataFrame
-    count: int
+    total: int
     name_bytes: int
 
 
 def write_topics(session: SparkSession, names: DataFrame, folder: Path) -> Numbered:
-    """The distinct names of `names`, which has one column `name`, sorted and numbered. One shuffle of the distinct."""
+    """The distinct values of the one column `name`, sorted and numbered; shuffles those of each task."""
     names.distinct().orderBy("name").write.parquet(url(folder))
     return numbered(session, folder, _NAMED)
 
 
 def numbered(session: SparkSession, folder: Path, schema: str) -> Numbered:
-    """Files that were written sorted by name, with ids: the rows of the files before, and the row in the file.
+    """Files that were written sorted by name, with ids: the rows in the files before, and before in the file.
 
-    One light job counts the rows of each file. Each file is read by itself and in its turn: Spark would take
-    larger ones first, and what is written from here would not be in the order of ids.
+    The rows of each file are read from its footer. Each file is read by itself and in its turn: Spark would
+    take larger ones first, and what is written from here would not be in the order of ids.
     """
     from pyspark.sql import functions as f
 
-    size = f.sum(f.octet_length("name"))
-    files = (
-        read_table(session, folder)
-        .groupBy(f.col("_metadata.file_name").alias("file"))
-        .agg(f.count("*").alias("rows"), size.alias("bytes"))
-        .collect()
-    )
-    parts, before = [], 0
-    for file, rows, _ in sorted(map(tuple, files)):
-        part = session.read.schema(schema).option("__globPaths__", "false").parquet(url(folder / file))
+    parts, before, size = [], 0, 0
+    for file in part_sizes(session, folder):
+        part = session.read.schema(schema).option("__globPaths__", "false").parquet(url(file.path))
         number = (f.lit(before) + f.col("_metadata.row_index")).cast("int")
         parts.append(part.select(number.alias("id"), "*"))
-        before += rows
+        before, size = before + file.rows, size + file.size
     if before > _MOST_IDS:
-        raise CapacityError(f"there are {before:,} names, and ids reach to {_MOST_IDS:,}; take a part of the data")
-    frame = reduce(lambda one, other: one.unionAll(other), parts or [session.createDataFrame([], f"id int, {schema}")])
-    return Numbered(frame, before, sum(row.bytes for row in files))
+        raise CapacityError(
+            f"there are {before:,} names, and ids reach to {_MOST_IDS:,}; take a part of the data"
+        )
+    nothing = session.createDataFrame([], f"id int, {schema}")
+    return Numbered(reduce(lambda one, other: one.unionAll(other), parts or [nothing]), before, size)
+
+
+class PartSize(NamedTuple):
+    """What a footer says: the rows of a part file, and its bytes before compression."""
+
+    path: Path
+    rows: int
+    size: int
+
+
+def part_sizes(session: SparkSession, folder: Path) -> list[PartSize]:
+    """The part files of a table that have rows, by name, without a job: a few milliseconds a file."""
+    jvm: Any = session.sparkContext._jvm
+    conf = session.sparkContext._jsc.hadoopConfiguration()
+    found = []
+    with reading(folder, DatasetError):
+        for path in sorted(folder.iterdir(), key=lambda file: file.name):
+            if path.suffix == ".parquet":
+                place = jvm.org.apache.hadoop.fs.Path(url(path))
+                file = jvm.org.apache.parquet.hadoop.util.HadoopInputFile.fromPath(place, conf)
+                reader = jvm.org.apache.parquet.hadoop.ParquetFileReader.open(file)
+                try:
+                    blocks = reader.getFooter().getBlocks()
+                    size = sum(block.getTotalByteSize() for block in blocks)
+                    found.append(PartSize(path, int(reader.getRecordCount()), int(size)))
+                finally:
+                    reader.close()
+    return [part for part in found if part.rows]
 
 
 def coded(pairs: DataFrame, topics: Numbered) -> DataFrame:
@@ -71,7 +97,9 @@ def coded(pairs: DataFrame, topics: Numbered) -> DataFrame:
 
     known = topics.frame.select("id", f.col("name").alias("topic"))
     code = f.coalesce("id", f.lit(NO_TOPIC))
-    return pairs.join(_small(known, topics), "topic", "left").select(f.col("node").alias("name"), code.alias("code"))
+    return pairs.join(_small(known, topics), "topic", "left").select(
+        f.col("node").alias("name"), code.alias("code")
+    )
 
 
 def _small(frame: DataFrame, topics: Numbered) -> DataFrame:
@@ -91,13 +119,18 @@ def as_users(topics: Numbered, own_topic: bool) -> DataFrame:
 def write_lists(session: SparkSession, rows: DataFrame, count: int, folder: Path) -> Numbered:
     """`name, code` as one row of GROUPED for each name, sorted and numbered; `count` is about how many rows.
 
-    One shuffle by ranges of names. A task brings its range into lists in memory; a name is in one range, so a
-    node with a million topics is a list of four megabytes, and a topic with a million nodes is spread over all.
+    One shuffle by ranges of names. A task brings its range into lists in memory; a name is in one range, so
+    a node with a million topics is a list of four megabytes, and a topic with a million nodes is spread.
     """
-    parts = max(session.sparkContext.defaultParallelism, -(-count // ROWS_A_PART))
-    ranges = rows.repartitionByRange(parts, "name")
+    ranges = rows.repartitionByRange(_parts(session, count), "name")
     ranges.mapInArrow(grouped, GROUPED).write.parquet(url(folder))
     return numbered(session, folder, GROUPED)
+
+
+def _parts(session: SparkSession, count: int) -> int:
+    """One for each core, unless they would be tiny or too large."""
+    useful = min(session.sparkContext.defaultParallelism, -(-count // _FEWEST_ROWS_A_PART))
+    return max(1, useful, -(-count // ROWS_A_PART))
 
 
 def interest_names(nodes: Numbered, topics: Numbered) -> DataFrame:

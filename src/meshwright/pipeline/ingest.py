@@ -68,11 +68,11 @@ def ingest(
     force: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
-    """Read files of pairs, follows or friendships and write an interests dataset at `out`; gives its manifest.
+    """Read files of pairs, follows or friendships, write an interests dataset at `out`; gives its manifest.
 
     What can't be used goes to `rejected`, by default a table of the dataset. When it is more than
-    `options.max_rejected` of the rows, the dataset is not made, and that table alone stays. Text is parsed once
-    and pairs are shuffled once, by node; nothing of the size of the interests comes to the driver.
+    `options.max_rejected` of the rows, the dataset is not made, and that table alone stays. Text is parsed
+    once and pairs are shuffled once, by node; nothing of the size of the interests comes to the driver.
     """
     timer = StageTimer(progress)
     with translated(), draft(out, force) as folder:
@@ -104,7 +104,7 @@ def ingest(
 def _read(
     session: SparkSession, files: Sequence[InputFile], format: str, options: IngestOptions, scratch: Path
 ) -> DataFrame:
-    """`node, topic, reason` and where they are from; text is parsed into Parquet, Parquet is used as it is."""
+    """`node, topic, reason` and where from; text is parsed into Parquet, Parquet is used as it is."""
     if format == "parquet":
         return reading.parquet_rows(session, files, options)
     return reading.stage_lines(session, files, format, options, scratch / "rows")
@@ -127,8 +127,9 @@ def _write_rejected(
             check_table(folder)
             remove_folder(folder)
     if not quality.rejected:
-        found = session.createDataFrame([], reading.REJECTED)
-    elif "block" in rows.columns:
+        session.createDataFrame([], reading.REJECTED).write.parquet(url(folder))
+        return
+    if "block" in rows.columns:
         found = reading.rejected_lines(session, rows, files)
     else:
         found = reading.rejected_parquet(session, rows, files)
@@ -138,9 +139,10 @@ def _write_rejected(
 def _too_many(
     session: SparkSession, quality: Quality, options: IngestOptions, place: Path, out: Path, keep: bool
 ) -> InputError:
-    """The error for too many rejected rows; the table of them is moved to where it stays, if it is to be kept."""
+    """The error for too many rejected rows; the table of them is moved to where it stays, if it may."""
     reason, count = next(iter(quality.reasons.items()))
-    example = read_table(session, place).filter(f"reason = '{reason}'").first()
+    examples = read_table(session, place).filter(f"reason = '{reason}'").select("file", "line").take(1)
+    example = ", as at {}:{}".format(*examples[0])
     where = f"; all are in {place}"
     if keep and (out / MANIFEST).exists():
         where = f"; the dataset at {out} stays as it was, so ingest to another path to see all of them"
@@ -153,7 +155,7 @@ def _too_many(
         where = f"; all are in {kept}"
     return InputError(
         f"{quality.rejected:,} of {quality.rows:,} rows can't be used, more than --max-rejected "
-        f"{options.max_rejected:g} allows: {count:,} times {reason!r}, as at {example.file}:{example.line}{where}"
+        f"{options.max_rejected:g} allows: {count:,} times {reason!r}{example}{where}"
     )
 
 
@@ -198,8 +200,8 @@ def _write_tables(session: SparkSession, folder: Path, nodes: Numbered, topics: 
         frame.write.parquet(url(folder / name))
     sums = nodes.frame.agg(f.sum(f.size("topic_ids")), f.sum("duplicates")).first()
     interests, duplicates = (int(value or 0) for value in sums or (0, 0))
-    alike = {name: look_alikes(read_table(session, folder / name)) for name in ("nodes", "topics")}
-    counts = {"nodes": nodes.count, "topics": topics.count, "interests": interests}
+    alike = look_alikes({"nodes": nodes.frame, "topics": topics.frame})
+    counts = {"nodes": nodes.total, "topics": topics.total, "interests": interests}
     return _Found(counts, {"duplicates": duplicates, "look_alikes": alike})
 
 

@@ -22,8 +22,8 @@ class IngestOptions:
 
     `columns` are two names, or two positions from 1. Without `format` it is told by the files' names; without
     `header`, delimited files have one unless the columns are positions. `max_rejected` is the fraction of the
-    rows that may be of no use. With `own_topic`, users who follow or befriend are subscribed to their own topic
-    as well. `wildcards` says what becomes of topics with a level `#` or `+`, in pairs.
+    rows that may be of no use. With `own_topic`, users who follow or befriend are subscribed to their own
+    topic as well. `wildcards` says what becomes of topics with a level `#` or `+`, in pairs.
     """
 
     relation: str
@@ -40,11 +40,17 @@ class IngestOptions:
         _check_choice("--format", self.format, (*FORMATS, None))
         _check_choice("--wildcards", self.wildcards, WILDCARDS)
         if not 0 <= self.max_rejected <= 1:
-            raise OptionError(f"--max-rejected is {self.max_rejected}; give a fraction from 0 to 1, such as 0.01")
+            raise OptionError(
+                f"--max-rejected is {self.max_rejected}; give a fraction from 0 to 1, such as 0.01"
+            )
         if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n'):
-            raise OptionError(f"--delimiter is {self.delimiter!r}; give one character, no quote and no line break")
+            raise OptionError(
+                f"--delimiter is {self.delimiter!r}; give one character, no quote and no line break"
+            )
         if self.own_topic and self.relation == "pairs":
-            raise OptionError("--own-topic is for --as follows and --as friendship, where nodes are topics; leave it out")
+            raise OptionError(
+                "--own-topic is for --as follows and --as friendship, where nodes are topics; leave it out"
+            )
         self._check_columns()
         if self.format is not None:
             self.check_format(self.format)
@@ -56,14 +62,18 @@ class IngestOptions:
             raise OptionError(f"--columns is {self.columns!r}; give two, such as user,genre or 1,2")
         numbers = [name.isdecimal() for name in self.columns]
         if any(numbers) and not all(numbers):
-            raise OptionError(f"--columns mixes a name and a position: {','.join(self.columns)}; give two of a kind")
+            raise OptionError(
+                f"--columns mixes a name and a position: {','.join(self.columns)}; give two of a kind"
+            )
         if all(numbers) and min(map(int, self.columns)) < 1:
             raise OptionError(f"--columns is {','.join(self.columns)}; positions count from 1")
 
     def check_format(self, name: str) -> None:
         """Refuse what files of this format don't have."""
         if self.delimiter is not None and name not in ("csv", "tsv"):
-            raise OptionError(f"--delimiter is for csv and tsv, and the input is {name}; leave it out, or give --format csv")
+            raise OptionError(
+                f"--delimiter is for csv and tsv, and the input is {name}; leave it out, or give --format csv"
+            )
         if self.header is not None and name not in _WITH_HEADER:
             raise OptionError(f"--header and --no-header are for csv, tsv and edges, and the input is {name}")
         if self.positions is not None and name == "jsonl":

@@ -13,7 +13,14 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 FORMATS = ("csv", "tsv", "edges", "jsonl", "parquet")
-_ENDINGS = {"csv": "csv", "tsv": "tsv", "jsonl": "jsonl", "ndjson": "jsonl", "json": "jsonl", "parquet": "parquet"}
+_ENDINGS = {
+    "csv": "csv",
+    "tsv": "tsv",
+    "jsonl": "jsonl",
+    "ndjson": "jsonl",
+    "json": "jsonl",
+    "parquet": "parquet",
+}
 _UNPACKED = frozenset({"gz", "bz2", "deflate"})
 _NOT_UNPACKED = frozenset({"zip", "xz", "zst", "7z", "rar", "tar", "tgz", "lz4", "snappy"})
 _PATTERN = frozenset("*?[{")
@@ -36,8 +43,8 @@ class InputFile(NamedTuple):
 def input_files(session: SparkSession, inputs: Sequence[str]) -> list[InputFile]:
     """All files that paths, folders, patterns and URLs stand for, each once, in the order given.
 
-    Folders are searched to the bottom; names that begin with `.` or `_` are passed over there, and empty files
-    everywhere. An input that is missing, can't be read or gives no file with anything in it is refused.
+    Folders are searched to the bottom; names that begin with `.` or `_` are passed over there, and empty
+    files everywhere. An input that is missing, can't be read or gives no file with anything in it is refused.
     """
     if not inputs:
         raise InputError("there is no input; give at least one file, folder or pattern")
@@ -52,7 +59,7 @@ def input_files(session: SparkSession, inputs: Sequence[str]) -> list[InputFile]
 
 def _expanded(session: SparkSession, text: str) -> list[InputFile]:
     path = _hadoop_path(session, text)
-    conf = session.sparkContext._jsc.hadoopConfiguration()  # type: ignore[attr-defined]
+    conf = session.sparkContext._jsc.hadoopConfiguration()
     try:
         system = with_errors(lambda: path.getFileSystem(conf))
         # A name that has a `[` in it and exists is that file, not a pattern.
@@ -111,7 +118,9 @@ def format_of(files: Sequence[InputFile], given: str | None) -> str:
         by_format.setdefault(format_by_name(file.path), file.path)
     if len(by_format) > 1:
         examples = ", ".join(f"{path} looks like {name}" for name, path in by_format.items())
-        raise InputError(f"the files have several formats: {examples}; ingest one format at a time, or give --format")
+        raise InputError(
+            f"the files have several formats: {examples}; ingest one format at a time, or give --format"
+        )
     return next(iter(by_format))
 
 
@@ -119,7 +128,9 @@ def format_by_name(path: str) -> str:
     """The format that a file's name says; one without a known ending is an edge list."""
     endings = path.rsplit("/", 1)[-1].lower().split(".")[1:]
     if endings and endings[-1] in _NOT_UNPACKED:
-        raise InputError(f"{path}: .{endings[-1]} can't be read; unpack it, or compress it with gzip or bzip2")
+        raise InputError(
+            f"{path}: .{endings[-1]} can't be read; unpack it, or compress it with gzip or bzip2"
+        )
     if endings and endings[-1] in _UNPACKED:
         endings.pop()
     return _ENDINGS.get(endings[-1], "edges") if endings else "edges"
@@ -128,7 +139,7 @@ def format_by_name(path: str) -> str:
 def beginning(session: SparkSession, file: InputFile, lines: int) -> bytes:
     """The beginning of a file, decompressed by its name: at least that many whole lines, if it has them."""
     jvm: Any = session.sparkContext._jvm
-    conf = session.sparkContext._jsc.hadoopConfiguration()  # type: ignore[attr-defined]
+    conf = session.sparkContext._jsc.hadoopConfiguration()
     path = jvm.org.apache.hadoop.fs.Path(file.place)
     try:
         stream = with_errors(lambda: path.getFileSystem(conf).open(path))
@@ -139,7 +150,9 @@ def beginning(session: SparkSession, file: InputFile, lines: int) -> bytes:
         finally:
             stream.close()
     except OSError as error:
-        raise InputError(f"{file.path} can't be read: {error}; fetch it again, or check who may read it") from error
+        raise InputError(
+            f"{file.path} can't be read: {error}; fetch it again, or check who may read it"
+        ) from error
 
 
 def _first_bytes(stream: Any, lines: int) -> bytes:

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from meshwright.errors import InputError
-from meshwright.pipeline import lines
+from meshwright.pipeline import cutting, lines
+from meshwright.pipeline.cutting import Layout
 from meshwright.pipeline.ingest_options import IngestOptions
 from meshwright.pipeline.inputs import InputFile, beginning
-from meshwright.pipeline.lines import Layout
 from meshwright.pipeline.storage import read_table, url
 
 if TYPE_CHECKING:
@@ -49,7 +49,7 @@ def raw_lines(text: DataFrame) -> DataFrame:
     """
     from pyspark.sql import functions as f
 
-    fits = f.octet_length("value") <= lines.LONGEST_LINE
+    fits = f.octet_length("value") <= cutting.LONGEST_LINE
     start = f.substring("value", 1, lines.SHOWN_CHARACTERS)
     return text.select(
         f.when(fits, f.col("value").cast("binary")).alias("line"),
@@ -78,7 +78,11 @@ def _one_layout(format: str, options: IngestOptions) -> Layout | None:
     wildcards = _refuses_wildcards(options)
     if format == "jsonl":
         return Layout(kind="jsonl", columns=options.names, wildcards=wildcards)
-    if format == "edges" and not options.header and (options.columns is None or options.positions is not None):
+    if (
+        format == "edges"
+        and not options.header
+        and (options.columns is None or options.positions is not None)
+    ):
         return Layout(kind="edges", columns=options.positions or (0, 1), wildcards=wildcards)
     return None
 
@@ -126,11 +130,15 @@ def _first_fields(path: str, begin: bytes, delimiter: str | None) -> tuple[int, 
                 if line.strip() and not line.strip().startswith((b"#", b"%")):
                     return number, line.decode().split()
             elif line:
-                return number, lines.split_line(line.decode(), delimiter)
+                return number, cutting.split_line(line.decode(), delimiter)
     except UnicodeDecodeError:
-        raise InputError(f"{path}: the first line is not UTF-8; save it as UTF-8, or check --format") from None
+        raise InputError(
+            f"{path}: the first line is not UTF-8; save it as UTF-8, or check --format"
+        ) from None
     except csv.Error as error:
-        raise InputError(f"{path}: the first line can't be cut: {error}; check --format and --delimiter") from None
+        raise InputError(
+            f"{path}: the first line can't be cut: {error}; check --format and --delimiter"
+        ) from None
     return 0, []
 
 
@@ -153,11 +161,11 @@ def no_column(path: str, name: str, found: Sequence[str]) -> str:
     """What to say of a file that lacks a column, or has it twice."""
     fault = "has more than one column" if name in found else "has no column"
     shown = ", ".join(found[:20]) + (", …" if len(found) > 20 else "")
-    return f"{path} {fault} {name!r}; its columns are {shown[:500]}: say which to use with --columns A,B (or 1,2)"
+    return f"{path} {fault} {name!r}; its columns are {shown[:500]}: name two with --columns A,B (or 1,2)"
 
 
 def rejected_lines(session: SparkSession, staged: DataFrame, files: Sequence[InputFile]) -> DataFrame:
-    """REJECTED of what `stage_lines` wrote: the line in a file is the one in the block, and those of blocks before."""
+    """REJECTED of what `stage_lines` wrote; lines are counted from the start of the file, not of a block."""
     from pyspark.sql import functions as f
 
     names = session.createDataFrame(
@@ -169,7 +177,9 @@ def rejected_lines(session: SparkSession, staged: DataFrame, files: Sequence[Inp
     return (
         bad.join(f.broadcast(names), "file")
         .join(f.broadcast(before), ["file", "block"])
-        .select(f.col("path").alias("file"), (f.col("line") + f.col("before")).alias("line"), "reason", "text")
+        .select(
+            f.col("path").alias("file"), (f.col("line") + f.col("before")).alias("line"), "reason", "text"
+        )
     )
 
 
@@ -249,17 +259,17 @@ def _with_reasons(rows: DataFrame, refuse_wildcards: bool) -> DataFrame:
 
     node, topic = f.col("node"), f.col("topic")
     reason = (
-        f.when(node.isNull() | (topic.isNull() & ~f.col("alone")), lines.NULL)
-        .when(~f.is_valid_utf8(node) | ~f.is_valid_utf8(topic), lines.NOT_UTF8)
-        .when((node == "") | (topic == ""), lines.EMPTY_NAME)
+        f.when(node.isNull() | (topic.isNull() & ~f.col("alone")), cutting.NULL)
+        .when(~f.is_valid_utf8(node) | ~f.is_valid_utf8(topic), cutting.NOT_UTF8)
+        .when((node == "") | (topic == ""), cutting.EMPTY_NAME)
         .when(
-            (f.octet_length(node) > lines.LONGEST_NAME) | (f.octet_length(topic) > lines.LONGEST_NAME),
-            lines.LONG_NAME,
+            (f.octet_length(node) > cutting.LONGEST_NAME) | (f.octet_length(topic) > cutting.LONGEST_NAME),
+            cutting.LONG_NAME,
         )
     )
     if refuse_wildcards:
         maybe = topic.contains("#") | topic.contains("+")
-        reason = reason.when(maybe & topic.rlike(lines.IS_WILDCARD), lines.WILDCARD)
+        reason = reason.when(maybe & topic.rlike(lines.IS_WILDCARD), cutting.WILDCARD)
     text = f.concat_ws(", ", f.coalesce(node, f.lit("null")), f.coalesce(topic, f.lit("null")))
     shown = f.make_valid_utf8(f.substring(text, 1, lines.SHOWN_CHARACTERS))
     return rows.select("node", "topic", "file", "line", reason.alias("reason"), shown.alias("text"))

@@ -10,7 +10,10 @@ from meshwright.pipeline.grouping import NO_TOPIC, grouped, own_code
 def lists(rows, batch_rows=3):
     """What `grouped` makes of (name, code) rows that come in small batches."""
     batches = [
-        pa.record_batch([pa.array([n for n, _ in part], pa.string()), pa.array([c for _, c in part], pa.int32())], ["name", "code"])
+        pa.record_batch(
+            [pa.array([n for n, _ in part], pa.string()), pa.array([c for _, c in part], pa.int32())],
+            ["name", "code"],
+        )
         for part in (rows[at : at + batch_rows] for at in range(0, len(rows), batch_rows))
     ]
     found = [row for batch in grouped(iter(batches)) for row in batch.to_pylist()]
@@ -40,7 +43,9 @@ codes = st.one_of(st.integers(0, 4), st.just(NO_TOPIC), st.integers(0, 4).map(ow
 
 
 @pytest.mark.parametrize("at_once", [2, 1 << 20])
-@given(rows=st.lists(st.tuples(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=2), codes)))
+@given(
+    rows=st.lists(st.tuples(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=2), codes))
+)
 def test_lists_are_those_of_a_dictionary_of_sets(rows, at_once):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(grouping, "ROWS_AT_ONCE", at_once)
@@ -48,7 +53,9 @@ def test_lists_are_those_of_a_dictionary_of_sets(rows, at_once):
         found = lists(rows)
     read, all_topics = {}, {}
     for name, code in rows:
-        all_topics.setdefault(name, set()).update([] if code == NO_TOPIC else [code if code >= 0 else -2 - code])
+        all_topics.setdefault(name, set()).update(
+            [] if code == NO_TOPIC else [code if code >= 0 else -2 - code]
+        )
         read.setdefault(name, []).extend([code] if code >= 0 else [])
     expected = [
         (name, sorted(all_topics[name]), len(read[name]) - len(set(read[name])))

@@ -7,15 +7,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from meshwright.pipeline import lines
-from meshwright.pipeline.lines import STAGED, Layout, Place, parsed, staged
+from meshwright.pipeline import cutting, lines
+from meshwright.pipeline.cutting import Layout
+from meshwright.pipeline.lines import STAGED, Place, parsed, staged
 
 EDGES = Layout(kind="edges", columns=(0, 1))
 CSV = Layout(kind="delimited", columns=(0, 1), width=2)
 JSONL = Layout(kind="jsonl", columns=("user", "likes"))
 
 
-def read(rows, layout, place=Place(7, 0, 1)):
+START = Place(7, 0, 1)
+
+
+def read(rows, layout, place=START):
     """The pairs, and (line, reason) of what can't be used."""
     data = [row if isinstance(row, bytes) else row.encode() for row in rows]
     batches = list(parsed(pa.array(data, pa.binary()), pa.nulls(len(data), pa.binary()), layout, place))
@@ -32,14 +36,14 @@ def test_edge_lists_skip_comments_and_blank_lines_and_ignore_further_columns():
 def test_edge_lists_take_columns_by_position():
     assert read(["1 a b", "2 c d", "3 e"], Layout(kind="edges", columns=(2, 1))) == (
         [("b", "a"), ("d", "c")],
-        [(3, lines.MISSING_COLUMN)],
+        [(3, cutting.MISSING_COLUMN)],
     )
 
 
 def test_a_line_of_another_number_of_columns_is_rejected():
     pairs, bad = read(["a,b", "a", "a,b,c", '"a,b",c', '"x",y,z'], CSV)
     assert pairs == [("a", "b"), ("a,b", "c")]
-    assert bad == [(row, lines.WRONG_COLUMNS) for row in (2, 3, 5)]
+    assert bad == [(row, cutting.WRONG_COLUMNS) for row in (2, 3, 5)]
 
 
 def test_names_in_delimited_files_stay_as_they_stand():
@@ -54,22 +58,22 @@ def test_names_in_delimited_files_stay_as_they_stand():
 def test_a_quote_that_is_not_closed_spoils_its_own_line_only():
     assert read(['"a,b', "c,d", '"e"f,g'], CSV) == (
         [("c", "d")],
-        [(1, lines.UNCLOSED_QUOTE), (3, lines.UNCLOSED_QUOTE)],
+        [(1, cutting.UNCLOSED_QUOTE), (3, cutting.UNCLOSED_QUOTE)],
     )
 
 
 @pytest.mark.parametrize(
     ("row", "reason"),
     [
-        (",b", lines.EMPTY_NAME),
-        ("a,", lines.EMPTY_NAME),
-        ('"",b', lines.EMPTY_NAME),
-        (b"caf\xe9,b", lines.NOT_UTF8),
-        (b"\xed\xa0\x80,b", lines.NOT_UTF8),
-        ("a," + "b" * 65_536, lines.LONG_NAME),
-        ("a,home/+/light", lines.WILDCARD),
-        ("a,#", lines.WILDCARD),
-        ("a,home/#", lines.WILDCARD),
+        (",b", cutting.EMPTY_NAME),
+        ("a,", cutting.EMPTY_NAME),
+        ('"",b', cutting.EMPTY_NAME),
+        (b"caf\xe9,b", cutting.NOT_UTF8),
+        (b"\xed\xa0\x80,b", cutting.NOT_UTF8),
+        ("a," + "b" * 65_536, cutting.LONG_NAME),
+        ("a,home/+/light", cutting.WILDCARD),
+        ("a,#", cutting.WILDCARD),
+        ("a,home/#", cutting.WILDCARD),
     ],
 )
 def test_a_row_that_is_of_no_use_says_why(row, reason):
@@ -79,7 +83,7 @@ def test_a_row_that_is_of_no_use_says_why(row, reason):
 
 def test_the_longest_name_is_counted_in_bytes():
     assert read(["a," + "b" * 65_535], CSV)[1] == []
-    assert read(["a," + "é" * 32_768], CSV)[1] == [(1, lines.LONG_NAME)]
+    assert read(["a," + "é" * 32_768], CSV)[1] == [(1, cutting.LONG_NAME)]
 
 
 def test_a_byte_order_mark_is_no_part_of_a_name_and_only_at_the_start():
@@ -95,12 +99,21 @@ def test_the_header_is_passed_over_where_it_stands():
 
 
 def test_lists_in_json_become_pairs_and_an_empty_one_a_node_alone():
-    rows = ['{"user": "a", "likes": ["x", "y"]}', "", '{"likes": [], "user": "b"}', '{"user": "c", "likes": ["x"]}']
+    rows = [
+        '{"user": "a", "likes": ["x", "y"]}',
+        "",
+        '{"likes": [], "user": "b"}',
+        '{"user": "c", "likes": ["x"]}',
+    ]
     assert sorted(read(rows, JSONL)[0], key=str) == [("a", "x"), ("a", "y"), ("b", None), ("c", "x")]
 
 
 def test_numbers_and_booleans_in_json_are_names_as_they_are_written():
-    rows = ['{"user": 7, "likes": 1.50}', '{"user": true, "likes": 12345678901234567890}', '{"user": -0, "likes": "x"}']
+    rows = [
+        '{"user": 7, "likes": 1.50}',
+        '{"user": true, "likes": 12345678901234567890}',
+        '{"user": -0, "likes": "x"}',
+    ]
     expected = [("7", "1.50"), ("true", "12345678901234567890"), ("-0", "x")]
     assert read(rows, JSONL) == (expected, [])
     assert [read([row], JSONL)[0][0] for row in rows] == expected
@@ -109,18 +122,18 @@ def test_numbers_and_booleans_in_json_are_names_as_they_are_written():
 @pytest.mark.parametrize(
     ("row", "reasons"),
     [
-        ('{"user": "a"}', [lines.MISSING_COLUMN]),
-        ('{"user": null, "likes": "x"}', [lines.NULL]),
-        ('{"user": "a", "likes": null}', [lines.NULL]),
-        ('{"user": "a", "likes": [null, "y", ""]}', [lines.EMPTY_NAME, lines.NULL]),
-        ('{"user": {"id": 1}, "likes": "x"}', [lines.NOT_A_NAME]),
-        ('{"user": "a", "likes": [["x"]]}', [lines.NOT_A_NAME]),
-        ('{"user": "a", "likes": "x"', [lines.NOT_JSON]),
-        ('{"user": "a", "likes": "x"} {"user": "b", "likes": "x"}', [lines.NOT_JSON]),
-        ('["a", "x"]', [lines.NOT_JSON]),
-        ('{"user": NaN, "likes": "x"}', [lines.NOT_JSON]),
-        ("[" * 100_000, [lines.NOT_JSON]),
-        (r'{"user": "\ud800", "likes": "x"}', [lines.NOT_UTF8]),
+        ('{"user": "a"}', [cutting.MISSING_COLUMN]),
+        ('{"user": null, "likes": "x"}', [cutting.NULL]),
+        ('{"user": "a", "likes": null}', [cutting.NULL]),
+        ('{"user": "a", "likes": [null, "y", ""]}', [cutting.EMPTY_NAME, cutting.NULL]),
+        ('{"user": {"id": 1}, "likes": "x"}', [cutting.NOT_A_NAME]),
+        ('{"user": "a", "likes": [["x"]]}', [cutting.NOT_A_NAME]),
+        ('{"user": "a", "likes": "x"', [cutting.NOT_JSON]),
+        ('{"user": "a", "likes": "x"} {"user": "b", "likes": "x"}', [cutting.NOT_JSON]),
+        ('["a", "x"]', [cutting.NOT_JSON]),
+        ('{"user": NaN, "likes": "x"}', [cutting.NOT_JSON]),
+        ("[" * 100_000, [cutting.NOT_JSON]),
+        (r'{"user": "\ud800", "likes": "x"}', [cutting.NOT_UTF8]),
     ],
 )
 def test_json_that_is_of_no_use_says_why(row, reasons):
@@ -133,7 +146,7 @@ def test_json_that_is_of_no_use_says_why(row, reasons):
 def test_a_line_that_is_too_long_shows_how_it_begins():
     data, long = pa.array([b"a b", None], pa.binary()), pa.array([None, b"x" * 300], pa.binary())
     found = pa.Table.from_batches(parsed(data, long, EDGES, Place(7, 0, 1))).to_pylist()
-    assert [row["reason"] for row in found] == [None, lines.LONG_LINE]
+    assert [row["reason"] for row in found] == [None, cutting.LONG_LINE]
     assert found[1]["text"] == "x" * 200
 
 
@@ -151,7 +164,11 @@ def test_lines_are_counted_block_by_block_over_batches():
         parts = iter([batch.slice(0, cut), batch.slice(cut)])
         found = pa.Table.from_batches(staged(parts, {1: EDGES, 2: EDGES}), STAGED).to_pylist()
         ends = [(row["file"], row["block"], row["line"]) for row in found if row["reason"] == lines.BLOCK_END]
-        bad = [(row["file"], row["block"], row["line"]) for row in found if row["reason"] == lines.MISSING_COLUMN]
+        bad = [
+            (row["file"], row["block"], row["line"])
+            for row in found
+            if row["reason"] == cutting.MISSING_COLUMN
+        ]
         assert ends == [(1, 0, 3), (1, 64, 1), (2, 0, 2)]
         assert bad == [(1, 0, 2), (1, 64, 1), (2, 0, 1)]
         assert sum(row["reason"] is None for row in found) == 3
@@ -172,11 +189,18 @@ def test_what_the_csv_module_writes_is_read_as_it_was(pairs):
 
 
 values = st.one_of(
-    names, st.integers(), st.booleans(), st.none(), st.lists(names, max_size=3), st.lists(st.integers(), max_size=3)
+    names,
+    st.integers(),
+    st.booleans(),
+    st.none(),
+    st.lists(names, max_size=3),
+    st.lists(st.integers(), max_size=3),
 )
 
 
-@given(st.lists(st.dictionaries(st.sampled_from(["user", "likes", "age"]), values), max_size=12), st.booleans())
+@given(
+    st.lists(st.dictionaries(st.sampled_from(["user", "likes", "age"]), values), max_size=12), st.booleans()
+)
 def test_json_lines_mean_the_same_together_and_one_by_one(records, escaped):
     written = [json.dumps(record, ensure_ascii=escaped) for record in records]
     together = read(written, JSONL)
