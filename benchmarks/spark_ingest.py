@@ -4,7 +4,7 @@
     python -m benchmarks.spark_ingest twitter.txt.gz --as follows
 
 Without files, interests are made up (unif, 10 to 150 subscriptions by a power law) and written as Parquet
-pairs beforehand. Memory is that of Java and of all Pythons: the sum of proportional set sizes, twice a second.
+pairs beforehand. Memory is that of Java and of all Pythons: the sum of proportional set sizes, at its peak.
 """
 
 import argparse

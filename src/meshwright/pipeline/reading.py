@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 STAGED = "node string, topic string, file bigint, block bigint, line bigint, reason string, text string"
 REJECTED = "file string, line bigint, reason string, text string"
+# One core unpacks a gzip file, and all should read what it writes: so in small pieces.
+_STAGED_BLOCK_BYTES = 1 << 23
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
 _TEXTS = ("string", "binary", "boolean", *_INTEGERS)
@@ -33,7 +35,7 @@ def stage_lines(
     layouts = file_layouts(session, files, format, options)
     raw = _without_globs(session).text([file.place for file in files])
     parsed = raw_lines(raw).mapInArrow(partial(lines.staged, layouts=layouts), STAGED)
-    parsed.write.parquet(url(folder))
+    parsed.write.option("parquet.block.size", _STAGED_BLOCK_BYTES).parquet(url(folder))
     return read_table(session, folder)
 
 
