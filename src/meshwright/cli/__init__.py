@@ -5,7 +5,19 @@ import sys
 
 import typer
 
-from meshwright.cli import algorithms, build, demo, evaluate, export, generate, import_, ingest, merge
+from meshwright.cli import (
+    algorithms,
+    build,
+    demo,
+    evaluate,
+    export,
+    generate,
+    import_,
+    ingest,
+    merge,
+    profile,
+    sample,
+)
 from meshwright.cli.common import fail, print_version
 from meshwright.errors import MeshwrightError
 
@@ -28,7 +40,19 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback(invoke_without_command=True)(print_version)
-for module in (demo, generate, ingest, import_, build, merge, evaluate, export, algorithms):
+for module in (
+    demo,
+    generate,
+    ingest,
+    import_,
+    profile,
+    sample,
+    build,
+    merge,
+    evaluate,
+    export,
+    algorithms,
+):
     module.register(app)
 
 

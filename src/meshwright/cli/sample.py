@@ -1,0 +1,132 @@
+"""`meshwright sample`: a smaller dataset that is like a large one."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from meshwright.cli.common import (
+    Conf,
+    Force,
+    Json,
+    Master,
+    Seed,
+    print_json,
+    progress_bar,
+    spark_command,
+)
+from meshwright.errors import OptionError
+
+if TYPE_CHECKING:
+    from meshwright.pipeline.bfs import BfsOptions
+    from meshwright.pipeline.universe import UniverseOptions
+
+_EPILOG = """**Examples**
+
+`meshwright sample twitter --bfs 10000 --out twitter-10k`
+
+`meshwright sample groups --universe 1000 --median-of 100 --out groups-1000`
+
+`meshwright sample journals --universe 500 --grow own --out journals-500`
+"""
+_BFS = {"start": "--start", "starts": "--starts"}
+_UNIVERSE = {
+    "grow": "--grow",
+    "nodes_of": "--nodes-of",
+    "topics_of": "--topics-of",
+    "least_subscribers": "--least-subscribers",
+    "median_of": "--median-of",
+}
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command(epilog=_EPILOG)(sample)
+
+
+def sample(
+    dataset: Annotated[str, typer.Argument(metavar="DIR", help="A dataset with interests.")],
+    out: Annotated[str, typer.Option("--out", metavar="DIR", help="The dataset to write.")],
+    bfs: Annotated[int | None, typer.Option("--bfs", metavar="N", help="So many users.")] = None,
+    universe: Annotated[
+        int | None, typer.Option("--universe", metavar="SEEDS", help="Around so many random topics.")
+    ] = None,
+    start: Annotated[
+        list[str] | None, typer.Option(metavar="NAME", help="With --bfs: start from this user; may come often.")
+    ] = None,
+    starts: Annotated[
+        int | None, typer.Option(metavar="K", help="With --bfs: start from so many random users; 1.")
+    ] = None,
+    grow: Annotated[
+        str | None,
+        typer.Option(
+            metavar="own|random",
+            help="With --universe: each user adds the topic named like the user, or one of the user's topics "
+            "at random (random).",
+        ),
+    ] = None,
+    nodes_of: Annotated[
+        str | None,
+        typer.Option(metavar="seeds|grown", help="With --universe: subscribers of what are its nodes (seeds)."),
+    ] = None,
+    topics_of: Annotated[
+        str | None,
+        typer.Option(metavar="grown|nodes", help="With --universe: the topics of what are its topics (grown)."),
+    ] = None,
+    least_subscribers: Annotated[
+        int | None, typer.Option(metavar="N", help="With --universe: prune topics under so many; 30.")
+    ] = None,
+    median_of: Annotated[
+        int | None,
+        typer.Option(metavar="K", help="With --universe: of so many, the one of median topics / nodes; 1."),
+    ] = None,
+    seed: Seed = 0,
+    force: Force = False,
+    as_json: Json = False,
+    master: Master = None,
+    conf: Conf = None,
+) -> None:
+    """Cut a smaller dataset out of a large one, on Spark.
+
+    Either by a breadth-first search over a social graph, which keeps all relations among the users visited; or
+    a self-contained universe: the users subscribed to random topics, with these and topics that the users add.
+    """
+    given = {
+        "start": tuple(start) if start else None,
+        "starts": starts,
+        "grow": grow,
+        "nodes_of": nodes_of,
+        "topics_of": topics_of,
+        "least_subscribers": least_subscribers,
+        "median_of": median_of,
+    }
+    options = _options(bfs, universe, {name: value for name, value in given.items() if value is not None})
+    with spark_command(master, conf) as session:
+        from meshwright.pipeline.sample import sample as sample_dataset
+        from meshwright.pipeline.storage import location
+
+        source, target = location(session, dataset), location(session, out)
+        manifest = sample_dataset(
+            session, source, target, options, seed=seed, force=force, progress=progress_bar()
+        )
+    if as_json:
+        print_json({"out": out, **manifest})
+    else:
+        counts = manifest["counts"]
+        print(
+            f"{out}: {counts['nodes']:,} nodes, {counts['topics']:,} topics, {counts['interests']:,} interests"
+        )
+
+
+def _options(bfs: int | None, universe: int | None, given: dict[str, Any]) -> "BfsOptions | UniverseOptions":
+    from meshwright.pipeline.bfs import BfsOptions
+    from meshwright.pipeline.universe import UniverseOptions
+
+    if (bfs is None) == (universe is None):
+        raise OptionError("give --bfs N or --universe SEEDS, one of the two")
+    way, foreign = ("--bfs", _UNIVERSE) if bfs is not None else ("--universe", _BFS)
+    for name, flag in foreign.items():
+        if name in given:
+            raise OptionError(f"{flag} does not go with {way}; leave it out")
+    if bfs is not None:
+        return BfsOptions(users=bfs, **given)
+    return UniverseOptions(seeds=universe or 0, **given)

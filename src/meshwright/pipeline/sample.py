@@ -1,0 +1,115 @@
+"""Sample an interests dataset: a breadth-first search over a social graph, or a self-contained universe."""
+
+from dataclasses import asdict
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from meshwright.errors import InputError
+from meshwright.model.dataset import draft, make_manifest, read_manifest, write_manifest
+from meshwright.pipeline.bfs import BfsOptions, relations, relations_among, visit
+from meshwright.pipeline.dense import check_social, dense_table, interests_of, owners
+from meshwright.pipeline.scratch import kept, scratch
+from meshwright.pipeline.status import spark_stage
+from meshwright.pipeline.subset import write_subset
+from meshwright.pipeline.universe import Sizes, UniverseOptions, make_universe
+from meshwright.progress import Progress
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Found = tuple["DataFrame", "DataFrame", dict[str, Any]]
+"""The nodes of a sample, its interests, and what is worth knowing about it."""
+
+
+def sample(
+    session: "SparkSession",
+    dataset: Path,
+    out: Path,
+    options: BfsOptions | UniverseOptions,
+    *,
+    seed: int = 0,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Write the sample of the interests at `dataset` that `options` asks for to `out`; return its manifest.
+
+    The result depends on the data, the options and the seed alone. Names and attributes stay; ids are new.
+    """
+    counts = read_manifest(dataset)["counts"]
+    _check_size(options, counts)
+    seconds: dict[str, float] = {}
+    with draft(out, force) as folder, scratch(folder) as place:
+        begin = perf_counter()
+        search = _by_bfs if isinstance(options, BfsOptions) else _by_universe
+        with spark_stage(session, progress, "sampling"):
+            nodes, interests, facts = search(session, dataset, counts, options, seed, place)
+        seconds["sample"] = round(perf_counter() - begin, 3)
+        begin = perf_counter()
+        with spark_stage(session, progress, "writing"):
+            written = write_subset(session, dataset, folder, place, nodes, interests)
+        seconds["write"] = round(perf_counter() - begin, 3)
+        made_by = {
+            "command": "sample",
+            "options": {"way": "bfs" if isinstance(options, BfsOptions) else "universe", **asdict(options)},
+            "seed": seed,
+            "inputs": [str(dataset)],
+            "seconds": seconds,
+        }
+        manifest = make_manifest("interests", written, facts, {}, made_by)
+        write_manifest(folder, manifest)
+    return manifest
+
+
+def _check_size(options: BfsOptions | UniverseOptions, counts: dict[str, int]) -> None:
+    if isinstance(options, BfsOptions):
+        asked, there, what = options.users, counts["nodes"], "users"
+    else:
+        asked, there, what = options.seeds, counts["topics"], "topics"
+    if asked > there:
+        raise InputError(f"{asked:,} {what} are asked for and the dataset has {there:,}; ask for at most those")
+
+
+def _by_bfs(
+    session: "SparkSession", dataset: Path, counts: dict[str, int], options: BfsOptions, seed: int, place: Path
+) -> Found:
+    nodes = dense_table(session, dataset, "nodes").select("id", "name")
+    owned = owners(session, dataset)
+    interests = interests_of(dense_table(session, dataset, "lists"))
+    related = kept(session, relations(interests, owned), place / "relations")
+    check_social(related, dataset, "--bfs")
+    found = visit(session, nodes, related, options, seed, place)
+    facts = {
+        "levels": [level for level in found.levels if level],
+        "rounds": len(found.levels),
+        "restarts": found.restarts,
+    }
+    among = kept(session, relations_among(related, found.users), place / "interests")
+    return found.users, among, facts
+
+
+def _by_universe(
+    session: "SparkSession",
+    dataset: Path,
+    counts: dict[str, int],
+    options: UniverseOptions,
+    seed: int,
+    place: Path,
+) -> Found:
+    lists = dense_table(session, dataset, "lists")
+    owned = None
+    if options.grow == "own":
+        owned = kept(session, owners(session, dataset), place / "owners")
+        check_social(owned, dataset, "--grow own")
+    found = make_universe(session, lists, owned, counts["topics"], options, seed, place)
+    return found.nodes, found.interests, _universe_facts(found.chosen, found.all_sizes, options)
+
+
+def _universe_facts(chosen: Sizes, sizes: list[Sizes], options: UniverseOptions) -> dict[str, Any]:
+    """The ratios of all universes, by their number; none for one that was pruned away."""
+    ratios = {size.universe: round(size.ratio, 6) for size in sizes}
+    return {
+        "universe": chosen.universe,
+        "topics_a_node": ratios[chosen.universe],
+        "topics_a_node_of_all": [ratios.get(number) for number in range(options.median_of)],
+    }
