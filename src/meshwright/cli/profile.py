@@ -1,0 +1,106 @@
+"""`meshwright profile`: what a dataset is like."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from meshwright.cli.common import (
+    Conf,
+    Force,
+    Json,
+    Master,
+    Seed,
+    print_json,
+    print_table,
+    progress_bar,
+    spark_command,
+)
+from meshwright.errors import DatasetError
+
+if TYPE_CHECKING:
+    from meshwright.pipeline.distribution import Distribution
+    from meshwright.pipeline.profile import Profile
+
+_EPILOG = """**Examples**
+
+`meshwright profile twitter`
+
+`meshwright profile twitter --out twitter.html`
+
+`meshwright profile twitter --json | jq .subscribers_per_topic.exponent`
+"""
+_SHOWN = ("mean", "median", "p90", "p99", "maximum", "exponent", "x_min", "ks_distance")
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command(epilog=_EPILOG)(profile)
+
+
+def profile(
+    dataset: Annotated[str, typer.Argument(metavar="DIR", help="A dataset with interests.")],
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE.html", help="A page with pictures.")
+    ] = None,
+    most_topics: Annotated[
+        int, typer.Option("--most-topics", metavar="N", help="Correlate a sample of so many, if there are more.")
+    ] = 400,
+    seed: Seed = 0,
+    force: Force = False,
+    as_json: Json = False,
+    master: Master = None,
+    conf: Conf = None,
+) -> None:
+    """Say what a dataset is like: distributions with fitted exponents, popular topics, correlation; on Spark."""
+    if out is not None and out.exists() and not force:
+        raise DatasetError(f"{out} is there already; choose another file, or overwrite it with --force")
+    with spark_command(master, conf) as session:
+        from meshwright.pipeline.profile import profile as profile_dataset
+        from meshwright.pipeline.storage import location
+
+        source = location(session, dataset)
+        found = profile_dataset(
+            session, source, most_topics=most_topics, seed=seed, progress=progress_bar()
+        )
+    if out is not None:
+        from meshwright.report.page import write_profile_page
+
+        write_profile_page(out, found.to_json(), dataset)
+    if as_json:
+        print_json(found.to_json())
+    else:
+        _print_for_people(dataset, found, out)
+
+
+def _print_for_people(dataset: str, found: "Profile", out: Path | None) -> None:
+    sizes = (("nodes", found.nodes), ("topics", found.topics), ("interests", found.interests))
+    print_table(("measure", "value"), [*sizes, ("sparsity", found.sparsity)], title=dataset)
+    print_table(
+        ("distribution", *(name.replace("_", " ") for name in _SHOWN)),
+        (
+            ("subscribers per topic", *_row(found.subscribers_per_topic)),
+            ("topics per node", *_row(found.topics_per_node)),
+        ),
+    )
+    if found.popular_topics:
+        print_table(("most popular topics", "subscribers"), found.popular_topics)
+    alike = found.correlation
+    if alike.mean_absolute is not None:
+        print(
+            f"Correlation of {alike.chosen}: {alike.mean_absolute:.3g} on average without the sign; "
+            f"{alike.share_strong:.1%} of the pairs are over 0.1."
+        )
+    if out is not None:
+        print(f"The page is at {out}")
+
+
+def _row(found: "Distribution") -> list[object]:
+    values = {
+        "mean": found.mean,
+        **found.quantiles,
+        "exponent": found.exponent,
+        "x_min": found.x_min,
+        "ks_distance": found.ks_distance,
+    }
+    return [values.get(name) for name in _SHOWN]
