@@ -44,7 +44,8 @@ def profile(
         Path | None, typer.Option("--out", metavar="FILE.html", help="A page with pictures.")
     ] = None,
     most_topics: Annotated[
-        int, typer.Option("--most-topics", metavar="N", help="Correlate a sample of so many, if there are more.")
+        int,
+        typer.Option("--most-topics", metavar="N", help="Correlate a sample of so many, if there are more."),
     ] = 400,
     seed: Seed = 0,
     force: Force = False,
@@ -52,7 +53,7 @@ def profile(
     master: Master = None,
     conf: Conf = None,
 ) -> None:
-    """Say what a dataset is like: distributions with fitted exponents, popular topics, correlation; on Spark."""
+    """Say what a dataset is like: distributions with exponents, popular topics, correlation; on Spark."""
     if out is not None and out.exists() and not force:
         raise DatasetError(f"{out} is there already; choose another file, or overwrite it with --force")
     with spark_command(master, conf) as session:
@@ -60,9 +61,7 @@ def profile(
         from meshwright.pipeline.storage import location
 
         source = location(session, dataset)
-        found = profile_dataset(
-            session, source, most_topics=most_topics, seed=seed, progress=progress_bar()
-        )
+        found = profile_dataset(session, source, most_topics=most_topics, seed=seed, progress=progress_bar())
     if out is not None:
         from meshwright.report.page import write_profile_page
 

@@ -51,7 +51,8 @@ def sample(
         int | None, typer.Option("--universe", metavar="SEEDS", help="Around so many random topics.")
     ] = None,
     start: Annotated[
-        list[str] | None, typer.Option(metavar="NAME", help="With --bfs: start from this user; may come often.")
+        list[str] | None,
+        typer.Option(metavar="NAME", help="With --bfs: start from this user; may come often."),
     ] = None,
     starts: Annotated[
         int | None, typer.Option(metavar="K", help="With --bfs: start from so many random users; 1.")
@@ -66,11 +67,15 @@ def sample(
     ] = None,
     nodes_of: Annotated[
         str | None,
-        typer.Option(metavar="seeds|grown", help="With --universe: subscribers of what are its nodes (seeds)."),
+        typer.Option(
+            metavar="seeds|grown", help="With --universe: subscribers of what are its nodes (seeds)."
+        ),
     ] = None,
     topics_of: Annotated[
         str | None,
-        typer.Option(metavar="grown|nodes", help="With --universe: the topics of what are its topics (grown)."),
+        typer.Option(
+            metavar="grown|nodes", help="With --universe: the topics of what are its topics (grown)."
+        ),
     ] = None,
     least_subscribers: Annotated[
         int | None, typer.Option(metavar="N", help="With --universe: prune topics under so many; 30.")
@@ -87,8 +92,8 @@ def sample(
 ) -> None:
     """Cut a smaller dataset out of a large one, on Spark.
 
-    Either by a breadth-first search over a social graph, which keeps all relations among the users visited; or
-    a self-contained universe: the users subscribed to random topics, with these and topics that the users add.
+    Either by a breadth-first search over a social graph, which keeps all relations among the users visited;
+    or a self-contained universe: the users of some random topics, with these and with topics that they add.
     """
     given = {
         "start": tuple(start) if start else None,
@@ -111,10 +116,7 @@ def sample(
     if as_json:
         print_json({"out": out, **manifest})
     else:
-        counts = manifest["counts"]
-        print(
-            f"{out}: {counts['nodes']:,} nodes, {counts['topics']:,} topics, {counts['interests']:,} interests"
-        )
+        print(f"{out}: " + ", ".join(f"{count:,} {name}" for name, count in manifest["counts"].items()))
 
 
 def _options(bfs: int | None, universe: int | None, given: dict[str, Any]) -> "BfsOptions | UniverseOptions":

@@ -49,7 +49,7 @@ class BfsOptions:
 
 
 class Visit(NamedTuple):
-    """The users visited (`id: int`), how many each level of the search brought, and how often it began anew."""
+    """The users visited (`id: int`), how many each level brought, and how often the search began anew."""
 
     users: "DataFrame"
     levels: list[int]
@@ -63,9 +63,9 @@ def relations(interests: "DataFrame", owned: "DataFrame") -> "DataFrame":
 
 def links(related: "DataFrame") -> "DataFrame":
     """`source: int, target: int`: each relation between two users in both directions."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as f
 
-    node, owner = F.col("node_id"), F.col("owner_id")
+    node, owner = f.col("node_id"), f.col("owner_id")
     there = related.select(node.alias("source"), owner.alias("target"))
     back = related.select(owner.alias("source"), node.alias("target"))
     return there.union(back).where("source != target")
@@ -86,7 +86,12 @@ def relations_among(related: "DataFrame", users: "DataFrame") -> "DataFrame":
 
 
 def visit(
-    session: "SparkSession", nodes: "DataFrame", related: "DataFrame", options: BfsOptions, seed: int, place: Path
+    session: "SparkSession",
+    nodes: "DataFrame",
+    related: "DataFrame",
+    options: BfsOptions,
+    seed: int,
+    place: Path,
 ) -> Visit:
     """Visit exactly `options.users` of the `nodes` (`id: int, name: string`), level by level.
 
@@ -115,15 +120,17 @@ def visit(
 
 
 def _starts(nodes: "DataFrame", options: BfsOptions, seed: int) -> "DataFrame":
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as f
 
     if not options.start:
         return _least(nodes.select("id"), seed, "bfs start", options.starts)
-    found = nodes.where(F.col("name").isin(*options.start))
+    found = nodes.where(f.col("name").isin(*options.start))
     names = {row.name for row in found.select("name").collect()}
     for name in options.start:
         if name not in names:
-            raise InputError(f"there is no node {name!r} to start from; give the name of one, or use --starts")
+            raise InputError(
+                f"there is no node {name!r} to start from; give the name of one, or use --starts"
+            )
     return found.select("id")
 
 

@@ -1,4 +1,4 @@
-"""The Pearson correlation of topics by who subscribes to both, from counts of common subscribers ([5], Fig. 5)."""
+"""The Pearson correlation of topics, from the numbers of their common subscribers ([5], Fig. 5)."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -19,7 +19,7 @@ _DIGITS = 4
 
 @dataclass(frozen=True, kw_only=True)
 class Correlation:
-    """How alike topics are: the correlation of the columns of the matrix of nodes by topics, of zeros and ones.
+    """How alike topics are: the correlation of columns in the matrix of nodes by topics, of zeros and ones.
 
     Attributes:
         topics: their names, ordered such that like ones stand together: as the leaves of a hierarchical
@@ -74,12 +74,13 @@ class Correlation:
 
 
 def pearson(common: Counts, nodes: int) -> Reals:
-    """(n c - a b) / sqrt(a (n - a) b (n - b)) of c common subscribers among a and b; 0 where a or b is 0 or n."""
+    """(n c - a b) / sqrt(a (n - a) b (n - b)), c being common to a and b of n; 0 where a or b is 0 or n."""
     own = np.diagonal(common).astype(np.float64)
     deviation = np.sqrt(own * (nodes - own))
     scale = np.outer(deviation, deviation)
     covariance = nodes * common.astype(np.float64) - np.outer(own, own)
-    return np.divide(covariance, scale, out=np.zeros_like(scale), where=scale > 0)
+    found: Reals = np.divide(covariance, scale, out=np.zeros_like(scale), where=scale > 0)
+    return found
 
 
 def clustered(correlations: Reals) -> list[int]:
@@ -98,7 +99,7 @@ def clustered(correlations: Reals) -> list[int]:
 def common_subscribers(
     topic_ids: npt.NDArray[np.int32],
 ) -> Callable[[Iterator["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]:
-    """For mapInArrow over `lists/`: one row a task, the numbers of common subscribers of `topic_ids`, as bytes.
+    """For mapInArrow over `lists/`: a row a task, the numbers of common subscribers of `topic_ids` as bytes.
 
     `topic_ids` rise. The time is the sum of the squares of how many of them each node has.
     """

@@ -19,17 +19,17 @@ def dense_table(session: "SparkSession", dataset: Path, name: str) -> "DataFrame
 
 def interests_of(lists: "DataFrame") -> "DataFrame":
     """A row for each interest: `node_id: int, topic_id: int`."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as f
 
-    return lists.select("node_id", F.explode("topic_ids").alias("topic_id"))
+    return lists.select("node_id", f.explode("topic_ids").alias("topic_id"))
 
 
 def owners(session: "SparkSession", dataset: Path) -> "DataFrame":
     """Which topics are named like a node, as in social networks: `topic_id: int, owner_id: int`."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as f
 
-    nodes = dense_table(session, dataset, "nodes").select(F.col("id").alias("owner_id"), "name")
-    topics = dense_table(session, dataset, "topics").select(F.col("id").alias("topic_id"), "name")
+    nodes = dense_table(session, dataset, "nodes").select(f.col("id").alias("owner_id"), "name")
+    topics = dense_table(session, dataset, "topics").select(f.col("id").alias("topic_id"), "name")
     return topics.join(nodes, "name").select("topic_id", "owner_id")
 
 
@@ -37,6 +37,6 @@ def check_social(owned: "DataFrame", dataset: Path, way: str) -> None:
     """Refuse a dataset of which no topic is named like a node."""
     if owned.isEmpty():
         raise InputError(
-            f"{dataset} has no topic that is named like a node, and {way} goes from users to the topics named "
-            f"like them; ingest follows or friendships, or sample with --universe and --grow random"
+            f"{dataset} has no topic that is named like a node, and {way} goes from nodes to topics of their "
+            f"names; take a dataset of follows or friendships, or --universe with --grow random"
         )

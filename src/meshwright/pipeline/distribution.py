@@ -8,7 +8,15 @@ import numpy as np
 
 from meshwright.pipeline.power_law import fit_power_law
 
-_QUANTILES = {"minimum": 0.0, "p25": 0.25, "median": 0.5, "p75": 0.75, "p90": 0.9, "p99": 0.99, "maximum": 1.0}
+_QUANTILES = {
+    "minimum": 0.0,
+    "p25": 0.25,
+    "median": 0.5,
+    "p75": 0.75,
+    "p90": 0.9,
+    "p99": 0.99,
+    "maximum": 1.0,
+}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -18,8 +26,8 @@ class Distribution:
     Attributes:
         values, counts: the distribution.
         mean: None where there is nothing.
-        quantiles: `minimum, p25, median, p75, p90, p99, maximum`: the least value that so large a share of all
-            has at most; empty where there is nothing.
+        quantiles: `minimum, p25, median, p75, p90, p99, maximum`: the least value that so large a share has
+            at most; empty where there is nothing.
         exponent: of the power law fitted to the values from `x_min` on, None where there is too little.
         x_min, ks_distance, tail: see `PowerLaw`.
     """

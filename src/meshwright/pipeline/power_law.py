@@ -1,4 +1,7 @@
-"""Fit a power law to whole numbers, after Clauset, Shalizi, Newman: Power-law distributions in empirical data (2009)."""
+"""Fit a power law to whole numbers, as Clauset, Shalizi and Newman do.
+
+Power-law distributions in empirical data, SIAM Review 51 (2009).
+"""
 
 from typing import NamedTuple
 
@@ -34,9 +37,9 @@ def fit_power_law(values: Numbers, counts: Numbers) -> PowerLaw | None:
     """The law of `counts[i]` values `values[i]`, rising and distinct; None where there is too little to fit.
 
     For each `x_min` the exponent is the most likely one for discrete data, ζ being the Hurwitz zeta function;
-    the `x_min` of least Kolmogorov-Smirnov distance is taken. Zeros are no part of a law. Only an `x_min` with at
-    least 50 values and two different ones above is tried, at most 250 of them, evenly spread by rank
-    among the different values. Exponents over 16 are no power law but a sharp end. O(250 · different values).
+    the `x_min` of least Kolmogorov-Smirnov distance is taken. Zeros are no part of a law. Every `x_min` is
+    tried that leaves at least 50 values and two different ones, or 250 of them, evenly spread by rank among
+    the different values. Exponents over 16 are no power law but a sharp end. O(250 · different values).
     """
     present = (values > 0) & (counts > 0)
     values, counts = values[present], counts[present]
@@ -49,7 +52,9 @@ def fit_power_law(values: Numbers, counts: Numbers) -> PowerLaw | None:
     logs = np.cumsum((counts * np.log(values))[::-1])[::-1]
     exponents = _most_likely(values[starts].astype(np.float64), logs[starts] / tails[starts])
     fits = [
-        PowerLaw(float(exponent), int(values[at]), _distance(values[at:], counts[at:], exponent), int(tails[at]))
+        PowerLaw(
+            float(exponent), int(values[at]), _distance(values[at:], counts[at:], exponent), int(tails[at])
+        )
         for at, exponent in zip(starts, exponents, strict=True)
         if _LOWEST * 1.001 < exponent < _HIGHEST * 0.999
     ]
@@ -57,7 +62,7 @@ def fit_power_law(values: Numbers, counts: Numbers) -> PowerLaw | None:
 
 
 def _most_likely(starts: Reals, mean_logs: Reals) -> Reals:
-    """The exponents of greatest likelihood: -ln ζ(a, x_min) - a · mean ln x is concave in a; golden section."""
+    """The exponents a of greatest likelihood, by golden section: ln ζ(a, x_min) + a · mean ln x is convex."""
     shrink = (np.sqrt(5) - 1) / 2
     low, high = np.full(len(starts), _LOWEST), np.full(len(starts), _HIGHEST)
 

@@ -39,7 +39,7 @@ class Profile:
 
     Attributes:
         nodes, topics, interests: how many.
-        sparsity: the share of all pairs of a node and a topic that are no interest; None where there are none.
+        sparsity: the share of the pairs of a node and a topic that are no interest; None without pairs.
         subscribers_per_topic, topics_per_node: zeros included.
         popular_topics: names and subscribers of the most popular topics, falling.
         correlation: of the topics, or of a sample of them.
@@ -136,10 +136,10 @@ def profile(
 
 def tally(lists: "DataFrame") -> "DataFrame":
     """TALLY: how many subscribers a topic (key) has, and how many nodes have a number (key) of topics."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as f
 
     partial = lists.mapInArrow(tally_batches, TALLY)
-    return partial.groupBy("of_topics", "key").agg(F.sum("count").alias("count"))
+    return partial.groupBy("of_topics", "key").agg(f.sum("count").alias("count"))
 
 
 def tally_batches(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
@@ -162,9 +162,9 @@ def _distributions(
     counted: "DataFrame", counts: Mapping[str, int], dataset: Path
 ) -> tuple[Distribution, Distribution]:
     """Subscribers of topics, and topics of nodes, after a check against the manifest's counts."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as f
 
-    of_topics = counted.where("of_topics").groupBy("count").agg(F.count("*"), F.min("key"), F.max("key"))
+    of_topics = counted.where("of_topics").groupBy("count").agg(f.count("*"), f.min("key"), f.max("key"))
     rows = of_topics.collect()
     check_counts(dataset, {"counts": counts}, {"interests": sum(row[0] * row[1] for row in rows)})
     if rows and not (min(row[2] for row in rows) >= 0 and max(row[3] for row in rows) < counts["topics"]):
@@ -181,7 +181,7 @@ def _distributions(
 def _choose(
     counted: "DataFrame", subscribers: Distribution, topics: int, most_topics: int, seed: int
 ) -> Chosen:
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as f
 
     if topics <= most_topics:
         return Chosen(np.arange(topics, dtype=np.int32), False, "all topics")
@@ -190,19 +190,19 @@ def _choose(
     drawn = rank(salt(seed, "profile topics"), "key")
     found = counted.where("of_topics")
     if enough >= most_topics:
-        found = found.where(F.col("count") >= ENOUGH_SUBSCRIBERS).orderBy(drawn, "key")
+        found = found.where(f.col("count") >= ENOUGH_SUBSCRIBERS).orderBy(drawn, "key")
         how = f"{most_topics:,} drawn from the {enough:,} topics of at least {ENOUGH_SUBSCRIBERS} subscribers"
     else:
-        found = found.orderBy(F.desc("count"), drawn, "key")
+        found = found.orderBy(f.desc("count"), drawn, "key")
         how = f"the {most_topics:,} most popular of {topics:,} topics"
     ids = [row.key for row in found.limit(most_topics).select("key").collect()]
     return Chosen(np.sort(np.array(ids, np.int32)), True, how)
 
 
 def _most_popular(counted: "DataFrame") -> dict[int, int]:
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as f
 
-    found = counted.where("of_topics").orderBy(F.desc("count"), "key").limit(_POPULAR)
+    found = counted.where("of_topics").orderBy(f.desc("count"), "key").limit(_POPULAR)
     return {row.key: row["count"] for row in found.collect()}
 
 
@@ -219,7 +219,7 @@ def _count_common(lists: "DataFrame", topic_ids: np.ndarray[Any, np.dtype[np.int
 
 
 def _names(session: "SparkSession", dataset: Path, ids: list[int]) -> dict[int, str]:
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as f
 
-    topics = dense_table(session, dataset, "topics").where(F.col("id").isin(*set(ids)))
+    topics = dense_table(session, dataset, "topics").where(f.col("id").isin(*set(ids)))
     return {row.id: row.name for row in topics.select("id", "name").collect()}

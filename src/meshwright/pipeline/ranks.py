@@ -21,6 +21,6 @@ def salt(seed: int, stage: str) -> int:
 
 def rank(salt: int, *ids: str) -> "Column":
     """The rank of a row by its columns of ids; equal ranks of different ids are settled by the ids."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as f
 
-    return F.xxhash64(F.lit(salt).cast("long"), *(F.col(name).cast("long") for name in ids))
+    return f.xxhash64(f.lit(salt).cast("long"), *(f.col(name).cast("long") for name in ids))

@@ -41,9 +41,8 @@ def sample(
     seconds: dict[str, float] = {}
     with draft(out, force) as folder, scratch(folder) as place:
         begin = perf_counter()
-        search = _by_bfs if isinstance(options, BfsOptions) else _by_universe
         with spark_stage(session, progress, "sampling"):
-            nodes, interests, facts = search(session, dataset, counts, options, seed, place)
+            nodes, interests, facts = _find(session, dataset, counts, options, seed, place)
         seconds["sample"] = round(perf_counter() - begin, 3)
         begin = perf_counter()
         with spark_stage(session, progress, "writing"):
@@ -67,12 +66,25 @@ def _check_size(options: BfsOptions | UniverseOptions, counts: dict[str, int]) -
     else:
         asked, there, what = options.seeds, counts["topics"], "topics"
     if asked > there:
-        raise InputError(f"{asked:,} {what} are asked for and the dataset has {there:,}; ask for at most those")
+        raise InputError(
+            f"{asked:,} {what} are asked for and the dataset has {there:,}; ask for at most those"
+        )
 
 
-def _by_bfs(
-    session: "SparkSession", dataset: Path, counts: dict[str, int], options: BfsOptions, seed: int, place: Path
+def _find(
+    session: "SparkSession",
+    dataset: Path,
+    counts: dict[str, int],
+    options: BfsOptions | UniverseOptions,
+    seed: int,
+    place: Path,
 ) -> Found:
+    if isinstance(options, BfsOptions):
+        return _by_bfs(session, dataset, options, seed, place)
+    return _by_universe(session, dataset, counts["topics"], options, seed, place)
+
+
+def _by_bfs(session: "SparkSession", dataset: Path, options: BfsOptions, seed: int, place: Path) -> Found:
     nodes = dense_table(session, dataset, "nodes").select("id", "name")
     owned = owners(session, dataset)
     interests = interests_of(dense_table(session, dataset, "lists"))
@@ -91,7 +103,7 @@ def _by_bfs(
 def _by_universe(
     session: "SparkSession",
     dataset: Path,
-    counts: dict[str, int],
+    topics: int,
     options: UniverseOptions,
     seed: int,
     place: Path,
@@ -101,7 +113,7 @@ def _by_universe(
     if options.grow == "own":
         owned = kept(session, owners(session, dataset), place / "owners")
         check_social(owned, dataset, "--grow own")
-    found = make_universe(session, lists, owned, counts["topics"], options, seed, place)
+    found = make_universe(session, lists, owned, topics, options, seed, place)
     return found.nodes, found.interests, _universe_facts(found.chosen, found.all_sizes, options)
 
 

@@ -1,9 +1,10 @@
 """Self-contained universes: smaller workloads cut out of a large one around random topics ([5], 3.1).
 
 A universe begins with a seed set of random topics. The users subscribed to them are its nodes, and they add
-topics to the set: each the topic named like the user (`own`, as for LiveJournal's journals), or each one random
-topic of the user's subscriptions (`random`, as for Wikipedia's pages). The grown set are the universe's topics.
-Topics of fewer than 30 subscribers within the universe are pruned, once, and users left without topics go.
+topics to the set: each the topic named like the user (`own`, as for LiveJournal's journals), or each one
+random topic of the user's subscriptions (`random`, as for Wikipedia's pages). The topics of the universe are
+those of the grown set. Topics of fewer than 30 subscribers within the universe are pruned, once, and users
+left without topics go.
 
 [5] can be read otherwise: "the users subscribed to topics in the seed set comprise our universe" may mean the
 grown set. Its Table 1 says otherwise. LiveJournal's 100, 500, 1,000 and 5,000 seeds give 47, 47, 40 and 26
@@ -124,10 +125,10 @@ def own_topics(members: "DataFrame", owned: "DataFrame") -> "DataFrame":
 
 def random_topics(members: "DataFrame", lists: "DataFrame", salted: int) -> "DataFrame":
     """`universe: int, topic_id: int`: one topic of each member, at the place that its rank gives."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as f
 
-    place = F.pmod(rank(salted, "universe", "node_id"), F.size("topic_ids").cast("long"))
-    topic = F.get("topic_ids", place.cast("int")).alias("topic_id")
+    place = f.pmod(rank(salted, "universe", "node_id"), f.size("topic_ids").cast("long"))
+    topic = f.get("topic_ids", place.cast("int")).alias("topic_id")
     return members.join(lists, "node_id").select("universe", topic)
 
 
@@ -167,9 +168,9 @@ def _interests_within(
 
 
 def _chosen(session: "SparkSession", found: "DataFrame", options: UniverseOptions, place: Path) -> Universe:
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as f
 
-    enough = F.col("count") >= options.least_subscribers
+    enough = f.col("count") >= options.least_subscribers
     counted = found.groupBy("universe", "topic_id").count().where(enough).select("universe", "topic_id")
     topics = kept(session, counted, place / "topics")
     left = found.join(topics, ["universe", "topic_id"], "left_semi")
@@ -182,17 +183,17 @@ def _chosen(session: "SparkSession", found: "DataFrame", options: UniverseOption
     chosen = median(sizes)
     final = left.where(left.universe == chosen.universe).select("node_id", "topic_id")
     interests = kept(session, final, place / "interests")
-    return Universe(
-        interests.select(F.col("node_id").alias("id")).distinct(), interests, chosen, sizes
-    )
+    return Universe(interests.select(f.col("node_id").alias("id")).distinct(), interests, chosen, sizes)
 
 
 def _sizes(left: "DataFrame") -> list[Sizes]:
     """Of each universe that has anything left."""
-    from pyspark.sql import functions as F
+    from pyspark.sql import functions as f
 
-    topics = left.select("universe", "topic_id").distinct().groupBy("universe").agg(F.count("*").alias("topics"))
-    nodes = left.select("universe", "node_id").distinct().groupBy("universe").agg(F.count("*").alias("nodes"))
+    topics = (
+        left.select("universe", "topic_id").distinct().groupBy("universe").agg(f.count("*").alias("topics"))
+    )
+    nodes = left.select("universe", "node_id").distinct().groupBy("universe").agg(f.count("*").alias("nodes"))
     rows = topics.join(nodes, "universe").collect()
     return sorted(Sizes(row.universe, row.topics, row.nodes) for row in rows)
 
