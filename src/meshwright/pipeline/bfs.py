@@ -2,8 +2,8 @@
 
 The graph is that of the relations "u subscribes to the topic named like v"; their direction is ignored.
 A level is one join of the frontier with the relations; visited users and frontiers are tables on disk, and
-the driver sees counts only. A social graph has few levels; the time is that of reading all relations
-twice a level.
+the driver sees counts only, until the sample is complete. A social graph has few levels; the time is that of
+reading all relations once a level.
 """
 
 from dataclasses import dataclass
@@ -66,9 +66,10 @@ def links(related: "DataFrame") -> "DataFrame":
     from pyspark.sql import functions as f
 
     node, owner = f.col("node_id"), f.col("owner_id")
-    there = related.select(node.alias("source"), owner.alias("target"))
-    back = related.select(owner.alias("source"), node.alias("target"))
-    return there.union(back).where("source != target")
+    there = f.struct(node.alias("source"), owner.alias("target"))
+    back = f.struct(owner.alias("source"), node.alias("target"))
+    both = related.where(node != owner).select(f.explode(f.array(there, back)).alias("link"))
+    return both.select("link.source", "link.target")
 
 
 def next_level(linked: "DataFrame", level: "DataFrame", visited: "DataFrame") -> "DataFrame":
@@ -78,11 +79,11 @@ def next_level(linked: "DataFrame", level: "DataFrame", visited: "DataFrame") ->
     return found.join(visited, "id", "left_anti")
 
 
-def relations_among(related: "DataFrame", users: "DataFrame") -> "DataFrame":
-    """`node_id: int, topic_id: int` of the relations of which both ends are among `users`."""
+def topics_among(related: "DataFrame", users: "DataFrame") -> "DataFrame":
+    """`topic_id: int` of the topics named like one of `users` and subscribed to by one of them."""
     nodes, owned = users.withColumnRenamed("id", "node_id"), users.withColumnRenamed("id", "owner_id")
     both = related.join(nodes, "node_id", "left_semi").join(owned, "owner_id", "left_semi")
-    return both.select("node_id", "topic_id")
+    return both.select("topic_id").distinct()
 
 
 def visit(

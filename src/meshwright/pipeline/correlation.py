@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
+from meshwright.pipeline.subset import entries, places
+
 if TYPE_CHECKING:
     import pyarrow as pa
 
@@ -116,13 +118,10 @@ def common_subscribers(
 
 
 def _common(lists: "pa.ListArray", topic_ids: npt.NDArray[np.int32]) -> Counts:
-    import pyarrow.compute as pc
     from scipy.sparse import csr_array
 
-    values = lists.flatten().to_numpy(zero_copy_only=False)
-    rows = np.repeat(np.arange(len(lists)), pc.list_value_length(lists).to_numpy(zero_copy_only=False))
-    at = np.minimum(np.searchsorted(topic_ids, values), len(topic_ids) - 1)
-    among = topic_ids[at] == values
+    rows, values = entries(lists)
+    at, among = places(topic_ids, values)
     ones = np.ones(int(among.sum()), np.int64)
     chosen = csr_array((ones, (rows[among], at[among])), shape=(len(lists), len(topic_ids)))
     found: Counts = (chosen.T @ chosen).toarray()

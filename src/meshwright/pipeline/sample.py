@@ -3,23 +3,30 @@
 from dataclasses import asdict
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
 
 from meshwright.errors import InputError
 from meshwright.model.dataset import draft, make_manifest, read_manifest, write_manifest
-from meshwright.pipeline.bfs import BfsOptions, relations, relations_among, visit
+from meshwright.pipeline.bfs import BfsOptions, relations, topics_among, visit
 from meshwright.pipeline.dense import check_social, dense_table, interests_of, owners
 from meshwright.pipeline.scratch import kept, scratch
 from meshwright.pipeline.status import spark_stage
-from meshwright.pipeline.subset import write_subset
+from meshwright.pipeline.subset import Ids, write_subset
 from meshwright.pipeline.universe import Sizes, UniverseOptions, make_universe
 from meshwright.progress import Progress
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-Found = tuple["DataFrame", "DataFrame", dict[str, Any]]
-"""The nodes of a sample, its interests, and what is worth knowing about it."""
+
+class Found(NamedTuple):
+    """A sample is all interests between some nodes and some topics: their ids, rising, and facts."""
+
+    nodes: Ids
+    topics: Ids
+    facts: dict[str, Any]
 
 
 def sample(
@@ -42,11 +49,11 @@ def sample(
     with draft(out, force) as folder, scratch(folder) as place:
         begin = perf_counter()
         with spark_stage(session, progress, "sampling"):
-            nodes, interests, facts = _find(session, dataset, counts, options, seed, place)
+            found = _find(session, dataset, counts, options, seed, place)
         seconds["sample"] = round(perf_counter() - begin, 3)
         begin = perf_counter()
         with spark_stage(session, progress, "writing"):
-            written = write_subset(session, dataset, folder, place, nodes, interests)
+            written = write_subset(session, dataset, folder, found.nodes, found.topics)
         seconds["write"] = round(perf_counter() - begin, 3)
         made_by = {
             "command": "sample",
@@ -55,7 +62,7 @@ def sample(
             "inputs": [str(dataset)],
             "seconds": seconds,
         }
-        manifest = make_manifest("interests", written, facts, {}, made_by)
+        manifest = make_manifest("interests", written, found.facts, {}, made_by)
         write_manifest(folder, manifest)
     return manifest
 
@@ -96,8 +103,7 @@ def _by_bfs(session: "SparkSession", dataset: Path, options: BfsOptions, seed: i
         "rounds": len(found.levels),
         "restarts": found.restarts,
     }
-    among = kept(session, relations_among(related, found.users), place / "interests")
-    return found.users, among, facts
+    return Found(_rising(found.users), _rising(topics_among(related, found.users)), facts)
 
 
 def _by_universe(
@@ -114,7 +120,14 @@ def _by_universe(
         owned = kept(session, owners(session, dataset), place / "owners")
         check_social(owned, dataset, "--grow own")
     found = make_universe(session, lists, owned, topics, options, seed, place)
-    return found.nodes, found.interests, _universe_facts(found.chosen, found.all_sizes, options)
+    facts = _universe_facts(found.chosen, found.all_sizes, options)
+    return Found(_rising(found.nodes), _rising(found.topics), facts)
+
+
+def _rising(ids: "DataFrame") -> Ids:
+    """The one column of ids of a sample; 4 bytes each on the driver."""
+    found: Ids = np.sort(ids.toArrow().column(0).to_numpy())
+    return found
 
 
 def _universe_facts(chosen: Sizes, sizes: list[Sizes], options: UniverseOptions) -> dict[str, Any]:

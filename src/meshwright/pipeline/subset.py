@@ -1,95 +1,119 @@
-"""Write a part of an interests dataset as a dataset of its own."""
+"""Write a part of an interests dataset, some nodes and some topics of it, as a dataset of its own."""
 
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+import numpy.typing as npt
+
 from meshwright.pipeline.dense import dense_table, interests_of
 from meshwright.pipeline.scratch import kept
-from meshwright.pipeline.storage import read_table, url
+from meshwright.pipeline.storage import url
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-_BLOCK_BITS = 16
+Ids = npt.NDArray[np.int32]
+Batches = Iterator["pa.RecordBatch"]
+
+LISTS = "node_id int, topic_ids array<int>"
+_ROWS_A_FILE = 1 << 20
 
 
-def ranked_ids(ids: "DataFrame") -> "DataFrame":
-    """`id: int, new_id: int` of the distinct `id: int`: new ids count up from 0 in the order of the old ones.
+def write_subset(
+    session: "SparkSession", dataset: Path, folder: Path, nodes: Ids, topics: Ids
+) -> dict[str, int]:
+    """Write to `folder` the tables of `dataset` with these nodes and topics only; return the counts.
 
-    An old id is the rank of a name among all, so a new id is the rank of the name among those left, and no
-    names need be compared. Ranks are counted inside blocks of 65,536 old ids, and what the blocks before a
-    block hold is added; so there is no global sort, and only the counts of blocks meet in one task.
+    `nodes` and `topics` are ids in `dataset`, rising. New ids are the places in them: an old id is the rank
+    of a name among all, so its place is the rank of the name among those left, and no names are compared.
+    Every column of `nodes/` and `topics/` stays. The ids go to all tasks, 4 bytes each.
     """
-    from pyspark.sql import Window
     from pyspark.sql import functions as f
 
-    blocked = ids.select("id", f.shiftright("id", _BLOCK_BITS).alias("block"))
-    before = Window.orderBy("block").rowsBetween(Window.unboundedPreceding, -1)
-    starts = blocked.groupBy("block").count().select("block", f.sum("count").over(before).alias("start"))
-    inside = f.row_number().over(Window.partitionBy("block").orderBy("id")) - 1
-    new_id = (f.coalesce("start", f.lit(0)) + f.col("inside")).cast("int").alias("new_id")
-    return blocked.withColumn("inside", inside).join(f.broadcast(starts), "block").select("id", new_id)
+    named = {}
+    for name, ids in (("nodes", nodes), ("topics", topics)):
+        table = dense_table(session, dataset, name)
+        rows = table.mapInArrow(rows_of_ids(ids), table.schema)
+        named[name] = kept(session, in_order(rows, len(ids), "id"), folder / name)
+    rows = dense_table(session, dataset, "lists").select("node_id", "topic_ids")
+    lists = rows.mapInArrow(lists_of_ids(nodes, topics), LISTS)
+    lists = kept(session, in_order(lists, len(nodes), "node_id"), folder / "lists")
+    interests = lists.agg(f.sum(f.size("topic_ids"))).first()[0] or 0  # type: ignore[index]
+    pairs = in_order(named_pairs(lists, **named), interests, "node_id", "topic_id")
+    pairs.select("node", "topic").write.parquet(url(folder / "interests"))
+    return {"nodes": len(nodes), "topics": len(topics), "interests": interests}
 
 
-def renamed(table: "DataFrame", new_ids: "DataFrame") -> "DataFrame":
-    """The rows of `nodes/` or `topics/` that have a new id, under it, with all their other columns."""
-    from pyspark.sql import functions as f
-
-    others = [name for name in table.columns if name != "id"]
-    return table.join(new_ids, "id").select(f.col("new_id").alias("id"), *others).orderBy("id")
-
-
-def new_lists(interests: "DataFrame", nodes: "DataFrame", topics: "DataFrame") -> "DataFrame":
-    """`lists/` of interests by old ids, for all of `nodes`, which may be without topics."""
-    from pyspark.sql import functions as f
-
-    new_nodes = nodes.select(f.col("id").alias("node_id"), f.col("new_id").alias("new_node"))
-    new_topics = topics.select(f.col("id").alias("topic_id"), f.col("new_id").alias("new_topic"))
-    topic_ids = f.sort_array(f.collect_list("new_topic")).alias("topic_ids")
-    found = interests.join(new_topics, "topic_id").groupBy("node_id").agg(topic_ids)
-    none = f.array().cast("array<int>")
-    return (
-        new_nodes.join(found, "node_id", "left")
-        .select(f.col("new_node").alias("node_id"), f.coalesce("topic_ids", none).alias("topic_ids"))
-        .orderBy("node_id")
-    )
+def in_order(frame: "DataFrame", rows: int, *columns: str) -> "DataFrame":
+    """`frame` such that its files, a million rows each, are in the order of `columns`."""
+    files = -(-rows // _ROWS_A_FILE)
+    if files <= 1:  # a range would be looked for in a job of its own
+        return frame.repartition(1).sortWithinPartitions(*columns)
+    return frame.repartitionByRange(files, *columns).sortWithinPartitions(*columns)
 
 
 def named_pairs(lists: "DataFrame", nodes: "DataFrame", topics: "DataFrame") -> "DataFrame":
-    """`interests/` of the three dense tables, in the order of ids."""
+    """`node_id: int, topic_id: int, node: string, topic: string` of the three dense tables."""
     from pyspark.sql import functions as f
 
     node = nodes.select(f.col("id").alias("node_id"), f.col("name").alias("node"))
     topic = topics.select(f.col("id").alias("topic_id"), f.col("name").alias("topic"))
-    pairs = interests_of(lists).join(topic, "topic_id").join(node, "node_id")
-    return pairs.orderBy("node_id", "topic_id").select("node", "topic")
+    return interests_of(lists).join(topic, "topic_id").join(node, "node_id")
 
 
-def write_subset(
-    session: "SparkSession",
-    dataset: Path,
-    folder: Path,
-    place: Path,
-    nodes: "DataFrame",
-    interests: "DataFrame",
-) -> dict[str, int]:
-    """Write the tables of a dataset to `folder`; return its counts.
+def places(ids: Ids, values: Ids) -> tuple[Ids, npt.NDArray[np.bool_]]:
+    """Where each value is in the rising `ids`, and whether it is there at all."""
+    if not len(ids):
+        return np.zeros(len(values), np.int32), np.zeros(len(values), np.bool_)
+    at = np.minimum(np.searchsorted(ids, values), len(ids) - 1).astype(np.int32)
+    return at, ids[at] == values
 
-    It has the `nodes` (`id: int`, distinct) and the `interests` of theirs (`node_id: int, topic_id: int`,
-    distinct), by the ids in `dataset`, and the topics that occur in them. Attributes stay. `place` is for
-    tables in between.
-    """
-    from pyspark.sql import functions as f
 
-    def write(frame: "DataFrame", name: str) -> "DataFrame":
-        return kept(session, frame, folder / name)
+def rows_of_ids(ids: Ids) -> Callable[[Batches], Batches]:
+    """For mapInArrow over `nodes/` or `topics/`: the rows of `ids` under their new ids."""
 
-    topics = interests.select(f.col("topic_id").alias("id")).distinct()
-    new_nodes = kept(session, ranked_ids(nodes), place / "new_nodes")
-    new_topics = kept(session, ranked_ids(topics), place / "new_topics")
-    node_table = write(renamed(dense_table(session, dataset, "nodes"), new_nodes), "nodes")
-    topic_table = write(renamed(dense_table(session, dataset, "topics"), new_topics), "topics")
-    lists = write(new_lists(interests, new_nodes, new_topics), "lists")
-    named_pairs(lists, node_table, topic_table).write.parquet(url(folder / "interests"))
-    counted = {name: read_table(session, folder / name).count() for name in ("nodes", "topics", "interests")}
-    return counted
+    def restrict(batches: Batches) -> Batches:
+        import pyarrow as pa
+
+        for batch in batches:
+            at, among = places(ids, batch.column("id").to_numpy())
+            left = batch.filter(pa.array(among))
+            yield left.set_column(left.schema.get_field_index("id"), "id", pa.array(at[among]))
+
+    return restrict
+
+
+def lists_of_ids(nodes: Ids, topics: Ids) -> Callable[[Batches], Batches]:
+    """For mapInArrow over `lists/`: LISTS of `nodes`, with those of `topics`, under their new ids."""
+
+    def restrict(batches: Batches) -> Batches:
+        import pyarrow as pa
+
+        for batch in batches:
+            at, among = places(nodes, batch.column("node_id").to_numpy())
+            lists = restricted(batch.filter(pa.array(among)).column("topic_ids"), topics)
+            yield pa.record_batch([pa.array(at[among]), lists], names=["node_id", "topic_ids"])
+
+    return restrict
+
+
+def restricted(lists: "pa.ListArray", topics: Ids) -> "pa.ListArray":
+    """Lists of topics with only those of `topics`, each as its place among them."""
+    import pyarrow as pa
+
+    rows, values = entries(lists)
+    at, among = places(topics, values)
+    lengths = np.bincount(rows[among], minlength=len(lists))
+    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
+    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(at[among]))
+
+
+def entries(lists: "pa.ListArray") -> tuple[npt.NDArray[np.int64], Ids]:
+    """Of each entry of the lists the row and the value."""
+    import pyarrow.compute as pc
+
+    lengths = pc.list_value_length(lists).to_numpy(zero_copy_only=False)
+    return np.repeat(np.arange(len(lists)), lengths), lists.flatten().to_numpy(zero_copy_only=False)

@@ -82,10 +82,10 @@ class Sizes(NamedTuple):
 
 
 class Universe(NamedTuple):
-    """The universe chosen: its nodes (`id`), its interests (`node_id, topic_id`), and the sizes of all."""
+    """The universe chosen: its nodes (`node_id: int`) and topics (`topic_id: int`), and the sizes of all."""
 
     nodes: "DataFrame"
-    interests: "DataFrame"
+    topics: "DataFrame"
     chosen: Sizes
     all_sizes: list[Sizes]
 
@@ -181,9 +181,9 @@ def _chosen(session: "SparkSession", found: "DataFrame", options: UniverseOption
             f"take more seeds, or a lower --least-subscribers"
         )
     chosen = median(sizes)
-    final = left.where(left.universe == chosen.universe).select("node_id", "topic_id")
-    interests = kept(session, final, place / "interests")
-    return Universe(interests.select(f.col("node_id").alias("id")).distinct(), interests, chosen, sizes)
+    nodes = left.where(left.universe == chosen.universe).select("node_id").distinct()
+    named = topics.where(topics.universe == chosen.universe).select("topic_id")
+    return Universe(nodes, named, chosen, sizes)
 
 
 def _sizes(left: "DataFrame") -> list[Sizes]:
