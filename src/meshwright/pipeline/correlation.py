@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 import numpy.typing as npt
 
-from meshwright.pipeline.subset import entries, places
+from meshwright.pipeline.id_lists import entries, places
 
 if TYPE_CHECKING:
     import pyarrow as pa

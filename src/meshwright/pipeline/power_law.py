@@ -74,7 +74,8 @@ def _most_likely(starts: Reals, mean_logs: Reals) -> Reals:
         left, right = high - shrink * (high - low), low + shrink * (high - low)
         is_left = loss(left) < loss(right)
         high, low = np.where(is_left, right, high), np.where(is_left, low, left)
-    return (low + high) / 2
+    middle: Reals = (low + high) / 2
+    return middle
 
 
 def _distance(values: Numbers, counts: Numbers, exponent: float) -> float:

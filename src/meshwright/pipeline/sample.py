@@ -11,9 +11,10 @@ from meshwright.errors import InputError
 from meshwright.model.dataset import draft, make_manifest, read_manifest, write_manifest
 from meshwright.pipeline.bfs import BfsOptions, relations, topics_among, visit
 from meshwright.pipeline.dense import check_social, dense_table, interests_of, owners
+from meshwright.pipeline.id_lists import Ids
 from meshwright.pipeline.scratch import kept, scratch
 from meshwright.pipeline.status import spark_stage
-from meshwright.pipeline.subset import Ids, write_subset
+from meshwright.pipeline.subset import write_subset
 from meshwright.pipeline.universe import Sizes, UniverseOptions, make_universe
 from meshwright.progress import Progress
 

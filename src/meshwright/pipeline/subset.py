@@ -4,10 +4,8 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-import numpy as np
-import numpy.typing as npt
-
 from meshwright.pipeline.dense import dense_table, interests_of
+from meshwright.pipeline.id_lists import Ids, places, restricted
 from meshwright.pipeline.scratch import kept
 from meshwright.pipeline.storage import url
 
@@ -15,7 +13,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-Ids = npt.NDArray[np.int32]
 Batches = Iterator["pa.RecordBatch"]
 
 LISTS = "node_id int, topic_ids array<int>"
@@ -64,14 +61,6 @@ def named_pairs(lists: "DataFrame", nodes: "DataFrame", topics: "DataFrame") -> 
     return interests_of(lists).join(topic, "topic_id").join(node, "node_id")
 
 
-def places(ids: Ids, values: Ids) -> tuple[Ids, npt.NDArray[np.bool_]]:
-    """Where each value is in the rising `ids`, and whether it is there at all."""
-    if not len(ids):
-        return np.zeros(len(values), np.int32), np.zeros(len(values), np.bool_)
-    at = np.minimum(np.searchsorted(ids, values), len(ids) - 1).astype(np.int32)
-    return at, ids[at] == values
-
-
 def rows_of_ids(ids: Ids) -> Callable[[Batches], Batches]:
     """For mapInArrow over `nodes/` or `topics/`: the rows of `ids` under their new ids."""
 
@@ -98,22 +87,3 @@ def lists_of_ids(nodes: Ids, topics: Ids) -> Callable[[Batches], Batches]:
             yield pa.record_batch([pa.array(at[among]), lists], names=["node_id", "topic_ids"])
 
     return restrict
-
-
-def restricted(lists: "pa.ListArray", topics: Ids) -> "pa.ListArray":
-    """Lists of topics with only those of `topics`, each as its place among them."""
-    import pyarrow as pa
-
-    rows, values = entries(lists)
-    at, among = places(topics, values)
-    lengths = np.bincount(rows[among], minlength=len(lists))
-    offsets = np.concatenate([[0], np.cumsum(lengths)]).astype(np.int32)
-    return pa.ListArray.from_arrays(pa.array(offsets), pa.array(at[among]))
-
-
-def entries(lists: "pa.ListArray") -> tuple[npt.NDArray[np.int64], Ids]:
-    """Of each entry of the lists the row and the value."""
-    import pyarrow.compute as pc
-
-    lengths = pc.list_value_length(lists).to_numpy(zero_copy_only=False)
-    return np.repeat(np.arange(len(lists)), lengths), lists.flatten().to_numpy(zero_copy_only=False)
