@@ -111,7 +111,9 @@ def visit(
         room = options.users - sum(levels)
         visited = read_table(session, place / "visited")
         if room <= 0:
-            return Visit(_cut(session, visited, levels, room, seed, place), levels, restarts)
+            levels[-1] += room
+            reached = _cut(session, visited, len(levels) - 1, levels[-1], seed, place) if room else visited
+            return Visit(reached.select("id"), levels, restarts)
         if levels[-1]:
             found = next_level(linked, level, visited.select("id"))
         else:
@@ -141,13 +143,9 @@ def _least(ids: "DataFrame", seed: int, stage: str, count: int) -> "DataFrame":
 
 
 def _cut(
-    session: "SparkSession", visited: "DataFrame", levels: list[int], room: int, seed: int, place: Path
+    session: "SparkSession", visited: "DataFrame", last: int, keep: int, seed: int, place: Path
 ) -> "DataFrame":
-    """The visited users, of the last level only so many that `room` is not below 0; `levels` follows."""
-    if room == 0:
-        return visited.select("id")
-    last = len(levels) - 1
-    levels[last] += room
+    """The visited users (`id: int, level: int`), of the level `last` only the `keep` of least rank."""
     before = visited.where(visited.level < last).select("id")
-    final = _least(visited.where(visited.level == last).select("id"), seed, "bfs cut", levels[last])
+    final = _least(visited.where(visited.level == last).select("id"), seed, "bfs cut", keep)
     return kept(session, before.union(final), place / "users")
