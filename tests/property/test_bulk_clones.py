@@ -8,6 +8,7 @@ import meshwright as mw
 from meshwright.construct.bulk import bulk_by_size, bulk_by_threshold
 from meshwright.construct.gm import tie_order
 from meshwright.construct.partitioning import random_parts
+from meshwright.construct.source import InProcess
 from tests import oracles
 from tests.helpers import interests_of
 from tests.strategies import topic_sets
@@ -22,7 +23,7 @@ def test_dcbc_connects_every_topic_and_never_links_two_parts(topics, part_size, 
     overlay = mw.build(interests, "dcbc", seed=seed, threshold=threshold, part_size=part_size)
     edges = [tuple(edge) for edge in overlay.edges.tolist()]
     assert oracles.is_topic_connected(dict(enumerate(topics)), edges)
-    light = bulk_by_threshold(interests, threshold=threshold, bulk_share=0.2, bulk_limit=100).light
+    light = bulk_by_threshold(InProcess(interests), threshold=threshold, bulk_share=0.2, bulk_limit=100).light
     parts = random_parts(len(light), -(-len(light) // part_size), seed)
     part_of = dict(zip(light.tolist(), parts.tolist(), strict=True))
     assert all(u not in part_of or v not in part_of or part_of[u] == part_of[v] for u, v in edges)
@@ -41,7 +42,9 @@ def test_every_edge_of_a_part_has_the_greatest_contribution_of_those_allowed(top
     interests = interests_of(topics)
     threshold = min(threshold, interests.topic_count)
     bulk = set(
-        bulk_by_threshold(interests, threshold=threshold, bulk_share=0.2, bulk_limit=100).bulk.tolist()
+        bulk_by_threshold(
+            InProcess(interests), threshold=threshold, bulk_share=0.2, bulk_limit=100
+        ).bulk.tolist()
     )
     overlay = mw.build(interests, "dcbc", threshold=threshold, partitions=1)
     topics_of = dict(enumerate(topics))
@@ -66,7 +69,9 @@ def test_dcbc_direct_connects_every_topic_by_edges_with_a_bulk_end(topics, bulk_
     topics_of = dict(enumerate(topics))
     assert oracles.is_topic_connected(topics_of, edges)
     order = tie_order(np.diff(interests.indptr), "shuffled", seed)
-    bulk = bulk_by_size(interests, order, bulk_size=bulk_size, most_topics=100, crowd=crowd).bulk.tolist()
+    bulk = bulk_by_size(
+        InProcess(interests), order, bulk_size=bulk_size, most_topics=100, crowd=crowd
+    ).bulk.tolist()
     assert all(u in bulk or v in bulk for u, v in edges)
 
 

@@ -4,22 +4,24 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from meshwright.construct.lists import Lists, join_lists, take_lists
+from meshwright.construct.source import Source
 from meshwright.construct.star_sets import star_set
 from meshwright.errors import OptionError
 from meshwright.kernels.arrays import Flags, Ids, Offsets
-from meshwright.model.interests import Interests
 
 
 @dataclass(frozen=True, kw_only=True)
 class BulkSet:
     """The bulk nodes, and the others, which are the lightweight ones; both sorted by id.
 
-    `threshold` is such that nodes of more topics are bulk; `added` counts the nodes that are bulk for the
-    sake of topics that would otherwise have too few bulk subscribers.
+    `lists` has the topics of the bulk nodes. `threshold` is such that nodes of more topics are bulk; `added`
+    counts the nodes that are bulk for the sake of topics that would otherwise have too few bulk subscribers.
     """
 
     bulk: Ids
     light: Ids
+    lists: Lists
     threshold: int
     added: int
 
@@ -33,7 +35,7 @@ def choose_threshold(sizes: Offsets, at_most: int) -> int:
 
 
 def bulk_by_threshold(
-    interests: Interests, *, threshold: int | None, bulk_share: float, bulk_limit: int
+    source: Source, *, threshold: int | None, bulk_share: float, bulk_limit: int
 ) -> BulkSet:
     """The nodes of more than `threshold` topics, and as many more as it takes to cover every topic.
 
@@ -42,65 +44,66 @@ def bulk_by_threshold(
     cover. Linear in the interests. Source: [1], Alg. 6, lines 1 to 5; the limit is ours, since time grows
     with the bulk set times the nodes.
     """
-    sizes = np.diff(interests.indptr)
+    sizes = source.sizes()
     if threshold is None:
         threshold = choose_threshold(sizes, min(int(bulk_share * len(sizes)), bulk_limit))
-    elif threshold > interests.topic_count:
+    elif threshold > source.topic_count:
         raise OptionError(
-            f"threshold is {threshold} and there are {interests.topic_count} topics; give a number up to that"
+            f"threshold is {threshold} and there are {source.topic_count} topics; give a number up to that"
         )
     chosen = sizes > threshold
-    demand = np.where(_subscribers(interests) > 1, 1, 0)
-    return _bulk_set(interests, chosen, threshold, demand)
+    demand = np.where(source.subscribers() > 1, 1, 0)
+    return _bulk_set(source, chosen, threshold, demand)
 
 
-def bulk_by_size(
-    interests: Interests, order: Ids, *, bulk_size: int, most_topics: int, crowd: int
-) -> BulkSet:
+def bulk_by_size(source: Source, order: Ids, *, bulk_size: int, most_topics: int, crowd: int) -> BulkSet:
     """The `bulk_size` nodes of most topics, and more where a topic would crowd the few that have it.
 
     Ties go to the earlier node in `order`. Every topic of two subscribers has a bulk subscriber for each
     `crowd` of its subscribers, so that none has to take all links of a popular topic; nodes of more than
     `most_topics` are always bulk. Linear in the interests, for each of a few rounds.
     """
-    sizes = np.diff(interests.indptr)
+    sizes = source.sizes()
     largest = order[np.argsort(-sizes[order], kind="stable")[:bulk_size]]
     chosen = sizes > most_topics
     chosen[largest] = True
     chosen &= sizes > 0
-    subscribers = _subscribers(interests)
+    subscribers = source.subscribers()
     demand = np.where(subscribers > 1, -(-subscribers // crowd), 0)
     threshold = int(sizes[~chosen].max(initial=0))
-    return _bulk_set(interests, chosen, threshold, demand)
+    return _bulk_set(source, chosen, threshold, demand)
 
 
-def _subscribers(interests: Interests) -> Offsets:
-    return np.bincount(interests.topic_ids, minlength=interests.topic_count)
-
-
-def _bulk_set(interests: Interests, chosen: Flags, threshold: int, demand: Offsets) -> BulkSet:
-    complete = _meet_demand(interests, chosen, demand)
+def _bulk_set(source: Source, chosen: Flags, threshold: int, demand: Offsets) -> BulkSet:
+    """The chosen nodes, and those that it takes to give each topic as many bulk subscribers as demanded."""
+    lists = source.lists(chosen)
+    lack = demand - np.bincount(lists.topic_ids, minlength=len(demand))
+    added = np.zeros(len(chosen), np.bool_)
+    if (lack > 0).any():
+        added[meet_demand(source.lists(~chosen, lack > 0), lack)] = True
+        both = join_lists([lists, source.lists(added)])
+        lists = take_lists(both, np.argsort(both.nodes).astype(np.int32))
     return BulkSet(
-        bulk=np.flatnonzero(complete).astype(np.int32),
-        light=np.flatnonzero(~complete).astype(np.int32),
+        bulk=lists.nodes,
+        light=np.flatnonzero(~(chosen | added)).astype(np.int32),
+        lists=lists,
         threshold=threshold,
-        added=int(complete.sum() - chosen.sum()),
+        added=int(added.sum()),
     )
 
 
-def _meet_demand(interests: Interests, chosen: Flags, demand: Offsets) -> Flags:
-    """Add star sets of the other nodes until each topic has as many bulk subscribers as demanded.
+def meet_demand(candidates: Lists, lack: Offsets) -> Ids:
+    """Nodes among `candidates` such that each topic has as many of them as it lacks bulk subscribers.
 
-    A round gives each topic that lacks any at least one more, so there are as many rounds as the greatest
-    lack.
+    The candidates come by id, with the topics that lack any, and no others need be among their topics. Star
+    sets of them are taken until nothing is lacking: a round gives each topic that lacks any at least one
+    more, so there are as many rounds as the greatest lack. Each is linear in the candidates' topics.
     """
-    sizes = np.diff(interests.indptr)
-    chosen = chosen.copy()
-    while True:
-        of_bulk = interests.topic_ids[np.repeat(chosen, sizes)]
-        lacking = np.bincount(of_bulk, minlength=interests.topic_count) < demand
-        if not lacking.any():
-            return chosen
-        others = np.flatnonzero(~chosen).astype(np.int32)
-        stars = star_set(interests.indptr, interests.topic_ids, interests.topic_count, others, lacking)
-        chosen[stars] = True
+    lack = lack.copy()
+    left = np.ones(len(candidates.nodes), np.bool_)
+    while (lack > 0).any():
+        rows = np.flatnonzero(left).astype(np.int32)
+        stars = star_set(candidates.indptr, candidates.topic_ids, len(lack), rows, lack > 0)
+        left[stars] = False
+        lack -= np.bincount(take_lists(candidates, stars).topic_ids, minlength=len(lack))
+    return candidates.nodes[~left]

@@ -3,13 +3,9 @@
 from collections.abc import Callable, Mapping
 from functools import cache
 
-import numpy as np
-
-from meshwright.construct.lists import lists_of, split_lists
-from meshwright.construct.partitioning import elbow_partitions, random_parts
-from meshwright.construct.star_sets import star_set
+from meshwright.construct.partitioning import elbow_partitions
+from meshwright.construct.source import Source
 from meshwright.errors import OptionError
-from meshwright.model.interests import Interests
 from meshwright.progress import Progress, stage
 
 _CRITERIA: Mapping[str, Callable[[int, int, int], float]] = {
@@ -21,7 +17,7 @@ _CRITERIA: Mapping[str, Callable[[int, int, int], float]] = {
 
 
 def choose_partitions(
-    interests: Interests,
+    source: Source,
     *,
     partitions: int | None,
     part_size: int | None,
@@ -30,7 +26,7 @@ def choose_partitions(
     progress: Progress | None = None,
 ) -> int:
     """The number of parts: as given, by the size of a part, or by a criterion; at most one for each node."""
-    nodes = interests.node_count
+    nodes = source.node_count
     if partitions is not None:
         if partitions > max(1, nodes):
             raise OptionError(
@@ -41,11 +37,11 @@ def choose_partitions(
         return max(1, -(-nodes // part_size))
     with stage(progress, "choosing the number of parts"):
         if criterion == "elbow":
-            return elbow_partitions(interests, seed)
-        return partitions_by(interests, criterion, seed)
+            return elbow_partitions(source.interests(), seed)
+        return partitions_by(source, criterion, seed)
 
 
-def partitions_by(interests: Interests, criterion: str, seed: int) -> int:
+def partitions_by(source: Source, criterion: str, seed: int) -> int:
     """The p from 2 to |V| that makes a criterion least, as far as a one-sided binary search finds it.
 
     Cost: a random partition with its star sets, which is linear in the interests, for each of about
@@ -60,11 +56,11 @@ def partitions_by(interests: Interests, criterion: str, seed: int) -> int:
     All p are tried on one shuffle of the nodes, which is also that of the overlay: the values differ by p
     alone, and the one chosen holds.
     """
-    nodes = interests.node_count
+    nodes = source.node_count
 
     @cache
     def value(p: int) -> float:
-        return _CRITERIA[criterion](nodes, p, count_stars(interests, p, seed))
+        return _CRITERIA[criterion](nodes, p, source.count_stars(p, seed))
 
     return search(value, nodes)
 
@@ -89,14 +85,3 @@ def search(value: Callable[[int], float], most: int) -> int:
         else:
             high = middle
     return best
-
-
-def count_stars(interests: Interests, partitions: int, seed: int) -> int:
-    """How many stars random parts have in all, when each covers all its topics of two subscribers or more."""
-    part_of = random_parts(interests.node_count, partitions, seed)
-    wanted = np.bincount(interests.topic_ids, minlength=interests.topic_count) > 1
-    stars = 0
-    for part in split_lists(lists_of(interests), part_of, partitions):
-        every = np.arange(len(part.nodes), dtype=np.int32)
-        stars += len(star_set(part.indptr, part.topic_ids, len(wanted), every, wanted))
-    return stars

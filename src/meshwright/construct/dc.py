@@ -12,9 +12,9 @@ from meshwright.construct.parts import (
     group_parts,
     map_parts,
     plan,
-    shared_topics,
     threads_each,
 )
+from meshwright.construct.source import InProcess, shared_topics
 from meshwright.kernels.arrays import Flags
 from meshwright.model.built import Built
 from meshwright.model.interests import Interests
@@ -39,13 +39,13 @@ def divide_and_conquer(
     [1] Chen, Jacobsen, Vitenberg: Algorithms Based on Divide and Conquer for Topic-Based Publish/Subscribe
     Overlay Design, IEEE/ACM Transactions on Networking, 2016.
     """
-    planned = plan(interests, options, seed, progress)
+    planned = plan(InProcess(interests), options, seed, progress)
     parts = _conquer_all(interests, planned, options, seed, progress)
     levels = 0
     while len(parts) > 1:
         parts = _combine_once(parts, interests.topic_count, options, progress)
         levels += 1
-    return Built(edges=parts[0].edges, facts=_facts(parts[0], levels, interests.node_count))
+    return Built(edges=parts[0].edges, facts=facts_of(parts[0], levels, interests.node_count))
 
 
 def _conquer_all(
@@ -90,7 +90,8 @@ def _shared_by_run(parts: list[Part], runs: list[range], topic_count: int) -> Fl
     return shared_topics(np.concatenate([part.stars.topic_ids for part in parts]), owners, topic_count)
 
 
-def _facts(part: Part, levels: int, nodes: int) -> dict[str, int | float]:
+def facts_of(part: Part, levels: int, nodes: int) -> dict[str, int | float]:
+    """What the algorithm reports of the part that all `nodes` have become by so many `levels` of combines."""
     counts = dict(part.facts)
     partitions, stars = counts.pop("parts"), counts.pop("stars")
     return {

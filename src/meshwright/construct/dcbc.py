@@ -1,5 +1,8 @@
 """Divide-and-Conquer with Bulk Clones: parts of lightweight nodes, each with all the bulk nodes."""
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
 import numpy as np
 
 from meshwright.construct.bulk import BulkSet, bulk_by_threshold
@@ -10,6 +13,7 @@ from meshwright.construct.lists import Lists, join_lists, lists_of, split_lists,
 from meshwright.construct.options import DcbcOptions
 from meshwright.construct.partitioning import random_parts
 from meshwright.construct.parts import Part, map_parts, threads_each
+from meshwright.construct.source import InProcess, Source
 from meshwright.kernels.arrays import Ids
 from meshwright.model.built import Built
 from meshwright.model.interests import Interests
@@ -34,40 +38,81 @@ def bulk_clones(interests: Interests, options: DcbcOptions, seed: int, progress:
     [1] Chen, Jacobsen, Vitenberg: Algorithms Based on Divide and Conquer for Topic-Based Publish/Subscribe
     Overlay Design, IEEE/ACM Transactions on Networking, 2016.
     """
-    chosen = bulk_by_threshold(
-        interests,
-        threshold=options.threshold,
-        bulk_share=options.bulk_share,
-        bulk_limit=options.bulk_limit,
-    )
-    bulk = ordered_bulk(interests, chosen, seed)
-    among_bulk = join_bulk(bulk, interests.topic_count, options.memory_limit, progress)
-    parts = divide(interests, chosen.light, options, seed, progress)
+    planned = plan(InProcess(interests), options, seed, progress)
+    light = take_lists(lists_of(interests), planned.chosen.light)
+    parts = split_lists(light, planned.part_of[light.nodes], planned.partitions)
+
+    threads = threads_each(planned.partitions)
 
     def conquer_all(ticks: Ticks) -> list[Part]:
-        threads = threads_each(len(parts))
-        return map_parts(
-            lambda d: conquer(d, parts[d], bulk, interests.topic_count, options, seed, ticks, threads),
-            range(len(parts)),
-            ticks,
-        )
+        def one(part: int) -> Part:
+            lists = parts[part]
+            return conquer(part, lists, planned.bulk, interests.topic_count, options, seed, ticks, threads)
 
-    to_unite = sum(len(part.topic_ids) for part in parts)
-    conquered = run_with_ticks(conquer_all, "conquering parts", to_unite, progress)
-    facts = {"partitions": len(parts), **bulk_facts(chosen, among_bulk)}
-    for name in ("light_edges", "outer_edges", "pairs_examined"):
-        facts[name] = facts.get(name, 0) + sum(part.facts[name] for part in conquered)
-    return Built(
-        edges=np.concatenate([bulk.nodes[among_bulk.edges], *(part.edges for part in conquered)]), facts=facts
+        return map_parts(one, range(planned.partitions), ticks)
+
+    conquered = run_with_ticks(conquer_all, "conquering parts", len(light.topic_ids), progress)
+    edges = np.concatenate([planned.bulk_edges, *(part.edges for part in conquered)])
+    return Built(edges=edges, facts=facts_of(planned, [part.facts for part in conquered]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """The bulk set, joined, and who belongs to which part.
+
+    Attributes:
+        chosen: the bulk set and the lightweight nodes.
+        bulk: the bulk nodes with their topics, in the order in which Greedy Merge settles ties.
+        among_bulk: the edges between bulk nodes, as places in `bulk`.
+        part_of: by node, its part; -1 for bulk nodes.
+        partitions: how many parts there are.
+    """
+
+    chosen: BulkSet
+    bulk: Lists
+    among_bulk: GreedyResult
+    part_of: Ids
+    partitions: int
+
+    @property
+    def bulk_edges(self) -> Ids:
+        """The edges between bulk nodes, as node ids."""
+        found: Ids = self.bulk.nodes[self.among_bulk.edges]
+        return found
+
+
+def plan(source: Source, options: DcbcOptions, seed: int, progress: Progress | None = None) -> Plan:
+    """Choose the bulk nodes, join them and divide the others ([1], Alg. 6, lines 1 to 8).
+
+    Cost: linear in the interests, and Greedy Merge on the bulk set.
+    """
+    chosen = bulk_by_threshold(
+        source, threshold=options.threshold, bulk_share=options.bulk_share, bulk_limit=options.bulk_limit
     )
+    bulk = ordered_bulk(chosen, source.node_count, seed)
+    among_bulk = join_bulk(bulk, source.topic_count, options.memory_limit, progress)
+    partitions = _count_parts(source, len(chosen.light), options, seed, progress)
+    part_of = np.full(source.node_count, -1, np.int32)
+    part_of[chosen.light] = random_parts(len(chosen.light), partitions, seed)
+    return Plan(chosen=chosen, bulk=bulk, among_bulk=among_bulk, part_of=part_of, partitions=partitions)
 
 
-def ordered_bulk(interests: Interests, chosen: BulkSet, seed: int) -> Lists:
-    """The bulk nodes with their topics, in the order in which Greedy Merge settles ties."""
-    order = tie_order(np.diff(interests.indptr), "shuffled", seed)
-    is_bulk = np.zeros(interests.node_count, np.bool_)
-    is_bulk[chosen.bulk] = True
-    return take_lists(lists_of(interests), order[is_bulk[order]])
+def facts_of(planned: Plan, conquered: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """What the algorithm reports, of the plan and the facts of all parts."""
+    facts = {"partitions": planned.partitions, **bulk_facts(planned.chosen, planned.among_bulk)}
+    for counts in [dict.fromkeys(("light_edges", "outer_edges"), 0), *conquered]:
+        for name, count in counts.items():
+            facts[name] = facts.get(name, 0) + count
+    return facts
+
+
+def ordered_bulk(chosen: BulkSet, node_count: int, seed: int) -> Lists:
+    """The bulk nodes with their topics, in the order in which Greedy Merge settles ties among all nodes."""
+    place = np.full(node_count, -1, np.int32)
+    place[chosen.bulk] = np.arange(len(chosen.bulk), dtype=np.int32)
+    # Shuffled, the order does not depend on the sizes.
+    ranked = place[tie_order(np.zeros(node_count, np.int64), "shuffled", seed)]
+    return take_lists(chosen.lists, ranked[ranked >= 0])
 
 
 def join_bulk(
@@ -90,24 +135,21 @@ def bulk_facts(chosen: BulkSet, among_bulk: GreedyResult) -> dict[str, int]:
     }
 
 
-def divide(
-    interests: Interests, light: Ids, options: DcbcOptions, seed: int, progress: Progress | None
-) -> list[Lists]:
-    """Random equal parts of the lightweight nodes ([1], Alg. 6, lines 7 and 8); none where there are none."""
+def _count_parts(
+    source: Source, light: int, options: DcbcOptions, seed: int, progress: Progress | None
+) -> int:
+    """As many parts as wanted, and at most one for each lightweight node; none where there are none."""
     if options.part_size is not None:
-        partitions = -(-len(light) // options.part_size)
-    else:
-        chosen = choose_partitions(
-            interests,
-            partitions=options.partitions,
-            part_size=None,
-            criterion="pn-size",
-            seed=seed,
-            progress=progress,
-        )
-        partitions = min(chosen, len(light))
-    part_of = random_parts(len(light), partitions, seed)
-    return split_lists(take_lists(lists_of(interests), light), part_of, partitions)
+        return -(-light // options.part_size)
+    chosen = choose_partitions(
+        source,
+        partitions=options.partitions,
+        part_size=None,
+        criterion="pn-size",
+        seed=seed,
+        progress=progress,
+    )
+    return min(chosen, light)
 
 
 def conquer(

@@ -1,5 +1,7 @@
 """Bulk clones without parts: every lightweight node, on its own, links to a few bulk nodes."""
 
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -11,14 +13,15 @@ from meshwright.construct.greedy import GreedyResult
 from meshwright.construct.lists import Lists
 from meshwright.construct.options import DcbcDirectOptions
 from meshwright.construct.parts import Part, map_parts
-from meshwright.kernels.arrays import Ids, Offsets
+from meshwright.construct.source import InProcess, Source
+from meshwright.kernels.arrays import Flags, Ids, Offsets
 from meshwright.kernels.covering import MOST_TOPICS, BulkTopics, cover_nodes, list_bulk_topics
 from meshwright.model.built import Built
 from meshwright.model.interests import Interests
 from meshwright.progress import Progress, Ticks, run_with_ticks
 from meshwright.seeds import generator
 
-_NODES_A_PART = 8192
+NODES_A_PART = 8192
 """By node id. Each part balances the load of the bulk nodes by itself, so this settles the overlay."""
 
 _SHARE = 0.2
@@ -52,41 +55,82 @@ def bulk_clones_direct(
     [1] Chen, Jacobsen, Vitenberg: Algorithms Based on Divide and Conquer for Topic-Based Publish/Subscribe
     Overlay Design, IEEE/ACM Transactions on Networking, 2016.
     """
-    chosen = _choose_bulk(interests, options, seed)
-    bulk = ordered_bulk(interests, chosen, seed)
-    among_bulk = join_bulk(bulk, interests.topic_count, options.memory_limit, progress)
-    starts = range(0, interests.node_count, _NODES_A_PART)
-    shared = _share(interests, bulk.nodes, among_bulk, len(starts))
-    is_bulk = np.zeros(interests.node_count, np.bool_)
-    is_bulk[chosen.bulk] = True
+    planned = plan(InProcess(interests), options, seed, progress)
 
     def conquer_all(ticks: Ticks) -> list[Part]:
         def one(part: int) -> Part:
-            span = slice(starts[part], starts[part] + _NODES_A_PART)
-            rows = np.flatnonzero(~is_bulk[span]).astype(np.int32)
-            return conquer(part, _lists(interests, span), rows, shared, options.slack, seed, ticks)
+            lists = _lists(interests, slice(part * NODES_A_PART, (part + 1) * NODES_A_PART))
+            rows = np.flatnonzero(planned.is_light[lists.nodes]).astype(np.int32)
+            return conquer(part, lists, rows, planned.shared, options.slack, seed, ticks)
 
-        return map_parts(one, range(len(starts)), ticks)
+        return map_parts(one, range(planned.partitions), ticks)
 
-    conquered = run_with_ticks(conquer_all, "covering topics", len(chosen.light), progress)
-    facts = bulk_facts(chosen, among_bulk)
-    facts["outer_edges"] = sum(part.facts["outer_edges"] for part in conquered)
-    edges = [bulk.nodes[among_bulk.edges], *(part.edges for part in conquered)]
-    return Built(edges=np.concatenate(edges), facts=facts)
+    conquered = run_with_ticks(conquer_all, "covering topics", len(planned.chosen.light), progress)
+    edges = np.concatenate([planned.bulk_edges, *(part.edges for part in conquered)])
+    return Built(edges=edges, facts=facts_of(planned, [part.facts for part in conquered]))
 
 
-def _choose_bulk(interests: Interests, options: DcbcDirectOptions, seed: int) -> BulkSet:
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """The bulk set, joined, and what every part must know of it.
+
+    Attributes:
+        chosen: the bulk set and the lightweight nodes.
+        shared: what a part must know.
+        among_bulk: the edges between bulk nodes, as places in the bulk set.
+        is_light: by node, whether it is lightweight.
+        partitions: how many parts there are.
+    """
+
+    chosen: BulkSet
+    shared: Shared
+    among_bulk: GreedyResult
+    is_light: Flags
+    partitions: int
+
+    @property
+    def bulk_edges(self) -> Ids:
+        """The edges between bulk nodes, as node ids."""
+        found: Ids = self.shared.bulk[self.among_bulk.edges]
+        return found
+
+
+def plan(source: Source, options: DcbcDirectOptions, seed: int, progress: Progress | None = None) -> Plan:
+    """Choose the bulk nodes and join them; linear in the interests, and Greedy Merge on the bulk set."""
+    chosen = _choose_bulk(source, options, seed)
+    bulk = ordered_bulk(chosen, source.node_count, seed)
+    among_bulk = join_bulk(bulk, source.topic_count, options.memory_limit, progress)
+    partitions = -(-source.node_count // NODES_A_PART)
+    is_light = np.zeros(source.node_count, np.bool_)
+    is_light[chosen.light] = True
+    return Plan(
+        chosen=chosen,
+        shared=_share(bulk, source.topic_count, among_bulk, partitions),
+        among_bulk=among_bulk,
+        is_light=is_light,
+        partitions=partitions,
+    )
+
+
+def facts_of(planned: Plan, conquered: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """What the algorithm reports, of the plan and the facts of all parts."""
+    outer_edges = sum(counts["outer_edges"] for counts in conquered)
+    return bulk_facts(planned.chosen, planned.among_bulk) | {"outer_edges": outer_edges}
+
+
+def _choose_bulk(source: Source, options: DcbcDirectOptions, seed: int) -> BulkSet:
     bulk_size = options.bulk_size
     if bulk_size is None:
-        bulk_size = min(int(_SHARE * interests.node_count), _MOST_BULK)
-    order = tie_order(np.diff(interests.indptr), "shuffled", seed)
-    return bulk_by_size(interests, order, bulk_size=bulk_size, most_topics=MOST_TOPICS, crowd=options.crowd)
+        bulk_size = min(int(_SHARE * source.node_count), _MOST_BULK)
+    order = tie_order(np.zeros(source.node_count, np.int64), "shuffled", seed)
+    return bulk_by_size(source, order, bulk_size=bulk_size, most_topics=MOST_TOPICS, crowd=options.crowd)
 
 
-def _share(interests: Interests, bulk: Ids, among_bulk: GreedyResult, parts: int) -> Shared:
-    topics = list_bulk_topics(interests.indptr, interests.topic_ids, interests.topic_count, bulk)
-    links = np.bincount(among_bulk.edges.ravel(), minlength=len(bulk)) // max(1, parts)
-    return Shared(bulk=bulk, topics=topics, links=links)
+def _share(bulk: Lists, topic_count: int, among_bulk: GreedyResult, parts: int) -> Shared:
+    every = np.arange(len(bulk.nodes), dtype=np.int32)
+    topics = list_bulk_topics(bulk.indptr, bulk.topic_ids, topic_count, every)
+    links = np.bincount(among_bulk.edges.ravel(), minlength=len(every)) // max(1, parts)
+    return Shared(bulk=bulk.nodes, topics=topics, links=links)
 
 
 def _lists(interests: Interests, span: slice) -> Lists:

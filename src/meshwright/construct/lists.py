@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from meshwright.kernels.arrays import Ids, Offsets
+from meshwright.kernels.arrays import Flags, Ids, Offsets
 from meshwright.model.interests import Interests
 
 
@@ -39,6 +39,18 @@ def take_lists(lists: Lists, rows: Ids) -> Lists:
         nodes=lists.nodes[rows],
         indptr=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
         topic_ids=lists.topic_ids[places(lists.indptr, rows)],
+    )
+
+
+def keep_topics(lists: Lists, topics: Flags) -> Lists:
+    """The flagged topics alone, and of the nodes those that have any."""
+    kept = topics[lists.topic_ids]
+    seen = np.concatenate([[0], np.cumsum(kept)])
+    sizes = np.diff(seen[lists.indptr])
+    return Lists(
+        nodes=lists.nodes[sizes > 0],
+        indptr=np.concatenate([[0], np.cumsum(sizes[sizes > 0])]).astype(np.int64),
+        topic_ids=lists.topic_ids[kept],
     )
 
 

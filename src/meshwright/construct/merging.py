@@ -14,7 +14,7 @@ import numpy as np
 
 from meshwright.construct.greedy import make_problem, take_edges
 from meshwright.construct.options import MergeOptions
-from meshwright.construct.parts import shared_topics
+from meshwright.construct.source import shared_topics
 from meshwright.construct.star_sets import star_set
 from meshwright.kernels.arrays import Flags, Ids
 from meshwright.kernels.topic_components import start_components, take_all_edges

@@ -16,10 +16,10 @@ from meshwright.construct.greedy import check_fits, make_problem, run_greedy
 from meshwright.construct.lists import Lists, join_lists, take_lists
 from meshwright.construct.options import DcOptions
 from meshwright.construct.partitioning import k_means_parts, random_parts
+from meshwright.construct.source import Source
 from meshwright.construct.star_sets import star_set
 from meshwright.kernels.arrays import Flags, Ids, Offsets
 from meshwright.machine import cores
-from meshwright.model.interests import Interests
 from meshwright.progress import CANCEL, Progress, Ticks
 
 Item = TypeVar("Item")
@@ -55,10 +55,10 @@ class Part:
     facts: Mapping[str, int]
 
 
-def plan(interests: Interests, options: DcOptions, seed: int, progress: Progress | None = None) -> Plan:
+def plan(source: Source, options: DcOptions, seed: int, progress: Progress | None = None) -> Plan:
     """Divide the nodes ([1], Alg. 4, lines 2 to 4); linear in the interests for each p that is tried."""
     partitions = choose_partitions(
-        interests,
+        source,
         partitions=options.partitions,
         part_size=options.part_size,
         criterion=options.criterion,
@@ -66,25 +66,11 @@ def plan(interests: Interests, options: DcOptions, seed: int, progress: Progress
         progress=progress,
     )
     if options.partition_by == "random":
-        part_of = random_parts(interests.node_count, partitions, seed)
+        part_of = random_parts(source.node_count, partitions, seed)
     else:
-        part_of = k_means_parts(interests, partitions, seed)
+        part_of = k_means_parts(source.interests(), partitions, seed)
         partitions = int(part_of.max(initial=0)) + 1
-    return Plan(part_of=part_of, partitions=partitions, shared=_shared_by_part(interests, part_of))
-
-
-def _shared_by_part(interests: Interests, part_of: Ids) -> Flags:
-    parts = part_of[np.repeat(np.arange(interests.node_count), np.diff(interests.indptr))]
-    return shared_topics(interests.topic_ids, parts, interests.topic_count)
-
-
-def shared_topics(topic_ids: Ids, owners: Ids, topic_count: int) -> Flags:
-    """By topic, whether interests in it have more than one owner; `owners` has one for each interest."""
-    first = np.full(topic_count, -1, np.int32)
-    first[topic_ids] = owners
-    shared = np.zeros(topic_count, np.bool_)
-    shared[topic_ids[first[topic_ids] != owners]] = True
-    return shared
+    return Plan(part_of=part_of, partitions=partitions, shared=source.shared(part_of))
 
 
 def conquer(

@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 import meshwright as mw
-from meshwright.construct.choosing_p import choose_partitions, count_stars, partitions_by, search
+from meshwright.construct.choosing_p import choose_partitions, partitions_by, search
 from meshwright.construct.options import CRITERIA
+from meshwright.construct.source import InProcess
 from tests.shelf import AWKWARD
 
 
@@ -61,20 +62,24 @@ def test_what_a_criterion_chooses_is_close_to_the_best_of_all_p(criterion):
         "time": lambda p, stars: 1 / p + (stars / 120) ** 2,
         "parallel-time": lambda p, stars: 1 / p**2 + (stars / 120) ** 2,
     }[criterion]
-    values = {p: formula(p, count_stars(interests, p, seed=5)) for p in range(2, 121)}
-    assert values[partitions_by(interests, criterion, seed=5)] <= 1.25 * min(values.values())
+    values = {p: formula(p, InProcess(interests).count_stars(p, seed=5)) for p in range(2, 121)}
+    assert values[partitions_by(InProcess(interests), criterion, seed=5)] <= 1.25 * min(values.values())
 
 
 def test_parts_on_machines_of_their_own_are_fewer_than_parts_in_turn():
     interests = mw.workloads.unif(400, 40, subscriptions=8, seed=5)
-    assert partitions_by(interests, "parallel-time", 0) <= partitions_by(interests, "time", 0)
+    assert partitions_by(InProcess(interests), "parallel-time", 0) <= partitions_by(
+        InProcess(interests), "time", 0
+    )
 
 
 @pytest.mark.parametrize("criterion", [*CRITERIA, "elbow"])
 @pytest.mark.parametrize("shelf", AWKWARD)
 def test_every_criterion_gives_a_legal_number_on_awkward_interests(criterion, shelf):
     interests = AWKWARD[shelf]
-    found = choose_partitions(interests, partitions=None, part_size=None, criterion=criterion, seed=0)
+    found = choose_partitions(
+        InProcess(interests), partitions=None, part_size=None, criterion=criterion, seed=0
+    )
     assert 1 <= found <= max(1, interests.node_count)
 
 
@@ -82,7 +87,7 @@ def test_every_criterion_gives_a_legal_number_on_awkward_interests(criterion, sh
 def test_no_part_is_larger_than_the_part_size(part_size, partitions):
     interests = mw.workloads.unif(10, 4, subscriptions=2, seed=0)
     chosen = {"partitions": None, "part_size": part_size, "criterion": "pn-size", "seed": 0}
-    assert choose_partitions(interests, **chosen) == partitions
+    assert choose_partitions(InProcess(interests), **chosen) == partitions
 
 
 @pytest.mark.parametrize("nodes", [0, 3])

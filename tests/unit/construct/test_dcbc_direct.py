@@ -13,7 +13,7 @@ def interests() -> mw.Interests:
 
 @pytest.fixture
 def small_parts(monkeypatch):
-    monkeypatch.setattr(dcbc_direct, "_NODES_A_PART", 32)
+    monkeypatch.setattr(dcbc_direct, "NODES_A_PART", 32)
 
 
 @pytest.mark.usefixtures("small_parts")

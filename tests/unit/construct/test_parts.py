@@ -5,7 +5,8 @@ import meshwright as mw
 from meshwright.construct import parts as module
 from meshwright.construct.lists import lists_of, split_lists
 from meshwright.construct.options import DcOptions
-from meshwright.construct.parts import Part, combine, conquer, group_parts, map_parts, plan, shared_topics
+from meshwright.construct.parts import Part, combine, conquer, group_parts, map_parts, plan
+from meshwright.construct.source import InProcess, shared_topics
 from tests import oracles
 from tests.helpers import topics_by_node
 
@@ -18,7 +19,7 @@ def interests() -> mw.Interests:
 
 
 def conquered(interests: mw.Interests) -> tuple[np.ndarray, np.ndarray, list[Part]]:
-    planned = plan(interests, OPTIONS, seed=1)
+    planned = plan(InProcess(interests), OPTIONS, seed=1)
     made = [
         conquer(part, lists, planned.shared, OPTIONS, 1, np.zeros(2, np.int64))
         for part, lists in enumerate(split_lists(lists_of(interests), planned.part_of, 4))
