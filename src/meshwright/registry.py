@@ -35,6 +35,8 @@ class Algorithm:
         load: "module:function" of (interests, options, seed, progress) -> Built; a merge has the `Union` of
             the overlays instead of interests, and hands back its edges, in their order, before all others.
         options: the frozen dataclass of its options, which checks itself.
+        spread: "module:function" of (job, options, seed) -> Spread, which builds the same in Spark's tasks;
+            none where the algorithm needs all interests in one place.
     """
 
     kind: str
@@ -43,6 +45,7 @@ class Algorithm:
     needs_costs: bool
     load: str
     options: type
+    spread: str | None = None
 
     def make_options(self, values: Mapping[str, Any]) -> Any:
         """The options object, checked; an unknown name is refused with those that exist."""
@@ -69,6 +72,7 @@ _ALGORITHMS = {
         needs_costs=False,
         load="meshwright.construct.dc:divide_and_conquer",
         options=DcOptions,
+        spread="meshwright.pipeline.spread_dc:divide_and_conquer",
     ),
     "dcbc": Algorithm(
         kind="build",
@@ -77,6 +81,7 @@ _ALGORITHMS = {
         needs_costs=False,
         load="meshwright.construct.dcbc:bulk_clones",
         options=DcbcOptions,
+        spread="meshwright.pipeline.spread_bulk:bulk_clones",
     ),
     "dcbc-direct": Algorithm(
         kind="build",
@@ -85,6 +90,7 @@ _ALGORITHMS = {
         needs_costs=False,
         load="meshwright.construct.dcbc_direct:bulk_clones_direct",
         options=DcbcDirectOptions,
+        spread="meshwright.pipeline.spread_bulk:bulk_clones_direct",
     ),
     "ring": Algorithm(
         kind="build",
@@ -131,8 +137,8 @@ def build(
     if not isinstance(interests, Interests):
         raise InputError(f"build got a {type(interests).__name__}; give Interests")
     timer = StageTimer(progress)
-    built = _imported(chosen.load)(interests, checked, seed, timer)
-    facts = _how_made(algorithm, checked, seed) | built.facts | {"seconds": timer.seconds}
+    built = imported(chosen.load)(interests, checked, seed, timer)
+    facts = how_made(algorithm, checked, seed) | built.facts | {"seconds": timer.seconds}
     return Overlay.from_arrays(interests, built.edges, facts=facts, tables=built.tables)
 
 
@@ -157,11 +163,11 @@ def merge(
     whole = union(overlays if isinstance(overlays, Overlay) else list(overlays))
     _check_link_cost(link_cost, whole.costs is not None)
     timer = StageTimer(progress)
-    built = _imported(chosen.load)(whole, checked, seed, timer)
+    built = imported(chosen.load)(whole, checked, seed, timer)
     costs = None
     if whole.costs is not None:
         costs = np.append(whole.costs, np.full(len(built.edges) - len(whole.edges), link_cost))
-    how = _how_made(algorithm, checked, seed) | {"link_cost": link_cost}
+    how = how_made(algorithm, checked, seed) | {"link_cost": link_cost}
     facts = how | built.facts | {"seconds": timer.seconds}
     return Overlay.from_arrays(whole.interests, built.edges, costs, facts, built.tables)
 
@@ -176,7 +182,8 @@ def _check_link_cost(link_cost: float | None, wanted: bool) -> None:
         raise OptionError(f"link_cost is {link_cost!r}; a cost is a positive finite number")
 
 
-def _how_made(algorithm: str, options: Any, seed: int) -> dict[str, Any]:
+def how_made(algorithm: str, options: Any, seed: int) -> dict[str, Any]:
+    """The facts that say how to make an overlay again."""
     chosen = {field.name: getattr(options, field.name) for field in fields(options)}
     return {"algorithm": algorithm, "options": chosen, "seed": int(seed)}
 
@@ -195,6 +202,7 @@ def _listed(lead: str, names: list[str]) -> str:
     return f"{lead} {', '.join(sorted(names))}" if names else "there is none to choose"
 
 
-def _imported(where: str) -> Any:
+def imported(where: str) -> Any:
+    """What "module:function" names."""
     module, _, name = where.partition(":")
     return getattr(import_module(module), name)

@@ -14,10 +14,22 @@ _MOST_ROUNDS = 100
 
 def random_parts(node_count: int, partitions: int, seed: int) -> Ids:
     """By node, its part: random, with sizes that differ by one at most ([1], Alg. 4, line 4)."""
-    part_of = np.empty(node_count, np.int32)
-    shuffle = generator(seed, "parts").permutation(node_count)
-    part_of[shuffle] = np.arange(node_count) * partitions // max(1, node_count)
-    return part_of
+    return parts_at(random_places(node_count, seed), node_count, partitions)
+
+
+def random_places(node_count: int, seed: int) -> Ids:
+    """By node, its place in the shuffle that random parts are cut from, whatever their number."""
+    places = np.empty(node_count, np.int32)
+    places[generator(seed, "parts").permutation(node_count)] = np.arange(node_count, dtype=np.int32)
+    return places
+
+
+def parts_at(places: Ids, node_count: int, partitions: int) -> Ids:
+    """The random parts of nodes that have these places in the shuffle of all.
+
+    Where one number of parts divides another, the more numerous parts lie within the fewer.
+    """
+    return (places.astype(np.int64) * partitions // max(1, node_count)).astype(np.int32)
 
 
 def k_means_parts(interests: Interests, partitions: int, seed: int) -> Ids:
