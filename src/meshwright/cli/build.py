@@ -1,14 +1,25 @@
 """`meshwright build`: an overlay out of interests."""
 
 import typing
-from pathlib import Path
 from time import perf_counter
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from meshwright import registry
-from meshwright.cli.common import Force, Json, Out, Seed, Settings, parse_settings, print_json, progress_bar
+from meshwright.cli.common import (
+    Conf,
+    Force,
+    Json,
+    Master,
+    Seed,
+    Settings,
+    parse_settings,
+    print_json,
+    progress_bar,
+    spark_command,
+)
+from meshwright.cli.engine import Engine, chosen_engine
 
 _EPILOG = """**Examples**
 
@@ -16,8 +27,14 @@ _EPILOG = """**Examples**
 
 `meshwright build workload --algorithm gm --set ties=small-first --seed 7 --out overlay`
 
+`meshwright build s3a://lake/follows --algorithm dcbc-direct --master spark://host:7077 --out s3a://lake/overlay`
+
 `meshwright algorithms` lists the algorithms and their options.
 """
+_BYTES_AN_INTEREST = 60
+"""While building in process, beside the interests themselves."""
+
+_WHERE = {"local": "in this process", "spark": "on Spark"}
 
 
 def register(app: typer.Typer) -> None:
@@ -26,40 +43,90 @@ def register(app: typer.Typer) -> None:
 
 
 def build(
-    dataset: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset with interests.")],
+    dataset: Annotated[str, typer.Argument(metavar="DIR", help="A dataset with interests.")],
     algorithm: Annotated[str, typer.Option(metavar="NAME", help="See: meshwright algorithms")],
-    out: Out,
+    out: Annotated[str, typer.Option("--out", metavar="DIR", help="The dataset to write.")],
     settings: Settings = None,
     seed: Seed = 0,
+    engine: Engine = "auto",
+    master: Master = None,
+    conf: Conf = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Compute the links that keep the subscribers of every topic connected, and write the overlay."""
-    from meshwright.model.dataset import check_free
-    from meshwright.model.interests import Interests
-
     chosen = registry.find(algorithm, "build")
     options = parse_settings(settings, typing.get_type_hints(chosen.options))
-    check_free(out, force)
+    where = chosen_engine(engine, [dataset, out], master, _counts(dataset), _BYTES_AN_INTEREST)
+    begin = perf_counter()
+    if where == "spark":
+        with spark_command(master, conf) as session:
+            from meshwright.pipeline.build import build_on_spark
+            from meshwright.pipeline.storage import location
+
+            manifest = build_on_spark(
+                session,
+                location(session, dataset),
+                location(session, out),
+                algorithm,
+                seed=seed,
+                options=options,
+                force=force,
+                progress=progress_bar(),
+            )
+    else:
+        manifest = _build_here(dataset, out, algorithm, seed, options, force)
+    _say(out, manifest, _WHERE[where], perf_counter() - begin, as_json)
+
+
+def _counts(dataset: str) -> dict[str, int] | None:
+    from meshwright.model.dataset import read_manifest
+    from meshwright.pipeline.storage import is_local, location
+
+    if not is_local(dataset):
+        return None
+    counts: dict[str, int] = read_manifest(location(None, dataset), "interests", "overlay")["counts"]
+    return counts
+
+
+def _build_here(
+    dataset: str, out: str, algorithm: str, seed: int, options: dict[str, Any], force: bool
+) -> dict[str, Any]:
+    from meshwright.model.dataset import check_free, read_manifest
+    from meshwright.model.interests import Interests
+    from meshwright.pipeline.storage import location
+
+    source, target = location(None, dataset), location(None, out)
+    check_free(target, force)
     seconds = {}
     begin = perf_counter()
-    interests = Interests.read(dataset)
+    interests = Interests.read(source)
     seconds["read"] = round(perf_counter() - begin, 3)
     begin = perf_counter()
     overlay = registry.build(interests, algorithm, seed=seed, progress=progress_bar(), **options)
     seconds["build"] = round(perf_counter() - begin, 3)
     made_by = {
         "command": "build",
+        "engine": "local",
         "algorithm": algorithm,
         "options": overlay.facts["options"],
         "seed": seed,
-        "inputs": [str(dataset)],
+        "inputs": [dataset],
         "seconds": seconds,
     }
-    overlay.write(out, force=force, made_by=made_by, progress=progress_bar())
-    degree = 2 * len(overlay) / max(1, interests.node_count)
+    overlay.write(target, force=force, made_by=made_by, progress=progress_bar())
+    return read_manifest(target)
+
+
+def _say(out: str, manifest: dict[str, Any], where: str, seconds: float, as_json: bool) -> None:
+    nodes, edges = manifest["counts"]["nodes"], manifest["counts"]["edges"]
+    degree = 2 * edges / max(1, nodes)
     if as_json:
-        counts = {"nodes": interests.node_count, "edges": len(overlay), "average_degree": degree}
-        print_json({"out": str(out), **counts, **made_by, "facts": dict(overlay.facts)})
+        shown = ("command", "engine", "algorithm", "options", "seed", "inputs", "seconds", "facts")
+        counts = {"nodes": nodes, "edges": edges, "average_degree": degree}
+        print_json({"out": out, **counts, **{key: manifest[key] for key in shown}})
     else:
-        print(f"{out}: {overlay!r}, average degree {degree:.2f}, in {seconds['build']:.2f} s")
+        print(
+            f"{out}: {nodes:,} nodes, {edges:,} edges, average degree {degree:.2f}, "
+            f"built {where} in {seconds:.2f} s"
+        )

@@ -45,7 +45,7 @@ def of_pairs(pairs: Iterable[tuple[Ids, Ids]], topic_count: int) -> Iterator[pa.
 
 
 def shared_flags(rows: "DataFrame", topic_count: int) -> Flags:
-    """By topic, whether it has several owners, of the rows of all tasks; collects as many as there are topics."""
+    """By topic, whether it has several owners, of the rows of all tasks; collects at most all topics."""
     from pyspark.sql import functions as f
 
     several = f.max("shared") | (f.min("owner") != f.max("owner"))

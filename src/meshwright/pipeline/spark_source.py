@@ -171,7 +171,7 @@ class SparkSource:
             return owners.shared_flags(self.frame.mapInArrow(note, owners.OWNERS), topics)
 
     def count_stars(self, partitions: int, seed: int) -> int:
-        """See `Source`; one job for each shuffle of the lists, which serves several numbers of parts if it can.
+        """See `Source`; a job shuffles the lists once, for several numbers of parts if it can.
 
         Parts of p nodes lie within those of p/2, so that a job that brings the latter together counts the
         stars of both. The search doubles p, so the next doublings are counted along with a power of two.

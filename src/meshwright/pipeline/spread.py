@@ -39,7 +39,7 @@ class Job:
         return Kept(folder=folder, parts=found, label=label)
 
     def threads(self, groups: int) -> int:
-        """How many threads a task of a job of so few groups may use: those of its executor that would idle."""
+        """How many threads a task may use where groups are so few: those of its executor that would idle."""
         local = (self.session.sparkContext.master or "").startswith("local")
         each = cores() if local else int(self.session.conf.get("spark.executor.cores", "1") or 1)
         return max(1, each // max(1, groups))

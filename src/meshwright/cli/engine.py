@@ -1,0 +1,50 @@
+"""Where a command works: in this process, or on Spark."""
+
+from collections.abc import Mapping
+from typing import Annotated
+
+import typer
+
+from meshwright.errors import OptionError
+
+ENGINES = ("auto", "local", "spark")
+Engine = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        metavar="|".join(ENGINES),
+        help="In this process, or on Spark; auto: in this process while the data is local and fits.",
+    ),
+]
+_SHARE_OF_FREE_MEMORY = 0.8
+
+
+def chosen_engine(
+    engine: str,
+    places: list[str],
+    master: str | None,
+    counts: Mapping[str, int] | None,
+    bytes_an_interest: int,
+) -> str:
+    """`local` or `spark`; what `auto` chooses does not change the result.
+
+    Auto stays in this process while all `places` are local, no `master` is given and the estimated memory
+    is within four fifths of what is free. `counts` are those of the dataset's manifest, if it could be read.
+    """
+    from meshwright.machine import free_memory
+    from meshwright.pipeline.loading import interests_bytes
+    from meshwright.pipeline.storage import is_local
+
+    if engine not in ENGINES:
+        raise OptionError(f"--engine is {engine!r}; choose one of {', '.join(ENGINES)}")
+    remote = [place for place in places if not is_local(place)]
+    if engine == "local" and remote:
+        raise OptionError(f"{remote[0]} is not on this machine; use --engine spark")
+    if engine == "local" and master:
+        raise OptionError(f"--master {master} needs Spark; use --engine spark, or leave it out")
+    if engine != "auto":
+        return engine
+    if remote or master or counts is None:
+        return "spark"
+    needed = interests_bytes(counts) + bytes_an_interest * counts["interests"]
+    return "local" if needed <= _SHARE_OF_FREE_MEMORY * free_memory() else "spark"

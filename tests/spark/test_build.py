@@ -1,0 +1,181 @@
+from contextlib import contextmanager
+from itertools import pairwise
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+import meshwright as mw
+from meshwright import cli
+from meshwright.construct import dcbc_direct
+from meshwright.model.dataset import read_manifest
+from meshwright.pipeline import edges
+from meshwright.pipeline.build import build_on_spark
+from tests.shelf import AWKWARD
+
+
+def scrambled(path, seed=0):
+    """The same dataset with its lists in any order, in several files, and no row for nodes without topics."""
+    table = pq.read_table(path / "lists")
+    table = table.filter(pa.compute.list_value_length(table["topic_ids"]).to_numpy() > 0)
+    table = table.take(np.random.default_rng(seed).permutation(table.num_rows))
+    (path / "lists" / "part-00000.parquet").unlink()
+    cuts = [0, table.num_rows // 5, table.num_rows // 2, table.num_rows]
+    for at, (start, end) in enumerate(pairwise(cuts)):
+        pq.write_table(table.slice(start, end - start), path / "lists" / f"part-{at}.parquet")
+
+
+@pytest.fixture(scope="module")
+def workload(tmp_path_factory):
+    """A few hundred nodes, some of them without topics, and a few topics of one or no node."""
+    some = mw.workloads.zipf(300, 40, min_subscriptions=1, max_subscriptions=12, seed=3)
+    extra = [("n001", "lonely"), ("n002", "of two"), ("n003", "of two")]
+    pairs = [*some.to_pairs(), *extra]
+    interests = mw.Interests.from_pairs(pairs, nodes=["idle 1", "zz idle 2"], topics=["nobody's"])
+    path = tmp_path_factory.mktemp("workload") / "interests"
+    interests.write(path)
+    scrambled(path)
+    return path
+
+
+def built(spark, source, out, algorithm, seed=0, **options):
+    """The overlay that Spark builds, after a look at its manifest."""
+    manifest = build_on_spark(spark, source, out, algorithm, seed=seed, options=options)
+    assert manifest == read_manifest(out)
+    assert manifest["engine"] == "spark"
+    tables = {"interests", "nodes", "topics", "lists", "edges", "manifest.json"}
+    assert {entry.name for entry in out.iterdir()} == tables
+    return mw.Overlay.read(out)
+
+
+SPREAD = [
+    ("dc", {"partitions": 1}),
+    ("dc", {"part_size": 50, "ties": "small-first"}),
+    ("dc", {"choose_by": "time"}),
+    ("dc", {"partitions": 3, "partition_by": "k-means"}),
+    ("dcbc", {"part_size": 40}),
+    ("dcbc", {"threshold": 9}),
+    ("dcbc-direct", {}),
+    ("dcbc-direct", {"bulk_size": 3, "crowd": 30, "slack": 0.2}),
+    ("gm", {}),
+]
+
+
+@pytest.mark.parametrize(("algorithm", "options"), SPREAD)
+def test_spark_builds_what_this_process_builds(spark, workload, tmp_path, monkeypatch, algorithm, options):
+    monkeypatch.setattr(dcbc_direct, "NODES_A_PART", 64)
+    expected = mw.build(mw.Interests.read(workload), algorithm, seed=4, **options)
+    assert built(spark, workload, tmp_path / "o", algorithm, seed=4, **options) == expected
+
+
+def test_many_stars_are_combined_in_the_same_tree(spark, workload, tmp_path):
+    options = {"partitions": 12, "most_stars": 20}
+    expected = mw.build(mw.Interests.read(workload), "dc", **options)
+    assert expected.facts["combine_levels"] > 2
+    assert built(spark, workload, tmp_path / "o", "dc", **options) == expected
+
+
+@pytest.mark.parametrize("criterion", ["pn-size", "parallel-time"])
+def test_the_number_of_parts_is_the_one_that_this_process_chooses(spark, tmp_path, criterion):
+    interests = mw.workloads.unif(90, 12, subscriptions=2, seed=6)
+    interests.write(tmp_path / "i")
+    expected = mw.build(interests, "dc", choose_by=criterion)
+    assert built(spark, tmp_path / "i", tmp_path / "o", "dc", choose_by=criterion) == expected
+
+
+@pytest.mark.parametrize(
+    ("shelf", "algorithm"),
+    [
+        ("none", "dc"),
+        ("one node", "dcbc"),
+        ("nodes without topics", "dc"),
+        ("nodes without topics", "dcbc"),
+        ("a topic without nodes", "dcbc-direct"),
+        ("no overlap at all", "dc"),
+        ("no overlap at all", "dcbc-direct"),
+        ("strange names", "dc"),
+    ],
+)
+def test_awkward_interests_give_what_they_give_in_this_process(spark, tmp_path, shelf, algorithm):
+    AWKWARD[shelf].write(tmp_path / "i")
+    found = built(spark, tmp_path / "i", tmp_path / "o", algorithm)
+    assert found == mw.build(AWKWARD[shelf], algorithm)
+
+
+def test_names_too_many_for_a_task_are_joined_by_spark(spark, workload, tmp_path, monkeypatch):
+    monkeypatch.setattr(edges, "_MOST_NAMES", 0)
+    monkeypatch.setattr(edges, "_EDGES_A_RANGE", 100)
+    found = built(spark, workload, tmp_path / "o", "dcbc-direct")
+    assert found == mw.build(mw.Interests.read(workload), "dcbc-direct")
+    assert_sorted_with_names(found, tmp_path / "o")
+
+
+def test_edges_are_sorted_over_all_files_with_the_names_of_their_ends(spark, workload, tmp_path, monkeypatch):
+    monkeypatch.setattr(edges, "_EDGES_A_RANGE", 100)
+    found = built(spark, workload, tmp_path / "o", "dc", partitions=5)
+    assert len(list((tmp_path / "o" / "edges").glob("*.parquet"))) > 2
+    assert_sorted_with_names(found, tmp_path / "o")
+
+
+def assert_sorted_with_names(overlay, path):
+    files = sorted((path / "edges").glob("*.parquet"))
+    table = pa.concat_tables([pq.read_table(file) for file in files])
+    assert np.column_stack([table["source_id"], table["target_id"]]).tolist() == overlay.edges.tolist()
+    names = overlay.interests.nodes.to_pylist()
+    ends = zip(table["source"].to_pylist(), table["target"].to_pylist(), strict=True)
+    assert list(ends) == [(names[u], names[v]) for u, v in overlay.edges.tolist()]
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "advice"), [("dc", "give more partitions"), ("dcbc", "smaller bulk_limit")]
+)
+def test_a_part_that_does_not_fit_is_refused_and_leaves_nothing(spark, workload, tmp_path, algorithm, advice):
+    options = {"memory_limit": 10_000, "part_size": 200}
+    with pytest.raises(mw.CapacityError, match=advice):
+        build_on_spark(spark, workload, tmp_path / "o", algorithm, options=options)
+    assert not (tmp_path / "o").exists()
+
+
+def test_what_needs_all_interests_on_the_driver_is_refused_where_they_do_not_fit(
+    spark, workload, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("meshwright.machine.free_memory", lambda: 10_000)
+    with pytest.raises(mw.CapacityError, match=r"on the driver needs about .*; use dc or dcbc-direct"):
+        build_on_spark(spark, workload, tmp_path / "o", "gm", options={})
+    with pytest.raises(mw.CapacityError, match=r"to the driver needs about .*; give a smaller bulk set"):
+        build_on_spark(spark, workload, tmp_path / "o", "dcbc", options={"threshold": 1})
+
+
+def test_a_dataset_that_is_damaged_is_refused(spark, tmp_path):
+    AWKWARD["all identical"].write(tmp_path / "i")
+    lists = pa.table(
+        {"node_id": pa.array(range(8), pa.int32()), "topic_ids": pa.array([[3, 1]] * 8, pa.list_(pa.int32()))}
+    )
+    pq.write_table(lists, tmp_path / "i" / "lists" / "part-00000.parquet")
+    with pytest.raises(mw.DatasetError, match="not strictly rising"):
+        build_on_spark(spark, tmp_path / "i", tmp_path / "o", "dc", options={"partitions": 2})
+
+
+def test_the_command_writes_the_same_dataset_on_either_engine(spark, workload, tmp_path, monkeypatch, capsys):
+    @contextmanager
+    def this_session(master, conf):
+        yield spark
+
+    monkeypatch.setattr("meshwright.cli.build.spark_command", this_session)
+    for engine in ("local", "spark"):
+        words = ["build", str(workload), "--algorithm", "dcbc-direct", "--engine", engine, "--seed", "7"]
+        monkeypatch.setattr("sys.argv", ["meshwright", *words, "--out", str(tmp_path / engine)])
+        assert cli.main() == 0
+    said = capsys.readouterr().out
+    assert "built in this process" in said
+    assert "built on Spark" in said
+    assert mw.Overlay.read(tmp_path / "local") == mw.Overlay.read(tmp_path / "spark")
+
+
+def test_remote_places_work_for_algorithms_on_the_driver(spark, workload, tmp_path):
+    from meshwright.pipeline.storage import RemotePath, url
+
+    source, out = RemotePath(spark, url(workload)), RemotePath(spark, url(tmp_path / "o"))
+    build_on_spark(spark, source, out, "ring", options={})
+    assert mw.Overlay.read(tmp_path / "o") == mw.build(mw.Interests.read(workload), "ring")
