@@ -9,9 +9,12 @@ import pytest
 import meshwright as mw
 from meshwright import cli
 from meshwright.construct import dcbc_direct
+from meshwright.construct.source import InProcess
 from meshwright.model.dataset import read_manifest
 from meshwright.pipeline import edges
 from meshwright.pipeline.build import build_on_spark
+from meshwright.pipeline.spark_source import SparkSource
+from meshwright.pipeline.storage import RemotePath, url
 from tests.shelf import AWKWARD
 
 
@@ -50,9 +53,7 @@ def built(spark, source, out, algorithm, seed=0, **options):
 
 
 SPREAD = [
-    ("dc", {"partitions": 1}),
     ("dc", {"part_size": 50, "ties": "small-first"}),
-    ("dc", {"choose_by": "time"}),
     ("dc", {"partitions": 3, "partition_by": "k-means"}),
     ("dcbc", {"part_size": 40}),
     ("dcbc", {"threshold": 9}),
@@ -76,12 +77,19 @@ def test_many_stars_are_combined_in_the_same_tree(spark, workload, tmp_path):
     assert built(spark, workload, tmp_path / "o", "dc", **options) == expected
 
 
-@pytest.mark.parametrize("criterion", ["pn-size", "parallel-time"])
-def test_the_number_of_parts_is_the_one_that_this_process_chooses(spark, tmp_path, criterion):
-    interests = mw.workloads.unif(90, 12, subscriptions=2, seed=6)
+def test_stars_are_counted_for_any_number_of_parts_as_in_this_process(spark, workload):
+    interests = mw.Interests.read(workload)
+    source = SparkSource(spark, workload, read_manifest(workload)["counts"], None)
+    for partitions in (4, 8, 2, 7, interests.node_count):
+        assert source.count_stars(partitions, 5) == InProcess(interests).count_stars(partitions, 5)
+
+
+def test_the_number_of_parts_is_the_one_that_this_process_chooses(spark, tmp_path):
+    interests = mw.workloads.unif(60, 12, subscriptions=2, seed=6)
     interests.write(tmp_path / "i")
-    expected = mw.build(interests, "dc", choose_by=criterion)
-    assert built(spark, tmp_path / "i", tmp_path / "o", "dc", choose_by=criterion) == expected
+    found = built(spark, tmp_path / "i", tmp_path / "o", "dc")
+    assert found == mw.build(interests, "dc")
+    assert found.facts["partitions"] > 2
 
 
 @pytest.mark.parametrize(
@@ -90,9 +98,7 @@ def test_the_number_of_parts_is_the_one_that_this_process_chooses(spark, tmp_pat
         ("none", "dc"),
         ("one node", "dcbc"),
         ("nodes without topics", "dc"),
-        ("nodes without topics", "dcbc"),
         ("a topic without nodes", "dcbc-direct"),
-        ("no overlap at all", "dc"),
         ("no overlap at all", "dcbc-direct"),
         ("strange names", "dc"),
     ],
@@ -103,17 +109,14 @@ def test_awkward_interests_give_what_they_give_in_this_process(spark, tmp_path, 
     assert found == mw.build(AWKWARD[shelf], algorithm)
 
 
-def test_names_too_many_for_a_task_are_joined_by_spark(spark, workload, tmp_path, monkeypatch):
-    monkeypatch.setattr(edges, "_MOST_NAMES", 0)
+@pytest.mark.parametrize("most_names", [0, 1 << 20])
+def test_edges_are_sorted_over_all_files_with_names_joined_either_way(
+    spark, workload, tmp_path, monkeypatch, most_names
+):
+    monkeypatch.setattr(edges, "_MOST_NAMES", most_names)
     monkeypatch.setattr(edges, "_EDGES_A_RANGE", 100)
-    found = built(spark, workload, tmp_path / "o", "dcbc-direct")
-    assert found == mw.build(mw.Interests.read(workload), "dcbc-direct")
-    assert_sorted_with_names(found, tmp_path / "o")
-
-
-def test_edges_are_sorted_over_all_files_with_the_names_of_their_ends(spark, workload, tmp_path, monkeypatch):
-    monkeypatch.setattr(edges, "_EDGES_A_RANGE", 100)
-    found = built(spark, workload, tmp_path / "o", "dc", partitions=5)
+    found = built(spark, workload, tmp_path / "o", "dc", partitions=3)
+    assert found == mw.build(mw.Interests.read(workload), "dc", partitions=3)
     assert len(list((tmp_path / "o" / "edges").glob("*.parquet"))) > 2
     assert_sorted_with_names(found, tmp_path / "o")
 
@@ -174,8 +177,6 @@ def test_the_command_writes_the_same_dataset_on_either_engine(spark, workload, t
 
 
 def test_remote_places_work_for_algorithms_on_the_driver(spark, workload, tmp_path):
-    from meshwright.pipeline.storage import RemotePath, url
-
     source, out = RemotePath(spark, url(workload)), RemotePath(spark, url(tmp_path / "o"))
     build_on_spark(spark, source, out, "ring", options={})
     assert mw.Overlay.read(tmp_path / "o") == mw.build(mw.Interests.read(workload), "ring")
