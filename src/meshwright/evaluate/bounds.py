@@ -61,14 +61,26 @@ def lower_bound(interests: Interests, lists: TopicLists, progress: Progress | No
     left to gain.
     """
     subscribers = Subscribers(interests.topic_indptr, interests.node_ids.view(np.uint32))
-    components = kernel.interest_components(subscribers, interests.node_count)
-    edges = np.maximum(np.bincount(components, minlength=interests.node_count) - 1, 0)
+    return bound_of(subscribers, lists, interests.node_count, progress)
+
+
+def bound_of(
+    subscribers: Subscribers, lists: TopicLists, node_count: int, progress: Progress | None = None
+) -> LowerBound:
+    """`lower_bound` of interests as plain arrays, by topic and by node."""
+    components = kernel.interest_components(subscribers, node_count)
+    edges = np.maximum(np.bincount(components, minlength=node_count) - 1, 0)
     spanning = int(edges.sum())
-    if np.sum(np.diff(subscribers.indptr).astype(np.float64) ** 2) / 2 <= _MOST_STEPS:
+    if overlaps_pay(np.diff(subscribers.indptr)):
         overlaps = _overlaps(lists, subscribers, progress)
         edges = np.maximum(edges, _by_duality(subscribers, overlaps, components))
     found = int(edges.sum())
     return LowerBound(edges=found, method="overlap-duality" if found > spanning else "spanning")
+
+
+def overlaps_pay(sizes: Offsets) -> bool:
+    """Whether overlaps take few enough steps, with topics of these sizes."""
+    return bool(np.sum(sizes.astype(np.float64) ** 2) / 2 <= _MOST_STEPS)
 
 
 def _by_duality(subscribers: Subscribers, overlaps: Counts, components: Ids) -> Offsets:

@@ -30,5 +30,12 @@ def clustering_coefficient(links: Links, progress: Progress | None = None) -> fl
 
     chunks = balanced_chunks(np.diff(upward.indptr))
     triangles = np.sum(on_all_cores(count, chunks, "counting triangles", progress), axis=0)
+    return mean_coefficient(degrees, triangles)
+
+
+def mean_coefficient(degrees: Offsets, triangles: Offsets) -> float:
+    """The same, of the links of each node and the triangles that it is a corner of."""
+    if not len(degrees):
+        return 0.0
     pairs = degrees * (degrees - 1) / 2
     return float(np.mean(triangles / np.maximum(pairs, 1)))

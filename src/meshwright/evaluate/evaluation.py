@@ -27,6 +27,10 @@ class Evaluation:
     subscriber, and None where none of those that have is connected, or diameters were not asked for.
     `clustering_coefficient` is the mean over all nodes of the local one, 0 at nodes with under two links.
 
+    Where `diameters_exact` is false though diameters were asked for, a topic was too large for one task of
+    Spark: what is stated of its diameter is an upper bound, that of a tree that spans it, and so are maximum
+    and mean. Those with `_lower_bound` in their names are below the true ones by proof, and else the same.
+
     `lower_bound_average_degree` holds for every topic-connected overlay of the same interests, by proof (see
     `meshwright.evaluate.bounds`), so average_degree / lower_bound_average_degree bounds how far this one
     is from the optimum; `lower_bound_method` names the argument ("spanning" or "overlap-duality"). Both are
@@ -44,6 +48,8 @@ class Evaluation:
     tco_support_ratio: float
     maximum_topic_diameter: int | None
     mean_topic_diameter: float | None
+    maximum_topic_diameter_lower_bound: int | None
+    mean_topic_diameter_lower_bound: float | None
     diameters_exact: bool
     clustering_coefficient: float
     lower_bound_average_degree: float | None
@@ -51,6 +57,8 @@ class Evaluation:
     weighted_average_degree: float | None = None
     maximum_weighted_topic_diameter: float | None = None
     mean_weighted_topic_diameter: float | None = None
+    maximum_weighted_topic_diameter_lower_bound: float | None = None
+    mean_weighted_topic_diameter_lower_bound: float | None = None
     degrees: npt.NDArray[np.int64] = field(repr=False, compare=False)
     """The links of each node."""
     components_per_topic: npt.NDArray[np.int32] = field(repr=False, compare=False)
@@ -90,64 +98,22 @@ def evaluate(
     """
     if not isinstance(overlay, Overlay):
         raise InputError(f"evaluate got a {type(overlay).__name__}; give an Overlay")
+    from meshwright.evaluate.assembly import Measures, assemble
     from meshwright.evaluate.bounds import lower_bound
     from meshwright.evaluate.clustering import clustering_coefficient
     from meshwright.evaluate.topics import measure_topics, prepare
 
-    interests = overlay.interests
+    interests, costs = overlay.interests, overlay.costs
     links, lists = prepare(overlay, progress)
-    measured = measure_topics(overlay, links, lists, diameters=diameters, progress=progress)
-    least = lower_bound(interests, lists, progress) if bound else None
-    degrees = overlay.degrees()
-    costs = overlay.costs
-    hops = measured.diameters if diameters else None
-    weighted = measured.weighted_diameters if diameters and costs is not None else None
-    disconnected = int(np.count_nonzero(measured.components > 1))
-    maximum, mean = _maximum_and_mean(hops, measured.components)
-    maximum_weighted, mean_weighted = _maximum_and_mean(weighted, measured.components)
-    return Evaluation(
-        nodes=interests.node_count,
-        topics=interests.topic_count,
+    topics = measure_topics(overlay, links, lists, diameters=diameters, progress=progress)
+    found = Measures(
         interests=len(interests),
         edges=len(overlay),
-        average_degree=_average_degree(len(overlay), interests.node_count),
-        maximum_degree=int(degrees.max(initial=0)),
-        topic_connected=disconnected == 0,
-        disconnected_topics=disconnected,
-        tco_support_ratio=_support_ratio(len(interests), measured.components),
-        maximum_topic_diameter=None if maximum is None else int(maximum),
-        mean_topic_diameter=mean,
-        diameters_exact=diameters,
-        clustering_coefficient=clustering_coefficient(links, progress),
-        lower_bound_average_degree=_average_degree(least.edges, interests.node_count) if least else None,
-        lower_bound_method=least.method if least else None,
-        weighted_average_degree=None if costs is None else _average_degree(costs.sum(), interests.node_count),
-        maximum_weighted_topic_diameter=maximum_weighted,
-        mean_weighted_topic_diameter=mean_weighted,
-        degrees=degrees,
-        components_per_topic=measured.components,
-        diameter_per_topic=hops,
-        weighted_diameter_per_topic=weighted,
+        costs=None if costs is None else float(costs.sum()),
+        degrees=overlay.degrees(),
+        bound=lower_bound(interests, lists, progress) if bound else None,
+        clustering=clustering_coefficient(links, progress),
+        topics=topics,
         topic_names=interests.topics,
     )
-
-
-def _average_degree(edges: float, node_count: int) -> float:
-    """2 |E| / |V|, or 0 without nodes."""
-    return float(2 * edges / node_count) if node_count else 0.0
-
-
-def _support_ratio(interest_count: int, components: npt.NDArray[np.int32]) -> float:
-    """The share of components that had to be joined and are: each subscriber alone is 0, a TCO is 1."""
-    to_join = interest_count - int(np.count_nonzero(components))
-    return (interest_count - int(components.sum())) / to_join if to_join else 1.0
-
-
-def _maximum_and_mean(
-    diameters: npt.NDArray[Any] | None, components: npt.NDArray[np.int32]
-) -> tuple[float | None, float | None]:
-    """Over the connected topics that have subscribers."""
-    if diameters is None or not components.any():
-        return (None, None) if diameters is None else (0, 0.0)
-    found = diameters[components == 1]
-    return (float(found.max()), float(found.mean())) if len(found) else (None, None)
+    return assemble(found, diameters=diameters)

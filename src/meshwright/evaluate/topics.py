@@ -24,12 +24,18 @@ ByNodes = dict[Chunk, Offsets]
 
 @dataclass(frozen=True, kw_only=True)
 class TopicMeasures:
-    """By topic: subscribers, components, diameter, weighted diameter (-1: not connected, not asked for)."""
+    """By topic: subscribers, components, diameter, weighted diameter (-1: not connected, not asked for).
+
+    Where diameters are upper bounds, `least_diameters` and `least_weighted_diameters` are lower ones; None
+    where they are exact.
+    """
 
     sizes: Offsets
     components: Ids
     diameters: Ids
     weighted_diameters: Floats
+    least_diameters: Ids | None = None
+    least_weighted_diameters: Floats | None = None
 
 
 def prepare(overlay: Overlay, progress: Progress | None = None) -> tuple[Links, TopicLists]:
@@ -63,7 +69,7 @@ def measure_topics(
         weighted_diameters=np.full(topic_count, -1.0),
     )
     counts = _count_edges(links, lists, topic_count, progress)
-    for row in _rows(_total(counts, (0, topic_count))):
+    for row in topic_rows(_total(counts, (0, topic_count)), _EDGES_AT_ONCE):
         graphs, places = _room(measures.sizes, counts, row, with_edge_ids=overlay.costs is not None)
         _fill(graphs, links, lists, places, progress)
         _measure(graphs, measures, diameters, overlay.costs, progress)
@@ -89,12 +95,12 @@ def _total(counts: ByNodes, topics: Chunk) -> Offsets:
     return sum((found[first:last] for found in counts.values()), np.zeros(last - first, np.int64))
 
 
-def _rows(edges: Offsets) -> list[Chunk]:
-    """Ranges of topics that together have no more edges than fit at once, or that are a single topic."""
+def topic_rows(edges: Offsets, most: int) -> list[Chunk]:
+    """Ranges of topics that together have at most `most` edges, or that are a single topic."""
     cuts, reached = [0], np.cumsum(edges)
     while cuts[-1] < len(edges):
         before = reached[cuts[-1] - 1] if cuts[-1] else 0
-        end = int(np.searchsorted(reached, before + _EDGES_AT_ONCE, side="right"))
+        end = int(np.searchsorted(reached, before + most, side="right"))
         cuts.append(max(end, cuts[-1] + 1))
     return list(pairwise(cuts))
 

@@ -18,12 +18,20 @@ KEYS = [
     "tco_support_ratio",
     "maximum_topic_diameter",
     "mean_topic_diameter",
+    "maximum_topic_diameter_lower_bound",
+    "mean_topic_diameter_lower_bound",
     "diameters_exact",
     "clustering_coefficient",
     "lower_bound_average_degree",
     "lower_bound_method",
 ]
-COST_KEYS = ["weighted_average_degree", "maximum_weighted_topic_diameter", "mean_weighted_topic_diameter"]
+COST_KEYS = [
+    "weighted_average_degree",
+    "maximum_weighted_topic_diameter",
+    "mean_weighted_topic_diameter",
+    "maximum_weighted_topic_diameter_lower_bound",
+    "mean_weighted_topic_diameter_lower_bound",
+]
 
 
 def overlay_of(wants, edges, costs=None):
@@ -98,6 +106,15 @@ def test_a_triangle_is_fully_clustered(priced):
     assert evaluate(priced).clustering_coefficient == 1.0
 
 
+def test_in_one_process_diameters_are_exact_and_their_own_lower_bounds(square, priced):
+    for found in (evaluate(square), evaluate(priced)):
+        assert found.diameters_exact
+        assert found.maximum_topic_diameter_lower_bound == found.maximum_topic_diameter
+        assert found.mean_topic_diameter_lower_bound == found.mean_topic_diameter
+        assert found.maximum_weighted_topic_diameter_lower_bound == found.maximum_weighted_topic_diameter
+        assert found.mean_weighted_topic_diameter_lower_bound == found.mean_weighted_topic_diameter
+
+
 def test_what_was_not_asked_for_is_none(priced):
     without = evaluate(priced, diameters=False, bound=False)
     assert without.topic_connected
@@ -106,6 +123,8 @@ def test_what_was_not_asked_for_is_none(priced):
     assert without.weighted_diameter_per_topic is None
     assert without.maximum_topic_diameter is None
     assert without.mean_weighted_topic_diameter is None
+    assert without.maximum_topic_diameter_lower_bound is None
+    assert without.mean_weighted_topic_diameter_lower_bound is None
     assert without.lower_bound_average_degree is None
     assert without.lower_bound_method is None
 
