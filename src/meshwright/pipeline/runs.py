@@ -5,6 +5,7 @@ any. A (topic, u, v) takes 8 bytes in it; as a row of its own it would take 32 i
 """
 
 from collections.abc import Iterator, Mapping
+from itertools import pairwise
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -86,7 +87,8 @@ def sorted_runs(runs: Runs, keys: Array) -> Iterator[tuple[int, Runs]]:
         place_runs(places, runs.counts, runs.costs, costs)
     found, starts = np.unique(keys[order], return_index=True)
     edges = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
-    for key, start, stop in zip(found.tolist(), starts, [*starts[1:], len(order)], strict=True):
+    cuts = [*starts.tolist(), len(order)]
+    for key, (start, stop) in zip(found.tolist(), pairwise(cuts), strict=True):
         edge = slice(edges[start], edges[stop])
         if key >= 0:
             yield (

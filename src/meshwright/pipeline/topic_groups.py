@@ -31,7 +31,8 @@ _MEASURED_SCHEMA = pa.schema(
 )
 _COUNTED = "topic int, edges long"
 _COUNTED_SCHEMA = pa.schema([("topic", pa.int32()), ("edges", pa.int64())])
-_GROUPS_A_CORE = 6
+_GROUPS_A_CORE = 4
+_EDGES_WORTH_A_GROUP = 1 << 14
 
 
 class Topics(NamedTuple):
@@ -75,7 +76,8 @@ def grouped(sizes: Offsets, edges: Offsets, most_edges: int, cores: int) -> Topi
     """
     groups = np.full(len(sizes), -1, np.int32)
     chosen = np.flatnonzero((edges > 0) & (edges <= most_edges))
-    count = max(_GROUPS_A_CORE * cores, -(-int(edges[chosen].sum()) // most_edges))
+    total = int(edges[chosen].sum())
+    count = max(min(_GROUPS_A_CORE * cores, total // _EDGES_WORTH_A_GROUP), -(-total // most_edges))
     heap = [(0, group) for group in range(min(count, len(chosen)))]
     for topic in chosen[np.argsort(-edges[chosen], kind="stable")].tolist():
         load, group = heap[0]

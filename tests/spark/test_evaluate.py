@@ -1,0 +1,198 @@
+"""Evaluating on Spark against evaluating in process, and against networkx where only bounds are given."""
+
+import json
+
+import networkx as nx
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from meshwright import Interests, Overlay, build, evaluate, workloads
+from meshwright.errors import CapacityError, DatasetError, OptionError
+from meshwright.evaluate import bounds
+from meshwright.pipeline import grid, hypergraph, triangles
+from meshwright.pipeline.evaluate import evaluate_on_spark
+from meshwright.progress import StageTimer
+from tests.shelf import AWKWARD
+
+ROUNDED = ("mean", "clustering", "weighted", "average")
+PER_TOPIC = ("components_per_topic", "diameter_per_topic", "weighted_diameter_per_topic")
+
+
+def random_overlay(nodes=60, topics=12, links=0.1, with_costs=False, seed=0):
+    rng = np.random.default_rng(seed)
+    interests = Interests.from_scipy((rng.random((nodes, topics)) < 0.3).astype(np.int32))
+    edges = np.argwhere(np.triu(rng.random((nodes, nodes)) < links, 1))
+    return Overlay.from_arrays(interests, edges, rng.uniform(1, 9, len(edges)) if with_costs else None)
+
+
+def written(overlay, path, parts=1):
+    """The overlay as a dataset whose edges and lists are cut into several files, in no order."""
+    overlay.write(path)
+    for name in ("edges", "lists") if parts > 1 else ():
+        table = pq.read_table(path / name / "part-00000.parquet")
+        order = np.random.default_rng(1).permutation(table.num_rows)
+        for part, rows in enumerate(np.array_split(order, parts)):
+            pq.write_table(table.take(rows), path / name / f"part-{part:05}.parquet")
+    return path
+
+
+def assert_same(found, expected):
+    for name, value in expected.to_json().items():
+        rounded = any(word in name for word in ROUNDED) and value is not None
+        assert found.to_json()[name] == (pytest.approx(value, rel=1e-12) if rounded else value), name
+    assert found.degrees.tolist() == expected.degrees.tolist()
+    for name in PER_TOPIC:
+        if getattr(expected, name) is None:
+            assert getattr(found, name) is None
+        else:
+            np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-12)
+    assert found.topic_names.equals(expected.topic_names)
+
+
+@pytest.fixture
+def many_tasks(monkeypatch):
+    """Cut even the smallest dataset as a large one is."""
+    monkeypatch.setattr(grid, "_SMALL", -1)
+    monkeypatch.setattr(grid, "_FEWEST_BLOCKS", 3)
+    monkeypatch.setattr(triangles, "_SMALL", -1)
+
+
+@pytest.mark.parametrize("name", AWKWARD)
+def test_awkward_interests_measure_as_in_process(spark, tmp_path, name):
+    overlay = build(AWKWARD[name], "gm")
+    assert_same(evaluate_on_spark(spark, written(overlay, tmp_path / "o")), evaluate(overlay))
+
+
+@pytest.mark.parametrize(
+    "overlay",
+    [
+        pytest.param(lambda: build(workloads.unif(150, 20, subscriptions=5), "gm"), id="gm"),
+        pytest.param(lambda: build(workloads.unif(150, 20, subscriptions=5), "ring"), id="ring"),
+        pytest.param(lambda: random_overlay(with_costs=True, links=0.3), id="random, with costs"),
+        pytest.param(lambda: random_overlay(links=0.03), id="disconnected"),
+        pytest.param(lambda: random_overlay(links=0.0), id="no edges"),
+    ],
+)
+@pytest.mark.usefixtures("many_tasks")
+def test_overlays_in_many_tasks_measure_as_in_process(spark, tmp_path, overlay):
+    overlay = overlay()
+    assert_same(evaluate_on_spark(spark, written(overlay, tmp_path / "o", parts=3)), evaluate(overlay))
+
+
+@pytest.mark.usefixtures("many_tasks")
+@pytest.mark.parametrize("links", [0.05, 0.25])
+def test_topics_too_large_for_a_task_get_exact_components_and_bounds(spark, tmp_path, links):
+    overlay = random_overlay(links=links, with_costs=True, seed=4)
+    found = evaluate_on_spark(spark, written(overlay, tmp_path / "o"), most_edges=3)
+    graph, uppers = overlay.to_networkx(), []
+    names = overlay.interests.topics.to_pylist()
+    graphs = [graph.subgraph(overlay.interests.nodes_of(topic)) for topic in names]
+    assert found.components_per_topic.tolist() == [nx.number_connected_components(g) for g in graphs]
+    for own, upper, costs in zip(
+        graphs, found.diameter_per_topic, found.weighted_diameter_per_topic, strict=True
+    ):
+        if nx.is_connected(own):
+            assert nx.diameter(own) <= upper <= 2 * nx.diameter(own) * len(own)
+            assert costs >= nx.diameter(own, weight="cost") * (1 - 1e-12)
+            uppers.append(upper)
+        else:
+            assert (upper, costs) == (-1, -1)
+    expected = evaluate(overlay)
+    assert not found.diameters_exact or not uppers
+    assert found.maximum_topic_diameter == max(uppers, default=None)
+    if uppers:
+        for name in ("topic_diameter", "weighted_topic_diameter"):
+            lower, upper = f"maximum_{name}_lower_bound", f"maximum_{name}"
+            assert 0 < getattr(found, lower) <= getattr(expected, upper) <= getattr(found, upper)
+            lower, upper = f"mean_{name}_lower_bound", f"mean_{name}"
+            assert 0 < getattr(found, lower) <= getattr(expected, upper) <= getattr(found, upper)
+
+
+@pytest.mark.usefixtures("many_tasks")
+def test_bounds_that_meet_are_exact(spark, tmp_path):
+    nodes = [f"n{node}" for node in range(30)]
+    star = Overlay.from_edges(
+        Interests.from_pairs([(node, "x") for node in nodes]), [("n0", node) for node in nodes[1:]]
+    )
+    assert_same(evaluate_on_spark(spark, written(star, tmp_path / "o"), most_edges=1), evaluate(star))
+
+
+@pytest.mark.usefixtures("many_tasks")
+def test_what_is_not_asked_for_is_none_and_forests_are_enough_for_connectivity(spark, tmp_path):
+    overlay = random_overlay(links=0.1)
+    found = evaluate_on_spark(
+        spark, written(overlay, tmp_path / "o"), diameters=False, bound=False, most_edges=5
+    )
+    assert_same(found, evaluate(overlay, diameters=False, bound=False))
+
+
+def test_where_overlaps_take_too_long_the_bound_is_that_of_spanning(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr(bounds, "_MOST_STEPS", 0)
+    overlay = build(AWKWARD["two islands"], "gm")
+    found = evaluate_on_spark(spark, written(overlay, tmp_path / "o"))
+    assert found.lower_bound_method == "spanning"
+    assert_same(found, evaluate(overlay))
+
+
+def test_stages_are_shown_and_end(spark, tmp_path):
+    timer = StageTimer(None)
+    evaluate_on_spark(spark, written(random_overlay(), tmp_path / "o"), progress=timer)
+    assert list(timer.seconds) == [
+        "reading interests",
+        "counting triangles",
+        "sorting edges by topic",
+        "measuring topics",
+        "bounding the degree",
+    ]
+
+
+def test_nothing_stays_persisted(spark, tmp_path):
+    evaluate_on_spark(spark, written(random_overlay(), tmp_path / "o"), bound=False)
+    assert spark.sparkContext._jsc.getPersistentRDDs().isEmpty()
+
+
+def add_edge(path):
+    table = pq.read_table(path / "edges")
+    pq.write_table(pa.concat_tables([table, table.slice(0, 1)]), path / "edges" / "part-00000.parquet")
+
+
+def count_more(path):
+    manifest = json.loads((path / "manifest.json").read_text())
+    manifest["counts"]["edges"] += 1
+    (path / "manifest.json").write_text(json.dumps(manifest))
+
+
+def unsort(path):
+    table = pa.table({"node_id": np.array([0], np.int32), "topic_ids": [np.array([3, 2], np.int32)]})
+    pq.write_table(table, path / "lists" / "part-00000.parquet")
+
+
+def drop_lists(path):
+    (path / "lists").rename(path / "list")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (add_edge, "an edge comes twice"),
+        (count_more, "holds .* edges, and its manifest says"),
+        (unsort, "not strictly rising"),
+        (drop_lists, "it has no lists"),
+    ],
+)
+def test_a_spoilt_dataset_is_refused(spark, tmp_path, spoil, said):
+    path = written(random_overlay(), tmp_path / "o")
+    spoil(path)
+    with pytest.raises(DatasetError, match=said):
+        evaluate_on_spark(spark, path, bound=False)
+
+
+def test_a_call_that_can_not_be_answered_is_refused(spark, tmp_path, monkeypatch):
+    path = written(random_overlay(), tmp_path / "o")
+    with pytest.raises(OptionError, match="most_edges is 0"):
+        evaluate_on_spark(spark, path, most_edges=0)
+    monkeypatch.setattr(hypergraph, "_BYTES_AN_INTEREST", 1 << 50)
+    with pytest.raises(CapacityError, match="--no-bound"):
+        evaluate_on_spark(spark, path)
