@@ -1,12 +1,21 @@
 """`meshwright evaluate`: how good an overlay is."""
 
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Annotated
 
 import numpy as np
 import typer
 
-from meshwright.cli.common import Json, print_json, print_table, progress_bar
+from meshwright.cli.common import (
+    Conf,
+    Json,
+    Master,
+    print_json,
+    print_table,
+    progress_bar,
+    spark_command,
+)
+from meshwright.cli.engine import Engine, chosen_engine
 from meshwright.evaluate import Evaluation
 from meshwright.evaluate import evaluate as evaluate_overlay
 
@@ -17,7 +26,12 @@ _EPILOG = """The exit code is 1 where a topic is not connected.
 `meshwright evaluate overlay`
 
 `meshwright evaluate overlay --json | jq .average_degree`
+
+`meshwright evaluate s3a://lake/overlay --master spark://host:7077 --no-bound`
 """
+_BYTES_AN_INTEREST, _BYTES_AN_EDGE = 30, 100
+"""While evaluating in process; measured, 1.1 GB for 28 million interests and 4 million edges in all."""
+
 _SHOWN_TOPICS = 10
 
 
@@ -27,14 +41,21 @@ def register(app: typer.Typer) -> None:
 
 
 def evaluate(
-    dataset: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset with an overlay.")],
+    dataset: Annotated[str, typer.Argument(metavar="DIR", help="A dataset with an overlay.")],
+    diameters: Annotated[bool, typer.Option("--diameters/--no-diameters", help="Measure them.")] = True,
+    bound: Annotated[
+        bool, typer.Option("--bound/--no-bound", help="Bound how few links any overlay can have.")
+    ] = True,
+    engine: Engine = "auto",
+    master: Master = None,
+    conf: Conf = None,
     as_json: Json = False,
 ) -> None:
-    """Measure an overlay: degrees, connectivity and exact diameter of every topic, distance from optimal."""
-    from meshwright.model.overlay import Overlay
-
-    overlay = Overlay.read(dataset)
-    found = evaluate_overlay(overlay, progress=progress_bar())
+    """Measure an overlay: degrees, connectivity and diameter of every topic, distance from optimal."""
+    counts = _counts(dataset)
+    where = chosen_engine(engine, [dataset], master, counts, _bytes_an_interest(counts))
+    wanted = {"diameters": diameters, "bound": bound}
+    found = _evaluate_on_spark(dataset, master, conf, wanted) if where == "spark" else _here(dataset, wanted)
     if as_json:
         print_json(
             found.to_json()
@@ -49,9 +70,43 @@ def evaluate(
         raise typer.Exit(1)
 
 
-def _print_for_people(dataset: Path, found: Evaluation) -> None:
+def _counts(dataset: str) -> dict[str, int] | None:
+    """What the manifest counts, where it can be read without Spark."""
+    from meshwright.model.dataset import read_manifest
+    from meshwright.pipeline.storage import is_local, location
+
+    if not is_local(dataset):
+        return None
+    counts: dict[str, int] = read_manifest(location(None, dataset), "overlay")["counts"]
+    return counts
+
+
+def _bytes_an_interest(counts: Mapping[str, int] | None) -> int:
+    """What evaluating in process takes for each interest, its share of the edges included."""
+    edges, interests = (counts["edges"], counts["interests"]) if counts else (0, 0)
+    return _BYTES_AN_INTEREST + _BYTES_AN_EDGE * edges // max(1, interests)
+
+
+def _here(dataset: str, wanted: Mapping[str, bool]) -> Evaluation:
+    from meshwright.model.overlay import Overlay
+    from meshwright.pipeline.storage import location
+
+    return evaluate_overlay(Overlay.read(location(None, dataset)), progress=progress_bar(), **wanted)
+
+
+def _evaluate_on_spark(
+    dataset: str, master: str | None, conf: list[str] | None, wanted: Mapping[str, bool]
+) -> Evaluation:
+    with spark_command(master, conf) as session:
+        from meshwright.pipeline.evaluate import evaluate_on_spark
+        from meshwright.pipeline.storage import location
+
+        return evaluate_on_spark(session, location(session, dataset), progress=progress_bar(), **wanted)
+
+
+def _print_for_people(dataset: str, found: Evaluation) -> None:
     rows = [(name.replace("_", " "), value) for name, value in found.to_json().items()]
-    print_table(("measure", "value"), rows, title=str(dataset))
+    print_table(("measure", "value"), rows, title=dataset)
     bound = found.lower_bound_average_degree
     if bound and found.topic_connected:
         print(f"No topic-connected overlay has an average degree under {bound:.2f}: ", end="")

@@ -1,0 +1,68 @@
+"""The memory of this process and all that it started: Java and Python together."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from threading import Event, Thread
+
+_SAMPLE_SECONDS = 0.5
+
+
+class Peak:
+    """The most bytes that were seen; pages that processes share count once, a part with each."""
+
+    def __init__(self) -> None:
+        self.total = self.java = 0
+
+    def look(self) -> None:
+        """Raise the peak to what is held now."""
+        held = {process: _proportional_bytes(process) for process in family()}
+        java = sum(size for process, size in held.items() if _is_java(process))
+        self.total, self.java = max(self.total, sum(held.values())), max(self.java, java)
+
+
+@contextmanager
+def watched_memory() -> Iterator[Peak]:
+    """The peak while the body runs, by looking twice a second."""
+    peak, over = Peak(), Event()
+
+    def watch() -> None:
+        while not over.wait(_SAMPLE_SECONDS):
+            peak.look()
+
+    watcher = Thread(target=watch, daemon=True)
+    watcher.start()
+    try:
+        yield peak
+    finally:
+        over.set()
+        watcher.join()
+
+
+def family() -> set[int]:
+    """This process and its descendants."""
+    parents = {}
+    for entry in Path("/proc").iterdir():
+        with suppress(OSError, ValueError, IndexError):
+            parents[int(entry.name)] = int(
+                (entry / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()[1]
+            )
+    found, new = set[int](), {os.getpid()}
+    while new:
+        found |= new
+        new = {child for child, parent in parents.items() if parent in new} - found
+    return found
+
+
+def _proportional_bytes(process: int) -> int:
+    with suppress(OSError):
+        lines = Path(f"/proc/{process}/smaps_rollup").read_text("ascii").splitlines()
+        return sum(int(line.split()[1]) * 1024 for line in lines if line.startswith("Pss:"))
+    return 0
+
+
+def _is_java(process: int) -> bool:
+    with suppress(OSError):
+        return Path(f"/proc/{process}/comm").read_text("utf-8", "replace").strip() == "java"
+    return False
