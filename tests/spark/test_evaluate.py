@@ -1,6 +1,7 @@
 """Evaluating on Spark against evaluating in process, and against networkx where only bounds are given."""
 
 import json
+from contextlib import contextmanager
 
 import networkx as nx
 import numpy as np
@@ -8,7 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from meshwright import Interests, Overlay, build, evaluate, workloads
+from meshwright import Interests, Overlay, build, cli, evaluate, workloads
 from meshwright.errors import CapacityError, DatasetError, OptionError
 from meshwright.evaluate import bounds
 from meshwright.pipeline import grid, hypergraph, triangles
@@ -136,7 +137,7 @@ def test_where_overlaps_take_too_long_the_bound_is_that_of_spanning(spark, tmp_p
     assert_same(found, evaluate(overlay))
 
 
-def test_stages_are_shown_and_end(spark, tmp_path):
+def test_stages_are_shown_and_nothing_stays_persisted(spark, tmp_path):
     timer = StageTimer(None)
     evaluate_on_spark(spark, written(random_overlay(), tmp_path / "o"), progress=timer)
     assert list(timer.seconds) == [
@@ -146,10 +147,6 @@ def test_stages_are_shown_and_end(spark, tmp_path):
         "measuring topics",
         "bounding the degree",
     ]
-
-
-def test_nothing_stays_persisted(spark, tmp_path):
-    evaluate_on_spark(spark, written(random_overlay(), tmp_path / "o"), bound=False)
     assert spark.sparkContext._jsc.getPersistentRDDs().isEmpty()
 
 
@@ -196,3 +193,21 @@ def test_a_call_that_can_not_be_answered_is_refused(spark, tmp_path, monkeypatch
     monkeypatch.setattr(hypergraph, "_BYTES_AN_INTEREST", 1 << 50)
     with pytest.raises(CapacityError, match="--no-bound"):
         evaluate_on_spark(spark, path)
+
+
+def test_the_command_says_the_same_on_either_engine(spark, tmp_path, monkeypatch, capsys):
+    @contextmanager
+    def this_session(master, conf):
+        yield spark
+
+    path = written(random_overlay(links=0.05), tmp_path / "o")
+    monkeypatch.setattr("meshwright.cli.evaluate.spark_command", this_session)
+    said = []
+    for engine in ("local", "spark"):
+        words = ["evaluate", str(path), "--engine", engine, "--no-diameters", "--no-bound", "--json"]
+        monkeypatch.setattr("sys.argv", ["meshwright", *words])
+        assert cli.main() == 1
+        said.append(json.loads(capsys.readouterr().out))
+    assert said[0] == said[1]
+    assert said[0]["maximum_topic_diameter"] is None
+    assert said[0]["lower_bound_method"] is None
