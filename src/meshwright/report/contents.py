@@ -73,7 +73,7 @@ class Alternative:
 
 @dataclass(frozen=True, kw_only=True)
 class Drawing:
-    """Nodes to draw and the links among them, as `meshwright.report.drawing.choose_nodes` picks them.
+    """Nodes to draw and the links among them, as `choose_drawing` picks them.
 
     Attributes:
         names: the names of the nodes drawn.
@@ -103,7 +103,7 @@ class Contents:
         seconds: what each stage took, in order.
         quality: what was wrong with the input; None where nothing was ingested.
         profile: `Profile.to_json()`; None leaves out the distributions.
-        alternatives: other overlays and this one, as `meshwright.report.alternatives` gives them.
+        alternatives: other overlays and this one, as `alternatives` gives them.
         drawing: what to draw; None leaves it out.
         facts: what the algorithm counted; shown by key and value.
     """
