@@ -16,6 +16,7 @@ from meshwright.cli import (
     ingest,
     merge,
     profile,
+    run,
     sample,
 )
 from meshwright.cli.common import fail, print_version
@@ -42,6 +43,7 @@ app = typer.Typer(
 app.callback(invoke_without_command=True)(print_version)
 for module in (
     demo,
+    run,
     generate,
     ingest,
     import_,

@@ -62,6 +62,7 @@ def evaluate(
             | {
                 "disconnected_topic_components": found.disconnected_topic_components(),
                 "degree_distribution": found.degree_distribution().tolist(),
+                "diameter_distribution": found.diameter_distribution(),
             }
         )
     else:

@@ -14,7 +14,18 @@ from meshwright.cli.common import (
     progress_bar,
     spark_command,
 )
-from meshwright.errors import OptionError
+from meshwright.cli.rows import (
+    Columns,
+    Delimiter,
+    Format,
+    Header,
+    Inputs,
+    MaxRejected,
+    OwnTopic,
+    Relation,
+    Wildcards,
+    reading_options,
+)
 
 _EPILOG = """**Examples**
 
@@ -34,34 +45,16 @@ def register(app: typer.Typer) -> None:
 
 
 def ingest(
-    paths: Annotated[list[str], typer.Argument(metavar="PATH…", help="Files, folders, patterns or URLs.")],
-    relation: Annotated[
-        str, typer.Option("--as", metavar="pairs|friendship|follows", help="What a row means.")
-    ],
+    paths: Inputs,
+    relation: Relation,
     out: Annotated[str, typer.Option("--out", metavar="DIR", help="The dataset to write; a path or URL.")],
-    file_format: Annotated[
-        str | None,
-        typer.Option(
-            "--format", metavar="csv|tsv|edges|jsonl|parquet", help="Of all files; default: by name."
-        ),
-    ] = None,
-    columns: Annotated[
-        str | None,
-        typer.Option(metavar="A,B", help="The two columns, by name or by position from 1."),
-    ] = None,
-    header: Annotated[
-        bool | None, typer.Option("--header/--no-header", help="Whether the first line names the columns.")
-    ] = None,
-    delimiter: Annotated[str | None, typer.Option(metavar="CHARACTER", help="Between columns.")] = None,
-    max_rejected: Annotated[
-        float, typer.Option(metavar="FRACTION", help="Stop when more of the rows can't be used.")
-    ] = 0.01,
-    own_topic: Annotated[
-        bool, typer.Option("--own-topic", help="Users also subscribe to their own topic.")
-    ] = False,
-    wildcards: Annotated[
-        str, typer.Option(metavar="reject|keep", help="Topics with a level # or +, in pairs.")
-    ] = "reject",
+    file_format: Format = None,
+    columns: Columns = None,
+    header: Header = None,
+    delimiter: Delimiter = None,
+    max_rejected: MaxRejected = 0.01,
+    own_topic: OwnTopic = False,
+    wildcards: Wildcards = "reject",
     master: Master = None,
     conf: Conf = None,
     force: Force = False,
@@ -72,36 +65,26 @@ def ingest(
     A row is a pair (node, topic); or a follow: the follower subscribes to the followee; or a friendship: each
     subscribes to the other. Rows that can't be used go to DIR/rejected with file, line and reason.
     """
-    from meshwright.pipeline.ingest import IngestOptions
-    from meshwright.pipeline.ingest import ingest as run
-    from meshwright.pipeline.storage import location
-
-    options = IngestOptions(
+    options = reading_options(
         relation=relation,
         format=file_format,
-        columns=_two(columns),
+        columns=columns,
         header=header,
-        delimiter="\t" if delimiter == "\\t" else delimiter,
+        delimiter=delimiter,
         max_rejected=max_rejected,
         own_topic=own_topic,
         wildcards=wildcards,
     )
     with spark_command(master, conf) as session:
+        from meshwright.pipeline.ingest import ingest as run
+        from meshwright.pipeline.storage import location
+
         place = location(session, out)
         manifest = run(session, paths, place, options, force=force, progress=progress_bar())
     if as_json:
         print_json({"out": out, **manifest["counts"], **manifest["facts"], "seconds": manifest["seconds"]})
     else:
         _show(out, manifest)
-
-
-def _two(columns: str | None) -> tuple[str, str] | None:
-    if columns is None:
-        return None
-    first, comma, second = columns.partition(",")
-    if not (first and comma and second) or "," in second:
-        raise OptionError(f"--columns is {columns!r}; give two, such as user,genre or 1,2")
-    return first, second
 
 
 def _show(out: str, manifest: dict[str, Any]) -> None:

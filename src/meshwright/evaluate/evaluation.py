@@ -82,6 +82,14 @@ class Evaluation:
         """How many nodes have 0, 1, 2, … links, up to the maximum degree."""
         return np.bincount(self.degrees, minlength=1)
 
+    def diameter_distribution(self) -> list[tuple[int, int]]:
+        """Diameters, rising, and how many connected topics that have subscribers have each."""
+        if self.diameter_per_topic is None:
+            return []
+        found = self.diameter_per_topic[self.components_per_topic == 1]
+        values, counts = np.unique(found, return_counts=True)
+        return list(zip(values.tolist(), counts.tolist(), strict=True))
+
     def disconnected_topic_components(self) -> dict[str, int]:
         """The topics that are not connected, by name, and into how many components each has fallen."""
         ids = np.flatnonzero(self.components_per_topic > 1)

@@ -133,16 +133,17 @@ def make_manifest(
         "counts": dict(counts),
         "facts": plain(dict(facts), "facts"),
         "tables": dict(extra_tables),
-        "versions": _versions(),
+        "versions": versions(),
     }
 
 
-def _versions() -> dict[str, str]:
-    versions = {"python": platform.python_version()}
+def versions() -> dict[str, str]:
+    """Of Python and of the packages that results depend on."""
+    found = {"python": platform.python_version()}
     for name in _PACKAGES:
         with suppress(metadata.PackageNotFoundError):
-            versions[name] = metadata.version(name)
-    return versions
+            found[name] = metadata.version(name)
+    return found
 
 
 def check_free(target: Path, force: bool) -> None:

@@ -1,0 +1,50 @@
+"""The options of commands that read raw rows, and what they stand for."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from meshwright.errors import OptionError
+
+if TYPE_CHECKING:
+    from meshwright.pipeline.ingest_options import IngestOptions
+
+Inputs = Annotated[list[str], typer.Argument(metavar="PATH…", help="Files, folders, patterns or URLs.")]
+Relation = Annotated[str, typer.Option("--as", metavar="pairs|friendship|follows", help="What a row means.")]
+Format = Annotated[
+    str | None,
+    typer.Option("--format", metavar="csv|tsv|edges|jsonl|parquet", help="Of all files; default: by name."),
+]
+Columns = Annotated[
+    str | None,
+    typer.Option("--columns", metavar="A,B", help="The two columns, by name or by position from 1."),
+]
+Header = Annotated[
+    bool | None, typer.Option("--header/--no-header", help="Whether the first line names the columns.")
+]
+Delimiter = Annotated[str | None, typer.Option("--delimiter", metavar="CHARACTER", help="Between columns.")]
+MaxRejected = Annotated[
+    float,
+    typer.Option("--max-rejected", metavar="FRACTION", help="Stop when more of the rows can't be used."),
+]
+OwnTopic = Annotated[bool, typer.Option("--own-topic", help="Users also subscribe to their own topic.")]
+Wildcards = Annotated[
+    str,
+    typer.Option("--wildcards", metavar="reject|keep", help="Topics with a level # or +, in pairs."),
+]
+
+
+def reading_options(*, columns: str | None, delimiter: str | None, **values: Any) -> "IngestOptions":
+    """The options as the pipeline has them, checked."""
+    from meshwright.pipeline.ingest_options import IngestOptions
+
+    return IngestOptions(columns=_two(columns), delimiter="\t" if delimiter == "\\t" else delimiter, **values)
+
+
+def _two(columns: str | None) -> tuple[str, str] | None:
+    if columns is None:
+        return None
+    first, comma, second = columns.partition(",")
+    if not (first and comma and second) or "," in second:
+        raise OptionError(f"--columns is {columns!r}; give two, such as user,genre or 1,2")
+    return first, second

@@ -1,0 +1,147 @@
+"""`meshwright run`: from raw rows to an overlay and its report, in one Spark session."""
+
+import sys
+import typing
+from typing import Annotated, Any
+
+import typer
+
+from meshwright import registry
+from meshwright.cli.common import (
+    Conf,
+    Force,
+    Json,
+    Master,
+    Seed,
+    Settings,
+    parse_settings,
+    print_json,
+    print_table,
+    progress_bar,
+    spark_command,
+)
+from meshwright.cli.rows import (
+    Columns,
+    Delimiter,
+    Format,
+    Header,
+    Inputs,
+    MaxRejected,
+    OwnTopic,
+    Relation,
+    Wildcards,
+    reading_options,
+)
+
+_EPILOG = """DIR gets the folders interests, profile, overlay and rejected, report.html and manifest.json. A
+run that was cut off goes on with --resume after its last finished stage.
+
+**Examples**
+
+`meshwright run subscriptions.csv --as pairs --out result`
+
+`meshwright run follows.txt.gz --as follows --algorithm dcbc-direct --out result`
+
+`meshwright run 's3a://lake/follows/*.parquet' --as follows --master spark://head:7077 --out s3a://lake/result`
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command(epilog=_EPILOG)(run)
+
+
+def run(
+    inputs: Inputs,
+    relation: Relation,
+    out: Annotated[str, typer.Option("--out", metavar="DIR", help="The folder to write to.")],
+    algorithm: Annotated[
+        str, typer.Option(metavar="NAME", help="See: meshwright algorithms")
+    ] = "dcbc-direct",
+    settings: Settings = None,
+    seed: Seed = 0,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a run that was cut off, after its last stage.")
+    ] = False,
+    format_: Format = None,
+    columns: Columns = None,
+    header: Header = None,
+    delimiter: Delimiter = None,
+    max_rejected: MaxRejected = 0.01,
+    own_topic: OwnTopic = False,
+    wildcards: Wildcards = "reject",
+    master: Master = None,
+    conf: Conf = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Ingest raw rows, profile them, build an overlay, evaluate it and write a report to open."""
+    chosen = registry.find(algorithm, "build")
+    values = parse_settings(settings, typing.get_type_hints(chosen.options))
+    reading = reading_options(
+        relation=relation,
+        format=format_,
+        columns=columns,
+        header=header,
+        delimiter=delimiter,
+        max_rejected=max_rejected,
+        own_topic=own_topic,
+        wildcards=wildcards,
+    )
+    with spark_command(master, conf) as session:
+        from meshwright.pipeline.run import RunOptions
+        from meshwright.pipeline.run import run as run_all
+        from meshwright.pipeline.storage import location
+
+        options = RunOptions(ingest=reading, algorithm=algorithm, settings=values, seed=seed)
+        place = location(session, out)
+        manifest = run_all(
+            session,
+            inputs,
+            place,
+            options,
+            resume=resume,
+            force=force,
+            progress=progress_bar(),
+            on_stage=say_stage,
+        )
+    if as_json:
+        print_json({"out": out, **manifest})
+    else:
+        print_for_people(out, manifest)
+    if not manifest["facts"]["evaluation"]["topic_connected"]:
+        raise typer.Exit(1)
+
+
+def say_stage(name: str, seconds: float, again: bool) -> None:
+    """One line on a terminal for each stage that has ended."""
+    if sys.stderr.isatty():
+        done = "done before" if again else f"{seconds:.1f} s"
+        print(f"{name:<10} {done}", file=sys.stderr)
+
+
+def print_for_people(out: str, manifest: dict[str, Any]) -> None:
+    """What came out, what else it would have cost, and where to look."""
+    found = manifest["facts"]["evaluation"]
+    title = f"{found['nodes']:,} nodes, {found['topics']:,} topics, {found['interests']:,} interests"
+    rows = [
+        (
+            overlay["name"],
+            ("at most " if overlay["at_most"] else "") + f"{overlay['links']:,}",
+            overlay["average_degree"],
+        )
+        for overlay in manifest["facts"]["alternatives"]
+    ]
+    rows.append(("lower bound", "", found["lower_bound_average_degree"]))
+    print_table(("overlay", "links", "average degree"), rows, title=title)
+    print(_verdict(found))
+    print(f"{sum(manifest['seconds'].values()):.0f} s in all. Open the report: {out}/report.html")
+
+
+def _verdict(found: dict[str, Any]) -> str:
+    if not found["topic_connected"]:
+        return f"NOT topic-connected: {found['disconnected_topics']:,} topics have fallen apart."
+    return (
+        f"Every topic is connected; the longest way inside a topic has {found['maximum_topic_diameter']} "
+        f"links, and no node has more than {found['maximum_degree']:,} links."
+    )

@@ -1,0 +1,134 @@
+import json
+from html.parser import HTMLParser
+
+import numpy as np
+import pytest
+
+import meshwright as mw
+from meshwright.errors import DatasetError, OptionError
+from meshwright.pipeline import run as journey
+from meshwright.pipeline.ingest import IngestOptions
+from meshwright.pipeline.run import RunOptions, differences, run
+
+OPTIONS = RunOptions(
+    ingest=IngestOptions(relation="pairs", max_rejected=0.5),
+    algorithm="dc",
+    settings={"partitions": 3},
+    seed=4,
+)
+
+
+@pytest.fixture
+def table(tmp_path):
+    interests = mw.workloads.unif(60, 12, min_subscriptions=2, max_subscriptions=6, seed=3)
+    path = tmp_path / "subscriptions.csv"
+    lines = [f"{node},{topic}" for node, topic in interests.to_pairs()]
+    path.write_text("\n".join(["node,topic", *lines, lines[0], "alone", ""]), "utf-8")
+    return path
+
+
+def stages_of(calls):
+    return [name for name, _, again in calls if not again], [name for name, _, again in calls if again]
+
+
+def test_a_run_gives_the_overlay_of_the_library_and_a_report(spark, table, tmp_path):
+    out = tmp_path / "out"
+    manifest = run(spark, [str(table)], out, OPTIONS)
+    overlay = mw.Overlay.read(out / "overlay")
+    same = mw.build(mw.Interests.read(out / "interests"), "dc", partitions=3, seed=4)
+    assert np.array_equal(overlay.edges, same.edges)
+    found = manifest["facts"]["evaluation"]
+    assert found["topic_connected"]
+    assert found["edges"] == len(overlay)
+    assert found == json.loads((out / "manifest.json").read_text("utf-8"))["facts"]["evaluation"]
+    assert manifest["kind"] == "run"
+    assert list(manifest["seconds"]) == ["ingest", "profile", "build", "evaluate", "report"]
+    names = {entry.name for entry in out.iterdir()}
+    assert names == {"interests", "profile", "overlay", "rejected", "report.html", "manifest.json"}
+
+
+def test_the_report_needs_no_other_file(spark, table, tmp_path):
+    run(spark, [str(table)], tmp_path / "out", OPTIONS)
+
+    class Links(HTMLParser):
+        found: list[str] = []  # noqa: RUF012
+
+        def handle_starttag(self, tag, attrs):
+            self.found += [value for name, value in attrs if name in ("src", "href", "xlink:href")]
+
+    links = Links()
+    links.feed((tmp_path / "out" / "report.html").read_text("utf-8"))
+    assert all(link.startswith(("#", "data:")) for link in links.found)
+
+
+@pytest.mark.parametrize("broken", ["profile", "build_on_spark", "evaluate_on_spark", "write_summary"])
+def test_a_run_that_was_cut_off_goes_on_after_the_last_finished_stage(
+    spark, table, tmp_path, monkeypatch, broken
+):
+    def fall(*_, **__):
+        raise KeyboardInterrupt
+
+    whole = run(spark, [str(table)], tmp_path / "whole", OPTIONS)
+    out = tmp_path / "out"
+    with monkeypatch.context() as patch:
+        patch.setattr(journey, broken, fall)
+        with pytest.raises(KeyboardInterrupt):
+            run(spark, [str(table)], out, OPTIONS)
+    assert not (out / "manifest.json").exists()
+    calls = []
+    resumed = run(spark, [str(table)], out, OPTIONS, resume=True, on_stage=lambda *call: calls.append(call))
+    done, before = stages_of(calls)
+    assert before + done == ["ingest", "profile", "build", "evaluate", "report"]
+    assert (
+        len(before) == ["profile", "build_on_spark", "evaluate_on_spark", "write_summary"].index(broken) + 1
+    )
+    assert resumed["facts"]["evaluation"] == whole["facts"]["evaluation"]
+    assert np.array_equal(
+        mw.Overlay.read(out / "overlay").edges, mw.Overlay.read(tmp_path / "whole" / "overlay").edges
+    )
+
+
+def test_resuming_is_refused_when_input_or_options_changed(spark, table, tmp_path, monkeypatch):
+    out = tmp_path / "out"
+    with monkeypatch.context() as patch:
+        patch.setattr(journey, "build_on_spark", lambda *_, **__: 1 / 0)
+        with pytest.raises(ZeroDivisionError):
+            run(spark, [str(table)], out, OPTIONS)
+    other = RunOptions(ingest=OPTIONS.ingest, algorithm="dc", settings={"partitions": 4}, seed=4)
+    with pytest.raises(DatasetError, match="partitions"):
+        run(spark, [str(table)], out, other, resume=True)
+    table.write_text(table.read_text("utf-8") + "new,row\n", "utf-8")
+    with pytest.raises(DatasetError, match="changed since"):
+        run(spark, [str(table)], out, OPTIONS, resume=True)
+
+
+def test_nothing_is_overwritten_without_force_and_nothing_foreign_with_it(spark, table, tmp_path):
+    out = tmp_path / "out"
+    run(spark, [str(table)], out, OPTIONS)
+    with pytest.raises(DatasetError, match="--force"):
+        run(spark, [str(table)], out, OPTIONS)
+    with pytest.raises(DatasetError, match="leave --resume out"):
+        run(spark, [str(table)], out, OPTIONS, resume=True)
+    with pytest.raises(OptionError, match="one of them"):
+        run(spark, [str(table)], out, OPTIONS, resume=True, force=True)
+    (out / "mine.txt").write_text("precious")
+    with pytest.raises(DatasetError, match=r"mine\.txt"):
+        run(spark, [str(table)], out, OPTIONS, force=True)
+    (out / "mine.txt").unlink()
+    run(spark, [str(table)], out, OPTIONS, force=True)
+    strange = tmp_path / "strange"
+    (strange / "overlay").mkdir(parents=True)
+    with pytest.raises(DatasetError, match="not of a run"):
+        run(spark, [str(table)], strange, OPTIONS, force=True)
+
+
+def test_differences_are_told_one_by_one():
+    old = {"seed": 1, "files": [{"path": "a", "bytes": 1}, {"path": "b", "bytes": 2}]}
+    new = {"seed": 2, "files": [{"path": "a", "bytes": 3}, {"path": "c", "bytes": 4}]}
+    assert differences(old, old) == []
+    assert differences(old, new) == [
+        "seed was 1 and is 2",
+        "the input a was changed since",
+        "the input b is gone",
+        "the input c is new",
+    ]
