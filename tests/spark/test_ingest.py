@@ -222,7 +222,7 @@ def test_too_many_bad_rows_stop_the_run_and_leave_only_them(spark, tmp_path):
 
 
 def test_names_that_differ_by_case_or_blanks_stay_different_and_are_told(take, tmp_path):
-    assert take(write_csv(tmp_path / "i.csv", [*PAIRS, ("É", "Y"), ("é", "x")])).node_count == 7
+    assert take(write_csv(tmp_path / "i.csv", [*PAIRS, ("É", "Y"), ("é", "x")])).node_count == 8
     found = read_manifest(tmp_path / "out")["facts"]["look_alikes"]
     assert found["nodes"] == {"count": 5, "examples": [["B", "b "], ["É", "é"]]}
     assert found["topics"] == {"count": 2, "examples": [["Y", "y"]]}
