@@ -65,6 +65,9 @@ def ingest(
     A row is a pair (node, topic); or a follow: the follower subscribes to the followee; or a friendship: each
     subscribes to the other. Rows that can't be used go to DIR/rejected with file, line and reason.
     """
+    from meshwright.model.dataset import check_free
+    from meshwright.pipeline.storage import is_local, location
+
     options = reading_options(
         relation=relation,
         format=file_format,
@@ -75,9 +78,10 @@ def ingest(
         own_topic=own_topic,
         wildcards=wildcards,
     )
+    if is_local(out):
+        check_free(location(None, out), force)  # before Spark, which takes seconds to start
     with spark_command(master, conf) as session:
         from meshwright.pipeline.ingest import ingest as run
-        from meshwright.pipeline.storage import location
 
         place = location(session, out)
         manifest = run(session, paths, place, options, force=force, progress=progress_bar())

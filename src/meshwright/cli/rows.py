@@ -9,7 +9,7 @@ from meshwright.errors import OptionError
 if TYPE_CHECKING:
     from meshwright.pipeline.ingest_options import IngestOptions
 
-Inputs = Annotated[list[str], typer.Argument(metavar="PATH…", help="Files, folders, patterns or URLs.")]
+Inputs = Annotated[list[str], typer.Argument(metavar="PATH", help="Files, folders, patterns or URLs.")]
 Relation = Annotated[str, typer.Option("--as", metavar="pairs|friendship|follows", help="What a row means.")]
 Format = Annotated[
     str | None,

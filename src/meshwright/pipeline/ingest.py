@@ -159,17 +159,23 @@ def _too_many(
     )
 
 
-def related(rows: DataFrame, relation: str) -> DataFrame:
-    """`node, topic` of the rows that can be used; a friendship is an interest in both directions."""
-    good = rows.filter("reason is null").select("node", "topic")
-    return good.selectExpr(_BOTH_WAYS) if relation == "friendship" else good
+def usable(rows: DataFrame, quality: Quality) -> DataFrame:
+    """`node, topic` of the rows that can be used."""
+    # Reasons for rows of Parquet are found anew in each pass: where there were none, not to look is faster.
+    all_are = not quality.rejected and "block" not in rows.columns
+    return (rows if all_are else rows.filter("reason is null")).select("node", "topic")
+
+
+def related(pairs: DataFrame, relation: str) -> DataFrame:
+    """Rows as interests; a friendship is one in both directions."""
+    return pairs.selectExpr(_BOTH_WAYS) if relation == "friendship" else pairs
 
 
 def _make_ids(
     session: SparkSession, rows: DataFrame, quality: Quality, options: IngestOptions, scratch: Path
 ) -> tuple[Numbered, Numbered]:
     """The tables of nodes, with their lists, and of topics, sorted and numbered."""
-    pairs = related(rows, options.relation)
+    pairs = related(usable(rows, quality), options.relation)
     names = pairs.filter("topic is not null").selectExpr("topic as name")
     if options.own_topic:
         names = names.unionAll(pairs.selectExpr("node as name"))

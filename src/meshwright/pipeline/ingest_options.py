@@ -13,7 +13,8 @@ RELATIONS = {
 """What a row can mean, and how its two columns are called unless `columns` says otherwise."""
 
 WILDCARDS = ("reject", "keep")
-_WITH_HEADER = ("csv", "tsv", "edges")
+_DELIMITED = ("csv", "tsv")
+_WITH_HEADER = (*_DELIMITED, "edges")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +71,7 @@ class IngestOptions:
 
     def check_format(self, name: str) -> None:
         """Refuse what files of this format don't have."""
-        if self.delimiter is not None and name not in ("csv", "tsv"):
+        if self.delimiter is not None and name not in _DELIMITED:
             raise OptionError(
                 f"--delimiter is for csv and tsv, and the input is {name}; leave it out, or give --format csv"
             )
@@ -78,7 +79,8 @@ class IngestOptions:
             raise OptionError(f"--header and --no-header are for csv, tsv and edges, and the input is {name}")
         if self.positions is not None and name == "jsonl":
             raise OptionError("--columns of jsonl are keys, not positions; give names, such as user,genres")
-        if self.positions is None and self.header is False and name in _WITH_HEADER:
+        by_name = self.positions is None and (self.columns is not None or name in _DELIMITED)
+        if by_name and self.header is False and name in _WITH_HEADER:
             raise OptionError("without a header columns have no names; give positions, such as --columns 1,2")
 
     @property
