@@ -228,14 +228,14 @@ def test_names_that_differ_by_case_or_blanks_stay_different_and_are_told(take, t
     assert found["topics"] == {"count": 2, "examples": [["Y", "y"]]}
 
 
-def test_a_line_of_ten_megabytes_spoils_nothing(take, tmp_path, monkeypatch):
-    topics = [f"topic-{number:07}" for number in range(700_000)]
+def test_a_line_of_ten_megabytes_spoils_nothing(take, tmp_path):
+    topics = [f"{number:0100}" for number in range(100_000)]
     with gzip.open(tmp_path / "i.jsonl.gz", "wt", compresslevel=1) as file:
         file.write(json.dumps({"node": "hub", "topic": topics}) + "\n")
-        file.write(json.dumps({"node": "a" * 10_000_000, "topic": "topic-0000001"}) + "\n")
-        file.write(json.dumps({"node": "leaf", "topic": ["topic-0000001"]}) + "\n")
+        file.write(json.dumps({"node": "a" * 10_000_000, "topic": topics[1]}) + "\n")
+        file.write(json.dumps({"node": "leaf", "topic": topics[1:2]}) + "\n")
     found = take(tmp_path / "i.jsonl.gz")
-    assert (found.node_count, len(found)) == (2, 700_001)
+    assert (found.node_count, len(found)) == (2, 100_001)
     assert rejected(tmp_path / "out") == [("i.jsonl.gz", 2, LONG_NAME)]
     assert pc.max(pc.utf8_length(pq.read_table(tmp_path / "out" / "rejected")["text"])).as_py() == 200
 
