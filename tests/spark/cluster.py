@@ -1,5 +1,6 @@
 """A standalone cluster of Spark on loopback, made of nothing but the installed pyspark."""
 
+import ctypes
 import os
 import re
 import signal
@@ -86,7 +87,14 @@ def _daemon(log: Path, name: str, *arguments: str) -> Iterator[int]:
         "SPARK_LOCAL_IP": "127.0.0.1",
     }
     with log.open("wb") as stream:
-        process = subprocess.Popen(command, env=env, stdout=stream, stderr=stream, start_new_session=True)
+        process = subprocess.Popen(
+            command,
+            env=env,
+            stdout=stream,
+            stderr=stream,
+            start_new_session=True,
+            preexec_fn=_end_with_parent,  # noqa: PLW1509 (no thread of ours holds a lock)
+        )
     try:
         yield process.pid
     finally:
@@ -94,3 +102,9 @@ def _daemon(log: Path, name: str, *arguments: str) -> Iterator[int]:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
         process.wait()
+
+
+def _end_with_parent() -> None:
+    """Ask Linux to kill this process when the one that started it ends, however that comes about."""
+    with suppress(AttributeError):
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)

