@@ -66,7 +66,9 @@ def install(root: Path, group: str, lock: int, *, anew: bool) -> None:
         say(f"making the environment {venv} with uv {pin.lstrip('=')}")
         run(root, lock, sys.executable, "-m", "venv", "--clear", venv)
     run(root, lock, python, "-m", "pip", "install", f"uv{pin}")
-    say("installing the locked dependencies" + (" and the test tools" if group == "dev" else ""))
+    tools = " and the test tools" if group == "dev" else ""
+    # Spark alone is 456 MB; what uv has fetched before, it takes from its cache.
+    say(f"installing the locked dependencies{tools}: up to 800 MB to fetch, which takes a minute or more")
     # Inexact: what the other launcher has installed stays.
     sync = (venv / "bin" / "uv", "sync", "--frozen", "--inexact", *GROUPS[group], "--python", python)
     try:
@@ -108,8 +110,10 @@ def cause(output: str, log: Path) -> str:
         if re.search(pattern, output, re.IGNORECASE):
             return advice
     lines = output.strip().splitlines() or ["no word of why"]
-    errors = [line.strip() for line in lines if re.match(r"\s*error", line, re.IGNORECASE)]
-    return f"the set-up failed: {(errors or lines)[-1]}; all that it said is in {log}"
+    # uv draws a tree of causes, whose branches are no words.
+    told = [re.sub(r"^\W+", "", line) for line in lines]
+    errors = [line for line in told if re.match(r"error|failed to", line, re.IGNORECASE)]
+    return f"the set-up failed: {(errors or told)[-1]}; all that it said is in {log}"
 
 
 def wait_for_turn(root: Path) -> int:

