@@ -12,6 +12,7 @@ _RAISED_IN_TASK = re.compile(r"^meshwright\.errors\.(\w+): (.*)", re.MULTILINE)
 _FILES = (
     re.compile(r"(?:reading file|does not exist:|rows to) (\S.*?)\. +(?:SQLSTATE|Could not|Data type)"),
     re.compile(r"java\.io\.FileNotFoundException: (?:File )?(\S.*?) (?:\(|does not exist)"),
+    re.compile(r"Parent path is not a directory: (\S.*)"),
     re.compile(r"Call From \S+ to (\S+) failed"),
     re.compile(r"Mkdirs failed to create (\S.*?)(?:/_temporary.*)? \(exists="),
 )
@@ -45,7 +46,8 @@ _KNOWN = (
     (r"Permission denied|AccessControlException", InputError, "access is denied; check who may read it"),
     (r"PATH_NOT_FOUND|Path does not exist|FileNotFoundException|FILE_NOT_EXIST", InputError,
      "there is no such file; check the path"),
-    (r"Mkdirs failed", DatasetError, "it can't be written there; check the path and who may write there"),
+    (r"Mkdirs failed|is not a directory|Read-only file system|TASK_WRITE_FAILED", DatasetError,
+     "it can't be written there; check the path and who may write there"),
     (r"DATA_TYPE_MISMATCH|CANNOT_MERGE_SCHEMA", InputError,
      "its columns have other types than those of the other files; give files of one kind"),
     (r"FAILED_READ_FILE|is not a Parquet file|ParquetDecodingException|CRC32", InputError,
