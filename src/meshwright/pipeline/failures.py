@@ -46,7 +46,7 @@ _KNOWN = (
     (r"Permission denied|AccessControlException", InputError, "access is denied; check who may read it"),
     (r"PATH_NOT_FOUND|Path does not exist|FileNotFoundException|FILE_NOT_EXIST", InputError,
      "there is no such file; check the path"),
-    (r"Mkdirs failed|is not a directory|Read-only file system|TASK_WRITE_FAILED", DatasetError,
+    (r"Mkdirs failed|is not a directory|Read-only file system", DatasetError,
      "it can't be written there; check the path and who may write there"),
     (r"DATA_TYPE_MISMATCH|CANNOT_MERGE_SCHEMA", InputError,
      "its columns have other types than those of the other files; give files of one kind"),
