@@ -22,7 +22,7 @@ UNTRUSTED = (
     " set SSL_CERT_FILE and PIP_CERT to the file of your network's certificates and start again"
 )
 CAUSES = {
-    "no space left|quota exceeded": "the disk is full; free 2 GB and start again",
+    "no space left|quota exceeded": "the disk is full; free 3 GB and start again",
     "certificate": UNTRUSTED,
     "name resolution|dns error|failed to lookup|new connection|connection refused|connection reset"
     "|unreachable|timed out|proxy|error sending request": OFFLINE,

@@ -238,7 +238,7 @@ def test_a_package_that_cannot_be_built_is_named(meshwright: Path) -> None:
 
 def test_a_full_disk_is_told_with_what_is_needed(meshwright: Path) -> None:
     said = "error: Failed to extract archive: No space left on device (os error 28)"
-    assert "free 2 GB" in refusal(meshwright, UV_SYNC=f"echo '{said}'; exit 1")
+    assert "free 3 GB" in refusal(meshwright, UV_SYNC=f"echo '{said}'; exit 1")
 
 
 def test_a_folder_that_cannot_be_written_is_named(meshwright: Path) -> None:
