@@ -119,7 +119,7 @@ def with_sites(interests: mw.Interests) -> mw.Interests:
     ("users", "follows", "options", "seed"),
     [
         pytest.param(60, 150, BfsOptions(users=25, starts=2), 1, id="a cut level"),
-        pytest.param(30, 12, BfsOptions(users=18), 2, id="islands"),
+        pytest.param(24, 12, BfsOptions(users=12), 2, id="islands"),
     ],
 )
 def test_a_search_visits_whom_a_plain_one_visits(spark, tmp_path, users, follows, options, seed):
