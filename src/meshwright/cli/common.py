@@ -134,6 +134,24 @@ def parse_conf(settings: list[str] | None) -> dict[str, str]:
     return values
 
 
+def check_dataset(text: str) -> None:
+    """Refuse what is no dataset before Spark is started for it, if it is on this machine."""
+    from meshwright.model.dataset import read_manifest
+    from meshwright.pipeline.storage import is_local, location
+
+    if is_local(text):
+        read_manifest(location(None, text))
+
+
+def check_target(text: str, force: bool) -> None:
+    """Refuse where a dataset can't be written before Spark is started, if it is on this machine."""
+    from meshwright.model.dataset import check_free
+    from meshwright.pipeline.storage import is_local, location
+
+    if is_local(text):
+        check_free(location(None, text), force)
+
+
 @contextmanager
 def spark_command(master: str | None, conf: list[str] | None) -> Iterator["SparkSession"]:
     """A Spark session for one command; what goes wrong in it comes out as an error of ours."""

@@ -11,6 +11,7 @@ from meshwright.cli.common import (
     Json,
     Master,
     Seed,
+    check_dataset,
     print_json,
     print_table,
     progress_bar,
@@ -30,7 +31,7 @@ _EPILOG = """**Examples**
 
 `meshwright profile twitter --json | jq .subscribers_per_topic.exponent`
 """
-_SHOWN = ("mean", "median", "p90", "p99", "maximum", "exponent", "x_min", "ks_distance")
+_SHOWN = ("mean", "median", "p90", "p99", "maximum", "exponent", "x_min", "ks_distance", "tail")
 
 
 def register(app: typer.Typer) -> None:
@@ -56,6 +57,7 @@ def profile(
     """Say what a dataset is like: distributions with exponents, popular topics, correlation; on Spark."""
     if out is not None and out.exists() and not force:
         raise DatasetError(f"{out} is there already; choose another file, or overwrite it with --force")
+    check_dataset(dataset)
     with spark_command(master, conf) as session:
         from meshwright.pipeline.profile import profile as profile_dataset
         from meshwright.pipeline.storage import location
@@ -73,15 +75,12 @@ def profile(
 
 
 def _print_for_people(dataset: str, found: "Profile", out: Path | None) -> None:
+    sparsity = None if found.sparsity is None else f"{found.sparsity:.6f}"
     sizes = (("nodes", found.nodes), ("topics", found.topics), ("interests", found.interests))
-    print_table(("measure", "value"), [*sizes, ("sparsity", found.sparsity)], title=dataset)
-    print_table(
-        ("distribution", *(name.replace("_", " ") for name in _SHOWN)),
-        (
-            ("subscribers per topic", *_row(found.subscribers_per_topic)),
-            ("topics per node", *_row(found.topics_per_node)),
-        ),
-    )
+    print_table(("measure", "value"), [*sizes, ("sparsity", sparsity)], title=dataset)
+    columns = [_shown(found.subscribers_per_topic), _shown(found.topics_per_node)]
+    rows = [(name.replace("_", " "), *(column.get(name) for column in columns)) for name in _SHOWN]
+    print_table(("distribution", "subscribers per topic", "topics per node"), rows)
     if found.popular_topics:
         print_table(("most popular topics", "subscribers"), found.popular_topics)
     alike = found.correlation
@@ -94,12 +93,6 @@ def _print_for_people(dataset: str, found: "Profile", out: Path | None) -> None:
         print(f"The page is at {out}")
 
 
-def _row(found: "Distribution") -> list[object]:
-    values = {
-        "mean": found.mean,
-        **found.quantiles,
-        "exponent": found.exponent,
-        "x_min": found.x_min,
-        "ks_distance": found.ks_distance,
-    }
-    return [values.get(name) for name in _SHOWN]
+def _shown(found: "Distribution") -> dict[str, object]:
+    law = {"exponent": found.exponent, "x_min": found.x_min, "ks_distance": found.ks_distance}
+    return {"mean": found.mean, **found.quantiles, **law, "tail": found.tail}

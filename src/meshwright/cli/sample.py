@@ -10,6 +10,8 @@ from meshwright.cli.common import (
     Json,
     Master,
     Seed,
+    check_dataset,
+    check_target,
     print_json,
     progress_bar,
     spark_command,
@@ -105,6 +107,8 @@ def sample(
         "median_of": median_of,
     }
     options = _options(bfs, universe, {name: value for name, value in given.items() if value is not None})
+    check_dataset(dataset)
+    check_target(out, force)
     with spark_command(master, conf) as session:
         from meshwright.pipeline.sample import sample as sample_dataset
         from meshwright.pipeline.storage import location
