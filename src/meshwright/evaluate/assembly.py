@@ -33,8 +33,8 @@ def assemble(found: Measures, *, diameters: bool) -> Evaluation:
     disconnected = int(np.count_nonzero(topics.components > 1))
     hops = topics.diameters if diameters else None
     weighted = topics.weighted_diameters if diameters and found.costs is not None else None
-    least = hops if topics.least_diameters is None else topics.least_diameters
-    least_weighted = weighted if topics.least_weighted_diameters is None else topics.least_weighted_diameters
+    least = _least(hops, topics.least_diameters)
+    least_weighted = _least(weighted, topics.least_weighted_diameters)
     return Evaluation(
         nodes=nodes,
         topics=len(topics.sizes),
@@ -71,6 +71,11 @@ def _support_ratio(interest_count: int, components: Ids) -> float:
     return (interest_count - int(components.sum())) / to_join if to_join else 1.0
 
 
+def _least(diameters: npt.NDArray[Any] | None, least: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
+    """The lower bounds: the diameters themselves, where these are exact or not asked for."""
+    return diameters if diameters is None or least is None else least
+
+
 def _same(one: npt.NDArray[Any] | None, other: npt.NDArray[Any] | None) -> bool:
     return one is other or np.array_equal(one, other)  # type: ignore[arg-type]
 
@@ -84,7 +89,7 @@ def _extremes(
 ) -> dict[str, Any]:
     """Maximum and mean of the diameters and of their lower bounds, by the names of an evaluation."""
     maximum, mean = _maximum_and_mean(diameters, components)
-    least_maximum, least_mean = _maximum_and_mean(least if diameters is not None else None, components)
+    least_maximum, least_mean = _maximum_and_mean(least, components)
     return {
         f"maximum_{name}": None if maximum is None else kind(maximum),
         f"mean_{name}": mean,
