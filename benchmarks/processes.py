@@ -1,4 +1,4 @@
-"""The memory of this process and all that it started: Java and Python together."""
+"""Memory and work of this process and all that it started: Java and Python together."""
 
 import os
 from collections.abc import Iterator
@@ -44,15 +44,27 @@ def family() -> set[int]:
     """This process and its descendants."""
     parents = {}
     for entry in Path("/proc").iterdir():
-        with suppress(OSError, ValueError, IndexError):
-            parents[int(entry.name)] = int(
-                (entry / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()[1]
-            )
+        with suppress(OSError, ValueError):
+            parents[int(entry.name)] = int(_status(int(entry.name))[1])
     found, new = set[int](), {os.getpid()}
     while new:
         found |= new
         new = {child for child, parent in parents.items() if parent in new} - found
     return found
+
+
+def busy_seconds() -> float:
+    """The seconds that processors worked for this process and its descendants, those that ended included."""
+    ticks = 0
+    for process in family():
+        with suppress(OSError):
+            ticks += sum(map(int, _status(process)[11:15]))
+    return ticks / os.sysconf("SC_CLK_TCK")
+
+
+def _status(process: int) -> list[str]:
+    """The fields behind the name, the state of the process first."""
+    return Path(f"/proc/{process}/stat").read_text("utf-8", "replace").rpartition(")")[2].split()
 
 
 def _proportional_bytes(process: int) -> int:
