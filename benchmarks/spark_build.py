@@ -34,7 +34,7 @@ _SMALL: dict[str, dict[str, int]] = {
 }
 _LARGE: dict[str, dict[str, int]] = {"dc": {"part_size": 2_000}, "dcbc-direct": {}}
 _ON_DRIVER = ("taking edges",)
-_SAMPLE_SECONDS = 0.5
+_SAMPLE_SECONDS = 1.0
 
 
 def make(nodes: int) -> mw.Interests:
@@ -68,7 +68,7 @@ def memory() -> int:
 
 @contextmanager
 def peak_memory() -> Iterator[list[int]]:
-    """A list whose one number is the greatest memory that was seen, looking twice a second."""
+    """A list whose one number is the greatest memory that was seen, looking once a second."""
     peak, over = [0], Event()
 
     def watch() -> None:

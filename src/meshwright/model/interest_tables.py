@@ -24,7 +24,9 @@ PAIRS_SCHEMA = pa.schema([("node", pa.string()), ("topic", pa.string())])
 LISTS_SCHEMA = pa.schema([("node_id", pa.int32()), ("topic_ids", pa.list_(pa.int32()))])
 
 _NAMED = {"id": INT32, "name": STRING}
-_LISTS = {"node_id": INT32, "topic_ids": LIST_OF_INT32}
+LISTS = {"node_id": INT32, "topic_ids": LIST_OF_INT32}
+"""The columns of `lists/` as they may come."""
+
 _DENSE = ("nodes", "topics", "lists")
 _INTERESTS_A_BLOCK = 1 << 20
 
@@ -118,7 +120,7 @@ def _counts_up(ids: Ids) -> bool:
 
 def _read_lists(path: Path, node_count: int) -> tuple[Offsets, Ids]:
     """The CSR of `lists/`; the rows may come in any order, and a node without a row has no topics."""
-    table = read_table(path, "lists", _LISTS, only_wanted=True)
+    table = read_table(path, "lists", LISTS, only_wanted=True)
     node_ids = table["node_id"].to_numpy()
     lengths = pc.list_value_length(table["topic_ids"]).to_numpy().astype(np.int64)
     lists = [chunk.flatten() for chunk in table["topic_ids"].chunks]

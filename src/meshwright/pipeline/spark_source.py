@@ -14,16 +14,15 @@ import pyarrow as pa
 from meshwright.construct.lists import Lists, keep_topics, split_lists, take_lists
 from meshwright.construct.partitioning import parts_at, random_places
 from meshwright.construct.source import stars_of_part
-from meshwright.errors import DatasetError
 from meshwright.kernels.arrays import Flags, Ids, Offsets
 from meshwright.machine import check_memory
 from meshwright.model.interests import Interests
 from meshwright.pipeline import owners
 from meshwright.pipeline.blocks import BLOCKS, cut, cutter, joined, packed, read_lists, unpacked
 from meshwright.pipeline.broadcasting import broadcast
+from meshwright.pipeline.list_files import ListFiles
 from meshwright.pipeline.loading import load_interests
 from meshwright.pipeline.status import spark_stage
-from meshwright.pipeline.storage import read_table
 from meshwright.progress import Progress
 
 if TYPE_CHECKING:
@@ -48,6 +47,7 @@ class SparkSource:
         self, session: SparkSession, dataset: Path, counts: dict[str, int], progress: Progress | None
     ) -> None:
         self._session, self._dataset, self._counts, self._progress = session, dataset, counts, progress
+        self._files = ListFiles(session, dataset, counts["nodes"])
         self._known_stars: dict[tuple[int, int], int] = {}
 
     @property
@@ -60,30 +60,13 @@ class SparkSource:
         """See `Source`."""
         return self._counts["topics"]
 
-    @cached_property
-    def frame(self) -> DataFrame:
-        """`lists/` with a row for every node: one without topics may have none on disk."""
-        from pyspark.sql import functions as f
-
-        found = read_table(self._session, self._dataset / "lists").select("node_id", "topic_ids")
-        rows = found.count()
-        if rows > self.node_count:
-            raise DatasetError(
-                f"{self._dataset / 'lists'} has {rows} rows for {self.node_count} nodes; write it again"
-            )
-        if rows == self.node_count:
-            return found
-        nodes = read_table(self._session, self._dataset / "nodes").select(f.col("id").alias("node_id"))
-        missing = nodes.join(found, "node_id", "left_anti")
-        return found.unionByName(missing.withColumn("topic_ids", f.expr("cast(array() as array<int>)")))
-
     def tasks(self, groups: int) -> int:
         """How many tasks so many groups are worth: several for each core, so that none waits long for one."""
         return max(1, min(groups, _TASKS_A_SLOT * self._session.sparkContext.defaultParallelism))
 
     def blocks(self, part_of: Any, partitions: int) -> DataFrame:
         """Blocks (see `BLOCKS`), those of a part in one task; `part_of` gives the parts of some nodes."""
-        mapped = self.frame.mapInArrow(cutter(part_of, self.node_count, self.topic_count), BLOCKS)
+        mapped = self._files.map(cutter(part_of, self.node_count, self.topic_count), BLOCKS)
         # A number of tasks that is stated is left alone by adaptive coalescing, which would pack all parts
         # into a few tasks, since their bytes are few beside the work on them.
         return mapped.repartitionById(self.tasks(partitions), "part")
@@ -98,7 +81,7 @@ class SparkSource:
                 yield pa.record_batch([packed([lists.nodes]), packed([sizes])], names=["nodes", "sizes"])
 
         with self._stage("counting topics of nodes"):
-            found = self.frame.mapInArrow(measure, "nodes binary, sizes binary").toArrow()
+            found = self._files.map(measure, "nodes binary, sizes binary").toArrow()
         sizes = np.zeros(nodes, np.int64)
         sizes[unpacked(found.column("nodes"), np.int32)] = unpacked(found.column("sizes"), np.int32)
         return sizes
@@ -120,7 +103,7 @@ class SparkSource:
             seen = np.flatnonzero(found)
             yield pa.record_batch([seen.astype(np.int32), found[seen]], names=["topic_id", "nodes"])
 
-        counted = self.frame.mapInArrow(count, "topic_id int, nodes bigint")
+        counted = self._files.map(count, "topic_id int, nodes bigint")
         with self._stage("counting nodes of topics"):
             found = counted.groupBy("topic_id").agg(f.sum("nodes").alias("nodes")).toArrow()
         subscribers = np.zeros(topics, np.int64)
@@ -145,7 +128,7 @@ class SparkSource:
                 yield cut(found, np.zeros(len(found.nodes), np.int32))
 
         with self._broadcast((nodes, topics)) as flags, self._stage("fetching lists of some nodes"):
-            return joined(self.frame.mapInArrow(choose, BLOCKS).toArrow())
+            return joined(self._files.map(choose, BLOCKS).toArrow())
 
     def _check_room(self, nodes: Flags, topics: Flags | None) -> None:
         count = int(nodes.sum())
@@ -168,7 +151,7 @@ class SparkSource:
             return owners.of_pairs(seen, topics)
 
         with self._broadcast(owner_of) as by_node, self._stage("finding shared topics"):
-            return owners.shared_flags(self.frame.mapInArrow(note, owners.OWNERS), topics)
+            return owners.shared_flags(self._files.map(note, owners.OWNERS), topics)
 
     def count_stars(self, partitions: int, seed: int) -> int:
         """See `Source`; a job shuffles the lists once, for several numbers of parts if it can.
