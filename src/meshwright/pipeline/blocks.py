@@ -12,7 +12,7 @@ import pyarrow as pa
 
 from meshwright.construct.lists import Lists, join_lists, take_lists
 from meshwright.errors import DatasetError, InputError
-from meshwright.kernels.arrays import Ids
+from meshwright.kernels.arrays import Ids, Offsets
 from meshwright.model.dense import check_lists
 
 BLOCKS = "part int, nodes binary, sizes binary, topic_ids binary"
@@ -63,12 +63,18 @@ def _checked(batch: pa.RecordBatch, nodes: int, topics: int) -> Lists:
     return found
 
 
+def runs(ordered: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], Offsets]:
+    """The distinct values of a sorted array, and where each begins: linear, where `np.unique` sorts again."""
+    starts = np.flatnonzero(np.concatenate([[len(ordered) > 0], ordered[1:] != ordered[:-1]]))
+    return ordered[starts], starts
+
+
 def cut(lists: Lists, parts: Ids) -> pa.RecordBatch:
     """A block for each part that `lists` have nodes of; a part below 0 is left out."""
     order = np.argsort(parts, kind="stable").astype(np.int32)
     order = order[np.searchsorted(parts[order], 0) :]
     sorted_lists = take_lists(lists, order)
-    numbers, starts = np.unique(parts[order], return_index=True)
+    numbers, starts = runs(parts[order])
     sizes = np.diff(sorted_lists.indptr).astype(np.int32)
     ends = sorted_lists.indptr[starts[1:]]
     columns = [
@@ -100,8 +106,13 @@ def joined(blocks: pa.Table) -> Lists:
         indptr=np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]),
         topic_ids=unpacked(blocks.column("topic_ids"), np.int32),
     )
-    if (found.nodes[1:] < found.nodes[:-1]).any():
-        found = take_lists(found, np.argsort(found.nodes).astype(np.int32))
-    if (found.nodes[1:] == found.nodes[:-1]).any():
+    return by_id(found)
+
+
+def by_id(lists: Lists) -> Lists:
+    """The same by id; a node that comes twice is refused."""
+    if (lists.nodes[1:] < lists.nodes[:-1]).any():
+        lists = take_lists(lists, np.argsort(lists.nodes).astype(np.int32))
+    if (lists.nodes[1:] == lists.nodes[:-1]).any():
         raise DatasetError("lists/ of the dataset has a node_id twice; write it again")
-    return found
+    return lists

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 
 from meshwright.kernels.arrays import Ids
 from meshwright.model.overlay_tables import edges_schema
-from meshwright.pipeline.blocks import packed, unpacked
+from meshwright.pipeline.blocks import packed, runs, unpacked
 from meshwright.pipeline.broadcasting import broadcast
 from meshwright.pipeline.list_files import Work
 from meshwright.pipeline.storage import read_table, url
@@ -58,7 +58,7 @@ def _ranges(edges: Ids, nodes: int, span: int) -> pa.RecordBatch:
     """A row for each range: a number for each edge, which sorts like it."""
     low, high = edges.min(axis=1, initial=nodes), edges.max(axis=1, initial=0)
     keys = np.sort(low.astype(np.int64) * nodes + high)
-    numbers, starts = np.unique(keys // nodes // span, return_index=True)
+    numbers, starts = runs(keys // nodes // span)
     columns = [pa.array(numbers.astype(np.int32)), packed(np.split(keys, starts[1:])[: len(numbers)])]
     return pa.record_batch(columns, names=["range", "keys"])
 
@@ -108,7 +108,9 @@ def write_file(folder: Path, stem: str, batches: Iterable[pa.RecordBatch]) -> in
     draft = folder / f".{stem}-{uuid4().hex[:8]}"
     count = 0
     try:
-        with pq.ParquetWriter(draft, edges_schema(False), compression="zstd") as writer:
+        # Targets hardly repeat within a file, so that a dictionary of them costs more than it saves.
+        options = {"use_dictionary": ["source"], "compression": "zstd"}
+        with pq.ParquetWriter(draft, edges_schema(False), **options) as writer:
             for batch in batches:
                 writer.write_batch(batch)
                 count += batch.num_rows
@@ -123,7 +125,7 @@ def _sorter(nodes: int) -> Work:
 
     def to_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         found = [unpacked(batch.column("keys"), np.int64) for batch in batches]
-        keys = np.unique(np.concatenate([np.empty(0, np.int64), *found]))
+        keys, _ = runs(np.sort(np.concatenate([np.empty(0, np.int64), *found])))
         for start in range(0, len(keys), _ROWS_A_BATCH):
             ends = np.divmod(keys[start : start + _ROWS_A_BATCH], nodes)
             columns = [pa.array(end.astype(np.int32)) for end in ends]

@@ -1,16 +1,16 @@
 """Parts of an overlay as rows of a table, so that they are computed once and outlive who computed them."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from meshwright.construct.lists import Lists
+from meshwright.construct.lists import Lists, join_lists
 from meshwright.construct.parts import Part
 from meshwright.kernels.arrays import Offsets
-from meshwright.pipeline.blocks import joined, unpacked
+from meshwright.pipeline.blocks import by_id, joined, runs, unpacked
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
@@ -26,6 +26,9 @@ _SCHEMA = pa.schema(
         ("seconds", pa.float64()),
     ]
 )
+
+
+_NOBODY = Lists(np.empty(0, np.int32), np.zeros(1, np.int64), np.empty(0, np.int32))
 
 
 def row_of(number: int, part: Part, seconds: float) -> pa.Table:
@@ -53,6 +56,18 @@ def _part(row: pa.Table) -> Part:
     met: Offsets = unpacked(row.column("met"), np.int64)
     facts = dict(row.column("facts")[0].as_py())
     return Part(edges=np.empty((0, 2), np.int32), stars=stars, met=met, facts=facts)
+
+
+def conquered_ranges(
+    lists: Iterable[Lists], span: int, work: Callable[[int, Lists], Part]
+) -> Iterator[pa.RecordBatch]:
+    """Rows of `PARTS` for the ranges of `span` nodes that a task has all lists of."""
+    whole = by_id(join_lists([*lists, _NOBODY]))
+    numbers, starts = runs(whole.nodes // span)
+    for number, start, end in zip(numbers.tolist(), starts, [*starts[1:], len(whole.nodes)], strict=True):
+        begin = perf_counter()
+        rows = Lists(whole.nodes[start:end], whole.indptr[start : end + 1], whole.topic_ids)
+        yield from row_of(number, work(number, rows), perf_counter() - begin).to_batches()
 
 
 def conquered(blocks: "DataFrame", work: Callable[[int, Lists], Part]) -> "DataFrame":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ import pyarrow as pa
 
 from meshwright.construct.lists import Lists, keep_topics, split_lists, take_lists
 from meshwright.construct.partitioning import parts_at, random_places
+from meshwright.construct.parts import Part
 from meshwright.construct.source import stars_of_part
 from meshwright.kernels.arrays import Flags, Ids, Offsets
 from meshwright.machine import check_memory
@@ -22,6 +23,7 @@ from meshwright.pipeline.blocks import BLOCKS, cut, cutter, joined, packed, read
 from meshwright.pipeline.broadcasting import broadcast
 from meshwright.pipeline.list_files import ListFiles
 from meshwright.pipeline.loading import load_interests
+from meshwright.pipeline.part_rows import PARTS, conquered, conquered_ranges
 from meshwright.pipeline.status import spark_stage
 from meshwright.progress import Progress
 
@@ -70,6 +72,16 @@ class SparkSource:
         # A number of tasks that is stated is left alone by adaptive coalescing, which would pack all parts
         # into a few tasks, since their bytes are few beside the work on them.
         return mapped.repartitionById(self.tasks(partitions), "part")
+
+    def ranges(self, span: int, partitions: int, work: Callable[[int, Lists], Part]) -> DataFrame:
+        """Rows of `PARTS`: `work` on each range of `span` nodes, brought together if files have it apart."""
+        nodes, topics = self.node_count, self.topic_count
+
+        def conquer(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            return conquered_ranges(read_lists(batches, nodes, topics), span, work)
+
+        found = self._files.map_ranges(conquer, PARTS, span)
+        return conquered(self.blocks(lambda ids: ids // span, partitions), work) if found is None else found
 
     @cached_property
     def _sizes(self) -> Offsets:

@@ -31,8 +31,8 @@ def bulk_clones(job: Job, options: DcbcOptions, seed: int) -> Spread:
 def bulk_clones_direct(job: Job, options: DcbcDirectOptions, seed: int) -> Spread:
     """As `construct.dcbc_direct.bulk_clones_direct`, edge for edge, with ranges of nodes in tasks.
 
-    The driver holds what it does for `bulk_clones`; a task holds the bulk set and 8,192 nodes at a time. Each
-    range is brought together whole, whatever the files of the dataset are cut into.
+    The driver holds what it does for `bulk_clones`; a task holds the bulk set and some ranges of 8,192 nodes.
+    Each range is brought together whole, whatever the files of the dataset are cut into.
     """
     planned = dcbc_direct.plan(job.source, options, seed, job.progress)
     span, slack = dcbc_direct.NODES_A_PART, options.slack
@@ -43,7 +43,7 @@ def bulk_clones_direct(job: Job, options: DcbcDirectOptions, seed: int) -> Sprea
             rows = is_light[lists.nodes].nonzero()[0].astype("int32")
             return dcbc_direct.conquer(part, lists, rows, shared, slack, seed, no_ticks())
 
-        blocks = job.source.blocks(lambda ids: ids // span, planned.partitions)
-        kept = job.keep(conquered(blocks, work), "parts", "covering topics")
+        parts = job.source.ranges(span, planned.partitions, work)
+        kept = job.keep(parts, "parts", "covering topics")
     facts = dcbc_direct.facts_of(planned, [part.facts for part in kept.parts])
     return Spread(kept=[kept], edges=planned.bulk_edges, facts=facts)
