@@ -24,8 +24,8 @@ from typing import Any
 
 import meshwright as mw
 from meshwright.machine import cores
-from meshwright.pipeline.build import build_on_spark
-from meshwright.pipeline.session import spark_session
+from meshwright.pipeline.build.job import build_on_spark
+from meshwright.pipeline.engine.session import spark_session
 
 _SMALL: dict[str, dict[str, int]] = {
     "dc": {"part_size": 2_000},

@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import meshwright as mw
 from benchmarks.processes import busy_seconds, watched_memory
-from meshwright.pipeline.evaluate import evaluate_on_spark
-from meshwright.pipeline.session import spark_session
+from meshwright.pipeline.engine.session import spark_session
+from meshwright.pipeline.evaluate.job import evaluate_on_spark
 from meshwright.progress import StageTimer
 
 if TYPE_CHECKING:

@@ -17,8 +17,8 @@ from threading import Event, Thread
 from time import perf_counter
 
 import meshwright as mw
-from meshwright.pipeline.ingest import IngestOptions, ingest
-from meshwright.pipeline.session import spark_session
+from meshwright.pipeline.engine.session import spark_session
+from meshwright.pipeline.ingest.job import IngestOptions, ingest
 
 _TICKS = os.sysconf("SC_CLK_TCK")
 

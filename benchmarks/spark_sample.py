@@ -13,12 +13,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from meshwright.pipeline.bfs import BfsOptions
-from meshwright.pipeline.failures import translated
-from meshwright.pipeline.profile import profile
-from meshwright.pipeline.sample import sample
-from meshwright.pipeline.session import spark_session
-from meshwright.pipeline.universe import UniverseOptions
+from meshwright.pipeline.engine.failures import translated
+from meshwright.pipeline.engine.session import spark_session
+from meshwright.pipeline.profile.job import profile
+from meshwright.pipeline.sample.bfs import BfsOptions
+from meshwright.pipeline.sample.job import sample
+from meshwright.pipeline.sample.universe import UniverseOptions
 
 Work = Callable[[Any], str]
 

@@ -72,7 +72,7 @@ _ALGORITHMS = {
         needs_costs=False,
         load="meshwright.construct.dc:divide_and_conquer",
         options=DcOptions,
-        spread="meshwright.pipeline.spread_dc:divide_and_conquer",
+        spread="meshwright.pipeline.build.spread_dc:divide_and_conquer",
     ),
     "dcbc": Algorithm(
         kind="build",
@@ -81,7 +81,7 @@ _ALGORITHMS = {
         needs_costs=False,
         load="meshwright.construct.dcbc:bulk_clones",
         options=DcbcOptions,
-        spread="meshwright.pipeline.spread_bulk:bulk_clones",
+        spread="meshwright.pipeline.build.spread_bulk:bulk_clones",
     ),
     "dcbc-direct": Algorithm(
         kind="build",
@@ -90,7 +90,7 @@ _ALGORITHMS = {
         needs_costs=False,
         load="meshwright.construct.dcbc_direct:bulk_clones_direct",
         options=DcbcDirectOptions,
-        spread="meshwright.pipeline.spread_bulk:bulk_clones_direct",
+        spread="meshwright.pipeline.build.spread_bulk:bulk_clones_direct",
     ),
     "ring": Algorithm(
         kind="build",

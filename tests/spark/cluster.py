@@ -11,7 +11,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from meshwright.pipeline.java import java_home
+from meshwright.pipeline.engine.java import java_home
 
 PATIENCE = 300
 

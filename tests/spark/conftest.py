@@ -1,6 +1,6 @@
 import pytest
 
-from meshwright.pipeline.session import spark_session
+from meshwright.pipeline.engine.session import spark_session
 
 _SMALL = {"spark.driver.memory": "1g", "spark.sql.shuffle.partitions": "4", "spark.default.parallelism": "4"}
 

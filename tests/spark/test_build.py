@@ -11,10 +11,10 @@ from meshwright import cli
 from meshwright.construct import dcbc_direct
 from meshwright.construct.source import InProcess
 from meshwright.model.dataset import read_manifest
-from meshwright.pipeline import edges
-from meshwright.pipeline.build import build_on_spark
-from meshwright.pipeline.spark_source import SparkSource
-from meshwright.pipeline.storage import RemotePath, url
+from meshwright.pipeline.build import edges
+from meshwright.pipeline.build.job import build_on_spark
+from meshwright.pipeline.build.source import SparkSource
+from meshwright.pipeline.engine.storage import RemotePath, url
 from tests.shelf import AWKWARD
 
 

@@ -12,8 +12,8 @@ import pytest
 from meshwright import Interests, Overlay, build, cli, evaluate, workloads
 from meshwright.errors import CapacityError, DatasetError, OptionError
 from meshwright.evaluate import bounds
-from meshwright.pipeline import grid, hypergraph, triangles
-from meshwright.pipeline.evaluate import evaluate_on_spark
+from meshwright.pipeline.evaluate import grid, hypergraph, triangles
+from meshwright.pipeline.evaluate.job import evaluate_on_spark
 from meshwright.progress import StageTimer
 from tests.shelf import AWKWARD
 

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 from meshwright import Interests
 from meshwright.errors import DatasetError, InputError
 from meshwright.model.dataset import read_manifest
-from meshwright.pipeline import identify, lines
-from meshwright.pipeline.cutting import (
+from meshwright.pipeline.ingest import identify, lines
+from meshwright.pipeline.ingest.cutting import (
     EMPTY_NAME,
     LONG_NAME,
     MISSING_COLUMN,
@@ -28,7 +28,7 @@ from meshwright.pipeline.cutting import (
     NULL,
     WRONG_COLUMNS,
 )
-from meshwright.pipeline.ingest import IngestOptions, fingerprint, ingest
+from meshwright.pipeline.ingest.job import IngestOptions, fingerprint, ingest
 
 PAIRS = [("a", "x"), ("a", "y"), ("b", "x"), ("a", "x"), ("c", "z z"), ("ü", "x"), ("B", "y"), ("b ", "y")]
 

@@ -8,11 +8,11 @@ import sys
 import textwrap
 from pathlib import Path
 
-from meshwright.pipeline.java import bundled_java
+from meshwright.pipeline.engine.java import bundled_java
 
 JOB = """
     import json, os
-    from meshwright.pipeline.session import spark_session
+    from meshwright.pipeline.engine.session import spark_session
 
     def double(batches):
         import pyarrow as pa

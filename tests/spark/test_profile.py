@@ -6,7 +6,7 @@ import pytest
 
 import meshwright as mw
 from meshwright.errors import DatasetError, OptionError
-from meshwright.pipeline.profile import Profile, profile
+from meshwright.pipeline.profile.job import Profile, profile
 from tests.shelf import AWKWARD
 
 

@@ -7,7 +7,7 @@ import pytest
 import meshwright as mw
 from meshwright.errors import DatasetError, OptionError
 from meshwright.pipeline import run as journey
-from meshwright.pipeline.ingest import IngestOptions
+from meshwright.pipeline.ingest.job import IngestOptions
 from meshwright.pipeline.run import RunOptions, differences, run
 
 OPTIONS = RunOptions(

@@ -10,10 +10,10 @@ import pytest
 
 import meshwright as mw
 from meshwright.errors import InputError
-from meshwright.pipeline.bfs import BfsOptions
-from meshwright.pipeline.ranks import rank, salt
-from meshwright.pipeline.sample import sample
-from meshwright.pipeline.universe import UniverseOptions
+from meshwright.pipeline.engine.ranks import rank, salt
+from meshwright.pipeline.sample.bfs import BfsOptions
+from meshwright.pipeline.sample.job import sample
+from meshwright.pipeline.sample.universe import UniverseOptions
 from meshwright.seeds import generator
 
 _WRAP = 2**64
@@ -201,7 +201,7 @@ def test_a_universe_is_that_of_plain_sets(spark, tmp_path, options):
 
 
 def test_no_name_is_favoured_by_the_draw_of_one_topic(spark):
-    from meshwright.pipeline.universe import random_topics
+    from meshwright.pipeline.sample.universe import random_topics
 
     lists = spark.createDataFrame(
         [(node, [0, 1, 2, 3]) for node in range(4000)], "node_id int, topic_ids array<int>"

@@ -6,11 +6,11 @@ import pyarrow.compute as pc
 import pytest
 
 from meshwright.errors import DatasetError, InputError, OptionError, SparkError
-from meshwright.pipeline import versions
-from meshwright.pipeline.failures import translated
-from meshwright.pipeline.session import spark_session
-from meshwright.pipeline.status import spark_stage, tasks_of
-from meshwright.pipeline.storage import url
+from meshwright.pipeline.engine import versions
+from meshwright.pipeline.engine.failures import translated
+from meshwright.pipeline.engine.session import spark_session
+from meshwright.pipeline.engine.status import spark_stage, tasks_of
+from meshwright.pipeline.engine.storage import url
 
 
 class Recorder:

@@ -61,8 +61,8 @@ def build(
     begin = perf_counter()
     if where == "spark":
         with spark_command(master, conf) as session:
-            from meshwright.pipeline.build import build_on_spark
-            from meshwright.pipeline.storage import location
+            from meshwright.pipeline.build.job import build_on_spark
+            from meshwright.pipeline.engine.storage import location
 
             manifest = build_on_spark(
                 session,
@@ -81,7 +81,7 @@ def build(
 
 def _counts(dataset: str) -> dict[str, int] | None:
     from meshwright.model.dataset import read_manifest
-    from meshwright.pipeline.storage import is_local, location
+    from meshwright.pipeline.engine.storage import is_local, location
 
     if not is_local(dataset):
         return None
@@ -94,7 +94,7 @@ def _build_here(
 ) -> dict[str, Any]:
     from meshwright.model.dataset import check_free, read_manifest
     from meshwright.model.interests import Interests
-    from meshwright.pipeline.storage import location
+    from meshwright.pipeline.engine.storage import location
 
     source, target = location(None, dataset), location(None, out)
     check_free(target, force)

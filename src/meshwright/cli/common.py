@@ -137,7 +137,7 @@ def parse_conf(settings: list[str] | None) -> dict[str, str]:
 def check_dataset(text: str) -> None:
     """Refuse what is no dataset before Spark is started for it, if it is on this machine."""
     from meshwright.model.dataset import read_manifest
-    from meshwright.pipeline.storage import is_local, location
+    from meshwright.pipeline.engine.storage import is_local, location
 
     if is_local(text):
         read_manifest(location(None, text))
@@ -146,7 +146,7 @@ def check_dataset(text: str) -> None:
 def check_target(text: str, force: bool) -> None:
     """Refuse where a dataset can't be written before Spark is started, if it is on this machine."""
     from meshwright.model.dataset import check_free
-    from meshwright.pipeline.storage import is_local, location
+    from meshwright.pipeline.engine.storage import is_local, location
 
     if is_local(text):
         check_free(location(None, text), force)
@@ -158,8 +158,8 @@ def spark_command(master: str | None, conf: list[str] | None) -> Iterator["Spark
     settings = parse_conf(conf)
     with ExitStack() as opened:
         with stage(progress_bar(), "starting Spark"):
-            from meshwright.pipeline.failures import translated
-            from meshwright.pipeline.session import spark_session
+            from meshwright.pipeline.engine.failures import translated
+            from meshwright.pipeline.engine.session import spark_session
 
             session = opened.enter_context(spark_session(master, settings))
             opened.enter_context(translated())

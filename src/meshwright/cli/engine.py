@@ -32,8 +32,8 @@ def chosen_engine(
     is within four fifths of what is free. `counts` are those of the dataset's manifest, if it could be read.
     """
     from meshwright.machine import free_memory
-    from meshwright.pipeline.loading import interests_bytes
-    from meshwright.pipeline.storage import is_local
+    from meshwright.pipeline.engine.loading import interests_bytes
+    from meshwright.pipeline.engine.storage import is_local
 
     if engine not in ENGINES:
         raise OptionError(f"--engine is {engine!r}; choose one of {', '.join(ENGINES)}")

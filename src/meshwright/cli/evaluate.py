@@ -74,7 +74,7 @@ def evaluate(
 def _counts(dataset: str) -> dict[str, int] | None:
     """What the manifest counts, where it can be read without Spark."""
     from meshwright.model.dataset import read_manifest
-    from meshwright.pipeline.storage import is_local, location
+    from meshwright.pipeline.engine.storage import is_local, location
 
     if not is_local(dataset):
         return None
@@ -90,7 +90,7 @@ def _bytes_an_interest(counts: Mapping[str, int] | None) -> int:
 
 def _here(dataset: str, wanted: Mapping[str, bool]) -> Evaluation:
     from meshwright.model.overlay import Overlay
-    from meshwright.pipeline.storage import location
+    from meshwright.pipeline.engine.storage import location
 
     return evaluate_overlay(Overlay.read(location(None, dataset)), progress=progress_bar(), **wanted)
 
@@ -99,8 +99,8 @@ def _evaluate_on_spark(
     dataset: str, master: str | None, conf: list[str] | None, wanted: Mapping[str, bool]
 ) -> Evaluation:
     with spark_command(master, conf) as session:
-        from meshwright.pipeline.evaluate import evaluate_on_spark
-        from meshwright.pipeline.storage import location
+        from meshwright.pipeline.engine.storage import location
+        from meshwright.pipeline.evaluate.job import evaluate_on_spark
 
         return evaluate_on_spark(session, location(session, dataset), progress=progress_bar(), **wanted)
 

@@ -66,7 +66,7 @@ def ingest(
     subscribes to the other. Rows that can't be used go to DIR/rejected with file, line and reason.
     """
     from meshwright.model.dataset import check_free
-    from meshwright.pipeline.storage import is_local, location
+    from meshwright.pipeline.engine.storage import is_local, location
 
     options = reading_options(
         relation=relation,
@@ -81,7 +81,7 @@ def ingest(
     if is_local(out):
         check_free(location(None, out), force)  # before Spark, which takes seconds to start
     with spark_command(master, conf) as session:
-        from meshwright.pipeline.ingest import ingest as run
+        from meshwright.pipeline.ingest.job import ingest as run
 
         place = location(session, out)
         manifest = run(session, paths, place, options, force=force, progress=progress_bar())

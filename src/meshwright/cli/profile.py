@@ -20,8 +20,8 @@ from meshwright.cli.common import (
 from meshwright.errors import DatasetError
 
 if TYPE_CHECKING:
-    from meshwright.pipeline.distribution import Distribution
-    from meshwright.pipeline.profile import Profile
+    from meshwright.pipeline.profile.distribution import Distribution
+    from meshwright.pipeline.profile.job import Profile
 
 _EPILOG = """**Examples**
 
@@ -59,8 +59,8 @@ def profile(
         raise DatasetError(f"{out} is there already; choose another file, or overwrite it with --force")
     check_dataset(dataset)
     with spark_command(master, conf) as session:
-        from meshwright.pipeline.profile import profile as profile_dataset
-        from meshwright.pipeline.storage import location
+        from meshwright.pipeline.engine.storage import location
+        from meshwright.pipeline.profile.job import profile as profile_dataset
 
         source = location(session, dataset)
         found = profile_dataset(session, source, most_topics=most_topics, seed=seed, progress=progress_bar())

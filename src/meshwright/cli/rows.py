@@ -7,7 +7,7 @@ import typer
 from meshwright.errors import OptionError
 
 if TYPE_CHECKING:
-    from meshwright.pipeline.ingest_options import IngestOptions
+    from meshwright.pipeline.ingest.options import IngestOptions
 
 Inputs = Annotated[list[str], typer.Argument(metavar="PATH", help="Files, folders, patterns or URLs.")]
 Relation = Annotated[str, typer.Option("--as", metavar="pairs|friendship|follows", help="What a row means.")]
@@ -36,7 +36,7 @@ Wildcards = Annotated[
 
 def reading_options(*, columns: str | None, delimiter: str | None, **values: Any) -> "IngestOptions":
     """The options as the pipeline has them, checked."""
-    from meshwright.pipeline.ingest_options import IngestOptions
+    from meshwright.pipeline.ingest.options import IngestOptions
 
     return IngestOptions(columns=_two(columns), delimiter="\t" if delimiter == "\\t" else delimiter, **values)
 

@@ -89,9 +89,9 @@ def run(
         wildcards=wildcards,
     )
     with spark_command(master, conf) as session:
+        from meshwright.pipeline.engine.storage import location
         from meshwright.pipeline.run import RunOptions
         from meshwright.pipeline.run import run as run_all
-        from meshwright.pipeline.storage import location
 
         options = RunOptions(ingest=reading, algorithm=algorithm, settings=values, seed=seed)
         place = location(session, out)

@@ -19,8 +19,8 @@ from meshwright.cli.common import (
 from meshwright.errors import OptionError
 
 if TYPE_CHECKING:
-    from meshwright.pipeline.bfs import BfsOptions
-    from meshwright.pipeline.universe import UniverseOptions
+    from meshwright.pipeline.sample.bfs import BfsOptions
+    from meshwright.pipeline.sample.universe import UniverseOptions
 
 _EPILOG = """**Examples**
 
@@ -110,8 +110,8 @@ def sample(
     check_dataset(dataset)
     check_target(out, force)
     with spark_command(master, conf) as session:
-        from meshwright.pipeline.sample import sample as sample_dataset
-        from meshwright.pipeline.storage import location
+        from meshwright.pipeline.engine.storage import location
+        from meshwright.pipeline.sample.job import sample as sample_dataset
 
         source, target = location(session, dataset), location(session, out)
         manifest = sample_dataset(
@@ -124,8 +124,8 @@ def sample(
 
 
 def _options(bfs: int | None, universe: int | None, given: dict[str, Any]) -> "BfsOptions | UniverseOptions":
-    from meshwright.pipeline.bfs import BfsOptions
-    from meshwright.pipeline.universe import UniverseOptions
+    from meshwright.pipeline.sample.bfs import BfsOptions
+    from meshwright.pipeline.sample.universe import UniverseOptions
 
     if (bfs is None) == (universe is None):
         raise OptionError("give --bfs N or --universe SEEDS, one of the two")

@@ -19,10 +19,10 @@ from meshwright import registry
 from meshwright.errors import DatasetError, OptionError
 from meshwright.model.dataset import MANIFEST, make_manifest, remove_folder, versions, writing
 from meshwright.model.plain import plain
-from meshwright.pipeline.build import build_on_spark
-from meshwright.pipeline.evaluate import evaluate_on_spark
-from meshwright.pipeline.ingest import IngestOptions, fingerprint, ingest
-from meshwright.pipeline.profile import profile
+from meshwright.pipeline.build.job import build_on_spark
+from meshwright.pipeline.evaluate.job import evaluate_on_spark
+from meshwright.pipeline.ingest.job import IngestOptions, fingerprint, ingest
+from meshwright.pipeline.profile.job import profile
 from meshwright.pipeline.summary import write_summary
 from meshwright.progress import Progress, StageTimer
 

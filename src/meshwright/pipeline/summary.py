@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from meshwright.pipeline.status import spark_stage
-from meshwright.pipeline.storage import read_table
+from meshwright.pipeline.engine.status import spark_stage
+from meshwright.pipeline.engine.storage import read_table
 from meshwright.progress import Progress, stage
 from meshwright.report import (
     Alternative,

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from meshwright.construct.partitioning import parts_at, random_places
 from meshwright.errors import DatasetError
-from meshwright.pipeline.blocks import cutter, joined
+from meshwright.pipeline.build.blocks import cutter, joined
 from tests.strategies import topic_sets
 
 

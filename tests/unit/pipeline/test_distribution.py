@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from meshwright.pipeline.distribution import Distribution
+from meshwright.pipeline.profile.distribution import Distribution
 
 
 @given(st.lists(st.integers(0, 50), min_size=1, max_size=200))

@@ -1,7 +1,7 @@
 import pytest
 
 from meshwright.errors import CapacityError, DatasetError, InputError, SparkError
-from meshwright.pipeline.failures import as_ours, cause_of, last_words
+from meshwright.pipeline.engine.failures import as_ours, cause_of, last_words
 
 IN_PYTHON = """An exception was thrown from the Python worker:
 Traceback (most recent call last):

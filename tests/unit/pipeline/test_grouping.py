@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from meshwright.pipeline import grouping
-from meshwright.pipeline.grouping import NO_TOPIC, grouped, own_code
+from meshwright.pipeline.ingest import grouping
+from meshwright.pipeline.ingest.grouping import NO_TOPIC, grouped, own_code
 
 
 def lists(rows, batch_rows=3):

@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from meshwright.errors import SparkError
-from meshwright.pipeline import java
-from meshwright.pipeline.java import bundled_java, java_home, java_version
+from meshwright.pipeline.engine import java
+from meshwright.pipeline.engine.java import bundled_java, java_home, java_version
 
 
 def make_java(home: Path, version: str = "", says: str = "") -> Path:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from meshwright.pipeline import cutting, lines
-from meshwright.pipeline.cutting import Layout
-from meshwright.pipeline.lines import STAGED, Place, parsed, staged
+from meshwright.pipeline.ingest import cutting, lines
+from meshwright.pipeline.ingest.cutting import Layout
+from meshwright.pipeline.ingest.lines import STAGED, Place, parsed, staged
 
 EDGES = Layout(kind="edges", columns=(0, 1))
 CSV = Layout(kind="delimited", columns=(0, 1), width=2)

@@ -3,8 +3,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from meshwright.errors import OptionError
-from meshwright.pipeline.bfs import BfsOptions
-from meshwright.pipeline.universe import Sizes, UniverseOptions, median
+from meshwright.pipeline.sample.bfs import BfsOptions
+from meshwright.pipeline.sample.universe import Sizes, UniverseOptions, median
 
 
 @pytest.mark.parametrize(

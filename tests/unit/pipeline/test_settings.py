@@ -3,8 +3,8 @@ import socket
 import pytest
 
 from meshwright.errors import OptionError, SparkError
-from meshwright.pipeline import settings
-from meshwright.pipeline.settings import check_master, is_local, launch_settings, session_settings
+from meshwright.pipeline.engine import settings
+from meshwright.pipeline.engine.settings import check_master, is_local, launch_settings, session_settings
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from meshwright.errors import SparkError
-from meshwright.pipeline.versions import COMPARED, compare, question, versions
+from meshwright.pipeline.engine.versions import COMPARED, compare, question, versions
 
 
 def test_the_driver_agrees_with_itself():

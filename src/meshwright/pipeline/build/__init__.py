@@ -1,0 +1,1 @@
+"""Building overlays on Spark: the functions of `construct`, spread over tasks."""

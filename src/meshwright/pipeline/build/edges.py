@@ -1,0 +1,151 @@
+"""The edges of parts in tables as `edges/` of a dataset: sorted, each once, with names."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, cast
+from uuid import uuid4
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from meshwright.kernels.arrays import Ids
+from meshwright.model.overlay_tables import edges_schema
+from meshwright.pipeline.build.blocks import packed, runs, unpacked
+from meshwright.pipeline.build.list_files import Work
+from meshwright.pipeline.engine.broadcasting import broadcast
+from meshwright.pipeline.engine.storage import read_table, url
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+_KEYS = "range int, keys binary"
+_IDS = "source_id int, target_id int"
+_NAMED = f"source string, target string, {_IDS}"
+_EDGES_A_RANGE = 1 << 20
+_MOST_RANGES = 1 << 14
+_ROWS_A_BATCH = 1 << 18
+_MOST_NAMES = 256 << 20
+"""Bytes of all names up to which every task may hold them; beyond, Spark joins them."""
+
+
+def write_edges(
+    session: SparkSession, folders: list[Path], extra: Ids, count: int, dataset: Path, nodes: int, out: Path
+) -> int:
+    """Write the edges of the parts in `folders`, and the `extra` ones, to `out`; gives their number.
+
+    `count` is about how many there are. They are cut into ranges of their lower node, one task and one file
+    each, so that they are sorted over all files. A task holds one range, of about a million edges, and the
+    names of all nodes unless these are many.
+    """
+    ranges = max(1, min(nodes, -(-count // _EDGES_A_RANGE), _MOST_RANGES))
+    span = max(1, -(-nodes // ranges))
+    frame = session.createDataFrame(pa.table({"edges": packed([extra.astype(np.int32)])}))
+    for folder in folders:
+        frame = frame.unionByName(read_table(session, folder).select("edges"))
+
+    def cut(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            yield _ranges(unpacked(batch.column("edges"), np.int32).reshape(-1, 2), nodes, span)
+
+    keys = frame.mapInArrow(cut, _KEYS).repartitionById(ranges, "range")
+    return _write(session, keys, dataset, nodes, out)
+
+
+def _ranges(edges: Ids, nodes: int, span: int) -> pa.RecordBatch:
+    """A row for each range: a number for each edge, which sorts like it."""
+    low, high = edges.min(axis=1, initial=nodes), edges.max(axis=1, initial=0)
+    keys = np.sort(low.astype(np.int64) * nodes + high)
+    numbers, starts = runs(keys // nodes // span)
+    columns = [pa.array(numbers.astype(np.int32)), packed(np.split(keys, starts[1:])[: len(numbers)])]
+    return pa.record_batch(columns, names=["range", "keys"])
+
+
+def _write(session: SparkSession, keys: DataFrame, dataset: Path, nodes: int, out: Path) -> int:
+    from pyspark.sql import functions as f
+
+    table = read_table(session, dataset / "nodes").select("id", "name")
+    length = table.agg(f.coalesce(f.sum(f.octet_length("name")), f.lit(0))).collect()[0][0]
+    if length > _MOST_NAMES:
+        _joined(keys.mapInArrow(_sorter(nodes), _IDS), table).write.parquet(url(out))
+        return read_table(session, out).count()
+    with broadcast(session, _names(table)) as names:
+
+        def name(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in _sorter(nodes)(batches):
+                found = [names.value.take(column) for column in batch.columns]
+                yield pa.record_batch([*found, *batch.columns], schema=edges_schema(False))
+
+        if isinstance(out, Path):
+            return _write_in_tasks(keys, name, out)
+        keys.mapInArrow(name, _NAMED).write.parquet(url(out))
+    return read_table(session, out).count()
+
+
+def _write_in_tasks(keys: DataFrame, name: Work, out: Path) -> int:
+    """Each task writes its file, whole or not at all, so that it may run twice; gives the number of edges.
+
+    Spark's own writer takes rows apart and strings one by one, ten times the work (measured).
+    """
+    out.mkdir()
+    folder = str(out)
+
+    def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        from pyspark import TaskContext
+
+        number = cast(TaskContext, TaskContext.get()).partitionId()
+        count = write_file(Path(folder), f"part-{number:05d}", name(batches))
+        yield pa.record_batch([pa.array([count], pa.int64())], names=["edges"])
+
+    counts = [row.edges for row in keys.mapInArrow(write, "edges bigint").collect()]
+    return sum(counts) if counts else write_file(out, "part-00000", [])
+
+
+def write_file(folder: Path, stem: str, batches: Iterable[pa.RecordBatch]) -> int:
+    """Write rows of `edges/` to `stem`.parquet, which is there when it is complete; gives their number."""
+    draft = folder / f".{stem}-{uuid4().hex[:8]}"
+    count = 0
+    try:
+        # Targets hardly repeat within a file, so that a dictionary of them costs more than it saves.
+        options = {"use_dictionary": ["source"], "compression": "zstd"}
+        with pq.ParquetWriter(draft, edges_schema(False), **options) as writer:
+            for batch in batches:
+                writer.write_batch(batch)
+                count += batch.num_rows
+        draft.rename(folder / f"{stem}.parquet")
+    finally:
+        draft.unlink(missing_ok=True)
+    return count
+
+
+def _sorter(nodes: int) -> Work:
+    """For `mapInArrow`: the edges of a range, which is all of a task, sorted and each once."""
+
+    def to_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        found = [unpacked(batch.column("keys"), np.int64) for batch in batches]
+        keys, _ = runs(np.sort(np.concatenate([np.empty(0, np.int64), *found])))
+        for start in range(0, len(keys), _ROWS_A_BATCH):
+            ends = np.divmod(keys[start : start + _ROWS_A_BATCH], nodes)
+            columns = [pa.array(end.astype(np.int32)) for end in ends]
+            yield pa.record_batch(columns, names=["source_id", "target_id"])
+
+    return to_rows
+
+
+def _names(table: DataFrame) -> pa.Array:
+    """The names by id."""
+    found = table.toArrow().sort_by("id").column("name").combine_chunks()
+    return found.chunk(0) if isinstance(found, pa.ChunkedArray) else found
+
+
+def _joined(ids: DataFrame, table: DataFrame) -> DataFrame:
+    """The rows of `_NAMED`, sorted, with names that are joined."""
+    sources = table.selectExpr("id as source_id", "name as source")
+    targets = table.selectExpr("id as target_id", "name as target")
+    found = ids.join(sources, "source_id").join(targets, "target_id")
+    ordered = found.repartitionByRange("source_id", "target_id")
+    return ordered.sortWithinPartitions("source_id", "target_id").select(
+        "source", "target", "source_id", "target_id"
+    )

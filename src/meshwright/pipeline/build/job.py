@@ -1,0 +1,114 @@
+"""Building an overlay from a dataset of any size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from meshwright import registry
+from meshwright.errors import DatasetError
+from meshwright.model.dataset import (
+    check_free,
+    draft,
+    make_manifest,
+    read_manifest,
+    remove_folder,
+    write_manifest,
+)
+from meshwright.pipeline.build.driver import build_on_driver, write_from_driver
+from meshwright.pipeline.build.edges import write_edges
+from meshwright.pipeline.build.source import SparkSource
+from meshwright.pipeline.build.spread import Job, Spread
+from meshwright.pipeline.engine.failures import translated
+from meshwright.pipeline.engine.status import spark_stage
+from meshwright.pipeline.engine.storage import copy_folder
+from meshwright.progress import Progress, StageTimer, stage
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_DENSE = ("nodes", "topics", "lists")
+
+
+def build_on_spark(
+    session: SparkSession,
+    dataset: Path,
+    out: Path,
+    algorithm: str,
+    *,
+    seed: int = 0,
+    options: Mapping[str, Any],
+    force: bool = False,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Build an overlay of a dataset's interests and write it to `out`; gives the manifest.
+
+    The overlay and its facts are those that `registry.build` gives in process, edge for edge, on any number
+    of machines and after the loss of any of them. Algorithms that are `spread` run in tasks, and neither
+    edges nor interests pass through the driver; the others run on the driver, and are refused where the
+    interests don't fit there. The manifest has the seconds of each stage and, as `task_seconds`, those that
+    tasks spent in the algorithm itself.
+    """
+    chosen = registry.find(algorithm, "build")
+    checked = chosen.make_options(options)
+    with translated():
+        counts = _counts(dataset, chosen.spread is not None)
+        check_free(out, force)
+        made_by = {
+            "command": "build",
+            "engine": "spark",
+            "algorithm": algorithm,
+            "options": registry.how_made(algorithm, checked, seed)["options"],
+            "seed": seed,
+            "inputs": [str(dataset)],
+        }
+        timer = StageTimer(progress)
+        if chosen.spread is None or not counts["nodes"]:
+            overlay = build_on_driver(
+                session, dataset, algorithm, counts=counts, seed=seed, options=options, progress=timer
+            )
+            return write_from_driver(session, overlay, out, force, made_by | {"seconds": timer.seconds})
+        with draft(out, force) as folder:
+            source = SparkSource(session, dataset, counts, timer)
+            job = Job(session=session, source=source, scratch=folder / "scratch", progress=timer)
+            spread: Spread = registry.imported(chosen.spread)(job, checked, seed)
+            edges = _write_tables(job, spread, dataset, folder)
+            facts = registry.how_made(algorithm, checked, seed) | dict(spread.facts)
+            facts["seconds"] = made_by["seconds"] = timer.seconds
+            made_by["task_seconds"] = _task_seconds(spread)
+            manifest = make_manifest("overlay", counts | {"edges": edges}, facts, {}, made_by)
+            write_manifest(folder, manifest)
+        return manifest
+
+
+def _counts(dataset: Path, dense: bool) -> dict[str, int]:
+    counts: dict[str, int] = read_manifest(dataset, "interests", "overlay")["counts"]
+    missing = [name for name in _DENSE if dense and not (dataset / name).is_dir()]
+    if missing:
+        raise DatasetError(
+            f"{dataset} has no {missing[0]}/, which Spark builds from; use --engine local, or write it again"
+        )
+    return {name: counts[name] for name in ("nodes", "topics", "interests")}
+
+
+def _write_tables(job: Job, spread: Spread, dataset: Path, folder: Path) -> int:
+    """Write the tables of the overlay, and leave nothing else in the draft; gives the number of edges."""
+    count = sum(part.edges for kept in spread.kept for part in kept.parts) + len(spread.edges)
+    folders = [kept.folder for kept in spread.kept]
+    nodes = job.source.node_count
+    with spark_stage(job.session, job.progress, "writing the edges"):
+        edges = write_edges(job.session, folders, spread.edges, count, dataset, nodes, folder / "edges")
+    with stage(job.progress, "copying the interests"):
+        for name in ("interests", *_DENSE):
+            if (dataset / name).is_dir():
+                copy_folder(job.session, dataset / name, folder / name)
+        remove_folder(job.scratch)
+    return edges
+
+
+def _task_seconds(spread: Spread) -> dict[str, float]:
+    seconds: dict[str, float] = {}
+    for kept in spread.kept:
+        seconds[kept.label] = seconds.get(kept.label, 0.0) + sum(part.seconds for part in kept.parts)
+    return seconds

@@ -1,0 +1,154 @@
+"""Rows of `lists/` for tasks: read by the tasks themselves where they can, else by Spark.
+
+Spark takes lists apart value by value on their way to Arrow, which is five times the work (measured) of
+reading a file inside the task. That needs files on a path: of this machine, or one that all machines have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
+from itertools import chain, pairwise
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from meshwright.errors import DatasetError
+from meshwright.model.files import part_files, reading
+from meshwright.model.interest_tables import LISTS
+from meshwright.model.schema import check_types
+from meshwright.pipeline.engine.storage import read_table
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+Work = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+
+_ROWS_A_BATCH = 1 << 16
+_TASKS_A_SLOT = 2
+_RANGES_A_TASK = 16
+_MOST_OVERLAP = 2
+_FEW_ROWS = 1 << 17
+"""So many rows, or so many times all, may be read for the sake of ranges; a shuffle costs as much."""
+
+
+class Piece(NamedTuple):
+    """A row group of a file, and the least and greatest node in it."""
+
+    file: str
+    group: int
+    rows: int
+    low: int
+    high: int
+
+
+class ListFiles:
+    """The table `lists/` of a dataset of so many nodes, with a row for each of them."""
+
+    def __init__(self, session: SparkSession, dataset: Path, nodes: int) -> None:
+        self._session, self._dataset, self._nodes = session, dataset, nodes
+
+    def map(self, work: Work, schema: str) -> DataFrame:
+        """What `work` makes of the rows `node_id, topic_ids`, which each task has some of."""
+        tasks = self._tasks
+        if not tasks:
+            return self._frame.mapInArrow(work, schema)
+
+        def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            numbers = (number for batch in batches for number in batch.column(0).to_pylist())
+            return work(chain.from_iterable(_read(piece) for number in numbers for piece in tasks[number]))
+
+        return self._each(len(tasks)).mapInArrow(run, schema)
+
+    def map_ranges(self, work: Work, schema: str, span: int) -> DataFrame | None:
+        """As `map`, with all rows of a range of `span` nodes in one task; none where that takes a shuffle.
+
+        It does not where the files are in the order of ids: each task reads what its ranges lie in, and
+        passes over the rest of that.
+        """
+        ranges = -(-self._nodes // span)
+        count = min(ranges, max(self._slots, -(-ranges // _RANGES_A_TASK)))
+        cuts = np.linspace(0, ranges, count + 1).astype(np.int64) * span
+        tasks = [
+            [piece for piece in self._pieces if piece.low < end and piece.high >= start]
+            for start, end in pairwise(cuts)
+        ]
+        to_read = sum(piece.rows for task in tasks for piece in task)
+        if not self._pieces or to_read > max(_MOST_OVERLAP * self._nodes, _FEW_ROWS):
+            return None
+
+        def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for batch in batches:
+                for number in batch.column(0).to_pylist():
+                    found = chain.from_iterable(_read(piece) for piece in tasks[number])
+                    yield from work(_within(found, cuts[number], cuts[number + 1]))
+
+        return self._each(count).mapInArrow(run, schema)
+
+    def _each(self, tasks: int) -> DataFrame:
+        """A row with its number for each task."""
+        return self._session.range(0, tasks, 1, tasks)
+
+    @property
+    def _slots(self) -> int:
+        return _TASKS_A_SLOT * self._session.sparkContext.defaultParallelism
+
+    @cached_property
+    def _pieces(self) -> list[Piece]:
+        """All rows; nothing where Spark must read, or add nodes that have no row."""
+        folder = self._dataset / "lists"
+        if not isinstance(folder, Path):
+            return []
+        pieces = [piece for file in part_files(folder) for piece in _pieces(file, self._nodes)]
+        return pieces if sum(piece.rows for piece in pieces) == self._nodes else []
+
+    @cached_property
+    def _tasks(self) -> list[list[Piece]]:
+        """The pieces that each task reads."""
+        rows = np.cumsum([0, *(piece.rows for piece in self._pieces)])
+        cuts = np.searchsorted(rows, np.linspace(0, rows[-1], min(len(self._pieces), self._slots) + 1))
+        return [self._pieces[start:end] for start, end in pairwise(cuts) if end > start]
+
+    @cached_property
+    def _frame(self) -> DataFrame:
+        """The table as Spark reads it; a node without topics may have no row on disk."""
+        from pyspark.sql import functions as f
+
+        found = read_table(self._session, self._dataset / "lists").select("node_id", "topic_ids")
+        rows = found.count()
+        if rows > self._nodes:
+            raise DatasetError(
+                f"{self._dataset / 'lists'} has {rows} rows for {self._nodes} nodes; write it again"
+            )
+        if rows == self._nodes:
+            return found
+        nodes = read_table(self._session, self._dataset / "nodes").select(f.col("id").alias("node_id"))
+        missing = nodes.join(found, "node_id", "left_anti")
+        return found.unionByName(missing.withColumn("topic_ids", f.expr("cast(array() as array<int>)")))
+
+
+def _pieces(file: Path, nodes: int) -> list[Piece]:
+    with reading(file, DatasetError), pq.ParquetFile(file) as opened:
+        check_types(opened.schema_arrow, LISTS, str(file), DatasetError)
+        ids = opened.schema.names.index("node_id")
+        pieces = []
+        for at in range(opened.num_row_groups):
+            group = opened.metadata.row_group(at)
+            known = group.column(ids).statistics
+            low, high = (known.min, known.max) if known and known.has_min_max else (0, nodes - 1)
+            pieces.append(Piece(str(file), at, group.num_rows, low, high))
+    return [piece for piece in pieces if piece.rows]
+
+
+def _read(piece: Piece) -> Iterator[pa.RecordBatch]:
+    with reading(Path(piece.file), DatasetError), pq.ParquetFile(piece.file) as opened:
+        yield from opened.iter_batches(_ROWS_A_BATCH, [piece.group], list(LISTS))
+
+
+def _within(batches: Iterable[pa.RecordBatch], start: int, end: int) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        ids = batch.column("node_id").to_numpy(zero_copy_only=False)
+        yield batch.filter(pa.array((ids >= start) & (ids < end)))

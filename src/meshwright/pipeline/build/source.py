@@ -1,0 +1,213 @@
+"""The interests of a dataset as plans ask about them, answered by Spark jobs over `lists/`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import pyarrow as pa
+
+from meshwright.construct.lists import Lists, keep_topics, split_lists, take_lists
+from meshwright.construct.partitioning import parts_at, random_places
+from meshwright.construct.parts import Part
+from meshwright.construct.source import stars_of_part
+from meshwright.kernels.arrays import Flags, Ids, Offsets
+from meshwright.machine import check_memory
+from meshwright.model.interests import Interests
+from meshwright.pipeline.build import owners
+from meshwright.pipeline.build.blocks import BLOCKS, cut, cutter, joined, packed, read_lists, unpacked
+from meshwright.pipeline.build.list_files import ListFiles
+from meshwright.pipeline.build.part_rows import PARTS, conquered, conquered_ranges
+from meshwright.pipeline.engine.broadcasting import broadcast
+from meshwright.pipeline.engine.loading import load_interests
+from meshwright.pipeline.engine.status import spark_stage
+from meshwright.progress import Progress
+
+if TYPE_CHECKING:
+    from pyspark import Broadcast
+    from pyspark.sql import DataFrame, SparkSession
+
+_TASKS_A_SLOT = 8
+_BYTES_A_NODE, _BYTES_AN_INTEREST = 40, 16
+"""Of collected lists on the driver: as Spark hands them over, as bytes, and as arrays twice."""
+
+_INSTEAD = "give a smaller bulk set (bulk_limit, bulk_size, a higher threshold), or the driver more memory"
+
+
+class SparkSource:
+    """A `Source` whose answers are computed where the data is.
+
+    The driver holds what is as long as nodes or topics, and the lists that are asked for, after a check that
+    they fit: 40 bytes a node and 16 an interest of these.
+    """
+
+    def __init__(
+        self, session: SparkSession, dataset: Path, counts: dict[str, int], progress: Progress | None
+    ) -> None:
+        self._session, self._dataset, self._counts, self._progress = session, dataset, counts, progress
+        self._files = ListFiles(session, dataset, counts["nodes"])
+        self._known_stars: dict[tuple[int, int], int] = {}
+
+    @property
+    def node_count(self) -> int:
+        """See `Source`."""
+        return self._counts["nodes"]
+
+    @property
+    def topic_count(self) -> int:
+        """See `Source`."""
+        return self._counts["topics"]
+
+    def tasks(self, groups: int) -> int:
+        """How many tasks so many groups are worth: several for each core, so that none waits long for one."""
+        return max(1, min(groups, _TASKS_A_SLOT * self._session.sparkContext.defaultParallelism))
+
+    def blocks(self, part_of: Any, partitions: int) -> DataFrame:
+        """Blocks (see `BLOCKS`), those of a part in one task; `part_of` gives the parts of some nodes."""
+        mapped = self._files.map(cutter(part_of, self.node_count, self.topic_count), BLOCKS)
+        # A number of tasks that is stated is left alone by adaptive coalescing, which would pack all parts
+        # into a few tasks, since their bytes are few beside the work on them.
+        return mapped.repartitionById(self.tasks(partitions), "part")
+
+    def ranges(self, span: int, partitions: int, work: Callable[[int, Lists], Part]) -> DataFrame:
+        """Rows of `PARTS`: `work` on each range of `span` nodes, brought together if files have it apart."""
+        nodes, topics = self.node_count, self.topic_count
+
+        def conquer(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            return conquered_ranges(read_lists(batches, nodes, topics), span, work)
+
+        found = self._files.map_ranges(conquer, PARTS, span)
+        return conquered(self.blocks(lambda ids: ids // span, partitions), work) if found is None else found
+
+    @cached_property
+    def _sizes(self) -> Offsets:
+        nodes, topics = self.node_count, self.topic_count
+
+        def measure(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            for lists in read_lists(batches, nodes, topics):
+                sizes = np.diff(lists.indptr).astype(np.int32)
+                yield pa.record_batch([packed([lists.nodes]), packed([sizes])], names=["nodes", "sizes"])
+
+        with self._stage("counting topics of nodes"):
+            found = self._files.map(measure, "nodes binary, sizes binary").toArrow()
+        sizes = np.zeros(nodes, np.int64)
+        sizes[unpacked(found.column("nodes"), np.int32)] = unpacked(found.column("sizes"), np.int32)
+        return sizes
+
+    def sizes(self) -> Offsets:
+        """See `Source`."""
+        return self._sizes
+
+    @cached_property
+    def _subscribers(self) -> Offsets:
+        from pyspark.sql import functions as f
+
+        nodes, topics = self.node_count, self.topic_count
+
+        def count(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            found = np.zeros(topics, np.int64)
+            for lists in read_lists(batches, nodes, topics):
+                found += np.bincount(lists.topic_ids, minlength=topics)
+            seen = np.flatnonzero(found)
+            yield pa.record_batch([seen.astype(np.int32), found[seen]], names=["topic_id", "nodes"])
+
+        counted = self._files.map(count, "topic_id int, nodes bigint")
+        with self._stage("counting nodes of topics"):
+            found = counted.groupBy("topic_id").agg(f.sum("nodes").alias("nodes")).toArrow()
+        subscribers = np.zeros(topics, np.int64)
+        subscribers[found.column("topic_id").to_numpy()] = found.column("nodes").to_numpy()
+        return subscribers
+
+    def subscribers(self) -> Offsets:
+        """See `Source`."""
+        return self._subscribers
+
+    def lists(self, nodes: Flags, topics: Flags | None = None) -> Lists:
+        """See `Source`; refused where the driver has no room for them."""
+        self._check_room(nodes, topics)
+        counts = self.node_count, self.topic_count
+
+        def choose(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            wanted_nodes, wanted_topics = flags.value
+            for lists in read_lists(batches, *counts):
+                rows = np.flatnonzero(wanted_nodes[lists.nodes]).astype(np.int32)
+                found = take_lists(lists, rows)
+                found = found if wanted_topics is None else keep_topics(found, wanted_topics)
+                yield cut(found, np.zeros(len(found.nodes), np.int32))
+
+        with self._broadcast((nodes, topics)) as flags, self._stage("fetching lists of some nodes"):
+            return joined(self._files.map(choose, BLOCKS).toArrow())
+
+    def _check_room(self, nodes: Flags, topics: Flags | None) -> None:
+        count = int(nodes.sum())
+        most = int(self.sizes()[nodes].sum())
+        if topics is not None:
+            most = min(most, int(self.subscribers()[topics].sum()))
+            count = min(count, most)
+        needed = _BYTES_A_NODE * count + _BYTES_AN_INTEREST * most
+        check_memory(f"fetching {count:,} nodes with {most:,} interests to the driver", needed, _INSTEAD)
+
+    def shared(self, owner_of: Ids) -> Flags:
+        """See `Source`."""
+        nodes, topics = self.node_count, self.topic_count
+
+        def note(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            seen = (
+                (lists.topic_ids, np.repeat(by_node.value[lists.nodes], np.diff(lists.indptr)))
+                for lists in read_lists(batches, nodes, topics)
+            )
+            return owners.of_pairs(seen, topics)
+
+        with self._broadcast(owner_of) as by_node, self._stage("finding shared topics"):
+            return owners.shared_flags(self._files.map(note, owners.OWNERS), topics)
+
+    def count_stars(self, partitions: int, seed: int) -> int:
+        """See `Source`; a job shuffles the lists once, for several numbers of parts if it can.
+
+        Parts of p nodes lie within those of p/2, so that a job that brings the latter together counts the
+        stars of both. The search doubles p, so the next doublings are counted along with a power of two.
+        """
+        if (partitions, seed) not in self._known_stars:
+            powers = [partitions // 2, partitions, 2 * partitions, 4 * partitions]
+            tried = powers if partitions.bit_count() == 1 and partitions > 1 else [partitions]
+            tried = [p for p in tried if p <= self.node_count and (p, seed) not in self._known_stars]
+            for p, stars in self._stars_of(tried, seed).items():
+                self._known_stars[p, seed] = stars
+        return self._known_stars[partitions, seed]
+
+    def _stars_of(self, tried: list[int], seed: int) -> dict[int, int]:
+        """By number of parts, the stars; the first of the numbers divides the others."""
+        from pyspark.sql import functions as f
+
+        nodes, fewest = self.node_count, tried[0]
+
+        def count(blocks: pa.Table) -> pa.Table:
+            places, wanted = known.value
+            lists = joined(blocks)
+            stars = []
+            for p in tried:
+                parts = parts_at(places[lists.nodes], nodes, p)
+                within = split_lists(lists, parts - parts.min(), int(parts.max() - parts.min()) + 1)
+                stars.append(sum(stars_of_part(part, wanted) for part in within))
+            return pa.table({"partitions": pa.array(tried, pa.int64()), "stars": pa.array(stars, pa.int64())})
+
+        everything = (random_places(nodes, seed), self.subscribers() > 1)
+        with self._broadcast(everything) as known, spark_stage(self._session, None, "counting stars"):
+            blocks = self.blocks(lambda ids: parts_at(known.value[0][ids], nodes, fewest), fewest)
+            counted = blocks.groupBy("part").applyInArrow(count, "partitions bigint, stars bigint")
+            rows = counted.groupBy("partitions").agg(f.sum("stars").alias("stars")).collect()
+        return {row.partitions: row.stars for row in rows}
+
+    def interests(self) -> Interests:
+        """See `Source`; refused where the driver has no room for them."""
+        return load_interests(self._session, self._dataset, self._counts)
+
+    def _stage(self, label: str) -> AbstractContextManager[None]:
+        return spark_stage(self._session, self._progress, label)
+
+    def _broadcast(self, value: Any) -> AbstractContextManager[Broadcast[Any]]:
+        return broadcast(self._session, value)

@@ -1,0 +1,47 @@
+"""Whole datasets between the driver's memory and wherever they are."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from meshwright.machine import check_memory
+from meshwright.model.dataset import MANIFEST
+from meshwright.model.interests import Interests
+from meshwright.pipeline.engine.storage import copy_folder
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+_BYTES_A_NAME, _BYTES_AN_INTEREST = 120, 16
+"""While reading: names come as a table, as an array and as offsets, interests as a table and as arrays."""
+
+_INSTEAD = "use dc or dcbc-direct with random parts, which Spark builds in pieces, or a larger driver"
+
+
+def interests_bytes(counts: Mapping[str, int]) -> int:
+    """How much memory reading interests takes at most, with names of some forty bytes."""
+    return _BYTES_A_NAME * (counts["nodes"] + counts["topics"]) + _BYTES_AN_INTEREST * counts["interests"]
+
+
+def load_interests(session: SparkSession, dataset: Path, counts: Mapping[str, int]) -> Interests:
+    """The interests of a dataset in the driver's memory, after a check that they fit."""
+    check_memory("reading all interests on the driver", interests_bytes(counts), _INSTEAD)
+    with on_this_machine(session, dataset) as folder:
+        return Interests.read(folder)
+
+
+@contextmanager
+def on_this_machine(session: SparkSession, dataset: Path) -> Iterator[Path]:
+    """The folder of a dataset, or a copy of a remote one that is gone at the end."""
+    if isinstance(dataset, Path):
+        yield dataset
+        return
+    with tempfile.TemporaryDirectory(prefix="meshwright-") as name:
+        folder = Path(name)
+        for table in ("nodes", "topics", "lists", MANIFEST):
+            copy_folder(session, dataset / table, folder / table)
+        yield folder

@@ -1,0 +1,1 @@
+"""Measuring overlays on Spark, without holding one in one place."""

@@ -1,0 +1,129 @@
+"""Topics with more edges than a task may hold: spanning forests that merge, and bounds on the diameter.
+
+A forest connects what its edges connected and has fewer edges than the topic has subscribers, however many
+edges there were. So components are exact. The diameter is at most that of the tree that is left in the end,
+and at least what the number of subscribers and of links allows.
+"""
+
+from collections.abc import Iterator
+from functools import partial
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from meshwright.kernels.arrays import Floats, Ids, Offsets
+from meshwright.kernels.forests import rank_ids, spanning_forest
+from meshwright.pipeline.engine.packing import Array
+from meshwright.pipeline.evaluate.merging import merged_in_tree
+from meshwright.pipeline.evaluate.runs import RUNS, Runs, as_ends, as_words, packed, sorted_runs, unpacked
+from meshwright.pipeline.evaluate.topic_groups import MEASURED, measured
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+def measured_hot(
+    runs: "DataFrame", hot: Ids, sizes: Offsets, *, parts: int, at_once: int, diameters: bool
+) -> "DataFrame":
+    """A row (MEASURED) for each of the `hot` topics; its diameters are those of a tree that spans it.
+
+    `runs` has the edges, in `parts` partitions that are their places. A task reduces its edges as soon as
+    `at_once` of a topic have come together.
+    """
+    forests = runs.mapInArrow(partial(_forests, hot=hot, at_once=at_once), RUNS)
+    merged = merged_in_tree(forests, _merged, RUNS, parts=parts, trees=len(hot))
+    return merged.mapInArrow(partial(_measure_trees, sizes=sizes, diameters=diameters), MEASURED)
+
+
+def _forests(batches: Iterator[pa.RecordBatch], hot: Ids, at_once: int) -> Iterator[pa.RecordBatch]:
+    """The forest of each hot topic among the edges of a partition."""
+    trees = np.full(int(hot.max()) + 1, -1, np.int32)
+    trees[hot] = np.arange(len(hot), dtype=np.int32)
+    part, forests = 0, [_Forest(at_once) for _ in hot]
+    for runs in unpacked(batches):
+        part = runs.place
+        keys = np.where(runs.topics < len(trees), trees[np.minimum(runs.topics, len(trees) - 1)], -1)
+        for tree, chosen in sorted_runs(runs, keys):
+            forests[tree].add(chosen.ends, chosen.costs)
+    for tree, forest in enumerate(forests):
+        yield from forest.packed(part * len(hot) + tree, int(hot[tree]))
+
+
+def _merged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """The forest of forests that are of the same topic and place."""
+    forest, last = _Forest(), None
+    for last in unpacked(batches):
+        forest.add(last.ends, last.costs)
+    if last is not None:
+        yield from forest.packed(last.place, int(last.topics[0]))
+
+
+def _measure_trees(
+    batches: Iterator[pa.RecordBatch], sizes: Offsets, diameters: bool
+) -> Iterator[pa.RecordBatch]:
+    """Measure the one forest of a partition, that of one topic."""
+    rows = list(unpacked(batches))
+    if not rows:
+        return
+    topic = rows[0].topics[:1].astype(np.int64)
+    words, costs = (np.concatenate([getattr(row, name) for row in rows]) for name in ("ends", "costs"))
+    ends = as_ends(words)
+    rank_ids(ends)
+    yield measured(topic, sizes[topic], np.array([0, len(ends)]), ends, costs, diameters=diameters)
+
+
+class _Forest:
+    """Edges of a topic, reduced to a spanning forest whenever many have come together."""
+
+    def __init__(self, at_once: int | None = None) -> None:
+        self._at_once = at_once
+        self._waiting: list[tuple[Array, Floats]] = []
+        self._count = 0
+
+    def add(self, ends: Array, costs: Floats) -> None:
+        """Take edges in."""
+        self._waiting.append((ends, costs))
+        self._count += len(ends)
+        if self._at_once is not None and self._count > self._at_once:
+            kept = self._reduced()
+            self._waiting, self._count = [kept], 0
+
+    def _reduced(self) -> tuple[Array, Floats]:
+        words, costs = (np.concatenate(column) for column in zip(*self._waiting, strict=True))
+        return reduced(words, costs)
+
+    def packed(self, place: int, topic: int) -> Iterator[pa.RecordBatch]:
+        """The forest as rows; none where there was no edge."""
+        if self._waiting:
+            words, costs = self._reduced()
+            counts = np.array([len(words)], np.int32)
+            yield from packed(Runs(place, np.array([topic], np.int32), counts, words, costs))
+
+
+def reduced(words: Array, costs: Floats) -> tuple[Array, Floats]:
+    """The edges of a spanning forest, and their costs; it is the same in whatever order the edges come."""
+    ends = as_ends(words)
+    order = np.lexsort((ends[:, 1], ends[:, 0]))
+    ends = ends[order]
+    ranks = ends.copy()
+    kept = spanning_forest(len(rank_ids(ranks)), ranks)
+    return as_words(ends[kept]), costs[order][kept] if len(costs) else costs
+
+
+def least_diameters(sizes: Offsets, edges: Offsets, maximum_degree: int) -> Ids:
+    """A number that no diameter of a connected graph of so many vertices and edges is below.
+
+    By Moore: within k steps of a vertex there are at most 1 + d (1 + (d - 1) + … + (d - 1)^(k - 1)) others
+    and itself, where d is the greatest degree; and with fewer edges than pairs some distance is above 1.
+    """
+    least = np.zeros(len(sizes), np.int32)
+    for topic, (size, count) in enumerate(zip(sizes.tolist(), edges.tolist(), strict=True)):
+        reached, ring = 1, min(maximum_degree, size - 1)
+        while reached < size and ring > 0:
+            reached += ring
+            ring *= maximum_degree - 1
+            least[topic] += 1
+        if size > 1 and count < size * (size - 1) // 2:
+            least[topic] = max(least[topic], 2)
+    return least

@@ -1,0 +1,202 @@
+"""`evaluate` on Spark: the numbers of `meshwright.evaluate`, without holding the overlay in one place."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from meshwright.errors import DatasetError, OptionError
+from meshwright.evaluate.assembly import Measures, assemble
+from meshwright.evaluate.clustering import mean_coefficient
+from meshwright.evaluate.evaluation import Evaluation
+from meshwright.evaluate.topics import TopicMeasures
+from meshwright.kernels.arrays import Offsets
+from meshwright.model.dataset import check_counts, read_manifest
+from meshwright.pipeline.engine.failures import translated
+from meshwright.pipeline.engine.status import spark_stage
+from meshwright.pipeline.engine.storage import read_table
+from meshwright.pipeline.evaluate.grid import Grid, grid_of
+from meshwright.pipeline.evaluate.hot_topics import least_diameters, measured_hot
+from meshwright.pipeline.evaluate.hypergraph import check_bound_fits, lower_bound, topic_sizes
+from meshwright.pipeline.evaluate.topic_edges import edges_by_topic
+from meshwright.pipeline.evaluate.topic_groups import edges_a_topic, grouped, measured_groups, without_edges
+from meshwright.pipeline.evaluate.triangles import colouring, node_measures
+from meshwright.progress import Progress
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+MOST_EDGES = 1 << 24
+"""Edges of a topic that is still measured exactly: about a gigabyte in a task, the same on every machine."""
+
+_COUNTED = ("nodes", "topics", "interests", "edges")
+
+
+class _Job(NamedTuple):
+    """What the stages share: the tables, where they are (for errors), and what the caller wants to know."""
+
+    session: "SparkSession"
+    progress: Progress | None
+    edges: "DataFrame"
+    lists: "DataFrame"
+    topics: "DataFrame"
+    counts: Mapping[str, int]
+    grid: Grid
+    where: str
+    diameters: bool
+    bound: bool
+    most_edges: int
+
+
+class _Costs(NamedTuple):
+    """The sum of all costs and the least; None and 0 where links have none."""
+
+    total: float | None
+    least: float
+
+
+def evaluate_on_spark(
+    session: "SparkSession",
+    dataset: Path,
+    *,
+    diameters: bool = True,
+    bound: bool = True,
+    most_edges: int = MOST_EDGES,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Measure an overlay dataset: the numbers that `meshwright.evaluate` gives, means but for rounding.
+
+    Edges and interests stay in tasks; what comes to the driver are arrays by node or by topic. Topics whose
+    sub-overlay has more than `most_edges` edges get exact components, and bounds on the diameter: where these
+    differ, `diameters_exact` is false, and `Evaluation` says what is stated then.
+    """
+    if most_edges < 1:
+        raise OptionError(f"most_edges is {most_edges}; give 1 or more")
+    manifest = read_manifest(dataset, "overlay")
+    counts = _checked_counts(dataset, manifest["counts"])
+    with translated():
+        edges = read_table(session, dataset / "edges")
+        columns = [name for name in ("source_id", "target_id", "cost") if name in edges.columns]
+        job = _Job(
+            session=session,
+            progress=progress,
+            edges=edges.select(*columns),
+            lists=read_table(session, dataset / "lists").select("node_id", "topic_ids"),
+            topics=read_table(session, dataset / "topics").select("id", "name"),
+            counts=counts,
+            grid=grid_of(counts),
+            where=str(dataset),
+            diameters=diameters,
+            bound=bound,
+            most_edges=most_edges,
+        )
+        found = _measure(job)
+    measured = {"topics": len(found.topic_names), "interests": found.interests, "edges": found.edges}
+    check_counts(dataset, manifest, measured)
+    return assemble(found, diameters=diameters)
+
+
+def _checked_counts(dataset: Path, counts: Mapping[str, int]) -> Mapping[str, int]:
+    """The counts of a manifest that has them all, of a dataset that has the dense tables."""
+    missing = [f"its manifest counts no {name}" for name in _COUNTED if not isinstance(counts.get(name), int)]
+    missing += [f"it has no {name}" for name in ("lists", "topics", "edges") if not (dataset / name).is_dir()]
+    if missing:
+        raise DatasetError(f"{dataset}: {missing[0]}; write the dataset again")
+    return counts
+
+
+def _measure(job: _Job) -> Measures:
+    """All measures, one stage after the other; what memory forbids is refused before the long ones."""
+    with spark_stage(job.session, job.progress, "reading interests"):
+        names = _names(job.topics.toArrow())
+        interests = topic_sizes(job.lists, job.grid, job.where)
+    if job.bound:
+        check_bound_fits(interests)
+    with spark_stage(job.session, job.progress, "counting triangles"):
+        costs = _costs(job.edges)
+        nodes = node_measures(job.edges, colouring(job.grid.nodes, job.counts["edges"]), job.where)
+    topics = _measure_topics(job, interests.sizes, int(nodes.degrees.max(initial=0)), costs)
+    bound = None
+    if job.bound:
+        with spark_stage(job.session, job.progress, "bounding the degree"):
+            bound = lower_bound(job.lists, interests, job.grid, job.where)
+    return Measures(
+        interests=int(interests.sizes.sum()),
+        edges=int(nodes.degrees.sum()) // 2,
+        costs=costs.total,
+        degrees=nodes.degrees,
+        clustering=mean_coefficient(nodes.degrees, nodes.triangles),
+        topics=topics,
+        bound=bound,
+        topic_names=names,
+    )
+
+
+def _names(topics: pa.Table) -> pa.StringArray:
+    """The names of topics, by id."""
+    return topics.sort_by("id")["name"].cast(pa.string()).combine_chunks()
+
+
+def _costs(edges: "DataFrame") -> _Costs:
+    from pyspark.sql import functions as sf
+
+    if "cost" not in edges.columns:
+        return _Costs(None, 0.0)
+    row = edges.agg(sf.sum("cost").alias("total"), sf.min("cost").alias("least")).collect()[0]
+    return _Costs(row["total"] or 0.0, row["least"] or 0.0)
+
+
+def _measure_topics(job: _Job, sizes: Offsets, maximum_degree: int, costs: _Costs) -> TopicMeasures:
+    """Components and diameters, in groups of topics; those too large for a task by forests."""
+    from pyspark import StorageLevel
+
+    found = without_edges(sizes, diameters=job.diameters)
+    # Read three times. On disk, since Java's memory is for shuffles.
+    runs = edges_by_topic(job.edges, job.lists, job.grid, job.where).persist(StorageLevel.DISK_ONLY)
+    try:
+        with spark_stage(job.session, job.progress, "sorting edges by topic"):
+            edges = edges_a_topic(runs, len(sizes))
+        topics = grouped(sizes, edges, job.most_edges, job.session.sparkContext.defaultParallelism)
+        if topics.group_count:
+            with spark_stage(job.session, job.progress, "measuring topics"):
+                _write(found, measured_groups(runs, topics, diameters=job.diameters).toArrow())
+        if (edges > job.most_edges).any():
+            found = _measure_hot(job, runs, found, edges, maximum_degree, costs)
+    finally:
+        runs.unpersist()
+    return found
+
+
+def _measure_hot(
+    job: _Job, runs: "DataFrame", found: TopicMeasures, edges: Offsets, maximum_degree: int, costs: _Costs
+) -> TopicMeasures:
+    """Write the measures of topics with too many edges; what comes back has lower bounds as well."""
+    hot = np.flatnonzero(edges > job.most_edges).astype(np.int32)
+    with spark_stage(job.session, job.progress, "merging forests of hot topics"):
+        forests = measured_hot(
+            runs,
+            hot,
+            found.sizes,
+            parts=job.grid.cells,
+            at_once=job.most_edges,
+            diameters=job.diameters,
+        )
+        _write(found, forests.toArrow())
+    if not job.diameters:
+        return found
+    connected = hot[found.components[hot] == 1]
+    least, least_weighted = found.diameters.copy(), found.weighted_diameters.copy()
+    least[connected] = least_diameters(found.sizes[connected], edges[connected], maximum_degree)
+    least_weighted[connected] = least[connected] * costs.least
+    return replace(found, least_diameters=least, least_weighted_diameters=least_weighted)
+
+
+def _write(found: TopicMeasures, rows: pa.Table) -> None:
+    """Put measured topics (MEASURED) where they belong."""
+    topics = rows["topic"].to_numpy()
+    found.components[topics] = rows["components"].to_numpy()
+    found.diameters[topics] = rows["diameter"].to_numpy()
+    found.weighted_diameters[topics] = rows["weighted_diameter"].to_numpy()

@@ -1,0 +1,147 @@
+"""Ids and dense lists, made once: an id is the rank of a name in UTF-8 byte order, which is Spark's too."""
+
+from __future__ import annotations
+
+from functools import reduce
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from meshwright.errors import CapacityError, DatasetError
+from meshwright.model.files import reading
+from meshwright.pipeline.engine.storage import url
+from meshwright.pipeline.ingest.grouping import NO_TOPIC, grouped
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+
+GROUPED = "name string, topic_ids array<int>, duplicates bigint"
+_NAMED = "name string"
+_MOST_IDS = 2**31 - 1
+
+ROWS_A_PART = 2_000_000
+"""The most rows that one task brings into lists, on average: about 100 MB in its Python."""
+
+_FEWEST_ROWS_A_PART = 100_000
+
+MOST_BROADCAST_BYTES = 1 << 26
+"""Names of topics up to this size go to every task, at some three times the size; more are shuffled."""
+
+
+class Numbered(NamedTuple):
+    """A table in the order of its ids, with the column `id`, as it lies in Parquet files."""
+
+    frame: DataFrame
+    total: int
+    name_bytes: int
+
+
+def write_topics(session: SparkSession, names: DataFrame, folder: Path) -> Numbered:
+    """The distinct values of the one column `name`, sorted and numbered; shuffles those of each task."""
+    names.distinct().orderBy("name").write.parquet(url(folder))
+    return numbered(session, folder, _NAMED)
+
+
+def numbered(session: SparkSession, folder: Path, schema: str) -> Numbered:
+    """Files that were written sorted by name, with ids: the rows in the files before, and before in the file.
+
+    The rows of each file are read from its footer. Each file is read by itself and in its turn: Spark would
+    take larger ones first, and what is written from here would not be in the order of ids.
+    """
+    from pyspark.sql import functions as f
+
+    parts, before, size = [], 0, 0
+    for file in part_sizes(session, folder):
+        part = session.read.schema(schema).option("__globPaths__", "false").parquet(url(file.path))
+        number = (f.lit(before) + f.col("_metadata.row_index")).cast("int")
+        parts.append(part.select(number.alias("id"), "*"))
+        before, size = before + file.rows, size + file.size
+    if before > _MOST_IDS:
+        raise CapacityError(
+            f"there are {before:,} names, and ids reach to {_MOST_IDS:,}; take a part of the data"
+        )
+    nothing = session.createDataFrame([], f"id int, {schema}")
+    return Numbered(reduce(lambda one, other: one.unionAll(other), parts or [nothing]), before, size)
+
+
+class PartSize(NamedTuple):
+    """What a footer says: the rows of a part file, and its bytes before compression."""
+
+    path: Path
+    rows: int
+    size: int
+
+
+def part_sizes(session: SparkSession, folder: Path) -> list[PartSize]:
+    """The part files of a table that have rows, by name, without a job: a few milliseconds a file."""
+    jvm: Any = session.sparkContext._jvm
+    conf = session.sparkContext._jsc.hadoopConfiguration()
+    found = []
+    with reading(folder, DatasetError):
+        for path in sorted(folder.iterdir(), key=lambda file: file.name):
+            if path.suffix == ".parquet":
+                place = jvm.org.apache.hadoop.fs.Path(url(path))
+                file = jvm.org.apache.parquet.hadoop.util.HadoopInputFile.fromPath(place, conf)
+                reader = jvm.org.apache.parquet.hadoop.ParquetFileReader.open(file)
+                try:
+                    blocks = reader.getFooter().getBlocks()
+                    size = sum(block.getTotalByteSize() for block in blocks)
+                    found.append(PartSize(path, int(reader.getRecordCount()), int(size)))
+                finally:
+                    reader.close()
+    return [part for part in found if part.rows]
+
+
+def coded(pairs: DataFrame, topics: Numbered) -> DataFrame:
+    """`node, topic` as `name, code`, in which a topic is its id, or NO_TOPIC where it is null."""
+    from pyspark.sql import functions as f
+
+    known = topics.frame.select("id", f.col("name").alias("topic"))
+    code = f.coalesce("id", f.lit(NO_TOPIC))
+    return pairs.join(_small(known, topics), "topic", "left").select(
+        f.col("node").alias("name"), code.alias("code")
+    )
+
+
+def _small(frame: DataFrame, topics: Numbered) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    return f.broadcast(frame) if topics.name_bytes <= MOST_BROADCAST_BYTES else frame
+
+
+def as_users(topics: Numbered, own_topic: bool) -> DataFrame:
+    """Each topic's name as the name of a node: without a topic, or with its own."""
+    from pyspark.sql import functions as f
+
+    code = -2 - f.col("id") if own_topic else f.lit(NO_TOPIC)
+    return topics.frame.select("name", code.alias("code"))
+
+
+def write_lists(session: SparkSession, rows: DataFrame, count: int, folder: Path) -> Numbered:
+    """`name, code` as one row of GROUPED for each name, sorted and numbered; `count` is about how many rows.
+
+    One shuffle by ranges of names. A task brings its range into lists in memory; a name is in one range, so
+    a node with a million topics is a list of four megabytes, and a topic with a million nodes is spread.
+    """
+    ranges = rows.repartitionByRange(_parts(session, count), "name")
+    ranges.mapInArrow(grouped, GROUPED).write.parquet(url(folder))
+    return numbered(session, folder, GROUPED)
+
+
+def _parts(session: SparkSession, count: int) -> int:
+    """One for each core, unless they would be tiny or too large."""
+    useful = min(session.sparkContext.defaultParallelism, -(-count // _FEWEST_ROWS_A_PART))
+    return max(1, useful, -(-count // ROWS_A_PART))
+
+
+def interest_names(nodes: Numbered, topics: Numbered) -> DataFrame:
+    """`node, topic` by name, in the order of ids."""
+    from pyspark.sql import functions as f
+
+    known = topics.frame.select("id", f.col("name").alias("topic"))
+    pairs = nodes.frame.select(
+        f.col("id").alias("node_id"), f.col("name").alias("node"), f.explode("topic_ids").alias("id")
+    )
+    named = pairs.join(_small(known, topics), "id")
+    if topics.name_bytes > MOST_BROADCAST_BYTES:  # a join by a shuffle keeps no order
+        named = named.orderBy("node_id", "id")
+    return named.select("node", "topic")

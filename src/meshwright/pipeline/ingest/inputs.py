@@ -1,0 +1,165 @@
+"""The files of an ingest: which they are, on any file system that Hadoop reaches, and how each begins."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from meshwright.errors import InputError, OptionError
+from meshwright.pipeline.engine.storage import is_local, location, url, with_errors
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+FORMATS = ("csv", "tsv", "edges", "jsonl", "parquet")
+_ENDINGS = {
+    "csv": "csv",
+    "tsv": "tsv",
+    "jsonl": "jsonl",
+    "ndjson": "jsonl",
+    "json": "jsonl",
+    "parquet": "parquet",
+}
+_UNPACKED = frozenset({"gz", "bz2", "deflate"})
+_NOT_UNPACKED = frozenset({"zip", "xz", "zst", "7z", "rar", "tar", "tgz", "lz4", "snappy"})
+_PATTERN = frozenset("*?[{")
+_HIDDEN = (".", "_")
+_LOCAL = re.compile("^file:/+")
+_LOOKED_AT_BYTES = 1 << 16
+_LONGEST_BEGINNING = 1 << 24
+
+
+class InputFile(NamedTuple):
+    """A file to read: as people, Hadoop and Spark's metadata name it, its size and when it was written."""
+
+    path: str
+    place: str
+    url: str
+    bytes: int
+    modified: int
+
+
+def input_files(session: SparkSession, inputs: Sequence[str]) -> list[InputFile]:
+    """All files that paths, folders, patterns and URLs stand for, each once, in the order given.
+
+    Folders are searched to the bottom; names that begin with `.` or `_` are passed over there, and empty
+    files everywhere. An input that is missing, can't be read or gives no file with anything in it is refused.
+    """
+    if not inputs:
+        raise InputError("there is no input; give at least one file, folder or pattern")
+    found: dict[str, InputFile] = {}
+    for text in inputs:
+        files = _expanded(session, text)
+        if not files:
+            raise InputError(f"{text} holds no file with anything in it; check the path")
+        found |= {file.url: file for file in files}
+    return list(found.values())
+
+
+def _expanded(session: SparkSession, text: str) -> list[InputFile]:
+    path = _hadoop_path(session, text)
+    conf = session.sparkContext._jsc.hadoopConfiguration()
+    try:
+        system = with_errors(lambda: path.getFileSystem(conf))
+        # A name that has a `[` in it and exists is that file, not a pattern.
+        if with_errors(lambda: system.exists(path)):
+            tops = [with_errors(lambda: system.getFileStatus(path))]
+        elif _PATTERN & set(text):
+            tops = [top for top in with_errors(lambda: system.globStatus(path)) or () if not _is_hidden(top)]
+        else:
+            raise InputError(f"{text}: there is no such file or folder; check the path")
+        files = [file for top in tops for file in _below(system, top)]
+    except OSError as error:
+        raise InputError(f"{text} can't be listed: {error}; check the path and who may read it") from error
+    return sorted((_input_file(status) for status in files), key=lambda file: file.url)
+
+
+def _hadoop_path(session: SparkSession, text: str) -> Any:
+    jvm: Any = session.sparkContext._jvm
+    try:
+        return jvm.org.apache.hadoop.fs.Path(url(location(session, text)) if is_local(text) else text)
+    except Exception as error:
+        raise InputError(f"{text!r} is no path: {error}; check it") from error
+
+
+def _below(system: Any, status: Any) -> list[Any]:
+    """The files that are not empty, at or below what `status` stands for."""
+    if not status.isDirectory():
+        return [status] if status.getLen() else []
+    entries = with_errors(lambda: system.listStatus(status.getPath()))
+    return [file for entry in entries if not _is_hidden(entry) for file in _below(system, entry)]
+
+
+def _is_hidden(status: Any) -> bool:
+    return bool(status.getPath().getName().startswith(_HIDDEN))
+
+
+def _input_file(status: Any) -> InputFile:
+    place = status.getPath()
+    shown = str(place.toString())
+    return InputFile(
+        path=str(place.toUri().getPath()) if shown.startswith("file:/") else shown,
+        place=shown,
+        url=_LOCAL.sub("file:/", str(place.toUri().toString())),
+        bytes=int(status.getLen()),
+        modified=int(status.getModificationTime()),
+    )
+
+
+def format_of(files: Sequence[InputFile], given: str | None) -> str:
+    """The one format of all files: the one given, or the one that their names say."""
+    if given is not None:
+        if given not in FORMATS:
+            raise OptionError(f"there is no format {given!r}; choose among {', '.join(FORMATS)}")
+        return given
+    by_format: dict[str, str] = {}
+    for file in files:
+        by_format.setdefault(format_by_name(file.path), file.path)
+    if len(by_format) > 1:
+        examples = ", ".join(f"{path} looks like {name}" for name, path in by_format.items())
+        raise InputError(
+            f"the files have several formats: {examples}; ingest one format at a time, or give --format"
+        )
+    return next(iter(by_format))
+
+
+def format_by_name(path: str) -> str:
+    """The format that a file's name says; one without a known ending is an edge list."""
+    endings = path.rsplit("/", 1)[-1].lower().split(".")[1:]
+    if endings and endings[-1] in _NOT_UNPACKED:
+        raise InputError(
+            f"{path}: .{endings[-1]} can't be read; unpack it, or compress it with gzip or bzip2"
+        )
+    if endings and endings[-1] in _UNPACKED:
+        endings.pop()
+    return _ENDINGS.get(endings[-1], "edges") if endings else "edges"
+
+
+def beginning(session: SparkSession, file: InputFile, lines: int) -> bytes:
+    """The beginning of a file, decompressed by its name: at least that many whole lines, if it has them."""
+    jvm: Any = session.sparkContext._jvm
+    conf = session.sparkContext._jsc.hadoopConfiguration()
+    path = jvm.org.apache.hadoop.fs.Path(file.place)
+    try:
+        stream = with_errors(lambda: path.getFileSystem(conf).open(path))
+        try:
+            codec = jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(conf).getCodec(path)
+            opened = with_errors(lambda: codec.createInputStream(stream)) if codec is not None else stream
+            return _first_bytes(opened, lines)
+        finally:
+            stream.close()
+    except OSError as error:
+        raise InputError(
+            f"{file.path} can't be read: {error}; fetch it again, or check who may read it"
+        ) from error
+
+
+def _first_bytes(stream: Any, lines: int) -> bytes:
+    data = b""
+    while len(data) < _LONGEST_BEGINNING:
+        more = bytes(with_errors(lambda: stream.readNBytes(_LOOKED_AT_BYTES)))
+        data += more
+        if len(more) < _LOOKED_AT_BYTES or data.count(b"\n") >= lines:
+            break
+    return data

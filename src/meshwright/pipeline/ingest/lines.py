@@ -1,0 +1,220 @@
+"""Lines of text as pairs of names: arrays of Arrow in, arrays of Arrow out, no Spark.
+
+Whole batches are cut by Arrow's kernels. Only lines that have a quote in them, or batches in which a line is
+not the JSON that was expected, are looked at one by one.
+"""
+
+from collections.abc import Iterator, Mapping
+from itertools import pairwise
+from typing import NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from meshwright.pipeline.ingest.cutting import (
+    EMPTY_NAME,
+    LONG_LINE,
+    LONG_NAME,
+    LONGEST_NAME,
+    NOT_UTF8,
+    WILDCARD,
+    Cut,
+    Faults,
+    Flags,
+    Layout,
+    Rows,
+    all_for,
+    cut_delimited,
+    cut_edges,
+    flags_of,
+)
+from meshwright.pipeline.ingest.cutting_json import cut_jsonl
+
+SHOWN_CHARACTERS = 200
+IS_WILDCARD = "(^|/)[#+](/|$)"
+
+BLOCK_END = ""
+"""The reason of a row that is no rejected line: it says how many lines the block of a file has."""
+
+STAGED = pa.schema(
+    [
+        ("node", pa.string()),
+        ("topic", pa.string()),
+        ("file", pa.int64()),
+        ("block", pa.int64()),
+        ("line", pa.int64()),
+        ("reason", pa.string()),
+        ("text", pa.string()),
+    ]
+)
+"""What becomes of lines: a pair (a node alone has a null topic), or where and why a line can't be used."""
+
+
+class Place(NamedTuple):
+    """Where lines are: the file, the block of it, and the number of the first of them in the block."""
+
+    file: int
+    block: int
+    line: int
+
+
+_CUTTERS = {"edges": cut_edges, "delimited": cut_delimited, "jsonl": cut_jsonl}
+
+
+def staged(batches: Iterator[pa.RecordBatch], layouts: Mapping[int, Layout]) -> Iterator[pa.RecordBatch]:
+    """Batches of `line, long, file, block` as batches of STAGED.
+
+    `line` is binary, or null where the line is too long, and then `long` is how it begins. `file` is a key of
+    `layouts`. The lines of a block of a file come together and in order; after the last one comes a row with
+    the reason BLOCK_END and the number of lines.
+    """
+    at: Place | None = None
+    for batch in batches:
+        for start, stop in _runs(batch.column("file"), batch.column("block")):
+            part = batch.slice(start, stop - start)
+            file, block = part.column("file")[0].as_py(), part.column("block")[0].as_py()
+            if at is None or (at.file, at.block) != (file, block):
+                if at is not None:
+                    yield _block_end(at)
+                at = Place(file, block, 1)
+            yield from parsed(part.column("line"), part.column("long"), layouts[file], at)
+            at = at._replace(line=at.line + part.num_rows)
+    if at is not None:
+        yield _block_end(at)
+
+
+def _runs(*columns: pa.Array) -> Iterator[tuple[int, int]]:
+    """The stretches of rows in which no column changes."""
+    changes = np.zeros(max(len(columns[0]) - 1, 0), np.bool_)
+    for column in columns:
+        values = column.to_numpy(zero_copy_only=False)
+        changes |= values[1:] != values[:-1]
+    ends = [0, *(np.flatnonzero(changes) + 1).tolist(), len(columns[0])]
+    return iter(pairwise(ends) if len(columns[0]) else ())
+
+
+def _block_end(place: Place) -> pa.RecordBatch:
+    lines = place.line - 1
+    row = {"file": place.file, "block": place.block, "line": lines, "reason": BLOCK_END}
+    return pa.RecordBatch.from_pylist([row], STAGED)
+
+
+def parsed(
+    lines: pa.BinaryArray, long: pa.BinaryArray, layout: Layout, place: Place
+) -> Iterator[pa.RecordBatch]:
+    """Lines that follow each other in one block as pairs, and as rows that say why a line can't be used."""
+    texts, bad = _decoded(lines)
+    if lines.null_count:
+        bad += all_for(np.flatnonzero(flags_of(lines.is_null())), LONG_LINE)
+    if place.block == 0 and place.line == 1:
+        texts = _without_mark(texts)
+    wanted = _wanted(texts, layout)
+    if place.block == 0 and place.line <= layout.header < place.line + len(lines):
+        wanted[layout.header - place.line] = False
+    rows = np.flatnonzero(wanted)
+    cut = _CUTTERS[layout.kind](texts if len(rows) == len(texts) else texts.take(pa.array(rows)), layout)
+    good, faults = _sorted_out(cut, layout)
+    bad += [(int(rows[row]), reason) for row, reason in cut.bad + faults]
+    if len(good):
+        yield _pairs(cut, good)
+    if bad:
+        yield _rejected(sorted(bad), lines, long, place)
+
+
+def _decoded(lines: pa.BinaryArray) -> tuple[pa.StringArray, Faults]:
+    """The lines as strings, with null for those that are not UTF-8; Arrow checks a batch at once."""
+    try:
+        return lines.cast(pa.string()), []
+    except pa.ArrowInvalid:
+        texts = pa.array([_text(line) for line in lines.to_pylist()], pa.string())
+        bad = flags_of(pc.and_(lines.is_valid(), texts.is_null()))
+        return texts, all_for(np.flatnonzero(bad), NOT_UTF8)
+
+
+def _text(line: bytes | None) -> str | None:
+    try:
+        return None if line is None else line.decode()
+    except UnicodeDecodeError:
+        return None
+
+
+def _without_mark(texts: pa.StringArray) -> pa.StringArray:
+    """Without the byte order mark that some editors put first."""
+    if not len(texts) or not (texts[0].as_py() or "").startswith("\ufeff"):
+        return texts
+    return pa.concat_arrays([pa.array([texts[0].as_py()[1:]], pa.string()), texts.slice(1)])
+
+
+def _wanted(texts: pa.StringArray, layout: Layout) -> Flags:
+    """The lines that are rows: not blank, no comment, and text at all."""
+    if layout.kind == "delimited":
+        wanted = pc.not_equal(texts, "")
+    else:
+        trimmed = pc.ascii_ltrim_whitespace(texts)
+        wanted = pc.not_equal(trimmed, "")
+        if layout.kind == "edges":
+            comment = pc.or_(pc.starts_with(trimmed, "#"), pc.starts_with(trimmed, "%"))
+            wanted = pc.and_not(wanted, comment)
+    return flags_of(wanted).copy()
+
+
+def _sorted_out(cut: Cut, layout: Layout) -> tuple[Rows, Faults]:
+    """Which pairs are good, and what is wrong with the others."""
+    faults = [
+        (EMPTY_NAME, pc.or_kleene(pc.equal(cut.first, ""), pc.equal(cut.second, ""))),
+        (LONG_NAME, pc.or_kleene(_is_long(cut.first), _is_long(cut.second))),
+    ]
+    if layout.wildcards:
+        faults.append((WILDCARD, _has_wildcard(cut.second)))
+    good = np.ones(len(cut.rows), np.bool_)
+    found: Faults = []
+    for reason, mask in faults:
+        hit = flags_of(mask) & good
+        if hit.any():
+            found += all_for(cut.rows[hit], reason)
+            good &= ~hit
+    return np.flatnonzero(good), found
+
+
+def _is_long(names: pa.StringArray) -> pa.BooleanArray:
+    return pc.greater(pc.binary_length(names), LONGEST_NAME)
+
+
+def _has_wildcard(topics: pa.StringArray) -> pa.BooleanArray:
+    """A search for two characters first: the pattern alone takes five times as long."""
+    maybe = pc.or_(pc.match_substring(topics, "#"), pc.match_substring(topics, "+"))
+    if not pc.any(maybe).as_py():
+        return maybe
+    return pc.match_substring_regex(topics, IS_WILDCARD)
+
+
+def _pairs(cut: Cut, good: Rows) -> pa.RecordBatch:
+    first, second = cut.first, cut.second
+    if len(good) < len(first):
+        first, second = first.take(pa.array(good)), second.take(pa.array(good))
+    nothing = [pa.nulls(len(first), field.type) for field in list(STAGED)[2:]]
+    return pa.RecordBatch.from_arrays([first, second, *nothing], schema=STAGED)
+
+
+def _rejected(found: Faults, lines: pa.BinaryArray, long: pa.BinaryArray, place: Place) -> pa.RecordBatch:
+    rows = [row for row, _ in found]
+    numbers = pa.array([place.line + row for row in rows], pa.int64())
+    texts = [_shown(lines[row].as_py() if lines[row].is_valid else long[row].as_py()) for row in rows]
+    nothing, same = pa.nulls(len(rows), pa.string()), np.ones(len(rows), np.int64)
+    columns = [
+        nothing,
+        nothing,
+        pa.array(same * place.file),
+        pa.array(same * place.block),
+        numbers,
+        pa.array([reason for _, reason in found], pa.string()),
+        pa.array(texts, pa.string()),
+    ]
+    return pa.RecordBatch.from_arrays(columns, schema=STAGED)
+
+
+def _shown(line: bytes | None) -> str:
+    """How a line begins; bytes that are no text are shown as such."""
+    text = (line or b"")[: 4 * SHOWN_CHARACTERS].decode(errors="backslashreplace")
+    return text[:SHOWN_CHARACTERS]

@@ -1,0 +1,102 @@
+"""What an ingest is told: what the rows mean, and where in them the names are."""
+
+from dataclasses import dataclass
+
+from meshwright.errors import OptionError
+from meshwright.pipeline.ingest.inputs import FORMATS
+
+RELATIONS = {
+    "pairs": ("node", "topic"),
+    "follows": ("follower", "followee"),
+    "friendship": ("source", "target"),
+}
+"""What a row can mean, and how its two columns are called unless `columns` says otherwise."""
+
+WILDCARDS = ("reject", "keep")
+_DELIMITED = ("csv", "tsv")
+_WITH_HEADER = (*_DELIMITED, "edges")
+
+
+@dataclass(frozen=True, kw_only=True)
+class IngestOptions:
+    """How to read rows.
+
+    `columns` are two names, or two positions from 1. Without `format` it is told by the files' names; without
+    `header`, delimited files have one unless the columns are positions. `max_rejected` is the fraction of the
+    rows that may be of no use. With `own_topic`, users who follow or befriend are subscribed to their own
+    topic as well. `wildcards` says what becomes of topics with a level `#` or `+`, in pairs.
+    """
+
+    relation: str
+    format: str | None = None
+    columns: tuple[str, str] | None = None
+    header: bool | None = None
+    delimiter: str | None = None
+    max_rejected: float = 0.01
+    own_topic: bool = False
+    wildcards: str = "reject"
+
+    def __post_init__(self) -> None:
+        _check_choice("--as", self.relation, tuple(RELATIONS))
+        _check_choice("--format", self.format, (*FORMATS, None))
+        _check_choice("--wildcards", self.wildcards, WILDCARDS)
+        if not 0 <= self.max_rejected <= 1:
+            raise OptionError(
+                f"--max-rejected is {self.max_rejected}; give a fraction from 0 to 1, such as 0.01"
+            )
+        if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n'):
+            raise OptionError(
+                f"--delimiter is {self.delimiter!r}; give one character, no quote and no line break"
+            )
+        if self.own_topic and self.relation == "pairs":
+            raise OptionError(
+                "--own-topic is for --as follows and --as friendship, where nodes are topics; leave it out"
+            )
+        self._check_columns()
+        if self.format is not None:
+            self.check_format(self.format)
+
+    def _check_columns(self) -> None:
+        if self.columns is None:
+            return
+        if len(self.columns) != 2 or not all(isinstance(name, str) and name for name in self.columns):
+            raise OptionError(f"--columns is {self.columns!r}; give two, such as user,genre or 1,2")
+        numbers = [name.isdecimal() for name in self.columns]
+        if any(numbers) and not all(numbers):
+            raise OptionError(
+                f"--columns mixes a name and a position: {','.join(self.columns)}; give two of a kind"
+            )
+        if all(numbers) and min(map(int, self.columns)) < 1:
+            raise OptionError(f"--columns is {','.join(self.columns)}; positions count from 1")
+
+    def check_format(self, name: str) -> None:
+        """Refuse what files of this format don't have."""
+        if self.delimiter is not None and name not in _DELIMITED:
+            raise OptionError(
+                f"--delimiter is for csv and tsv, and the input is {name}; leave it out, or give --format csv"
+            )
+        if self.header is not None and name not in _WITH_HEADER:
+            raise OptionError(f"--header and --no-header are for csv, tsv and edges, and the input is {name}")
+        if self.positions is not None and name == "jsonl":
+            raise OptionError("--columns of jsonl are keys, not positions; give names, such as user,genres")
+        by_name = self.positions is None and (self.columns is not None or name in _DELIMITED)
+        if by_name and self.header is False and name in _WITH_HEADER:
+            raise OptionError("without a header columns have no names; give positions, such as --columns 1,2")
+
+    @property
+    def positions(self) -> tuple[int, int] | None:
+        """The positions from 0, where columns are given so."""
+        if self.columns is None or not self.columns[0].isdecimal():
+            return None
+        return int(self.columns[0]) - 1, int(self.columns[1]) - 1
+
+    @property
+    def names(self) -> tuple[str, str]:
+        """The names of the columns."""
+        return self.columns or RELATIONS[self.relation]
+
+
+def _check_choice(flag: str, value: str | None, choices: tuple[str | None, ...]) -> None:
+    if value not in choices:
+        legal = ", ".join(choice for choice in choices if choice is not None)
+        raise OptionError(f"{flag} is {value!r}; choose among {legal}")

@@ -1,0 +1,286 @@
+"""Files of any format as rows: pairs of names, and what can't be used with the reason."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from meshwright.errors import InputError
+from meshwright.pipeline.engine.storage import read_table, url
+from meshwright.pipeline.ingest import cutting, lines
+from meshwright.pipeline.ingest.cutting import Layout
+from meshwright.pipeline.ingest.inputs import InputFile, beginning
+from meshwright.pipeline.ingest.options import IngestOptions
+
+if TYPE_CHECKING:
+    from pyspark.sql import Column, DataFrame, SparkSession
+    from pyspark.sql.types import DataType
+
+STAGED = "node string, topic string, file bigint, block bigint, line bigint, reason string, text string"
+REJECTED = "file string, line bigint, reason string, text string"
+# One core unpacks a gzip file, and all should read what it writes: so in small pieces.
+_STAGED_BLOCK_BYTES = 1 << 23
+_DELIMITERS = {"csv": ",", "tsv": "\t"}
+_INTEGERS = ("tinyint", "smallint", "int", "bigint")
+_TEXTS = ("string", "binary", "boolean", *_INTEGERS)
+
+
+def stage_lines(
+    session: SparkSession, files: Sequence[InputFile], format: str, options: IngestOptions, folder: Path
+) -> DataFrame:
+    """Write the lines of text files to `folder` as rows of STAGED, in one pass, and read them from there."""
+    layouts = file_layouts(session, files, format, options)
+    raw = _without_globs(session).text([file.place for file in files])
+    parsed = raw_lines(raw).mapInArrow(partial(lines.staged, layouts=layouts), STAGED)
+    parsed.write.option("parquet.block.size", _STAGED_BLOCK_BYTES).parquet(url(folder))
+    return read_table(session, folder)
+
+
+def _without_globs(session: SparkSession) -> Any:
+    """A reader that takes a name that looks like a pattern (`a[1]`) as it stands."""
+    return session.read.option("__globPaths__", "false")
+
+
+def raw_lines(text: DataFrame) -> DataFrame:
+    """`line, long, file, block`: lines as bytes, since Spark does not check that they are UTF-8.
+
+    A file is known by a hash of its path: the path itself would be most of what goes to Python.
+    """
+    from pyspark.sql import functions as f
+
+    fits = f.octet_length("value") <= cutting.LONGEST_LINE
+    start = f.substring("value", 1, lines.SHOWN_CHARACTERS)
+    return text.select(
+        f.when(fits, f.col("value").cast("binary")).alias("line"),
+        f.when(~fits, start.cast("binary")).alias("long"),
+        f.xxhash64("_metadata.file_path").alias("file"),
+        f.col("_metadata.file_block_start").alias("block"),
+    )
+
+
+def file_layouts(
+    session: SparkSession, files: Sequence[InputFile], format: str, options: IngestOptions
+) -> dict[int, Layout]:
+    """How to cut each file, by the hash of its path; headers may name the columns in any order."""
+    keys = file_keys(session, files)
+    same = _one_layout(format, options)
+    if same is not None:
+        return dict.fromkeys(keys, same)
+    return {
+        key: first_line_layout(file.path, beginning(session, file, 2), format, options)
+        for key, file in zip(keys, files, strict=True)
+    }
+
+
+def _one_layout(format: str, options: IngestOptions) -> Layout | None:
+    """How to cut all files, where that does not depend on how they begin."""
+    wildcards = _refuses_wildcards(options)
+    if format == "jsonl":
+        return Layout(kind="jsonl", columns=options.names, wildcards=wildcards)
+    if (
+        format == "edges"
+        and not options.header
+        and (options.columns is None or options.positions is not None)
+    ):
+        return Layout(kind="edges", columns=options.positions or (0, 1), wildcards=wildcards)
+    return None
+
+
+def _refuses_wildcards(options: IngestOptions) -> bool:
+    return options.relation == "pairs" and options.wildcards == "reject"
+
+
+def file_keys(session: SparkSession, files: Sequence[InputFile]) -> list[int]:
+    """The hash of each file's path, which rows carry."""
+    from pyspark.sql import functions as f
+
+    paths = session.createDataFrame([(file.url,) for file in files], "url string")
+    keys = [row.key for row in paths.select(f.xxhash64("url").alias("key")).collect()]
+    if len(set(keys)) < len(keys):
+        raise InputError("the paths of two files have the same hash; rename one, or ingest them one by one")
+    return keys
+
+
+def first_line_layout(path: str, begin: bytes, format: str, options: IngestOptions) -> Layout:
+    """How to cut a file of columns that begins so."""
+    delimiter = None if format == "edges" else options.delimiter or _DELIMITERS[format]
+    number, fields = _first_fields(path, begin, delimiter)
+    has_header = options.positions is None if options.header is None else options.header
+    return Layout(
+        kind="edges" if delimiter is None else "delimited",
+        columns=(0, 1) if _takes_first_two(delimiter, fields, options) else _positions(path, fields, options),
+        delimiter=delimiter or "",
+        width=len(fields),
+        header=number if has_header else 0,
+        wildcards=_refuses_wildcards(options),
+    )
+
+
+def _takes_first_two(delimiter: str | None, fields: list[str], options: IngestOptions) -> bool:
+    return not fields or (delimiter is None and options.columns is None)
+
+
+def _first_fields(path: str, begin: bytes, delimiter: str | None) -> tuple[int, list[str]]:
+    """The number and the fields of the first line that is not blank."""
+    try:
+        texts = begin.removeprefix(b"\xef\xbb\xbf").splitlines()
+        for number, line in enumerate(texts, 1):
+            if delimiter is None:
+                if line.strip() and not line.strip().startswith((b"#", b"%")):
+                    return number, line.decode().split()
+            elif line:
+                return number, cutting.split_line(line.decode(), delimiter)
+    except UnicodeDecodeError:
+        raise InputError(
+            f"{path}: the first line is not UTF-8; save it as UTF-8, or check --format"
+        ) from None
+    except csv.Error as error:
+        raise InputError(
+            f"{path}: the first line can't be cut: {error}; check --format and --delimiter"
+        ) from None
+    return 0, []
+
+
+def _positions(path: str, fields: list[str], options: IngestOptions) -> tuple[int, int]:
+    if options.positions is not None:
+        if max(options.positions) >= len(fields):
+            raise InputError(
+                f"{path} has {len(fields)} columns in its first line, and --columns asks for "
+                f"{','.join(options.names)}; check --columns and --delimiter"
+            )
+        return options.positions
+    for name in options.names:
+        if fields.count(name) != 1:
+            raise InputError(no_column(path, name, fields))
+    first, second = options.names
+    return fields.index(first), fields.index(second)
+
+
+def no_column(path: str, name: str, found: Sequence[str]) -> str:
+    """What to say of a file that lacks a column, or has it twice."""
+    fault = "has more than one column" if name in found else "has no column"
+    shown = ", ".join(found[:20]) + (", …" if len(found) > 20 else "")
+    return f"{path} {fault} {name!r}; its columns are {shown[:500]}: name two with --columns A,B (or 1,2)"
+
+
+def rejected_lines(session: SparkSession, staged: DataFrame, files: Sequence[InputFile]) -> DataFrame:
+    """REJECTED of what `stage_lines` wrote; lines are counted from the start of the file, not of a block."""
+    from pyspark.sql import functions as f
+
+    names = session.createDataFrame(
+        [(key, file.path) for key, file in zip(file_keys(session, files), files, strict=True)],
+        "file bigint, path string",
+    )
+    before = session.createDataFrame(_lines_before(staged), "file bigint, block bigint, before bigint")
+    bad = staged.filter(f.col("reason") != lines.BLOCK_END)
+    return (
+        bad.join(f.broadcast(names), "file")
+        .join(f.broadcast(before), ["file", "block"])
+        .select(
+            f.col("path").alias("file"), (f.col("line") + f.col("before")).alias("line"), "reason", "text"
+        )
+    )
+
+
+def _lines_before(staged: DataFrame) -> list[tuple[int, int, int]]:
+    """How many lines of its file come before each block; collects a row for each block."""
+    from pyspark.sql import functions as f
+
+    ends = staged.filter(f.col("reason") == lines.BLOCK_END).select("file", "block", "line").collect()
+    found, before = [], dict[int, int]()
+    for file, block, count in sorted(map(tuple, ends)):
+        found.append((file, block, before.get(file, 0)))
+        before[file] = before.get(file, 0) + count
+    return found
+
+
+def parquet_rows(session: SparkSession, files: Sequence[InputFile], options: IngestOptions) -> DataFrame:
+    """`node, topic, file, line, reason, text` of Parquet files; lists are exploded, nothing is written."""
+    from pyspark.sql import functions as f
+
+    reader = _without_globs(session).option("mergeSchema", str(len(files) > 1).lower())
+    table = reader.parquet(*(file.place for file in files))
+    first, second = _parquet_columns(files[0].path, table, options)
+    picked = table.select(
+        first.alias("node"),
+        second.alias("topic"),
+        f.col("_metadata.file_path").alias("file"),
+        (f.col("_metadata.row_index") + 1).alias("line"),
+    )
+    return _with_reasons(_exploded(picked), _refuses_wildcards(options))
+
+
+def _parquet_columns(path: str, table: DataFrame, options: IngestOptions) -> tuple[Column, Column]:
+    found = table.schema.names
+    if options.positions is not None:
+        if max(options.positions) >= len(found):
+            raise InputError(f"{path} has {len(found)} columns; --columns asks for {','.join(options.names)}")
+        wanted = [found[position] for position in options.positions]
+    else:
+        wanted = list(options.names)
+    for name in wanted:
+        if found.count(name) != 1:
+            raise InputError(no_column(path, name, found))
+    first, second = (_as_text(path, name, table.schema[name].dataType) for name in wanted)
+    return first, second
+
+
+def _as_text(path: str, name: str, kind: DataType) -> Column:
+    """A column as strings, or lists of strings: integers become decimal, floats have no one spelling."""
+    from pyspark.sql import functions as f
+    from pyspark.sql.types import ArrayType
+
+    inner = kind.elementType if isinstance(kind, ArrayType) else kind
+    if inner.simpleString() not in _TEXTS:
+        raise InputError(
+            f"{path}: column {name!r} is {kind.simpleString()}; names are strings, integers, booleans "
+            f"or lists of them: cast it beforehand"
+        )
+    column = f.col(f"`{name.replace('`', '``')}`")
+    return column.cast("array<string>" if isinstance(kind, ArrayType) else "string")
+
+
+def _exploded(rows: DataFrame) -> DataFrame:
+    """Each element of a list a row; `alone` marks a node whose list of topics is empty."""
+    from pyspark.sql import functions as f
+
+    rows = rows.withColumn("alone", f.lit(False))
+    if rows.schema["topic"].dataType.simpleString() != "string":
+        rows = rows.withColumn("alone", f.coalesce(f.size("topic") == 0, f.lit(False)))
+    for name in ("node", "topic"):
+        if rows.schema[name].dataType.simpleString() != "string":
+            rows = rows.withColumn(name, f.explode_outer(name))
+    return rows
+
+
+def _with_reasons(rows: DataFrame, refuse_wildcards: bool) -> DataFrame:
+    from pyspark.sql import functions as f
+
+    node, topic = f.col("node"), f.col("topic")
+    reason = (
+        f.when(node.isNull() | (topic.isNull() & ~f.col("alone")), cutting.NULL)
+        .when(~f.is_valid_utf8(node) | ~f.is_valid_utf8(topic), cutting.NOT_UTF8)
+        .when((node == "") | (topic == ""), cutting.EMPTY_NAME)
+        .when(
+            (f.octet_length(node) > cutting.LONGEST_NAME) | (f.octet_length(topic) > cutting.LONGEST_NAME),
+            cutting.LONG_NAME,
+        )
+    )
+    if refuse_wildcards:
+        maybe = topic.contains("#") | topic.contains("+")
+        reason = reason.when(maybe & topic.rlike(lines.IS_WILDCARD), cutting.WILDCARD)
+    text = f.concat_ws(", ", f.coalesce(node, f.lit("null")), f.coalesce(topic, f.lit("null")))
+    shown = f.make_valid_utf8(f.substring(text, 1, lines.SHOWN_CHARACTERS))
+    return rows.select("node", "topic", "file", "line", reason.alias("reason"), shown.alias("text"))
+
+
+def rejected_parquet(session: SparkSession, rows: DataFrame, files: Sequence[InputFile]) -> DataFrame:
+    """REJECTED of what `parquet_rows` gives."""
+    from pyspark.sql import functions as f
+
+    names = session.createDataFrame([(file.url, file.path) for file in files], "file string, path string")
+    bad = rows.filter(f.col("reason").isNotNull()).join(f.broadcast(names), "file")
+    return bad.select(f.col("path").alias("file"), "line", "reason", "text")

@@ -1,0 +1,1 @@
+"""What a dataset is like: sizes, distributions, correlation."""

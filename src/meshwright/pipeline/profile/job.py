@@ -1,0 +1,225 @@
+"""Profile a dataset: sizes, who subscribes to how much, what is popular, and how topics correlate ([5], 3.2).
+
+Two passes over `lists/`: one counts the subscribers of topics and the topics of nodes, the other the common
+subscribers of a bounded number of topics. What reaches the driver are distributions and those counts.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, Self
+
+import numpy as np
+
+from meshwright.errors import DatasetError, OptionError
+from meshwright.model.dataset import check_counts, read_manifest
+from meshwright.pipeline.engine.dense import dense_table
+from meshwright.pipeline.engine.ranks import rank, salt
+from meshwright.pipeline.engine.status import spark_stage
+from meshwright.pipeline.profile.correlation import Correlation, common_subscribers, summed
+from meshwright.pipeline.profile.distribution import Distribution
+from meshwright.progress import Progress
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+TALLY = "of_topics boolean, key int, count long"
+LARGEST_SAMPLE = 2000
+ENOUGH_SUBSCRIBERS = 30
+"""Correlations of topics of fewer are mostly chance; [5] prunes them."""
+
+_POPULAR = 10
+_SUMMED_BY_DRIVER = 64
+
+
+@dataclass(frozen=True, kw_only=True)
+class Profile:
+    """What a dataset is like.
+
+    Attributes:
+        nodes, topics, interests: how many.
+        sparsity: the share of the pairs of a node and a topic that are no interest; None without pairs.
+        subscribers_per_topic, topics_per_node: zeros included.
+        popular_topics: names and subscribers of the most popular topics, falling.
+        correlation: of the topics, or of a sample of them.
+    """
+
+    nodes: int
+    topics: int
+    interests: int
+    sparsity: float | None
+    subscribers_per_topic: Distribution
+    topics_per_node: Distribution
+    popular_topics: tuple[tuple[str, int], ...]
+    correlation: Correlation
+
+    def to_json(self) -> dict[str, Any]:
+        """In JSON's types."""
+        return {
+            "nodes": self.nodes,
+            "topics": self.topics,
+            "interests": self.interests,
+            "sparsity": self.sparsity,
+            "subscribers_per_topic": self.subscribers_per_topic.to_json(),
+            "topics_per_node": self.topics_per_node.to_json(),
+            "popular_topics": [list(pair) for pair in self.popular_topics],
+            "correlation": self.correlation.to_json(),
+        }
+
+    @classmethod
+    def from_json(cls, found: Mapping[str, Any]) -> Self:
+        """What `to_json` gave."""
+        parts = {
+            "subscribers_per_topic": Distribution.from_json(found["subscribers_per_topic"]),
+            "topics_per_node": Distribution.from_json(found["topics_per_node"]),
+            "popular_topics": tuple((name, count) for name, count in found["popular_topics"]),
+            "correlation": Correlation.from_json(found["correlation"]),
+        }
+        return cls(**{**found, **parts})
+
+
+class Chosen(NamedTuple):
+    """The topics to correlate: rising ids, whether there are more, and how they were chosen."""
+
+    ids: np.ndarray[Any, np.dtype[np.int32]]
+    sampled: bool
+    how: str
+
+
+def profile(
+    session: "SparkSession",
+    dataset: Path,
+    *,
+    most_topics: int = 400,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Profile:
+    """The profile of the interests at `dataset`, in two passes over its `lists/`.
+
+    Where there are more than `most_topics` topics, so many are correlated, drawn by the seed from those of at
+    least 30 subscribers; or the most popular ones, where fewer have as many.
+    """
+    if not 2 <= most_topics <= LARGEST_SAMPLE:
+        raise OptionError(f"most_topics is {most_topics}; give a whole number from 2 to {LARGEST_SAMPLE:,}")
+    counts = read_manifest(dataset)["counts"]
+    lists = dense_table(session, dataset, "lists").select("node_id", "topic_ids")
+    counted = tally(lists).persist()
+    try:
+        with spark_stage(session, progress, "counting subscribers"):
+            subscribers, sizes = _distributions(counted, counts, dataset)
+            chosen = _choose(counted, subscribers, counts["topics"], most_topics, seed)
+            popular = _most_popular(counted)
+    finally:
+        counted.unpersist()
+    with spark_stage(session, progress, "correlating topics"):
+        common = _count_common(lists, chosen.ids)
+        names = _names(session, dataset, [*popular, *chosen.ids.tolist()])
+    possible = counts["nodes"] * counts["topics"]
+    return Profile(
+        nodes=counts["nodes"],
+        topics=counts["topics"],
+        interests=counts["interests"],
+        sparsity=1 - counts["interests"] / possible if possible else None,
+        subscribers_per_topic=subscribers,
+        topics_per_node=sizes,
+        popular_topics=tuple((names[topic], count) for topic, count in popular.items()),
+        correlation=Correlation.of(
+            common,
+            counts["nodes"],
+            [names[topic] for topic in chosen.ids.tolist()],
+            sampled=chosen.sampled,
+            chosen=chosen.how,
+        ),
+    )
+
+
+def tally(lists: "DataFrame") -> "DataFrame":
+    """TALLY: how many subscribers a topic (key) has, and how many nodes have a number (key) of topics."""
+    from pyspark.sql import functions as f
+
+    partial = lists.mapInArrow(tally_batches, TALLY)
+    return partial.groupBy("of_topics", "key").agg(f.sum("count").alias("count"))
+
+
+def tally_batches(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+    """For mapInArrow: TALLY of each batch by itself, so that the memory is that of one batch."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    for batch in batches:
+        lists = batch.column("topic_ids")
+        lengths = pc.list_value_length(lists).to_numpy(zero_copy_only=False)
+        for of_topics, values in ((True, lists.flatten().to_numpy(zero_copy_only=False)), (False, lengths)):
+            keys, counts = np.unique(values, return_counts=True)
+            kind = pa.array(np.full(len(keys), of_topics))
+            yield pa.record_batch(
+                [kind, keys.astype(np.int32), counts.astype(np.int64)], names=["of_topics", "key", "count"]
+            )
+
+
+def _distributions(
+    counted: "DataFrame", counts: Mapping[str, int], dataset: Path
+) -> tuple[Distribution, Distribution]:
+    """Subscribers of topics, and topics of nodes, after a check against the manifest's counts."""
+    from pyspark.sql import functions as f
+
+    of_topics = counted.where("of_topics").groupBy("count").agg(f.count("*"), f.min("key"), f.max("key"))
+    rows = of_topics.collect()
+    check_counts(dataset, {"counts": counts}, {"interests": sum(row[0] * row[1] for row in rows)})
+    if rows and not (min(row[2] for row in rows) >= 0 and max(row[3] for row in rows) < counts["topics"]):
+        raise DatasetError(
+            f"{dataset}/lists: a topic id lies outside 0 to {counts['topics'] - 1}; write it again"
+        )
+    pairs = [(row[0], row[1]) for row in rows]
+    sizes = [(row.key, row["count"]) for row in counted.where("not of_topics").collect()]
+    without_nodes = counts["topics"] - sum(number for _, number in pairs)
+    without_topics = counts["nodes"] - sum(number for _, number in sizes)
+    return Distribution.of([*pairs, (0, without_nodes)]), Distribution.of([*sizes, (0, without_topics)])
+
+
+def _choose(
+    counted: "DataFrame", subscribers: Distribution, topics: int, most_topics: int, seed: int
+) -> Chosen:
+    from pyspark.sql import functions as f
+
+    if topics <= most_topics:
+        return Chosen(np.arange(topics, dtype=np.int32), False, "all topics")
+    pairs = zip(subscribers.values, subscribers.counts, strict=True)
+    enough = sum(count for value, count in pairs if value >= ENOUGH_SUBSCRIBERS)
+    drawn = rank(salt(seed, "profile topics"), "key")
+    found = counted.where("of_topics")
+    if enough >= most_topics:
+        found = found.where(f.col("count") >= ENOUGH_SUBSCRIBERS).orderBy(drawn, "key")
+        how = f"{most_topics:,} drawn from the {enough:,} topics of at least {ENOUGH_SUBSCRIBERS} subscribers"
+    else:
+        found = found.orderBy(f.desc("count"), drawn, "key")
+        how = f"the {most_topics:,} most popular of {topics:,} topics"
+    ids = [row.key for row in found.limit(most_topics).select("key").collect()]
+    return Chosen(np.sort(np.array(ids, np.int32)), True, how)
+
+
+def _most_popular(counted: "DataFrame") -> dict[int, int]:
+    from pyspark.sql import functions as f
+
+    found = counted.where("of_topics").orderBy(f.desc("count"), "key").limit(_POPULAR)
+    return {row.key: row["count"] for row in found.collect()}
+
+
+def _count_common(lists: "DataFrame", topic_ids: np.ndarray[Any, np.dtype[np.int32]]) -> Any:
+    """The numbers of common subscribers; with very many tasks, some of them add up before the driver does."""
+    if not len(topic_ids):
+        return np.zeros((0, 0), np.int64)
+    partial = lists.mapInArrow(common_subscribers(topic_ids), "counts binary")
+    tasks = partial.rdd.getNumPartitions()
+    if tasks > _SUMMED_BY_DRIVER:
+        partial = partial.repartition(int(np.ceil(np.sqrt(tasks)))).mapInArrow(summed, "counts binary")
+    total = sum(np.frombuffer(row.counts, np.int64) for row in partial.collect())
+    return (total + np.zeros(len(topic_ids) ** 2, np.int64)).reshape(len(topic_ids), len(topic_ids))
+
+
+def _names(session: "SparkSession", dataset: Path, ids: list[int]) -> dict[int, str]:
+    from pyspark.sql import functions as f
+
+    topics = dense_table(session, dataset, "topics").where(f.col("id").isin(*set(ids)))
+    return {row.id: row.name for row in topics.select("id", "name").collect()}

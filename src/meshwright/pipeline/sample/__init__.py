@@ -1,0 +1,1 @@
+"""Smaller datasets out of large ones."""

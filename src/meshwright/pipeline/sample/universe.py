@@ -1,0 +1,204 @@
+"""Self-contained universes: smaller workloads cut out of a large one around random topics ([5], 3.1).
+
+A universe begins with a seed set of random topics. The users subscribed to them are its nodes, and they add
+topics to the set: each the topic named like the user (`own`, as for LiveJournal's journals), or each one
+random topic of the user's subscriptions (`random`, as for Wikipedia's pages). The topics of the universe are
+those of the grown set. Topics of fewer than 30 subscribers within the universe are pruned, once, and users
+left without topics go.
+
+[5] can be read otherwise: "the users subscribed to topics in the seed set comprise our universe" may mean the
+grown set. Its Table 1 says otherwise. LiveJournal's 100, 500, 1,000 and 5,000 seeds give 47, 47, 40 and 26
+nodes a seed, which is how the subscribers of random topics add up; and Wikipedia's 20 seeds give 1,381 nodes
+and 576 topics, of which at least 556 were drawn by users, popular ones first, any of which has more editors
+than that. Topics a node rise and then fall with the seeds in Table 1 (0.05, 0.08, 0.08, 0.07, ..., 0.05): so
+they do in this reading, on other data, and in the literal one they only rise; pruned by the subscribers in
+the whole data they only fall. Readings that differ are options: `nodes_of="grown"` is the literal one, and
+`topics_of="nodes"` keeps all topics of the nodes.
+
+All universes of a choice among many are made in the same jobs, with a column that says of which one a row is.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from meshwright.errors import InputError, OptionError
+from meshwright.pipeline.engine.dense import interests_of
+from meshwright.pipeline.engine.ranks import rank, salt
+from meshwright.pipeline.engine.scratch import kept
+from meshwright.seeds import generator
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    from pyspark.sql import DataFrame, SparkSession
+
+GROWTHS = ("own", "random")
+NODES_OF = ("seeds", "grown")
+TOPICS_OF = ("grown", "nodes")
+
+
+@dataclass(frozen=True, kw_only=True)
+class UniverseOptions:
+    """How a self-contained universe is made.
+
+    Attributes:
+        seeds: how many random topics it begins with.
+        grow: what each user adds to the seed set: the topic named like the user (`own`), or one of the user's
+            topics at random (`random`).
+        nodes_of: the nodes are subscribers of the `seeds`, or of the `grown` set.
+        topics_of: the topics are those of the `grown` set, or all topics of the `nodes`.
+        least_subscribers: topics with fewer in the universe are pruned.
+        median_of: make so many universes, and take the one with the median of topics / nodes.
+    """
+
+    seeds: int
+    grow: str = "random"
+    nodes_of: str = "seeds"
+    topics_of: str = "grown"
+    least_subscribers: int = 30
+    median_of: int = 1
+
+    def __post_init__(self) -> None:
+        for name, choices in (("grow", GROWTHS), ("nodes_of", NODES_OF), ("topics_of", TOPICS_OF)):
+            if getattr(self, name) not in choices:
+                raise OptionError(f"{name} is {getattr(self, name)!r}; choose one of {', '.join(choices)}")
+        for name in ("seeds", "least_subscribers", "median_of"):
+            if getattr(self, name) < 1:
+                raise OptionError(f"{name} is {getattr(self, name)}; give a whole number from 1 on")
+
+
+class Sizes(NamedTuple):
+    """How large a universe is after pruning."""
+
+    universe: int
+    topics: int
+    nodes: int
+
+    @property
+    def ratio(self) -> float:
+        """Topics a node."""
+        return self.topics / self.nodes
+
+
+class Universe(NamedTuple):
+    """The universe chosen: its nodes (`node_id: int`) and topics (`topic_id: int`), and the sizes of all."""
+
+    nodes: "DataFrame"
+    topics: "DataFrame"
+    chosen: Sizes
+    all_sizes: list[Sizes]
+
+
+def seed_topics(session: "SparkSession", topics: int, options: UniverseOptions, seed: int) -> "DataFrame":
+    """`universe: int, topic_id: int`: for each universe, `options.seeds` of the ids under `topics`."""
+    universes = session.range(options.median_of, numPartitions=min(options.median_of, 8))
+    return universes.mapInArrow(_draws(topics, options.seeds, seed), "universe int, topic_id int")
+
+
+def _draws(
+    topics: int, seeds: int, seed: int
+) -> Callable[[Iterator["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]:
+    def draw(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+        import numpy as np
+        import pyarrow as pa
+
+        for batch in batches:
+            for universe in batch.column(0).to_pylist():
+                drawn = generator(seed, "universe", universe).choice(topics, seeds, replace=False)
+                of = np.full(seeds, universe, np.int32)
+                yield pa.record_batch([of, drawn.astype(np.int32)], names=["universe", "topic_id"])
+
+    return draw
+
+
+def subscribers(interests: "DataFrame", topics: "DataFrame") -> "DataFrame":
+    """`universe: int, node_id: int`: who is interested in one of the `topics` of a universe."""
+    return interests.join(topics, "topic_id").select("universe", "node_id").distinct()
+
+
+def own_topics(members: "DataFrame", owned: "DataFrame") -> "DataFrame":
+    """`universe: int, topic_id: int`: the topics that are named like the members."""
+    of = owned.withColumnRenamed("owner_id", "node_id")
+    return members.join(of, "node_id").select("universe", "topic_id")
+
+
+def random_topics(members: "DataFrame", lists: "DataFrame", salted: int) -> "DataFrame":
+    """`universe: int, topic_id: int`: one topic of each member, at the place that its rank gives."""
+    from pyspark.sql import functions as f
+
+    place = f.pmod(rank(salted, "universe", "node_id"), f.size("topic_ids").cast("long"))
+    topic = f.get("topic_ids", place.cast("int")).alias("topic_id")
+    return members.join(lists, "node_id").select("universe", topic)
+
+
+def make_universe(
+    session: "SparkSession",
+    lists: "DataFrame",
+    owned: "DataFrame | None",
+    topics: int,
+    options: UniverseOptions,
+    seed: int,
+    place: Path,
+) -> Universe:
+    """Make `options.median_of` universes and choose one; `owned` is needed to grow by own topics."""
+    seeds = kept(session, seed_topics(session, topics, options, seed), place / "seeds")
+    interests = interests_of(lists)
+    members = kept(session, subscribers(interests, seeds), place / "members")
+    if owned is not None:
+        added = own_topics(members, owned)
+    else:
+        added = random_topics(members, lists, salt(seed, "universe growth"))
+    grown = kept(session, seeds.union(added).distinct(), place / "grown")
+    found = kept(session, _interests_within(interests, members, grown, options), place / "within")
+    return _chosen(session, found, options, place)
+
+
+def _interests_within(
+    interests: "DataFrame", members: "DataFrame", grown: "DataFrame", options: UniverseOptions
+) -> "DataFrame":
+    """`universe, node_id, topic_id: int`: the interests of each universe before pruning."""
+    if options.nodes_of == "grown" and options.topics_of == "grown":
+        return interests.join(grown, "topic_id").select("universe", "node_id", "topic_id")
+    nodes = members if options.nodes_of == "seeds" else subscribers(interests, grown)
+    theirs = nodes.join(interests, "node_id").select("universe", "node_id", "topic_id")
+    if options.topics_of == "nodes":
+        return theirs
+    return theirs.join(grown, ["universe", "topic_id"], "left_semi")
+
+
+def _chosen(session: "SparkSession", found: "DataFrame", options: UniverseOptions, place: Path) -> Universe:
+    from pyspark.sql import functions as f
+
+    enough = f.col("count") >= options.least_subscribers
+    counted = found.groupBy("universe", "topic_id").count().where(enough).select("universe", "topic_id")
+    topics = kept(session, counted, place / "topics")
+    left = found.join(topics, ["universe", "topic_id"], "left_semi")
+    sizes = _sizes(left)
+    if not sizes:
+        raise InputError(
+            f"no topic of {options.median_of} universe(s) has {options.least_subscribers} subscribers in it; "
+            f"take more seeds, or a lower --least-subscribers"
+        )
+    chosen = median(sizes)
+    nodes = left.where(left.universe == chosen.universe).select("node_id").distinct()
+    named = topics.where(topics.universe == chosen.universe).select("topic_id")
+    return Universe(nodes, named, chosen, sizes)
+
+
+def _sizes(left: "DataFrame") -> list[Sizes]:
+    """Of each universe that has anything left."""
+    from pyspark.sql import functions as f
+
+    topics = (
+        left.select("universe", "topic_id").distinct().groupBy("universe").agg(f.count("*").alias("topics"))
+    )
+    nodes = left.select("universe", "node_id").distinct().groupBy("universe").agg(f.count("*").alias("nodes"))
+    rows = topics.join(nodes, "universe").collect()
+    return sorted(Sizes(row.universe, row.topics, row.nodes) for row in rows)
+
+
+def median(sizes: list[Sizes]) -> Sizes:
+    """The one with the median of topics / nodes; the lower of two, and of equal ones the first."""
+    ordered = sorted(sizes, key=lambda size: (size.ratio, size.universe))
+    return ordered[(len(ordered) - 1) // 2]
