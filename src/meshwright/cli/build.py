@@ -75,7 +75,18 @@ def build(
                 progress=progress_bar(),
             )
     else:
-        manifest = _build_here(dataset, out, algorithm, seed, options, force)
+        from meshwright.pipeline.build.in_process import build_here
+        from meshwright.pipeline.engine.storage import location
+
+        manifest = build_here(
+            location(None, dataset),
+            location(None, out),
+            algorithm,
+            seed=seed,
+            options=options,
+            force=force,
+            progress=progress_bar(),
+        )
     _say(out, manifest, _WHERE[where], perf_counter() - begin, as_json)
 
 
@@ -87,35 +98,6 @@ def _counts(dataset: str) -> dict[str, int] | None:
         return None
     counts: dict[str, int] = read_manifest(location(None, dataset), "interests", "overlay")["counts"]
     return counts
-
-
-def _build_here(
-    dataset: str, out: str, algorithm: str, seed: int, options: dict[str, Any], force: bool
-) -> dict[str, Any]:
-    from meshwright.model.dataset import check_free, read_manifest
-    from meshwright.model.interests import Interests
-    from meshwright.pipeline.engine.storage import location
-
-    source, target = location(None, dataset), location(None, out)
-    check_free(target, force)
-    seconds = {}
-    begin = perf_counter()
-    interests = Interests.read(source)
-    seconds["read"] = round(perf_counter() - begin, 3)
-    begin = perf_counter()
-    overlay = registry.build(interests, algorithm, seed=seed, progress=progress_bar(), **options)
-    seconds["build"] = round(perf_counter() - begin, 3)
-    made_by = {
-        "command": "build",
-        "engine": "local",
-        "algorithm": algorithm,
-        "options": overlay.facts["options"],
-        "seed": seed,
-        "inputs": [dataset],
-        "seconds": seconds,
-    }
-    overlay.write(target, force=force, made_by=made_by, progress=progress_bar())
-    return read_manifest(target)
 
 
 def _say(out: str, manifest: dict[str, Any], where: str, seconds: float, as_json: bool) -> None:

@@ -16,7 +16,6 @@ Engine = Annotated[
         help="In this process, or on Spark; auto: in this process while the data is local and fits.",
     ),
 ]
-_SHARE_OF_FREE_MEMORY = 0.8
 
 
 def chosen_engine(
@@ -31,8 +30,7 @@ def chosen_engine(
     Auto stays in this process while all `places` are local, no `master` is given and the estimated memory
     is within four fifths of what is free. `counts` are those of the dataset's manifest, if it could be read.
     """
-    from meshwright.machine import free_memory
-    from meshwright.pipeline.engine.loading import interests_bytes
+    from meshwright.pipeline.engine.loading import fits_here
     from meshwright.pipeline.engine.storage import is_local
 
     if engine not in ENGINES:
@@ -46,5 +44,4 @@ def chosen_engine(
         return engine
     if remote or master or counts is None:
         return "spark"
-    needed = interests_bytes(counts) + bytes_an_interest * counts["interests"]
-    return "local" if needed <= _SHARE_OF_FREE_MEMORY * free_memory() else "spark"
+    return "local" if fits_here(counts, bytes_an_interest) else "spark"

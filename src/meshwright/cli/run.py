@@ -70,6 +70,9 @@ def run(
     max_rejected: MaxRejected = 0.01,
     own_topic: OwnTopic = False,
     wildcards: Wildcards = "reject",
+    spark_only: Annotated[
+        bool, typer.Option("--spark-only", help="Build and evaluate on Spark even what fits this machine.")
+    ] = False,
     master: Master = None,
     conf: Conf = None,
     force: Force = False,
@@ -102,6 +105,7 @@ def run(
             options,
             resume=resume,
             force=force,
+            spark_only=spark_only,
             progress=progress_bar(),
             on_stage=say_stage,
         )

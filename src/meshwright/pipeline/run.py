@@ -11,15 +11,20 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from meshwright import registry
 from meshwright.errors import DatasetError, OptionError
+from meshwright.evaluate import evaluate
 from meshwright.model.dataset import MANIFEST, make_manifest, remove_folder, versions, writing
+from meshwright.model.overlay import Overlay
 from meshwright.model.plain import plain
+from meshwright.pipeline.build.in_process import build_here
 from meshwright.pipeline.build.job import build_on_spark
+from meshwright.pipeline.engine.loading import fits_here
 from meshwright.pipeline.evaluate.job import evaluate_on_spark
 from meshwright.pipeline.ingest.job import IngestOptions, fingerprint, ingest
 from meshwright.pipeline.profile.job import profile
@@ -33,6 +38,8 @@ NOTES = ".run"
 PLAN = "plan.json"
 REPORT = "report.html"
 _SHOWN_TOPICS = 20
+_BYTES_AN_INTEREST = 90
+"""What building by most algorithms, or evaluating, takes at most beside the interests themselves."""
 FOLDERS = ("interests", "profile", "overlay", "rejected")
 
 Note = dict[str, Any]
@@ -64,6 +71,7 @@ class _Run:
     inputs: Sequence[str]
     out: Path
     options: RunOptions
+    spark_only: bool
     progress: Progress | None
     notes: dict[str, Note]  # of the stages that are finished
 
@@ -76,19 +84,29 @@ def run(
     *,
     resume: bool = False,
     force: bool = False,
+    spark_only: bool = False,
     progress: Progress | None = None,
     on_stage: Callable[[str, float, bool], None] = lambda name, seconds, again: None,
 ) -> Note:
     """Do all stages that are not done yet, and return the manifest that is written last.
 
     `out` must be new or empty; with `force` what a run left there is removed first; with `resume` a run that
-    was cut off goes on, unless its inputs, options or versions are not what they were. `on_stage` hears of
-    each stage as it ends, of its seconds, and whether it had been done before.
+    was cut off goes on, unless its inputs, options or versions are not what they were. Where Spark runs on
+    this machine, what fits it is built and evaluated in process, with the same result; not if `spark_only`.
+    `on_stage` hears of each stage as it ends, of its seconds, and whether it had been done before.
     """
     plan = _plan(session, inputs, options)
     with writing(out):
         finished = _open(out, plan, resume, force)
-    state = _Run(session=session, inputs=inputs, out=out, options=options, progress=progress, notes=finished)
+    state = _Run(
+        session=session,
+        inputs=inputs,
+        out=out,
+        options=options,
+        spark_only=spark_only,
+        progress=progress,
+        notes=finished,
+    )
     for name, work in _STAGES.items():
         again = name in state.notes
         if not again:
@@ -131,8 +149,8 @@ def _profile(state: _Run, progress: Progress) -> Note:
 
 
 def _build(state: _Run, progress: Progress) -> Note:
-    return build_on_spark(
-        state.session,
+    build = build_here if _fits_here(state) else partial(build_on_spark, state.session)
+    return build(
         state.out / "interests",
         state.out / "overlay",
         state.options.algorithm,
@@ -143,13 +161,23 @@ def _build(state: _Run, progress: Progress) -> Note:
 
 
 def _evaluate(state: _Run, progress: Progress) -> Note:
-    found = evaluate_on_spark(state.session, state.out / "overlay", progress=progress)
+    if _fits_here(state):
+        found = evaluate(Overlay.read(state.out / "overlay"), progress=progress)
+    else:
+        found = evaluate_on_spark(state.session, state.out / "overlay", progress=progress)
     broken = list(found.disconnected_topic_components().items())[:_SHOWN_TOPICS]
     return found.to_json() | {
         "degree_distribution": found.degree_distribution().tolist(),
         "diameter_distribution": found.diameter_distribution(),
         "disconnected_topic_components": dict(broken),
     }
+
+
+def _fits_here(state: _Run) -> bool:
+    """Whether to build and evaluate in this process: Spark runs here alone, and there is memory for it."""
+    here = (state.session.sparkContext.master or "").startswith("local") and isinstance(state.out, Path)
+    counts = state.notes["ingest"]["found"]["counts"]
+    return here and not state.spark_only and fits_here(counts, _BYTES_AN_INTEREST)
 
 
 def _report(state: _Run, progress: Progress) -> Note:

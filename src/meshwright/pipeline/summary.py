@@ -47,7 +47,7 @@ def write_summary(
     profile, evaluation = found["profile"], found["evaluate"]
     compared = alternatives(evaluation, profile, parameters["algorithm"])
     contents = Contents(
-        title=out.name,
+        title=_title(parameters["inputs"]),
         evaluation=evaluation,
         parameters=parameters,
         seconds=seconds,
@@ -60,6 +60,11 @@ def write_summary(
     with stage(progress, "writing the report"):
         write_report(out / "report.html", contents)
     return compared
+
+
+def _title(inputs: Sequence[str]) -> str:
+    first = inputs[0].rstrip("/").rpartition("/")[2]
+    return first if len(inputs) == 1 else f"{first} and {len(inputs) - 1:,} more"
 
 
 def _examples(session: SparkSession, rejected: Path) -> list[dict[str, Any]]:

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from meshwright.machine import check_memory
+from meshwright.machine import check_memory, free_memory
 from meshwright.model.dataset import MANIFEST
 from meshwright.model.interests import Interests
 from meshwright.pipeline.engine.storage import copy_folder
@@ -19,12 +19,19 @@ if TYPE_CHECKING:
 _BYTES_A_NAME, _BYTES_AN_INTEREST = 120, 16
 """While reading: names come as a table, as an array and as offsets, interests as a table and as arrays."""
 
+_SHARE_OF_FREE_MEMORY = 0.8
 _INSTEAD = "use dc or dcbc-direct with random parts, which Spark builds in pieces, or a larger driver"
 
 
 def interests_bytes(counts: Mapping[str, int]) -> int:
     """How much memory reading interests takes at most, with names of some forty bytes."""
     return _BYTES_A_NAME * (counts["nodes"] + counts["topics"]) + _BYTES_AN_INTEREST * counts["interests"]
+
+
+def fits_here(counts: Mapping[str, int], bytes_an_interest: int) -> bool:
+    """Whether work on the interests that takes so many bytes for each leaves a fifth of the free memory."""
+    needed = interests_bytes(counts) + bytes_an_interest * counts["interests"]
+    return needed <= _SHARE_OF_FREE_MEMORY * free_memory()
 
 
 def load_interests(session: SparkSession, dataset: Path, counts: Mapping[str, int]) -> Interests:

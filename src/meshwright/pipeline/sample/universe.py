@@ -12,8 +12,8 @@ nodes a seed, which is how the subscribers of random topics add up; and Wikipedi
 and 576 topics, of which at least 556 were drawn by users, popular ones first, any of which has more editors
 than that. Topics a node rise and then fall with the seeds in Table 1 (0.05, 0.08, 0.08, 0.07, ..., 0.05): so
 they do in this reading, on two other datasets, and in the literal one they only rise; pruned by the
-subscribers in the whole data they fall from the start on one of the two. Readings that differ are options: `nodes_of="grown"` is the literal one, and
-`topics_of="nodes"` keeps all topics of the nodes.
+subscribers in the whole data they fall from the start on one of the two. Readings that differ are options:
+`nodes_of="grown"` is the literal one, and `topics_of="nodes"` keeps all topics of the nodes.
 
 All universes of a choice among many are made in the same jobs, with a column that says of which one a row is.
 """
