@@ -1,3 +1,4 @@
+import shutil
 from contextlib import contextmanager
 from itertools import pairwise
 
@@ -30,14 +31,22 @@ def scrambled(path, seed=0):
 
 
 @pytest.fixture(scope="module")
-def workload(tmp_path_factory):
+def ordered(tmp_path_factory):
     """A few hundred nodes, some of them without topics, and a few topics of one or no node."""
     some = mw.workloads.zipf(300, 40, min_subscriptions=1, max_subscriptions=12, seed=3)
     extra = [("n001", "lonely"), ("n002", "of two"), ("n003", "of two")]
     pairs = [*some.to_pairs(), *extra]
     interests = mw.Interests.from_pairs(pairs, nodes=["idle 1", "zz idle 2"], topics=["nobody's"])
-    path = tmp_path_factory.mktemp("workload") / "interests"
+    path = tmp_path_factory.mktemp("ordered") / "interests"
     interests.write(path)
+    return path
+
+
+@pytest.fixture(scope="module")
+def workload(ordered, tmp_path_factory):
+    """The same, scrambled."""
+    path = tmp_path_factory.mktemp("workload") / "interests"
+    shutil.copytree(ordered, path)
     scrambled(path)
     return path
 
@@ -68,6 +77,14 @@ def test_spark_builds_what_this_process_builds(spark, workload, tmp_path, monkey
     monkeypatch.setattr(dcbc_direct, "NODES_A_PART", 64)
     expected = mw.build(mw.Interests.read(workload), algorithm, seed=4, **options)
     assert built(spark, workload, tmp_path / "o", algorithm, seed=4, **options) == expected
+
+
+def test_ranges_of_nodes_are_the_same_where_files_are_in_the_order_of_ids(
+    spark, ordered, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(dcbc_direct, "NODES_A_PART", 64)
+    expected = mw.build(mw.Interests.read(ordered), "dcbc-direct", bulk_size=9, crowd=40)
+    assert built(spark, ordered, tmp_path / "o", "dcbc-direct", bulk_size=9, crowd=40) == expected
 
 
 def test_many_stars_are_combined_in_the_same_tree(spark, workload, tmp_path):
@@ -176,7 +193,8 @@ def test_the_command_writes_the_same_dataset_on_either_engine(spark, workload, t
     assert mw.Overlay.read(tmp_path / "local") == mw.Overlay.read(tmp_path / "spark")
 
 
-def test_remote_places_work_for_algorithms_on_the_driver(spark, workload, tmp_path):
-    source, out = RemotePath(spark, url(workload)), RemotePath(spark, url(tmp_path / "o"))
-    build_on_spark(spark, source, out, "ring", options={})
-    assert mw.Overlay.read(tmp_path / "o") == mw.build(mw.Interests.read(workload), "ring")
+@pytest.mark.parametrize("algorithm", ["ring", "dcbc-direct"])
+def test_datasets_elsewhere_are_read_and_written_through_spark(spark, ordered, tmp_path, algorithm):
+    source, out = RemotePath(spark, url(ordered)), RemotePath(spark, url(tmp_path / "o"))
+    build_on_spark(spark, source, out, algorithm, options={})
+    assert mw.Overlay.read(tmp_path / "o") == mw.build(mw.Interests.read(ordered), algorithm)

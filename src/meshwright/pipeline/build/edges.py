@@ -51,7 +51,7 @@ def write_edges(
             yield _ranges(unpacked(batch.column("edges"), np.int32).reshape(-1, 2), nodes, span)
 
     keys = frame.mapInArrow(cut, _KEYS).repartitionById(ranges, "range")
-    return _write(session, keys, dataset, nodes, out)
+    return _write(session, keys, ranges, dataset, nodes, out)
 
 
 def _ranges(edges: Ids, nodes: int, span: int) -> pa.RecordBatch:
@@ -63,13 +63,13 @@ def _ranges(edges: Ids, nodes: int, span: int) -> pa.RecordBatch:
     return pa.record_batch(columns, names=["range", "keys"])
 
 
-def _write(session: SparkSession, keys: DataFrame, dataset: Path, nodes: int, out: Path) -> int:
+def _write(session: SparkSession, keys: DataFrame, ranges: int, dataset: Path, nodes: int, out: Path) -> int:
     from pyspark.sql import functions as f
 
     table = read_table(session, dataset / "nodes").select("id", "name")
     length = table.agg(f.coalesce(f.sum(f.octet_length("name")), f.lit(0))).collect()[0][0]
     if length > _MOST_NAMES:
-        _joined(keys.mapInArrow(_sorter(nodes), _IDS), table).write.parquet(url(out))
+        _joined(keys.mapInArrow(_sorter(nodes), _IDS), table, ranges).write.parquet(url(out))
         return read_table(session, out).count()
     with broadcast(session, _names(table)) as names:
 
@@ -140,12 +140,12 @@ def _names(table: DataFrame) -> pa.Array:
     return found.chunk(0) if isinstance(found, pa.ChunkedArray) else found
 
 
-def _joined(ids: DataFrame, table: DataFrame) -> DataFrame:
+def _joined(ids: DataFrame, table: DataFrame, ranges: int) -> DataFrame:
     """The rows of `_NAMED`, sorted, with names that are joined."""
     sources = table.selectExpr("id as source_id", "name as source")
     targets = table.selectExpr("id as target_id", "name as target")
     found = ids.join(sources, "source_id").join(targets, "target_id")
-    ordered = found.repartitionByRange("source_id", "target_id")
+    ordered = found.repartitionByRange(ranges, "source_id", "target_id")
     return ordered.sortWithinPartitions("source_id", "target_id").select(
         "source", "target", "source_id", "target_id"
     )
