@@ -58,6 +58,7 @@ def many_tasks(monkeypatch):
     monkeypatch.setattr(grid, "_SMALL", -1)
     monkeypatch.setattr(grid, "_FEWEST_BLOCKS", 3)
     monkeypatch.setattr(triangles, "_SMALL", -1)
+    monkeypatch.setattr(triangles, "_FEWEST_COLOURS", 3)
 
 
 @pytest.mark.parametrize("name", AWKWARD)

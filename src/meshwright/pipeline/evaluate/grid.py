@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 _SMALL = 1 << 20
 _ITEMS_A_CELL = 1 << 26
 """Interests and edges of a cell, at most; at some 20 bytes each they fit a task."""
-_FEWEST_BLOCKS = 4
+_FEWEST_BLOCKS = 3
 
 CELL_SCHEMA = pa.schema(
     [("cell", pa.int32()), *((name, pa.binary()) for name in ("nodes", "lengths", "topics", "ends", "costs"))]

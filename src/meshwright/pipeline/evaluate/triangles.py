@@ -16,19 +16,20 @@ import numpy as np
 import pyarrow as pa
 
 from meshwright.errors import DatasetError
-from meshwright.kernels.arrays import Flags, Ids, Offsets
+from meshwright.kernels.arrays import Ids, Offsets
 from meshwright.kernels.clustering import count_triangles, upward_links
 from meshwright.kernels.subgraphs import links_of
+from meshwright.pipeline.evaluate.grid import blocks_of, cell_of, groups
 from meshwright.pipeline.engine.packing import batch_of, large_batches, rows_of
-from meshwright.pipeline.engine.table_arrays import edge_arrays
 from meshwright.pipeline.evaluate.runs import as_words
+from meshwright.pipeline.engine.table_arrays import edge_arrays
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
 
-_SMALL = 1 << 20
+_SMALL = 1 << 22
 _EDGES_A_TASK = 1 << 24
-_FEWEST_COLOURS = 3
+_FEWEST_COLOURS = 2
 
 _EDGES = "task int, ends binary"
 _EDGES_SCHEMA = pa.schema([("task", pa.int32()), ("ends", pa.binary())])
@@ -63,7 +64,10 @@ class NodeMeasures(NamedTuple):
 
 
 def colouring(node_count: int, edge_count: int) -> Colouring:
-    """As few colours as let the edges of three fit a task; some, so that there are tasks for all cores."""
+    """As few colours as let the edges of three fit a task, one where a task has all done in seconds.
+
+    With P colours, edges are looked at P times, and most of them twice more.
+    """
     enough = max(_FEWEST_COLOURS, math.ceil(math.sqrt(6 * edge_count / _EDGES_A_TASK)))
     return Colouring(node_count, enough if edge_count > _SMALL else 1)
 
@@ -84,23 +88,16 @@ def node_measures(edges: "DataFrame", colours: Colouring, where: str) -> NodeMea
 
 
 def _sent(batches: Iterator[pa.RecordBatch], colours: Colouring, where: str) -> Iterator[pa.RecordBatch]:
-    """The edges for each task."""
+    """The edges between two colours, for each task that has both: with any third one."""
+    tasks = {triple: task for task, triple in enumerate(colours.triples())}
     for table in large_batches(batches):
         ends, _ = edge_arrays(table, colours.nodes, where)
         one, other = (ends % colours.colours).T
-        for task, triple in enumerate(colours.triples()):
-            chosen = _between(one, other, triple)
-            if chosen.any():
-                yield batch_of({"task": task, "ends": ends[chosen]}, _EDGES_SCHEMA)
-
-
-def _between(one: Ids, other: Ids, triple: Triple) -> Flags:
-    """Which edges, by the colours of their ends, can be a side of a triangle of three colours."""
-    i, j, k = triple
-    chosen = np.zeros(len(one), np.bool_)
-    for low, high in {(i, j), (j, k), (i, k)}:
-        chosen |= ((one == low) & (other == high)) | ((one == high) & (other == low))
-    return chosen
+        for cell, chosen in groups(cell_of(one, other)):
+            between = ends[chosen]
+            for third in range(colours.colours):
+                task = tasks[tuple(sorted((*blocks_of(cell), third)))]  # type: ignore[index]
+                yield batch_of({"task": task, "ends": between}, _EDGES_SCHEMA)
 
 
 def _count(batches: Iterator[pa.RecordBatch], colours: Colouring, where: str) -> Iterator[pa.RecordBatch]:
