@@ -19,10 +19,10 @@ from meshwright.errors import DatasetError
 from meshwright.kernels.arrays import Ids, Offsets
 from meshwright.kernels.clustering import count_triangles, upward_links
 from meshwright.kernels.subgraphs import links_of
-from meshwright.pipeline.evaluate.grid import blocks_of, cell_of, groups
 from meshwright.pipeline.engine.packing import batch_of, large_batches, rows_of
-from meshwright.pipeline.evaluate.runs import as_words
 from meshwright.pipeline.engine.table_arrays import edge_arrays
+from meshwright.pipeline.evaluate.grid import blocks_of, cell_of, groups
+from meshwright.pipeline.evaluate.runs import as_words
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame
