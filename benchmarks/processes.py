@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
+from time import perf_counter
 
 _SAMPLE_SECONDS = 0.5
 
@@ -38,6 +39,29 @@ def watched_memory() -> Iterator[Peak]:
     finally:
         over.set()
         watcher.join()
+
+
+class Stopwatch:
+    """A `Progress` that notes of every stage its label, its seconds and the seconds that processors worked."""
+
+    def __init__(self) -> None:
+        self.stages: list[tuple[str, float, float]] = []
+
+    def start(self, label: str, total: int) -> None:
+        """Note when the stage begins."""
+        del total
+        self._begin = (label, perf_counter(), busy_seconds())
+
+    def advance(self, done: int) -> None:
+        """Nothing to note."""
+
+    def resize(self, total: int) -> None:
+        """Nothing to note."""
+
+    def finish(self) -> None:
+        """Note what the stage took."""
+        label, clock, busy = self._begin
+        self.stages.append((label, perf_counter() - clock, busy_seconds() - busy))
 
 
 def family() -> set[int]:

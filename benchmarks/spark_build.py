@@ -15,14 +15,12 @@ edges and copying interests all count as overhead.
 
 import argparse
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from pathlib import Path
-from threading import Event, Thread
 from time import perf_counter
 from typing import Any
 
 import meshwright as mw
+from benchmarks.processes import watched_memory
 from meshwright.machine import cores
 from meshwright.pipeline.build.job import build_on_spark
 from meshwright.pipeline.engine.session import spark_session
@@ -34,7 +32,6 @@ _SMALL: dict[str, dict[str, int]] = {
 }
 _LARGE: dict[str, dict[str, int]] = {"dc": {"part_size": 2_000}, "dcbc-direct": {}}
 _ON_DRIVER = ("taking edges",)
-_SAMPLE_SECONDS = 1.0
 
 
 def make(nodes: int) -> mw.Interests:
@@ -42,51 +39,9 @@ def make(nodes: int) -> mw.Interests:
     return mw.workloads.unif(nodes, 1_000, min_subscriptions=10, max_subscriptions=150, seed=1)
 
 
-def children() -> list[int]:
-    """This process and all that it started."""
-    parents = {}
-    for entry in Path("/proc").iterdir():
-        with suppress(OSError, ValueError):
-            fields = (entry / "stat").read_text("utf-8", "replace").rpartition(")")[2].split()
-            parents[int(entry.name)] = int(fields[1])
-    found, new = set[int](), {int(Path("/proc/self").resolve().name)}
-    while new:
-        found |= new
-        new = {child for child, parent in parents.items() if parent in new} - found
-    return sorted(found)
-
-
-def memory() -> int:
-    """The bytes that this process and its children hold, a shared page counted in parts."""
-    total = 0
-    for process in children():
-        with suppress(OSError):
-            text = Path(f"/proc/{process}/smaps_rollup").read_text("ascii")
-            total += next(int(line.split()[1]) for line in text.splitlines() if line.startswith("Pss:"))
-    return total * 1024
-
-
-@contextmanager
-def peak_memory() -> Iterator[list[int]]:
-    """A list whose one number is the greatest memory that was seen, looking once a second."""
-    peak, over = [0], Event()
-
-    def watch() -> None:
-        while not over.wait(_SAMPLE_SECONDS):
-            peak[0] = max(peak[0], memory())
-
-    watcher = Thread(target=watch, daemon=True)
-    watcher.start()
-    try:
-        yield peak
-    finally:
-        over.set()
-        watcher.join()
-
-
 def on_spark(session: Any, dataset: Path, out: Path, name: str, options: dict[str, int]) -> dict[str, Any]:
     """Seconds, memory and overhead of one build."""
-    with peak_memory() as peak:
+    with watched_memory() as peak:
         begin = perf_counter()
         manifest = build_on_spark(session, dataset, out, name, options=options)
         seconds = perf_counter() - begin
@@ -97,7 +52,7 @@ def on_spark(session: Any, dataset: Path, out: Path, name: str, options: dict[st
         "stages": manifest["seconds"],
         "task_seconds": manifest["task_seconds"],
         "overhead": 1 - (in_tasks + on_driver) / seconds,
-        "peak": peak[0],
+        "peak": peak.total,
         "counts": manifest["counts"],
         "facts": manifest["facts"],
     }

@@ -8,85 +8,15 @@ pairs beforehand. Memory is that of Java and of all Pythons: the sum of proporti
 """
 
 import argparse
-import os
 import shutil
 import tempfile
-from contextlib import suppress
 from pathlib import Path
-from threading import Event, Thread
 from time import perf_counter
 
 import meshwright as mw
+from benchmarks.processes import Stopwatch, watched_memory
 from meshwright.pipeline.engine.session import spark_session
 from meshwright.pipeline.ingest.job import IngestOptions, ingest
-
-_TICKS = os.sysconf("SC_CLK_TCK")
-
-
-def family() -> list[int]:
-    """This process and all below it."""
-    below: dict[int, list[int]] = {}
-    for entry in Path("/proc").iterdir():
-        with suppress(OSError, ValueError):
-            below.setdefault(int(_stat(int(entry.name))[1]), []).append(int(entry.name))
-    found = [os.getpid()]
-    for process in found:
-        found += below.get(process, [])
-    return found
-
-
-def _stat(process: int) -> list[str]:
-    return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
-
-
-def busy_seconds() -> float:
-    """Seconds of the processors so far, those of processes that are gone included."""
-    total = 0
-    for process in family():
-        with suppress(OSError):
-            total += sum(map(int, _stat(process)[11:15]))
-    return total / _TICKS
-
-
-class Watch:
-    """The peak memory by kind of process, and the seconds of each stage."""
-
-    def __init__(self) -> None:
-        self.peaks = {"java": 0, "python": 0, "together": 0}
-        self.stages: list[tuple[str, float, float]] = []
-        self._over = Event()
-        Thread(target=self._sample, daemon=True).start()
-
-    def start(self, label: str, total: int) -> None:
-        """Note when the stage begins."""
-        self._begin = (label, perf_counter(), busy_seconds())
-
-    def advance(self, done: int) -> None:
-        """Nothing to note."""
-
-    def resize(self, total: int) -> None:
-        """Nothing to note."""
-
-    def finish(self) -> None:
-        """Note what the stage took."""
-        label, clock, busy = self._begin
-        self.stages.append((label, perf_counter() - clock, busy_seconds() - busy))
-
-    def _sample(self) -> None:
-        while not self._over.wait(0.5):
-            now = {"java": 0, "python": 0}
-            for process in family():
-                with suppress(OSError):
-                    kind = "java" if "java" in Path(f"/proc/{process}/comm").read_text() else "python"
-                    rollup = Path(f"/proc/{process}/smaps_rollup").read_text()
-                    pss = next(line for line in rollup.splitlines() if line.startswith("Pss:"))
-                    now[kind] += int(pss.split()[1]) * 1024
-            for kind, value in {**now, "together": sum(now.values())}.items():
-                self.peaks[kind] = max(self.peaks[kind], value)
-
-    def stop(self) -> None:
-        """Look no more."""
-        self._over.set()
 
 
 def measure(inputs: list[str], options: IngestOptions, folder: Path, memory: str) -> None:
@@ -95,15 +25,14 @@ def measure(inputs: list[str], options: IngestOptions, folder: Path, memory: str
     with spark_session(None, {"spark.driver.memory": memory}) as session:
         session.range(10).count()
         print(f"{'starting Spark':16} {perf_counter() - begin:8.1f}")
-        watch = Watch()
-        manifest = ingest(session, inputs, folder / "out", options, progress=watch)
-        watch.stop()
+        watch = Stopwatch()
+        with watched_memory() as peak:
+            manifest = ingest(session, inputs, folder / "out", options, progress=watch)
     stages = [*watch.stages, ("together", *(sum(stage[at] for stage in watch.stages) for at in (1, 2)))]
     print(f"{'stage':16} {'seconds':>8} {'busy':>8}")
     for label, clock, busy in stages:
         print(f"{label:16} {clock:8.1f} {busy:8.1f}")
-    for kind, peak in watch.peaks.items():
-        print(f"peak memory, {kind}: {peak / 2**30:.2f} GiB")
+    print(f"peak memory {peak.total / 2**30:.2f} GiB, of Java {peak.java / 2**30:.2f} GiB")
     rows = manifest["facts"]["rows"]
     print(f"{rows:,} rows, {manifest['counts']}, {rows / stages[-1][1] / 1e6:.2f} million rows a second")
 
