@@ -42,7 +42,7 @@ def watched_memory() -> Iterator[Peak]:
 
 
 class Stopwatch:
-    """A `Progress` that notes of every stage its label, its seconds and the seconds that processors worked."""
+    """A `Progress` that notes the label of every stage, its seconds, and those that processors worked."""
 
     def __init__(self) -> None:
         self.stages: list[tuple[str, float, float]] = []
