@@ -47,7 +47,8 @@ def main() -> None:
     print(
         f"{manifest['counts']}, topic-connected: {found['topic_connected']}, "
         f"average degree {found['average_degree']:.2f}, "
-        f"lower bound {found['lower_bound_average_degree']:.2f}, maximum topic diameter {found['maximum_topic_diameter']}, report of {bytes_written / 1e3:.0f} kB"
+        f"lower bound {found['lower_bound_average_degree']:.2f}, "
+        f"maximum topic diameter {found['maximum_topic_diameter']}, report of {bytes_written / 1e3:.0f} kB"
     )
 
 
