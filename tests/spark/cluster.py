@@ -1,19 +1,23 @@
 """A standalone cluster of Spark on loopback, made of nothing but the installed pyspark."""
 
 import ctypes
+import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from urllib.request import urlopen
 
 from meshwright.pipeline.engine.java import java_home
 
 PATIENCE = 300
+_NEWS_SECONDS = 0.5
 
 
 class Cluster(NamedTuple):
@@ -22,15 +26,62 @@ class Cluster(NamedTuple):
     master: str
     workers: tuple[int, ...]
 
-    def executors(self) -> dict[int, int]:
-        """The executor that each worker runs now, by the worker's process."""
+    def executors(self) -> dict[str, int]:
+        """The process of each executor that runs now, by its id."""
         listing = subprocess.run(
-            ["ps", "-A", "-o", "pid=,ppid=,args="], capture_output=True, text=True, check=True
+            ["ps", "-A", "-ww", "-o", "pid=,ppid=,args="], capture_output=True, text=True, check=True
         )
         lines = [line.split(None, 2) for line in listing.stdout.splitlines()]
-        return {
-            int(ppid): int(pid) for pid, ppid, args in lines if int(ppid) in self.workers and "java" in args
-        }
+        named = [
+            (re.search(r"--executor-id (\d+)", args), pid)
+            for pid, ppid, args in lines
+            if int(ppid) in self.workers
+        ]
+        return {found[1]: int(pid) for found, pid in named if found}
+
+    def lose_an_executor(self, ui: int, label: str) -> bool:
+        """Kill an executor that is in the middle of a task of the jobs with a label.
+
+        It is stopped first: if it is still said to be at work when the news of what it finished before must
+        have arrived, then it is, and the task is lost with it.
+        """
+        for executor in sorted(at_work(ui, label) & self.executors().keys()):
+            pid = self.executors()[executor]
+            os.kill(pid, signal.SIGSTOP)
+            time.sleep(_NEWS_SECONDS)
+            if executor in at_work(ui, label):
+                os.kill(pid, signal.SIGKILL)
+                return True
+            os.kill(pid, signal.SIGCONT)
+        return False
+
+
+def at_work(ui: int, label: str) -> set[str]:
+    """The executors that run tasks of the jobs with a label, as Spark's web page at port `ui` says."""
+    try:
+        (application,) = _asked(ui, "")
+        base = f"/{application['id']}"
+        jobs = [job for job in _asked(ui, f"{base}/jobs?status=running") if job.get("description") == label]
+        wanted = {stage for job in jobs for stage in job["stageIds"]}
+        stages = [stage for stage in _asked(ui, f"{base}/stages?status=active") if stage["stageId"] in wanted]
+        lists = [
+            f"{base}/stages/{one['stageId']}/{one['attemptId']}/taskList?status=running" for one in stages
+        ]
+        return {task["executorId"] for path in lists for task in _asked(ui, path)}
+    except (OSError, ValueError):
+        return set()  # not there yet, or not any more
+
+
+def _asked(ui: int, path: str) -> list[dict[str, Any]]:
+    with urlopen(f"http://127.0.0.1:{ui}/api/v1/applications{path}", timeout=10) as answer:
+        found: list[dict[str, Any]] = json.load(answer)
+    return found
+
+
+def free_port() -> int:
+    """A port that nobody listens at; the system does not give it to others at once."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return int(server.getsockname()[1])
 
 
 def wait_for(condition: Callable[[], object], what: str) -> object:
