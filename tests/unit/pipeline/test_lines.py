@@ -132,6 +132,8 @@ def test_numbers_and_booleans_in_json_are_names_as_they_are_written():
         ('{"user": "a", "likes": "x"} {"user": "b", "likes": "x"}', [cutting.NOT_JSON]),
         ('["a", "x"]', [cutting.NOT_JSON]),
         ('{"user": NaN, "likes": "x"}', [cutting.NOT_JSON]),
+        ('{"user": "a", "likes": ["x"], "age": NaN}', [cutting.NOT_JSON]),
+        ('{"user": "a", "likes": ["x"], "ages": [1, -Inf]}', [cutting.NOT_JSON]),
         ("[" * 100_000, [cutting.NOT_JSON]),
         (r'{"user": "\ud800", "likes": "x"}', [cutting.NOT_UTF8]),
     ],

@@ -24,6 +24,8 @@ from meshwright.pipeline.ingest.cutting import (
     flags_of,
 )
 
+_CONSTANT = r"[:,\[]\s*-?(NaN|Inf)"
+
 
 def cut_jsonl(texts: pa.StringArray, layout: Layout) -> Cut:
     """The values of two keys; the elements of a list are names each."""
@@ -83,7 +85,7 @@ def _read_json(texts: pa.StringArray, layout: Layout) -> pa.Table | None:
     trimmed = pc.ascii_trim_whitespace(texts)
     if not (pc.all(pc.starts_with(trimmed, "{")).as_py() and pc.all(pc.ends_with(trimmed, "}")).as_py()):
         return None
-    if _has_integers(schema) and pc.any(pc.match_substring(texts, "-0")).as_py():
+    if _has_constant(texts) or (_has_integers(schema) and _has_any(texts, "-0")):
         return None  # an integer would forget the sign of -0
     joined = pc.binary_join(pa.ListArray.from_arrays([0, len(trimmed)], trimmed), "\n")[0]
     data = joined.as_buffer()
@@ -96,6 +98,17 @@ def _read_json(texts: pa.StringArray, layout: Layout) -> pa.Table | None:
     except (pa.ArrowException, UnicodeDecodeError):
         return None
     return table if table.num_rows == len(texts) else None
+
+
+def _has_constant(texts: pa.StringArray) -> bool:
+    """Whether a line may have a NaN or an Infinity, which Arrow reads and JSON does not know."""
+    if not (_has_any(texts, "NaN") or _has_any(texts, "Inf")):
+        return False
+    return bool(pc.any(pc.match_substring_regex(texts, _CONSTANT)).as_py())
+
+
+def _has_any(texts: pa.StringArray, word: str) -> bool:
+    return bool(pc.any(pc.match_substring(texts, word)).as_py())
 
 
 def _guessed(text: str, layout: Layout) -> pa.Schema | None:
