@@ -56,6 +56,7 @@ def test_what_is_there_is_overwritten_by_force_only_and_kept_on_an_error(spark, 
 
 def test_a_remote_path_has_the_methods_and_the_errors_of_a_path(lake, tmp_path):
     lake.mkdir()
+    lake.mkdir(parents=True, exist_ok=True)
     (lake / "x.txt").write_text("ü")
     assert (tmp_path / "ä b" / "x.txt").read_text("utf-8") == (lake / "x.txt").read_text() == "ü"
     assert [entry.name for entry in lake.iterdir()] == ["x.txt"]

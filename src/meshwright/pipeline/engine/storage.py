@@ -68,9 +68,9 @@ class RemotePath:
         for status in self._call("listStatus", self._path):
             yield self / str(status.getPath().getName())
 
-    def mkdir(self, parents: bool = False) -> None:
-        """Make the folder; those above it are made as well, whether or not `parents` says so."""
-        del parents
+    def mkdir(self, parents: bool = False, exist_ok: bool = False) -> None:
+        """Make the folder unless it is there, and those above it, whatever the arguments say."""
+        del parents, exist_ok
         self._call("mkdirs", self._path)
 
     def rename(self, target: RemotePath) -> None:
