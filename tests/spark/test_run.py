@@ -90,6 +90,34 @@ def test_a_run_that_was_cut_off_goes_on_after_the_last_finished_stage(
     assert resumed["facts"]["evaluation"]["topic_connected"]
 
 
+@pytest.mark.parametrize("stage", ["ingest", "build"])
+def test_a_run_that_was_cut_off_between_a_dataset_and_its_note_goes_on(
+    spark, table, tmp_path, monkeypatch, stage
+):
+    def fall(path, value):
+        if path.name == f"{stage}.json":
+            raise KeyboardInterrupt
+        path.write_text(json.dumps(value), "utf-8")
+
+    out = tmp_path / "out"
+    with monkeypatch.context() as patch:
+        patch.setattr(journey, "_write_json", fall)
+        with pytest.raises(KeyboardInterrupt):
+            run(spark, [str(table)], out, OPTIONS)
+    assert run(spark, [str(table)], out, OPTIONS, resume=True)["facts"]["evaluation"]["topic_connected"]
+
+
+def test_a_run_that_was_cut_off_before_its_plan_is_overwritten_by_force(spark, table, tmp_path):
+    out = tmp_path / "out"
+    (out / ".run").mkdir(parents=True)
+    (out / ".run" / "plan.json").write_text('{"seed"')
+    (out / ".report.html.partial-12345678").write_text("<html")
+    with pytest.raises(DatasetError, match="--force"):
+        run(spark, [str(table)], out, OPTIONS)
+    run(spark, [str(table)], out, OPTIONS, force=True)
+    assert not [entry.name for entry in out.iterdir() if entry.name.startswith(".")]
+
+
 def test_resuming_is_refused_when_input_or_options_changed(spark, table, tmp_path, monkeypatch):
     out = tmp_path / "out"
     with monkeypatch.context() as patch:

@@ -136,6 +136,7 @@ def _ingest(state: _Run, progress: Progress) -> Note:
         state.out / "interests",
         state.options.ingest,
         rejected=rejected,
+        force=True,  # a kill between the dataset and its note leaves one
         progress=progress,
     )
 
@@ -156,6 +157,7 @@ def _build(state: _Run, progress: Progress) -> Note:
         state.options.algorithm,
         seed=state.options.seed,
         options=state.options.settings,
+        force=True,  # as above
         progress=progress,
     )
 
@@ -292,13 +294,15 @@ def differences(old: Note, new: Note) -> list[str]:
 def _clear(out: Path, entries: Sequence[str]) -> None:
     """Remove what a run left; refuse a folder that is not one of a run."""
     ours = {*FOLDERS, NOTES, MANIFEST, REPORT}
-    strange = sorted(set(entries) - ours)
+    strange = sorted(name for name in entries if name not in ours and not name.startswith(f".{REPORT}."))
     manifest = _read_json(out / MANIFEST)
-    of_run = (manifest or {}).get("kind") == "run" or _read_json(out / NOTES / PLAN) is not None
+    of_run = (manifest or {}).get("kind") == "run" or NOTES in entries
     if strange or not of_run:
         what = f"holds {strange[0]}, which is not of a run" if strange else "is not of a run"
         raise DatasetError(f"{out} {what}; choose another path")
-    for name in (MANIFEST, *(name for name in entries if name != MANIFEST)):
+    (out / NOTES).mkdir(exist_ok=True)  # so that what a kill in here leaves is known as a run's
+    (out / NOTES / PLAN).unlink(missing_ok=True)
+    for name in (MANIFEST, *(name for name in entries if name not in (MANIFEST, NOTES)), NOTES):
         entry = out / name
         if entry.is_dir():
             remove_folder(entry)
