@@ -44,14 +44,14 @@ def meshwright(cluster):
         process.communicate()
 
 
-def test_an_executor_lost_in_the_middle_of_a_build_does_not_change_the_overlay(cluster, meshwright, tmp_path):
+def test_an_executor_lost_in_the_middle_of_a_run_does_not_change_the_overlay(cluster, meshwright, tmp_path):
     sizes = {"nodes": 3_000, "topics": 200, "min_subscriptions": 10, "max_subscriptions": 40}
     interests = mw.workloads.unif(**sizes, seed=SEED)
-    interests.write(tmp_path / "interests")
+    interests.to_pandas().to_csv(tmp_path / "subscriptions.csv", index=False)
     ui = free_port()
     running = meshwright(
-        "build", tmp_path / "interests", "--engine", "spark", "--algorithm", "dc", "--seed", SEED,
-        "--set", "partitions=24", "--out", tmp_path / "overlay",
+        "run", tmp_path / "subscriptions.csv", "--as", "pairs", "--algorithm", "dc", "--seed", SEED,
+        "--set", "partitions=24", "--out", tmp_path / "out",
         **{"spark.ui.enabled": "true", "spark.ui.port": ui},
     )  # fmt: skip
     wait_for(
@@ -61,7 +61,8 @@ def test_an_executor_lost_in_the_middle_of_a_build_does_not_change_the_overlay(c
     out, err = running.communicate(timeout=PATIENCE)
     assert (running.returncode, err) == (0, ""), out
     expected = mw.build(interests, "dc", seed=SEED, partitions=24)
-    assert np.array_equal(mw.Overlay.read(tmp_path / "overlay").edges, expected.edges)
+    assert np.array_equal(mw.Overlay.read(tmp_path / "out" / "overlay").edges, expected.edges)
+    assert (tmp_path / "out" / "report.html").is_file()
 
 
 def test_workers_with_another_version_are_refused(cluster, meshwright, tmp_path):
