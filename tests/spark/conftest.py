@@ -8,6 +8,8 @@ _SMALL = {
     "spark.default.parallelism": "4",
     # Jobs of a few rows are over before Java's second compiler pays: half the processor time, measured.
     "spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+    # Nor does compiling each query; commands that tests start as processes of their own do compile.
+    "spark.sql.codegen.wholeStage": "false",
 }
 
 
