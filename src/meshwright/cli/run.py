@@ -145,7 +145,9 @@ def print_for_people(out: str, manifest: dict[str, Any]) -> None:
 def _verdict(found: dict[str, Any]) -> str:
     if not found["topic_connected"]:
         return f"NOT topic-connected: {found['disconnected_topics']:,} topics have fallen apart."
+    at_most = "" if found["diameters_exact"] else "at most "
     return (
-        f"Every topic is connected; the longest way inside a topic has {found['maximum_topic_diameter']} "
-        f"links, and no node has more than {found['maximum_degree']:,} links."
+        f"Every topic is connected; the longest way inside a topic has "
+        f"{at_most}{found['maximum_topic_diameter']} links, "
+        f"and no node has more than {found['maximum_degree']:,} links."
     )

@@ -25,6 +25,7 @@ from meshwright.model.plain import plain
 from meshwright.pipeline.build.in_process import build_here
 from meshwright.pipeline.build.job import build_on_spark
 from meshwright.pipeline.engine.loading import fits_here
+from meshwright.pipeline.engine.settings import is_local
 from meshwright.pipeline.evaluate.job import evaluate_on_spark
 from meshwright.pipeline.ingest.job import IngestOptions, fingerprint, ingest
 from meshwright.pipeline.profile.job import profile
@@ -38,8 +39,8 @@ NOTES = ".run"
 PLAN = "plan.json"
 REPORT = "report.html"
 _SHOWN_TOPICS = 20
-_BYTES_AN_INTEREST = 90
-"""What building by most algorithms, or evaluating, takes at most beside the interests themselves."""
+_BYTES_AN_INTEREST = 130
+"""What building takes beside the interests, and evaluating an overlay of a link for each of them."""
 FOLDERS = ("interests", "profile", "overlay", "rejected")
 
 Note = dict[str, Any]
@@ -177,7 +178,7 @@ def _evaluate(state: _Run, progress: Progress) -> Note:
 
 def _fits_here(state: _Run) -> bool:
     """Whether to build and evaluate in this process: Spark runs here alone, and there is memory for it."""
-    here = (state.session.sparkContext.master or "").startswith("local") and isinstance(state.out, Path)
+    here = is_local(state.session.sparkContext.master or "") and isinstance(state.out, Path)
     counts = state.notes["ingest"]["found"]["counts"]
     return here and not state.spark_only and fits_here(counts, _BYTES_AN_INTEREST)
 

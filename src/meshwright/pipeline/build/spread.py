@@ -13,6 +13,7 @@ from meshwright.kernels.arrays import Ids
 from meshwright.machine import cores
 from meshwright.pipeline.build.part_rows import Summary, summaries
 from meshwright.pipeline.build.source import SparkSource
+from meshwright.pipeline.engine.settings import is_local
 from meshwright.pipeline.engine.status import spark_stage
 from meshwright.pipeline.engine.storage import read_table, url
 from meshwright.progress import StageTimer, Ticks
@@ -40,7 +41,7 @@ class Job:
 
     def threads(self, groups: int) -> int:
         """How many threads a task may use where groups are so few: those of its executor that would idle."""
-        local = (self.session.sparkContext.master or "").startswith("local")
+        local = is_local(self.session.sparkContext.master or "")
         each = cores() if local else int(self.session.conf.get("spark.executor.cores", "1") or 1)
         return max(1, each // max(1, groups))
 
