@@ -82,7 +82,7 @@ def test_the_manifest_says_what_made_it(run, workload, tmp_path):
     assert set(manifest["seconds"]) == {"read", "build"}
 
 
-@pytest.mark.parametrize("command", ["generate", "import", "build", "merge", "algorithms", "demo"])
+@pytest.mark.parametrize("command", ["generate", "import", "build", "merge", "algorithms"])
 def test_json_is_the_only_thing_on_stdout(run, workload, overlay, tmp_path, command):
     edges = tmp_path / "edges.csv"
     edges.write_text("source,target\nn00,n01\n")
@@ -92,7 +92,6 @@ def test_json_is_the_only_thing_on_stdout(run, workload, overlay, tmp_path, comm
         "build": ("build", workload, "--algorithm", "ring", "--out", tmp_path / "x"),
         "merge": ("merge", overlay, "--algorithm", "sm", "--out", tmp_path / "x"),
         "algorithms": ("algorithms",),
-        "demo": ("demo", "--nodes", 60, "--topics", 12),
     }
     code, out, err = run(*words[command], "--json")
     assert (code, err) == (0, "")
@@ -207,20 +206,12 @@ def test_wrong_calls_say_in_one_line_what_is_legal(run, workload, overlay, tmp_p
     assert not out.exists()
 
 
-@pytest.mark.parametrize(("nodes", "topics"), [(2, 1), (3, 50), (2, 1000), (20, 1)])
-def test_the_demo_works_at_awkward_sizes(run, nodes, topics):
-    code, out, err = run("demo", "--nodes", nodes, "--topics", topics)
-    assert (code, err) == (0, "")
-    assert "greedy merge" in out
-
-
-def test_a_table_for_people_fits_80_columns(run, monkeypatch):
+def test_a_table_for_people_fits_80_columns(run, overlay, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    lines = run("demo", "--nodes", 300, "--topics", 20)[1].splitlines()
-    head = next(line for line in lines if "overlay" in line)
-    assert head.split() == ["overlay", "links", "degree", "max", "connected", "diameter", "seconds"]
-    row = next(line for line in lines if line.strip().startswith("full mesh"))
-    assert "44,850" in row
+    lines = run("evaluate", overlay)[1].splitlines()
+    head = next(line for line in lines if "measure" in line)
+    assert head.split() == ["measure", "value"]
+    assert all(len(line) <= 80 for line in lines[: lines.index(head) + 20])
 
 
 def test_output_that_can_not_be_written_is_one_line_and_2(overlay):
@@ -239,7 +230,21 @@ def test_help_and_version_need_no_command(run):
 
 
 @pytest.mark.parametrize(
-    "command", ["demo", "generate", "import", "build", "merge", "evaluate", "export", "algorithms"]
+    "command",
+    [
+        "demo",
+        "run",
+        "generate",
+        "ingest",
+        "import",
+        "profile",
+        "sample",
+        "build",
+        "merge",
+        "evaluate",
+        "export",
+        "algorithms",
+    ],
 )
 def test_every_command_explains_itself(run, command):
     code, out, _ = run(command, "--help")
