@@ -8,7 +8,8 @@ import meshwright as mw
 from meshwright.errors import DatasetError, OptionError
 from meshwright.pipeline import run as journey
 from meshwright.pipeline.ingest.job import IngestOptions
-from meshwright.pipeline.run import RunOptions, differences, run
+from meshwright.pipeline.run import RunOptions, run
+from meshwright.pipeline.run_folder import alone_in, differences
 
 OPTIONS = RunOptions(
     ingest=IngestOptions(relation="pairs", max_rejected=0.5),
@@ -101,7 +102,7 @@ def test_a_run_that_was_cut_off_between_a_dataset_and_its_note_goes_on(
 
     out = tmp_path / "out"
     with monkeypatch.context() as patch:
-        patch.setattr(journey, "_write_json", fall)
+        patch.setattr(journey, "write_json", fall)
         with pytest.raises(KeyboardInterrupt):
             run(spark, [str(table)], out, OPTIONS)
     assert run(spark, [str(table)], out, OPTIONS, resume=True)["facts"]["evaluation"]["topic_connected"]
@@ -150,6 +151,14 @@ def test_nothing_is_overwritten_without_force_and_nothing_foreign_with_it(spark,
     (strange / "overlay").mkdir(parents=True)
     with pytest.raises(DatasetError, match="not of a run"):
         run(spark, [str(table)], strange, OPTIONS, force=True)
+
+
+def test_a_second_run_in_the_same_folder_is_refused(spark, table, tmp_path):
+    out = tmp_path / "out"
+    with alone_in(out), pytest.raises(DatasetError, match="another run works in"):
+        run(spark, [str(table)], out, OPTIONS)
+    with alone_in(out):
+        assert list(out.iterdir()) == []
 
 
 def test_differences_are_told_one_by_one():

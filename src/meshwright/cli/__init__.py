@@ -1,7 +1,11 @@
 """The command line: one file a command, which parses, calls and prints."""
 
 import os
+import signal
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
 
 import typer
 
@@ -24,8 +28,10 @@ from meshwright.errors import MeshwrightError
 
 EXIT_WRONG_CALL = 2
 EXIT_INTERRUPTED = 130
+EXIT_TERMINATED = 143  # what a shell shows for a program that SIGTERM ended
 EXIT_BROKEN_PIPE = 141  # what a shell shows for a program that SIGPIPE ended
 _INTERRUPTED = "interrupted; nothing unfinished was kept"
+_OUT_OF_MEMORY = "out of memory; take a smaller input or another algorithm"
 
 # typer gives a public name to one kind of wrong call only; what it is derived from is all kinds.
 _WrongCall = typer.BadParameter.__base__
@@ -60,25 +66,46 @@ for module in (
 
 def main() -> int:
     """Run the command line; 0 done, 1 the answer is no, 2 the call or the input is wrong, 130 on Ctrl-C."""
+    with _terminated_like_interrupted() as terminated:
+        code = _run()
+    if code != EXIT_INTERRUPTED:
+        return code
+    return fail(_INTERRUPTED, EXIT_TERMINATED if terminated else code)
+
+
+def _run() -> int:
     try:
         # typer turns Ctrl-C inside a command into an exit code.
         code: int = app(prog_name="meshwright", standalone_mode=False) or 0
         sys.stdout.flush()
+        return code
     except (KeyboardInterrupt, typer.Abort):
-        code = EXIT_INTERRUPTED
-    except MeshwrightError as error:
-        return fail(str(error), EXIT_WRONG_CALL)
+        return EXIT_INTERRUPTED
+    except (MeshwrightError, MemoryError) as error:
+        return fail(_OUT_OF_MEMORY if isinstance(error, MemoryError) else str(error), EXIT_WRONG_CALL)
     except _WrongCall as error:  # type: ignore[misc]
         return fail(_wrong_call(error), EXIT_WRONG_CALL)
-    except MemoryError:
-        return fail("out of memory; take a smaller input or another algorithm", EXIT_WRONG_CALL)
-    except BrokenPipeError:
-        _forget_stdout()
-        return EXIT_BROKEN_PIPE
     except OSError as error:
         _forget_stdout()
+        if isinstance(error, BrokenPipeError):
+            return EXIT_BROKEN_PIPE
         return fail(f"{error.filename or 'the output'} can't be read or written: {error}", EXIT_WRONG_CALL)
-    return fail(_INTERRUPTED, code) if code == EXIT_INTERRUPTED else code
+
+
+@contextmanager
+def _terminated_like_interrupted() -> Iterator[list[int]]:
+    """Let SIGTERM end a command as Ctrl-C does, with all that is cleaned up then; holds it if it came."""
+    received: list[int] = []
+
+    def interrupt(number: int, _: Any) -> None:
+        received.append(number)
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield received
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _forget_stdout() -> None:

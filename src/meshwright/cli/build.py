@@ -14,6 +14,7 @@ from meshwright.cli.common import (
     Master,
     Seed,
     Settings,
+    check_target,
     parse_settings,
     print_json,
     progress_bar,
@@ -57,7 +58,8 @@ def build(
     """Compute the links that keep the subscribers of every topic connected, and write the overlay."""
     chosen = registry.find(algorithm, "build")
     options = parse_settings(settings, typing.get_type_hints(chosen.options))
-    where = chosen_engine(engine, [dataset, out], master, _counts(dataset), _BYTES_AN_INTEREST)
+    where = chosen_engine(engine, [dataset, out], master, conf, _counts(dataset), _BYTES_AN_INTEREST)
+    check_target(out, force)
     begin = perf_counter()
     if where == "spark":
         with spark_command(master, conf) as session:

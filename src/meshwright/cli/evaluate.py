@@ -53,7 +53,7 @@ def evaluate(
 ) -> None:
     """Measure an overlay: degrees, connectivity and diameter of every topic, distance from optimal."""
     counts = _counts(dataset)
-    where = chosen_engine(engine, [dataset], master, counts, _bytes_an_interest(counts))
+    where = chosen_engine(engine, [dataset], master, conf, counts, _bytes_an_interest(counts))
     wanted = {"diameters": diameters, "bound": bound}
     found = _evaluate_on_spark(dataset, master, conf, wanted) if where == "spark" else _here(dataset, wanted)
     if as_json:

@@ -2,6 +2,8 @@
 
 import sys
 import typing
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Annotated, Any
 
 import typer
@@ -91,7 +93,8 @@ def run(
         own_topic=own_topic,
         wildcards=wildcards,
     )
-    with spark_command(master, conf) as session:
+    _check_place(out, resume, force)
+    with _resumable(out), spark_command(master, conf) as session:
         from meshwright.pipeline.engine.storage import location
         from meshwright.pipeline.run import RunOptions
         from meshwright.pipeline.run import run as run_all
@@ -115,6 +118,25 @@ def run(
         print_for_people(out, manifest)
     if not manifest["facts"]["evaluation"]["topic_connected"]:
         raise typer.Exit(1)
+
+
+def _check_place(out: str, resume: bool, force: bool) -> None:
+    """Refuse a folder before Spark is started for it, if it is on this machine."""
+    from meshwright.pipeline.engine.storage import is_local, location
+    from meshwright.pipeline.run_folder import check_place
+
+    if is_local(out):
+        check_place(location(None, out), resume, force)
+
+
+@contextmanager
+def _resumable(out: str) -> Iterator[None]:
+    """Say on Ctrl-C that what is finished can be gone on with."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        print(f"meshwright: finished stages are kept in {out}; go on with --resume", file=sys.stderr)
+        raise
 
 
 def say_stage(name: str, seconds: float, again: bool) -> None:

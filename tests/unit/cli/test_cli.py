@@ -252,21 +252,42 @@ def test_every_command_explains_itself(run, command):
     assert f"meshwright {command}" in out
 
 
-def test_ctrl_c_ends_a_long_build_with_130_and_leaves_nothing(tmp_path):
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_signals_end_a_long_build_and_leave_nothing(number, code, tmp_path):
     workload, out = tmp_path / "w", tmp_path / "o"
     mw.workloads.expo(20_000, 1_000, min_subscriptions=50, max_subscriptions=150, seed=1).write(workload)
     words = [sys.executable, "-m", "meshwright", "build", workload, "--algorithm", "gm", "--out", out]
     with subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
             _wait_until_busy(process.pid, seconds=3)
-            os.kill(process.pid, signal.SIGINT)
+            os.kill(process.pid, number)
             _, err = process.communicate(timeout=60)
         finally:
             process.kill()
-    # Python dies by SIGINT itself where an import was cut short; a shell shows 130 for that too.
-    assert process.returncode in (130, -signal.SIGINT)
+    # Python dies by the signal itself where an import was cut short; a shell shows the same code for that.
+    assert process.returncode in (code, -number)
     assert err == "meshwright: interrupted; nothing unfinished was kept\n"
     assert sorted(path.name for path in tmp_path.iterdir()) == ["w"]
+
+
+def test_an_interrupted_run_says_how_to_go_on(run, monkeypatch, tmp_path):
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("meshwright.cli.run.spark_command", interrupt)
+    code, _, err = run("run", "rows.csv", "--as", "pairs", "--out", tmp_path / "o")
+    assert code == 130
+    assert "go on with --resume" in err
+
+
+def test_a_run_refuses_its_folder_before_spark_is_started(run, monkeypatch, tmp_path):
+    monkeypatch.setattr("meshwright.cli.run.spark_command", lambda *_: pytest.fail("Spark was started"))
+    (tmp_path / "o").mkdir()
+    (tmp_path / "o" / "mine.txt").write_text("precious")
+    for words, why in (((), "not empty"), (("--resume",), "no run was cut off"), (("--force",), "mine.txt")):
+        code, _, err = run("run", "rows.csv", "--as", "pairs", "--out", tmp_path / "o", *words)
+        assert code == 2
+        assert why in err
 
 
 def _wait_until_busy(pid: int, seconds: float) -> None:

@@ -33,6 +33,9 @@ _KNOWN = (
      "the workers can't start their Python; set PYSPARK_PYTHON to one that they have (see docs/cluster.md)"),
     (r"InvalidClassException|serialVersionUID", SparkError,
      "the cluster runs another version of Spark than the driver; install the cluster's version of pyspark"),
+    (r"spark\.driver\.maxResultSize", SparkError,
+     "results are larger than Spark hands to one process; allow more with "
+     "--conf spark.driver.maxResultSize=4g, and as much memory with --conf spark.driver.memory"),
     (r"OutOfMemoryError|Java heap space|memoryOverhead|not enough memory", SparkError,
      f"Spark ran out of memory; {_MORE_MEMORY}"),
     (r"Python worker exited unexpectedly|Python worker failed to connect back|Unable to allocate|MemoryError",

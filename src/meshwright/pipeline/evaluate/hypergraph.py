@@ -1,6 +1,6 @@
 """What interests say by themselves: the sizes of topics, and which topics chains of nodes connect."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -13,20 +13,24 @@ from meshwright.kernels.bounds import Subscribers, interest_components
 from meshwright.kernels.subgraphs import TopicLists, interest_ranks
 from meshwright.machine import check_memory
 from meshwright.model.dense import transposed
+from meshwright.pipeline.engine.failures import translated
 from meshwright.pipeline.engine.packing import batch_of, large_batches, rows_of
 from meshwright.pipeline.engine.table_arrays import gathered, list_arrays
 from meshwright.pipeline.evaluate.grid import Grid
 from meshwright.pipeline.evaluate.merging import merged_in_tree
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame
+    from pyspark.sql import DataFrame, SparkSession
 
 _BYTES_AN_INTEREST = 40
-_TOPICS = "place int, sizes binary, firsts binary, labels binary"
-_TOPICS_SCHEMA = pa.schema(
-    [("place", pa.int32()), *((name, pa.binary()) for name in ("sizes", "firsts", "labels"))]
-)
-_TOPICS_KINDS: Mapping[str, type[np.generic]] = {"sizes": np.int64, "firsts": np.int64, "labels": np.int32}
+_TOPICS = "place int, topics binary, sizes binary, firsts binary, labels binary"
+_TOPICS_KINDS: Mapping[str, type[np.generic]] = {
+    "topics": np.int32,
+    "sizes": np.int64,
+    "firsts": np.int64,
+    "labels": np.int32,
+}
+_TOPICS_SCHEMA = pa.schema([("place", pa.int32()), *((name, pa.binary()) for name in _TOPICS_KINDS)])
 _LISTS = "nodes binary, lengths binary, topics binary"
 _LISTS_SCHEMA = pa.schema([(name, pa.binary()) for name in ("nodes", "lengths", "topics")])
 _LISTS_KINDS: Mapping[str, type[np.generic]] = {"nodes": np.int32, "lengths": np.int64, "topics": np.int32}
@@ -48,9 +52,9 @@ def topic_sizes(lists: "DataFrame", grid: Grid, where: str) -> TopicSizes:
     no global iteration is needed.
     """
     found = lists.mapInArrow(partial(_task_sizes, grid=grid, where=where), _TOPICS)
-    merged = merged_in_tree(found, _merge_sizes, _TOPICS, parts=lists.rdd.getNumPartitions())
-    rows = [row for batch in merged.toArrow().to_batches() for row in rows_of(batch, _TOPICS_KINDS)]
-    return TopicSizes(*(rows[0][name] for name in TopicSizes._fields)) if rows else _alone(grid.topics)
+    merge = partial(_merge_sizes, topics=grid.topics)
+    merged = merged_in_tree(found, merge, _TOPICS, parts=lists.rdd.getNumPartitions())
+    return _unpacked(merged.toArrow().to_batches(), grid.topics)[1]
 
 
 def _alone(topics: int) -> TopicSizes:
@@ -94,17 +98,26 @@ def _sum(one: TopicSizes, other: TopicSizes) -> TopicSizes:
 
 
 def _packed(place: int, found: TopicSizes) -> pa.RecordBatch:
-    return batch_of({"place": place, **found._asdict()}, _TOPICS_SCHEMA)
+    """The topics that were seen: a task sees few of many."""
+    seen = np.flatnonzero(found.sizes)
+    values = {name: column[seen] for name, column in found._asdict().items()}
+    return batch_of({"place": place, "topics": seen.astype(np.int32), **values}, _TOPICS_SCHEMA)
 
 
-def _merge_sizes(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    place, found = 0, None
+def _unpacked(batches: Iterable[pa.RecordBatch], topics: int) -> tuple[int, TopicSizes]:
+    """The place of some rows, and what they say together."""
+    place, found = 0, _alone(topics)
     for batch in batches:
         for row in rows_of(batch, _TOPICS_KINDS):
-            place = row.pop("place")
-            found = TopicSizes(**row) if found is None else _sum(found, TopicSizes(**row))
-    if found is not None:
-        yield _packed(place, found)
+            place, part = row["place"], _alone(topics)
+            for name, column in part._asdict().items():
+                column[row["topics"]] = row[name]
+            found = _sum(found, part)
+    return place, found
+
+
+def _merge_sizes(batches: Iterator[pa.RecordBatch], topics: int) -> Iterator[pa.RecordBatch]:
+    yield _packed(*_unpacked(batches, topics))
 
 
 def lower_bound(lists: "DataFrame", found: TopicSizes, grid: Grid, where: str) -> LowerBound:
@@ -121,11 +134,17 @@ def lower_bound(lists: "DataFrame", found: TopicSizes, grid: Grid, where: str) -
     return LowerBound(edges=bounds[0]["edges"], method=bounds[0]["method"])  # an empty table has a task, too
 
 
-def check_bound_fits(found: TopicSizes) -> None:
-    """Refuse overlaps for which no task has the memory."""
-    if overlaps_pay(found.sizes):
-        needed = _BYTES_AN_INTEREST * int(found.sizes.sum())
+def check_bound_fits(session: "SparkSession", found: TopicSizes) -> None:
+    """Refuse overlaps for which no task has the memory: a task says so, since it has another machine's."""
+    needed = _BYTES_AN_INTEREST * int(found.sizes.sum())
+
+    def check(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         check_memory("the lower bound", needed, "evaluate without it (bound=False, --no-bound)")
+        yield from batches
+
+    if overlaps_pay(found.sizes):
+        with translated():
+            session.range(1).coalesce(1).mapInArrow(check, "id long").collect()
 
 
 def _task_lists(batches: Iterator[pa.RecordBatch], grid: Grid, where: str) -> Iterator[pa.RecordBatch]:

@@ -114,7 +114,7 @@ def _measure(job: _Job) -> Measures:
         names = _names(job.topics.toArrow())
         interests = topic_sizes(job.lists, job.grid, job.where)
     if job.bound:
-        check_bound_fits(interests)
+        check_bound_fits(job.session, interests)
     with spark_stage(job.session, job.progress, "counting triangles"):
         costs = _costs(job.edges)
         nodes = node_measures(job.edges, colouring(job.grid.nodes, job.counts["edges"]), job.where)
