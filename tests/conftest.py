@@ -2,9 +2,27 @@
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
 
 # The first example of a property may compile a kernel, which no deadline and no health check should count.
 settings.register_profile("local", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("local"), derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
+
+
+@pytest.hookimpl(tryfirst=True)  # before the groups are read
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Keep together what shares something costly, where tests run in several processes.
+
+    All tests on the one Spark session go to one process, and first, since together they take longest; of all
+    others, those of a file, which share its fixtures and the kernels that they compile.
+    """
+    items.sort(key=lambda item: not _on_spark(item))
+    for item in items:
+        group = "spark" if _on_spark(item) else item.nodeid.partition("::")[0]
+        item.add_marker(pytest.mark.xdist_group(group))
+
+
+def _on_spark(item: pytest.Item) -> bool:
+    return "spark" in getattr(item, "fixturenames", ())
