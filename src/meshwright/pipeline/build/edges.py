@@ -90,7 +90,7 @@ def _write_in_tasks(keys: DataFrame, name: Work, out: Path) -> int:
     Spark's own writer takes rows apart and strings one by one, ten times the work (measured).
     """
     out.mkdir()
-    folder = str(out)
+    folder = str(out.absolute())
 
     def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         from pyspark import TaskContext
@@ -100,6 +100,8 @@ def _write_in_tasks(keys: DataFrame, name: Work, out: Path) -> int:
         yield pa.record_batch([pa.array([count], pa.int64())], names=["edges"])
 
     counts = [row.edges for row in keys.mapInArrow(write, "edges bigint").collect()]
+    for abandoned in out.glob(".part-*"):  # of an executor that was killed
+        abandoned.unlink(missing_ok=True)
     return sum(counts) if counts else write_file(out, "part-00000", [])
 
 

@@ -102,7 +102,7 @@ class ListFiles:
         folder = self._dataset / "lists"
         if not isinstance(folder, Path):
             return []
-        pieces = [piece for file in part_files(folder) for piece in _pieces(file, self._nodes)]
+        pieces = [piece for file in part_files(folder.absolute()) for piece in _pieces(file, self._nodes)]
         return pieces if sum(piece.rows for piece in pieces) == self._nodes else []
 
     @cached_property
