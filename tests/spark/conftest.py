@@ -1,6 +1,7 @@
 import pytest
 
 from meshwright.pipeline.engine.session import spark_session
+from meshwright.pipeline.engine.storage import location
 
 _SMALL = {
     "spark.driver.memory": "1g",
@@ -17,3 +18,12 @@ _SMALL = {
 def spark():
     with spark_session("local[2]", _SMALL) as session:
         yield session
+
+
+@pytest.fixture
+def lake(spark, tmp_path):
+    """A place that only Hadoop can reach, and the folder behind it."""
+    conf = spark.sparkContext._jsc.hadoopConfiguration()
+    conf.set("fs.viewfs.impl.disable.cache", "true")
+    conf.set("fs.viewfs.mounttable.lake.link./data", tmp_path.as_uri())
+    return location(spark, "viewfs://lake/data/ä b")

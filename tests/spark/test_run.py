@@ -171,3 +171,14 @@ def test_differences_are_told_one_by_one():
         "the input b is gone",
         "the input c is new",
     ]
+
+
+def test_a_run_elsewhere_writes_what_a_run_here_does(spark, lake, table, tmp_path):
+    manifest = run(spark, [str(table)], lake, OPTIONS)
+    run(spark, [str(table)], tmp_path / "here", OPTIONS)
+    there, here = (mw.Overlay.read(tmp_path / name / "overlay") for name in (lake.name, "here"))
+    assert np.array_equal(there.edges, here.edges)
+    assert manifest["facts"]["evaluation"]["topic_connected"]
+    assert {entry.name for entry in (tmp_path / lake.name).iterdir()} == {
+        entry.name for entry in (tmp_path / "here").iterdir()
+    }

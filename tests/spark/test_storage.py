@@ -8,15 +8,6 @@ from meshwright.pipeline.engine.failures import translated
 from meshwright.pipeline.engine.storage import copy_folder, is_local, location, read_table, url
 
 
-@pytest.fixture
-def lake(spark, tmp_path):
-    """A place that only Hadoop can reach, and the folder behind it."""
-    conf = spark.sparkContext._jsc.hadoopConfiguration()
-    conf.set("fs.viewfs.impl.disable.cache", "true")
-    conf.set("fs.viewfs.mounttable.lake.link./data", tmp_path.as_uri())
-    return location(spark, "viewfs://lake/data/ä b")
-
-
 def write(spark, place, rows, force=False, then=lambda: None):
     with draft(place, force) as folder:
         spark.range(rows).write.parquet(url(folder / "lists"))
