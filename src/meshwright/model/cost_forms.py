@@ -1,0 +1,161 @@
+"""The forms that costs can take as arrays: how each is made, checked, restricted and scaled."""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from meshwright.errors import InputError
+from meshwright.kernels.arrays import Floats, Ids
+from meshwright.kernels.cost_arrays import (
+    CLUSTERS,
+    EARTH_RADIUS,
+    EUCLIDEAN,
+    GREAT_CIRCLE,
+    SITES,
+    CostArrays,
+)
+from meshwright.model.cost_checks import name_at
+from meshwright.model.dense import frozen
+
+KINDS = {"sites": SITES, "clusters": CLUSTERS, "euclidean": EUCLIDEAN, "great-circle": GREAT_CIRCLE}
+"""The names that kinds have outside of kernels."""
+
+_NO_MATRIX = np.empty((0, 0))
+_NO_SITES = np.empty(0, np.int32)
+_NO_POINTS = np.empty((0, 3))
+_BLOCK = 256
+
+
+def kind_name(kind: int) -> str:
+    """What a kind is called."""
+    return next(name for name, number in KINDS.items() if number == kind)
+
+
+def by_site(matrix: Floats, site_of: Ids) -> CostArrays:
+    """Of a symmetric matrix between sites, its diagonal the cost inside a site, and the site of each node."""
+    return sealed_form(CostArrays(SITES, matrix, site_of, _NO_POINTS, 0.0, 0.0))
+
+
+def by_cluster(inner: float, outer: float, cluster_of: Ids) -> CostArrays:
+    """Of one cost inside a cluster and one between clusters."""
+    return sealed_form(CostArrays(CLUSTERS, np.array([[inner, outer]]), cluster_of, _NO_POINTS, 0.0, 0.0))
+
+
+def by_distance(points: Floats, base: float, factor: float) -> CostArrays:
+    """Of points in the plane or in space: `base` and `factor` times the distance."""
+    padded = np.zeros((len(points), 3))
+    padded[:, : points.shape[1]] = points
+    return sealed_form(CostArrays(EUCLIDEAN, _NO_MATRIX, _NO_SITES, padded, base, factor))
+
+
+def by_great_circle(places: Floats, base: float, factor: float) -> CostArrays:
+    """Of latitudes and longitudes in degrees: `base` and `factor` times the kilometres on the globe."""
+    lat, lon = np.radians(places[:, 0]), np.radians(places[:, 1])
+    points = np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=1)
+    return sealed_form(CostArrays(GREAT_CIRCLE, _NO_MATRIX, _NO_SITES, points, base, factor * EARTH_RADIUS))
+
+
+def sealed_form(given: CostArrays) -> CostArrays:
+    """The same with arrays read-only, contiguous and of their one type, so that a kernel is compiled once.
+
+    Arrays that only the caller holds should come read-only: others are copied.
+    """
+    return CostArrays(
+        int(given.kind),
+        frozen(given.matrix, np.float64, "matrix"),
+        frozen(given.site_of, np.int32, "site_of"),
+        frozen(given.points, np.float64, "points"),
+        float(given.base),
+        float(given.factor),
+    )
+
+
+def has_sites(form: CostArrays) -> bool:
+    """Whether nodes are on sites or in clusters."""
+    return form.kind in (SITES, CLUSTERS)
+
+
+def count_nodes(form: CostArrays) -> int:
+    """How many nodes the form speaks of."""
+    return len(form.site_of) if has_sites(form) else len(form.points)
+
+
+def taken(form: CostArrays, nodes: Ids) -> CostArrays:
+    """The form for some of the nodes, in the order given; sites stay as they are."""
+    if has_sites(form):
+        return form._replace(site_of=_read_only(form.site_of[nodes]))
+    return form._replace(points=_read_only(form.points[nodes]))
+
+
+def scaled(form: CostArrays, divisor: float) -> CostArrays:
+    """All costs divided by a number."""
+    matrix = _read_only(form.matrix / divisor)
+    return form._replace(matrix=matrix, base=form.base / divisor, factor=form.factor / divisor)
+
+
+def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    array.flags.writeable = False
+    return array
+
+
+def check_form(form: CostArrays, nodes: pa.StringArray, sites: pa.StringArray) -> None:
+    """Refuse arrays that do not give a positive finite cost, the same both ways, for every two nodes."""
+    if form.kind not in KINDS.values():
+        raise InputError(f"costs can't be of kind {form.kind}; the kinds are {', '.join(KINDS)}")
+    if count_nodes(form) != len(nodes):
+        raise InputError(
+            f"costs for {count_nodes(form):,} nodes come with {len(nodes):,} names; give as many"
+        )
+    if has_sites(form):
+        _check_sites(form, nodes, sites)
+    elif form.points.shape[1:] != (3,) or not np.isfinite(form.points).all():
+        raise InputError(f"points must be finite and of shape (n, 3), not {form.points.shape}")
+    elif not (0 < form.base < np.inf and 0 <= form.factor < np.inf):
+        raise InputError(
+            f"the base cost is {form.base:g} and the factor {form.factor:g}; give positive numbers"
+        )
+
+
+def _check_sites(form: CostArrays, nodes: pa.StringArray, sites: pa.StringArray) -> None:
+    count = len(sites)
+    beyond = np.flatnonzero((form.site_of < 0) | (form.site_of >= count))
+    if len(beyond):
+        site = form.site_of[beyond[0]]
+        raise InputError(f"node {name_at(nodes, beyond[0])} is on site {site}, and there are {count:,} sites")
+    if form.kind == CLUSTERS:
+        if form.matrix.shape != (1, 2) or not ((form.matrix > 0) & np.isfinite(form.matrix)).all():
+            raise InputError(f"clusters have two positive costs, inner and outer, not {form.matrix.tolist()}")
+        return
+    if form.matrix.shape != (count, count):
+        raise InputError(f"a matrix of shape {form.matrix.shape} does not fit {count:,} sites; give a square")
+    _check_matrix(form.matrix, sites)
+    _check_local_costs(form, sites)
+
+
+def _check_matrix(matrix: Floats, sites: pa.StringArray) -> None:
+    for start in range(0, len(matrix), _BLOCK):
+        rows = matrix[start : start + _BLOCK]
+        wrong = ~((rows > 0) & np.isfinite(rows) & (rows == matrix[:, start : start + _BLOCK].T))
+        own = np.arange(len(rows))
+        wrong[own, start + own] = ~(rows[own, start + own] >= 0)
+        if wrong.any():
+            u, v = np.argwhere(wrong)[0]
+            raise InputError(
+                f"the matrix says {rows[u, v]:g} from {name_at(sites, start + u)} to {name_at(sites, v)} and "
+                f"{matrix[v, start + u]:g} back; costs are positive, finite and symmetric"
+            )
+
+
+def _check_local_costs(form: CostArrays, sites: pa.StringArray) -> None:
+    """Refuse a site of several nodes without a cost inside it."""
+    crowded = np.bincount(form.site_of, minlength=len(sites)) > 1
+    local = np.diagonal(form.matrix)
+    without = np.flatnonzero(crowded & ~((local > 0) & np.isfinite(local)))
+    if len(without):
+        more = f" (and {len(without) - 1:,} more sites)" if len(without) > 1 else ""
+        raise InputError(
+            f"several nodes are on site {name_at(sites, without[0])}{more}, and nothing says what a link "
+            f"inside it costs; give local=, a positive number"
+        )
