@@ -82,6 +82,13 @@ def count_nodes(form: CostArrays) -> int:
     return len(form.site_of) if has_sites(form) else len(form.points)
 
 
+def same(one: CostArrays, other: CostArrays) -> bool:
+    """Whether two forms are of one kind and hold the same numbers."""
+    plain = (one.kind, one.base, one.factor) == (other.kind, other.base, other.factor)
+    arrays = ((one.matrix, other.matrix), (one.site_of, other.site_of), (one.points, other.points))
+    return plain and all(np.array_equal(first, second) for first, second in arrays)
+
+
 def taken(form: CostArrays, nodes: Ids) -> CostArrays:
     """The form for some of the nodes, in the order given; sites stay as they are."""
     if has_sites(form):

@@ -99,7 +99,7 @@ def _check_cells(matrix: Floats, names: pa.StringArray) -> None:
     for rows in _blocks(len(matrix)):
         wrong = (matrix[rows] <= 0) | np.isinf(matrix[rows])
         wrong[_diagonal(rows)] = False
-        count += np.count_nonzero(wrong)
+        count += int(np.count_nonzero(wrong))
         if first is None and count:
             at = np.argwhere(wrong)[0]
             first = (rows.start + at[0], at[1])
@@ -136,11 +136,11 @@ class _Differences:
         """Take in a block of pairs; `upper` flags each pair once, `start` is its first row and column."""
         known = ~np.isnan(there), ~np.isnan(back)
         both = upper & known[0] & known[1]
-        self.one_way += np.count_nonzero(upper & (known[0] ^ known[1]))
-        self.two_way += np.count_nonzero(both)
+        self.one_way += int(np.count_nonzero(upper & (known[0] ^ known[1])))
+        self.two_way += int(np.count_nonzero(both))
         share = np.zeros(there.shape)
         np.divide(np.abs(there - back), np.maximum(there, back), out=share, where=both)
-        self.unequal += np.count_nonzero(share)
+        self.unequal += int(np.count_nonzero(share))
         self.total += float(share.sum())
         at = np.unravel_index(int(share.argmax()), share.shape)
         if share[at] > self.greatest:
@@ -178,7 +178,7 @@ _RULES: dict[str, Any] = {"mean": _mean, "max": np.fmax, "min": np.fmin, "refuse
 
 
 def _difference_facts(seen: _Differences, names: pa.StringArray) -> dict[str, Any]:
-    facts = {
+    facts: dict[str, Any] = {
         "asymmetric_pairs": seen.unequal,
         "mean_difference": seen.total / seen.two_way if seen.two_way else 0.0,
         "greatest_difference": seen.greatest,

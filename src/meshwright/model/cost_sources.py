@@ -1,0 +1,234 @@
+"""Where matrices of costs come from: CSV, Parquet and NPY files, as squares or as lists of pairs.
+
+A square has a row and a column for each node, in any order where both are named. A list has the columns
+`source, target, cost`; a pair that it has in one direction alone costs the same in the other.
+"""
+
+import csv
+import io
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.csv
+import pyarrow.parquet as pq
+
+from meshwright.errors import InputError
+from meshwright.kernels.arrays import Floats, Ids
+from meshwright.model import pairs as sources
+from meshwright.model.cost_checks import check_all_known, lookup, name_at, unique_names
+from meshwright.model.cost_matrices import check_room
+from meshwright.model.files import part_files, reading
+from meshwright.model.names import NameSource, is_text, one_line, ranks
+from meshwright.model.pairs import Chunk, Columns, collect
+
+PAIRS = Columns("source", "target", "cost")
+
+_PACKED = (".gz", ".bz2", ".zst", ".lz4")
+_DELIMITERS = "\t,; "
+_CSV_BLOCK_BYTES = 1 << 24
+
+
+class Cells(NamedTuple):
+    """A square of numbers, NaN where there is none, and the names of its rows and columns, if any."""
+
+    values: npt.NDArray[Any]
+    names: pa.StringArray | None
+
+
+@contextmanager
+def named(path: str | Path) -> Iterator[None]:
+    """Begin errors about the numbers in a file with its name."""
+    try:
+        yield
+    except InputError as error:
+        text = str(error)
+        raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from error
+
+
+def as_square(matrix: npt.ArrayLike) -> npt.NDArray[Any]:
+    """What somebody gives as a matrix, as an array; rows of unequal lengths have no such form."""
+    try:
+        array = np.asarray(matrix)
+    except ValueError as error:
+        raise InputError(f"the matrix is no square of numbers: {one_line(error)}") from None
+    if array.ndim != 2:
+        raise InputError(
+            f"the matrix has {array.ndim} dimension(s); give a square, a row and a column a node"
+        )
+    return array
+
+
+def kind_of(path: Path) -> str:
+    """What a file's name says that it is: "npy", "parquet" (a folder too) or else "csv"."""
+    plain = path.with_suffix("") if path.suffix in _PACKED else path
+    if path.is_dir() or plain.suffix == ".parquet":
+        return "parquet"
+    return "npy" if plain.suffix == ".npy" else "csv"
+
+
+def from_npy(path: Path) -> Cells:
+    """Of an array that numpy has saved; it is mapped, not read."""
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, EOFError, OSError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise InputError(f"{path}: there is no such file; check the path") from None
+        raise InputError(f"{path} can't be read as an array of numpy: {one_line(error)}") from error
+    if not isinstance(array, np.ndarray):
+        raise InputError(f"{path} is an archive of arrays; save the matrix alone, with numpy.save")
+    return Cells(array, None)
+
+
+def from_csv(path: Path, header: bool | None, delimiter: str | None) -> Cells:
+    """Of a text file, decompressed by its name, with or without names in the first row and column.
+
+    Without being told, the first line is taken for names if a cell of it is neither empty nor a number, and
+    cells are taken to be separated by what the line has of tab, comma, semicolon or blank, in this order.
+    """
+    with reading(path):
+        cells, delimiter = _first_row(path, delimiter)
+    if not cells:
+        raise InputError(f"{path} is empty; give a matrix of costs, or the columns source, target, cost")
+    if set(PAIRS.names) <= set(cells) and header is not False:
+        return _from_pairs(sources.from_csv(path, PAIRS, delimiter), path)
+    has_names = not all(map(_is_number, cells)) if header is None else header
+    check_room(len(cells))
+    with reading(path):
+        table = _read_square(path, len(cells), has_names, delimiter)
+    if not has_names:
+        return Cells(_values(table.columns, table.num_rows), None)
+    return _matched(table.column(0), cells[1:], table.columns[1:], path)
+
+
+def _first_row(path: Path, delimiter: str | None) -> tuple[list[str], str]:
+    """The cells of the first line that is not blank, and what separates them."""
+    with pa.input_stream(str(path), compression="detect") as stream:
+        text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
+        line = next((line for line in text if line.strip()), "")
+        mark = delimiter or next((mark for mark in _DELIMITERS if mark in line.strip("\r\n")), ",")
+        try:
+            return next(csv.reader(chain([line], text), delimiter=mark), []), mark
+        except (csv.Error, TypeError) as error:
+            raise InputError(f"{path}: the first row can't be read: {error}") from None
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.strip() or "nan")
+    except ValueError:
+        return False
+    return True
+
+
+def _read_square(path: Path, width: int, has_names: bool, delimiter: str) -> pa.Table:
+    columns = [str(place) for place in range(width)]
+    types = dict.fromkeys(columns, pa.float64()) | ({"0": pa.string()} if has_names else {})
+    with pa.input_stream(str(path), compression="detect") as stream:
+        return pyarrow.csv.read_csv(
+            stream,
+            # On one thread errors tell the row.
+            read_options=pyarrow.csv.ReadOptions(
+                column_names=columns,
+                skip_rows_after_names=int(has_names),
+                block_size=_CSV_BLOCK_BYTES,
+                use_threads=False,
+            ),
+            parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            convert_options=pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=False),
+        )
+
+
+def from_parquet(path: Path) -> Cells:
+    """Of a Parquet file or a folder of them: a column of numbers for each node, and one of names.
+
+    Without a column of names, rows are in the order of the columns.
+    """
+    with reading(path):
+        parts = part_files(path)
+        if not parts:
+            raise InputError(f"{path} holds no *.parquet file; give a Parquet file or a folder of them")
+        schema = pq.read_schema(parts[0])
+    if set(PAIRS.names) <= set(schema.names):
+        return _from_pairs(sources.from_parquet(path, PAIRS), path)
+    texts = [field.name for field in schema if is_text(field.type)]
+    numbers = [field.name for field in schema if not is_text(field.type)]
+    if len(texts) > 1:
+        raise InputError(f"{path} has the columns of text {texts[0]!r} and {texts[1]!r}; keep that of names")
+    check_room(len(numbers))
+    with reading(path):
+        table = pa.concat_tables([pq.read_table(part) for part in parts])
+    columns = [_as_double(table, name, path) for name in numbers]
+    rows = table.column(texts[0]) if texts else pa.array(numbers, pa.string())
+    if len(rows) != table.num_rows:
+        raise InputError(f"{path} has {table.num_rows:,} rows and {len(numbers):,} columns; give a square")
+    return _matched(rows, numbers, columns, path)
+
+
+def _as_double(table: pa.Table, name: str, path: Path) -> pa.ChunkedArray:
+    column = table.column(name)
+    if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
+        raise InputError(f"{path}: column {name!r} is {column.type}; costs are numbers: cast it to double")
+    return column.cast(pa.float64(), safe=False)
+
+
+def _values(columns: list[pa.ChunkedArray], rows: int) -> Floats:
+    values = np.empty((rows, len(columns)))
+    for place, column in enumerate(columns):
+        values[:, place] = column.to_numpy()
+    return values
+
+
+def _matched(rows: Any, column_names: NameSource, columns: list[pa.ChunkedArray], path: Path) -> Cells:
+    """The square with its rows in the order of its columns, which must have the same names."""
+    names = unique_names(column_names, "column", str(path))
+    row_names = unique_names(rows, "row", str(path))
+    way_out = "a matrix of costs has both for each node"
+    place = lookup(row_names, names)
+    check_all_known(place, names, "has a column and no row", way_out)
+    check_all_known(lookup(names, row_names), row_names, "has a row and no column", way_out)
+    values = _values(columns, len(row_names))
+    return Cells(values if (place == np.arange(len(place))).all() else values[place], names)
+
+
+def _from_pairs(chunks: Iterable[Chunk], path: Path) -> Cells:
+    """The square of a list of pairs."""
+    found = collect(chunks, PAIRS)
+    both = pa.chunked_array([found.first_names, found.second_names]).combine_chunks()
+    names, _ = ranks(both if not isinstance(both, pa.ChunkedArray) else pa.concat_arrays(both.chunks))
+    check_room(len(names))
+    u = lookup(names, found.first_names)[found.first_ids]
+    v = lookup(names, found.second_names)[found.second_ids]
+    assert found.values is not None
+    values = np.full((len(names), len(names)), np.nan)
+    values[u, v] = found.values
+    _check_agreement(values, names, u, v, found.values, path)
+    np.copyto(values, values.T.copy(), where=np.isnan(values))
+    return Cells(values, names)
+
+
+def _check_agreement(
+    values: Floats, names: pa.StringArray, u: Ids, v: Ids, given: Floats, path: Path
+) -> None:
+    """Refuse a pair that comes twice in one direction with two costs."""
+    kept = values[u, v]
+    other = np.flatnonzero((kept != given) & ~(np.isnan(kept) & np.isnan(given)) & (u != v))
+    if len(other):
+        row = int(other[0])
+        raise InputError(
+            f"{path}, row {row + 1}: {name_at(names, u[row])} to {name_at(names, v[row])} costs "
+            f"{given[row]:g} here and {kept[row]:g} further on; give one cost"
+        )
+
+
+READERS: dict[str, Callable[[Path], Cells]] = {
+    "npy": from_npy,
+    "parquet": from_parquet,
+    "csv": lambda path: from_csv(path, None, None),
+}
+"""By what a file is; see `kind_of`."""
