@@ -39,8 +39,8 @@ def mean_cost(form: CostArrays, seed: int) -> Mean:
     inside = held * (held - 1) // 2
     if form.kind == CLUSTERS:
         inner, outer = form.matrix[0]
-        share = int(inside.sum()) / pairs
-        return Mean(float(inner * share + outer * (1 - share)))
+        within = int(inside.sum())
+        return Mean(float(inner * within + outer * (pairs - within)) / pairs)
     return Mean(_sum_by_site(form.matrix[: len(held), : len(held)], held, inside) / pairs)
 
 

@@ -132,7 +132,7 @@ def _from_mapping(source: Mapping[str, Iterable[float]], columns: tuple[str, ...
             numbers = np.empty(0)
         if numbers.shape != (len(columns),):
             raise InputError(
-                f"the coordinates of {name!r} are {given!r}; give {len(columns)} numbers, {', '.join(columns)}"
+                f"the place of {name!r} is {given!r}; give {len(columns)} numbers: {', '.join(columns)}"
             )
         values[row] = numbers
     return Located(nodes, values)

@@ -57,6 +57,8 @@ def as_square(matrix: npt.ArrayLike) -> npt.NDArray[Any]:
         array = np.asarray(matrix)
     except ValueError as error:
         raise InputError(f"the matrix is no square of numbers: {one_line(error)}") from None
+    if array.shape == (0,):
+        return np.empty((0, 0))
     if array.ndim != 2:
         raise InputError(
             f"the matrix has {array.ndim} dimension(s); give a square, a row and a column a node"
@@ -82,7 +84,7 @@ def from_npy(path: Path) -> Cells:
         raise InputError(f"{path} can't be read as an array of numpy: {one_line(error)}") from error
     if not isinstance(array, np.ndarray):
         raise InputError(f"{path} is an archive of arrays; save the matrix alone, with numpy.save")
-    return Cells(array, None)
+    return Cells(as_square(array), None)
 
 
 def from_csv(path: Path, header: bool | None, delimiter: str | None) -> Cells:
@@ -92,28 +94,35 @@ def from_csv(path: Path, header: bool | None, delimiter: str | None) -> Cells:
     cells are taken to be separated by what the line has of tab, comma, semicolon or blank, in this order.
     """
     with reading(path):
-        cells, delimiter = _first_row(path, delimiter)
-    if not cells:
+        first = _first_row(path, delimiter)
+    if not first.cells:
         raise InputError(f"{path} is empty; give a matrix of costs, or the columns source, target, cost")
-    if set(PAIRS.names) <= set(cells) and header is not False:
-        return _from_pairs(sources.from_csv(path, PAIRS, delimiter), path)
-    has_names = not all(map(_is_number, cells)) if header is None else header
-    check_room(len(cells))
+    if set(PAIRS.names) <= set(first.cells) and header is not False:
+        return _from_pairs(sources.from_csv(path, PAIRS, first.delimiter), path)
+    has_names = not all(map(_is_number, first.cells)) if header is None else header
+    check_room(len(first.cells))
     with reading(path):
-        table = _read_square(path, len(cells), has_names, delimiter)
+        table = _read_square(path, first, has_names)
     if not has_names:
         return Cells(_values(table.columns, table.num_rows), None)
-    return _matched(table.column(0), cells[1:], table.columns[1:], path)
+    return _matched(table.column(0), first.cells[1:], table.columns[1:], path)
 
 
-def _first_row(path: Path, delimiter: str | None) -> tuple[list[str], str]:
-    """The cells of the first line that is not blank, and what separates them."""
+class _FirstRow(NamedTuple):
+    """The cells of the first line that is not blank, what separates them, and the blank lines before."""
+
+    cells: list[str]
+    delimiter: str
+    blank_lines: int
+
+
+def _first_row(path: Path, delimiter: str | None) -> _FirstRow:
     with pa.input_stream(str(path), compression="detect") as stream:
         text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
-        line = next((line for line in text if line.strip()), "")
+        blank, line = next(((number, line) for number, line in enumerate(text) if line.strip()), (0, ""))
         mark = delimiter or next((mark for mark in _DELIMITERS if mark in line.strip("\r\n")), ",")
         try:
-            return next(csv.reader(chain([line], text), delimiter=mark), []), mark
+            return _FirstRow(next(csv.reader(chain([line], text), delimiter=mark), []), mark, blank)
         except (csv.Error, TypeError) as error:
             raise InputError(f"{path}: the first row can't be read: {error}") from None
 
@@ -126,8 +135,8 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _read_square(path: Path, width: int, has_names: bool, delimiter: str) -> pa.Table:
-    columns = [str(place) for place in range(width)]
+def _read_square(path: Path, first: _FirstRow, has_names: bool) -> pa.Table:
+    columns = [str(place) for place in range(len(first.cells))]
     types = dict.fromkeys(columns, pa.float64()) | ({"0": pa.string()} if has_names else {})
     with pa.input_stream(str(path), compression="detect") as stream:
         return pyarrow.csv.read_csv(
@@ -135,11 +144,12 @@ def _read_square(path: Path, width: int, has_names: bool, delimiter: str) -> pa.
             # On one thread errors tell the row.
             read_options=pyarrow.csv.ReadOptions(
                 column_names=columns,
+                skip_rows=first.blank_lines,
                 skip_rows_after_names=int(has_names),
                 block_size=_CSV_BLOCK_BYTES,
                 use_threads=False,
             ),
-            parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
+            parse_options=pyarrow.csv.ParseOptions(delimiter=first.delimiter, newlines_in_values=True),
             convert_options=pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=False),
         )
 

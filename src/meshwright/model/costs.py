@@ -1,4 +1,8 @@
-"""Costs: what a link between any two nodes costs."""
+"""Costs: what a link between any two nodes costs.
+
+[2] is Chen, Tock, Jacobsen and Vitenberg, *Weighted Overlay Design for Topic-based Publish/Subscribe Systems
+on Geo-Distributed Data Centers*, ICDCS 2015.
+"""
 
 from __future__ import annotations
 
@@ -20,6 +24,7 @@ from meshwright.model.cost_matrices import MatrixRules, check_room, checked_matr
 from meshwright.model.cost_means import mean_cost
 from meshwright.model.cost_sources import Cells, named
 from meshwright.model.dataset import (
+    MANIFEST,
     as_dataset,
     check_counts,
     make_manifest,
@@ -159,7 +164,7 @@ class Costs:
         return Costs(wanted, cost_forms.taken(self.form, places), self.site_names, facts)
 
     def normalised(self, *, seed: int = 0) -> Costs:
-        """The same costs divided by their mean over all pairs of distinct nodes, as in [2], section IX-A.
+        """The same costs divided by their mean over all pairs of distinct nodes ([2], IX-A).
 
         Exact with sites and clusters, which needs no look at pairs of nodes, and with coordinates up to 5,000
         nodes; beyond, the mean is that of a million pairs drawn by `seed`. The facts say which, and what the
@@ -240,6 +245,23 @@ class Costs:
         rules = MatrixRules(symmetrise=symmetrise, missing=missing)
         with named(path):
             return cls._of_cells(cost_sources.from_npy(Path(path)), names, rules)
+
+    @classmethod
+    def from_file(
+        cls,
+        path: str | Path,
+        names: NameSource | None = None,
+        *,
+        symmetrise: str = "mean",
+        missing: str = "refuse",
+    ) -> Costs:
+        """Of a file by its name: *.npy, *.parquet (or a folder of them), else CSV; or a dataset of costs."""
+        path = Path(path)
+        if (path / MANIFEST).is_file():
+            return cls.read(path)
+        rules = MatrixRules(symmetrise=symmetrise, missing=missing)
+        with named(path):
+            return cls._of_cells(cost_sources.READERS[cost_sources.kind_of(path)](path), names, rules)
 
     @classmethod
     def _of_cells(cls, cells: Cells, names: NameSource | None, rules: MatrixRules) -> Costs:
