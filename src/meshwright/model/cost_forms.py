@@ -117,12 +117,29 @@ def check_form(form: CostArrays, nodes: pa.StringArray, sites: pa.StringArray) -
         )
     if has_sites(form):
         _check_sites(form, nodes, sites)
-    elif form.points.shape[1:] != (3,) or not np.isfinite(form.points).all():
+    else:
+        _check_points(form)
+
+
+def _check_points(form: CostArrays) -> None:
+    if form.points.shape[1:] != (3,) or not np.isfinite(form.points).all():
         raise InputError(f"points must be finite and of shape (n, 3), not {form.points.shape}")
-    elif not (0 < form.base < np.inf and 0 <= form.factor < np.inf):
+    if not (form.base > 0 and form.factor >= 0):
+        raise InputError(f"the base is {form.base:g} and the factor {form.factor:g}; both must be positive")
+    with np.errstate(over="ignore"):
+        greatest = form.base + form.factor * _reach(form)
+    if not np.isfinite(greatest):
         raise InputError(
-            f"the base cost is {form.base:g} and the factor {form.factor:g}; give positive numbers"
+            "the greatest cost between two points is not finite; use a smaller factor or another unit"
         )
+
+
+def _reach(form: CostArrays) -> float:
+    """A distance that no two points exceed."""
+    if form.kind == GREAT_CIRCLE or not len(form.points):
+        return float(np.pi)
+    extent = np.ptp(form.points, axis=0)
+    return float(np.sqrt((extent * extent).sum()))
 
 
 def _check_sites(form: CostArrays, nodes: pa.StringArray, sites: pa.StringArray) -> None:

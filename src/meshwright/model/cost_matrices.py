@@ -215,6 +215,11 @@ def _path_costs(matrix: Floats, gaps: npt.NDArray[np.int64]) -> Floats:
     from scipy.sparse import csr_array
     from scipy.sparse.csgraph import dijkstra
 
+    check_memory(
+        f"a search for paths among {len(matrix):,} nodes",
+        5 * 8 * len(matrix) ** 2,
+        "give the missing costs, or put nodes on fewer sites",
+    )
     sources, row = np.unique(gaps[:, 0], return_inverse=True)
     distances: Floats = dijkstra(csr_array(np.nan_to_num(matrix)), indices=sources)
     return distances[row, gaps[:, 1]]

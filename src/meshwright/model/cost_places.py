@@ -159,11 +159,12 @@ def _read(path: Path, node: str, columns: tuple[str, ...]) -> pa.Table:
     with reading(path):
         if kind_of(path) == "parquet":
             return pa.concat_tables([pq.read_table(part) for part in part_files(path)])
+        delimiter = "\t" if ".tsv" in path.suffixes else ","
         types = {node: pa.string()} | dict.fromkeys(columns, pa.float64())
         with pa.input_stream(str(path), compression="detect") as stream:
             return pyarrow.csv.read_csv(
                 stream,
-                parse_options=pyarrow.csv.ParseOptions(newlines_in_values=True),
+                parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
                 convert_options=pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=False),
             )
 

@@ -51,8 +51,21 @@ def named(path: str | Path) -> Iterator[None]:
         raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from error
 
 
+def from_memory(matrix: Any, has_names: bool) -> Cells:
+    """Of what somebody gives as a matrix: rows, an array, or a pandas frame, whose labels are names.
+
+    With `has_names` labels are passed over. What an array masks has no number.
+    """
+    if hasattr(matrix, "columns") and hasattr(matrix, "index") and not has_names:
+        columns = [pa.chunked_array([column]) for column in as_square(matrix).T]
+        return _matched(list(matrix.index), list(matrix.columns), columns, "the frame")
+    return Cells(as_square(matrix), None)
+
+
 def as_square(matrix: npt.ArrayLike) -> npt.NDArray[Any]:
-    """What somebody gives as a matrix, as an array; rows of unequal lengths have no such form."""
+    """A matrix as an array; rows of unequal lengths have no such form."""
+    if isinstance(matrix, np.ma.MaskedArray):
+        return np.ma.filled(matrix.astype(np.float64), np.nan)
     try:
         array = np.asarray(matrix)
     except ValueError as error:
@@ -105,7 +118,7 @@ def from_csv(path: Path, header: bool | None, delimiter: str | None) -> Cells:
         table = _read_square(path, first, has_names)
     if not has_names:
         return Cells(_values(table.columns, table.num_rows), None)
-    return _matched(table.column(0), first.cells[1:], table.columns[1:], path)
+    return _matched(table.column(0), first.cells[1:], table.columns[1:], str(path))
 
 
 class _FirstRow(NamedTuple):
@@ -177,7 +190,7 @@ def from_parquet(path: Path) -> Cells:
     rows = table.column(texts[0]) if texts else pa.array(numbers, pa.string())
     if len(rows) != table.num_rows:
         raise InputError(f"{path} has {table.num_rows:,} rows and {len(numbers):,} columns; give a square")
-    return _matched(rows, numbers, columns, path)
+    return _matched(rows, numbers, columns, str(path))
 
 
 def _as_double(table: pa.Table, name: str, path: Path) -> pa.ChunkedArray:
@@ -194,10 +207,10 @@ def _values(columns: list[pa.ChunkedArray], rows: int) -> Floats:
     return values
 
 
-def _matched(rows: Any, column_names: NameSource, columns: list[pa.ChunkedArray], path: Path) -> Cells:
+def _matched(rows: Any, column_names: NameSource, columns: list[pa.ChunkedArray], origin: str) -> Cells:
     """The square with its rows in the order of its columns, which must have the same names."""
-    names = unique_names(column_names, "column", str(path))
-    row_names = unique_names(rows, "row", str(path))
+    names = unique_names(column_names, "column", origin)
+    row_names = unique_names(rows, "row", origin)
     way_out = "a matrix of costs has both for each node"
     place = lookup(row_names, names)
     check_all_known(place, names, "has a column and no row", way_out)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -36,6 +36,9 @@ from meshwright.model.interests import Interests
 from meshwright.model.names import NameSource, numbered
 from meshwright.model.pairs import Columns
 from meshwright.model.plain import plain
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -182,7 +185,7 @@ class Costs:
     @classmethod
     def from_matrix(
         cls,
-        matrix: npt.ArrayLike,
+        matrix: npt.ArrayLike | pd.DataFrame,
         names: NameSource | None = None,
         *,
         symmetrise: str = "mean",
@@ -190,13 +193,14 @@ class Costs:
     ) -> Costs:
         """Of a square array: row u, column v is the cost from u to v, NaN where it is not known.
 
-        Without names nodes are n000…, zero-padded, as in generated workloads. The diagonal is ignored. What a
+        A pandas frame brings its names, in any order of rows. Without names nodes are n000…, zero-padded, as
+        in generated workloads. The diagonal is ignored. What a
         pair costs whose directions differ is their `mean`, or `max`, or `min`, or `refuse`d. A pair without a
         number is `refuse`d, or takes the `other-direction`'s, or, where that is missing too, that of the
         cheapest `path` over pairs that are known.
         """
         rules = MatrixRules(symmetrise=symmetrise, missing=missing)
-        return cls._of_cells(Cells(cost_sources.as_square(matrix), None), names, rules)
+        return cls._of_cells(cost_sources.from_memory(matrix, names is not None), names, rules)
 
     @classmethod
     def from_csv(

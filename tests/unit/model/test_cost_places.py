@@ -141,7 +141,7 @@ def test_costs_of_clusters_are_positive_and_finite(prices: Any) -> None:
         Costs.clusters({"a": "x"}, **prices)
 
 
-def test_a_million_clusters_take_no_matrix() -> None:
+def test_as_many_clusters_as_nodes_take_no_matrix() -> None:
     names = [str(node) for node in range(100_000)]
     costs = Costs.clusters(dict(zip(names, names, strict=True)), inner=1, outer=2)
     assert costs.arrays().matrix.size == 2
@@ -180,10 +180,12 @@ def test_coordinates_come_from_mappings_files_tables_and_attributes(tmp_path: Pa
     table = pa.table({"node": ["b1", "b2", "b3"], "lat": lat, "lon": lon})
     pq.write_table(table, tmp_path / "places.parquet")
     table.to_pandas().to_csv(tmp_path / "places.csv.gz", index=False)
+    table.to_pandas().to_csv(tmp_path / "places.tsv", index=False, sep="\t")
     wanted = Costs.coordinates(dict(zip(["b1", "b2", "b3"], zip(lat, lon, strict=True), strict=True)), base=1)
     sources: list[Any] = [
         tmp_path / "places.parquet",
         str(tmp_path / "places.csv.gz"),
+        tmp_path / "places.tsv",
         table,
         table.to_pandas(),
         with_attributes(lat=lat, lon=lon),
@@ -231,6 +233,12 @@ def test_nodes_without_a_place_are_refused(places: Any, rule: str) -> None:
 def test_prices_and_metrics_that_make_no_cost_are_refused(options: Any, error: Any, rule: str) -> None:
     with pytest.raises(error, match=rule):
         Costs.coordinates({"a": (0, 0)}, **options)
+
+
+@pytest.mark.parametrize(("far", "factor"), [(1e200, 1.0), (1e100, 1e250)])
+def test_points_too_far_apart_for_a_finite_cost_are_refused(far: float, factor: float) -> None:
+    with pytest.raises(InputError, match="greatest cost between two points is not finite"):
+        Costs.coordinates({"a": (far, 0), "b": (0, far)}, base=1, factor=factor, metric="euclidean")
 
 
 def test_a_frame_of_many_nodes_stores_nothing_quadratic() -> None:

@@ -6,6 +6,7 @@ import sys
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from meshwright import machine
@@ -40,6 +41,21 @@ def test_a_matrix_gives_each_pair_its_cost_by_name(cities: Costs) -> None:
 def test_without_names_nodes_are_numbered_as_in_generated_workloads() -> None:
     costs = Costs.from_matrix(np.ones((11, 11)))
     assert costs.nodes.to_pylist()[:2] == ["n00", "n01"]
+
+
+def test_a_frame_brings_its_names_whatever_the_order_of_its_rows(cities: Costs) -> None:
+    frame = pd.DataFrame(MATRIX, index=CITIES, columns=CITIES)
+    assert Costs.from_matrix(frame.iloc[::-1]) == cities
+    assert Costs.from_matrix(frame.set_axis([5, 6, 7]), CITIES) == cities
+    with pytest.raises(InputError, match="names are strings"):
+        Costs.from_matrix(frame.set_axis([5, 6, 7]))
+
+
+def test_masked_cells_have_no_number() -> None:
+    given = np.ma.masked_equal([[0, 2], [9, 0]], 9)
+    with pytest.raises(InputError, match="no cost from 'n1' to 'n0'"):
+        Costs.from_matrix(given)
+    assert of(Costs.from_matrix(given, missing="other-direction"), "n0", "n1") == 2
 
 
 @pytest.mark.parametrize("diagonal", [0.0, -1.0, NAN, INF, 7.0])
