@@ -3,9 +3,9 @@
     python -m benchmarks.costs [--nodes 4000] [--matrix FILE …] [--places FILE]
 
 For every form the nanoseconds of processor time that a kernel pays a pair, over pairs in order of their ids
-and over random ones, and the bytes held. Then, for each matrix of round-trip times given, how long it takes to
-read, what was done to it, and the mean by which it is normalised; with a table of places (`city, Lat, Long`),
-how well distances on the globe explain the times of the last matrix.
+and over random ones, and the bytes held. Then, for each matrix of round-trip times given, how long it takes
+to read, what was done to it, and the mean by which it is normalised; with a table of places
+(`city, Lat, Long`), how well distances on the globe explain the times of the last matrix.
 """
 
 import argparse

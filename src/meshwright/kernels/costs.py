@@ -1,8 +1,8 @@
 """What a link costs: the one function that every kernel with costs calls, and loops over it.
 
 Nothing but additions, multiplications, divisions and square roots, which are rounded alike everywhere: a cost
-has the same bits in whatever loop, on whatever machine it is computed. A library's arcsine is not so: its
-scalar and its vector form differ in the last bit.
+has the same bits in whatever loop, on whatever machine it is computed. A library's arcsine promises no such
+thing.
 """
 
 import math
@@ -39,7 +39,7 @@ def _angle(square: float) -> float:
     """The angle between two places on a sphere of radius 1, `square` a quarter of their distance squared.
 
     That is 2 arcsin(sqrt(square)), by the rational function of Sun's fdlibm, with a relative error of 5e-16;
-    towards the opposite side of the sphere rounding in `square` grows to 3e-8, which is 20 cm on Earth.
+    towards the opposite side of the sphere rounding in `square` comes to 3e-8 radians, 20 cm on Earth.
     """
     is_near = square <= 0.25
     s = square if is_near else 0.5 * (1.0 - math.sqrt(min(square, 1.0)))

@@ -51,11 +51,11 @@ class Checked(NamedTuple):
     facts: dict[str, Any]
 
 
-def check_room(count: int, what: str = "nodes") -> None:
-    """Refuse a matrix that does not fit; worth asking before it is read."""
+def check_room(count: int, copies: int = 3) -> None:
+    """Refuse a matrix of which so many copies do not fit at a time; worth asking before it is read."""
     check_memory(
-        f"a matrix of the costs between {count:,} {what}",
-        3 * 8 * count * count,
+        f"a matrix of the costs between {count:,} nodes",
+        copies * 8 * count * count,
         "put nodes on sites (Costs.sites), or give coordinates (Costs.coordinates)",
     )
 

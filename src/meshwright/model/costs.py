@@ -194,10 +194,9 @@ class Costs:
         """Of a square array: row u, column v is the cost from u to v, NaN where it is not known.
 
         A pandas frame brings its names, in any order of rows. Without names nodes are n000…, zero-padded, as
-        in generated workloads. The diagonal is ignored. What a
-        pair costs whose directions differ is their `mean`, or `max`, or `min`, or `refuse`d. A pair without a
-        number is `refuse`d, or takes the `other-direction`'s, or, where that is missing too, that of the
-        cheapest `path` over pairs that are known.
+        in generated workloads. The diagonal is ignored. What a pair costs whose directions differ is their
+        `mean`, or `max`, or `min`, or `refuse`d. A pair without a number is `refuse`d, or takes the
+        `other-direction`'s, or, where that is missing too, that of the cheapest `path` over known pairs.
         """
         rules = MatrixRules(symmetrise=symmetrise, missing=missing)
         return cls._of_cells(cost_sources.from_memory(matrix, names is not None), names, rules)
