@@ -1,0 +1,46 @@
+"""A binary heap of numbered prices: the least price on top, and of equal ones the least number.
+
+The heap is the first `count` places of two arrays, so that whoever filled them need not copy.
+"""
+
+from typing import Any
+
+from numba import njit
+
+from meshwright.kernels.arrays import Floats, Offsets
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _before(price: float, code: int, other_price: float, other_code: int) -> Any:
+    return price < other_price or (price == other_price and code < other_code)
+
+
+@njit(cache=True, nogil=True)
+def sink(prices: Floats, codes: Offsets, count: int, at: int, price: float, code: int) -> None:
+    """Put a pair at place `at`, whose content is given up, or as far under it as it must go."""
+    child = 2 * at + 1
+    while child < count:
+        right = child + 1
+        if right < count and _before(prices[right], codes[right], prices[child], codes[child]):
+            child = right
+        if not _before(prices[child], codes[child], price, code):
+            break
+        prices[at], codes[at] = prices[child], codes[child]
+        at, child = child, 2 * child + 1
+    prices[at], codes[at] = price, code
+
+
+@njit(cache=True, nogil=True)
+def make_heap(prices: Floats, codes: Offsets, count: int) -> None:
+    """Order the first `count` places as a heap, in linear time."""
+    for at in range(count // 2 - 1, -1, -1):
+        sink(prices, codes, count, at, prices[at], codes[at])
+
+
+@njit(cache=True, nogil=True)
+def drop_top(prices: Floats, codes: Offsets, count: int) -> int:
+    """Take the top away; return how many are left."""
+    count -= 1
+    if count:
+        sink(prices, codes, count, 0, prices[count], codes[count])
+    return count
