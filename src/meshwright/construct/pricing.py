@@ -14,6 +14,7 @@ from meshwright.kernels.greedy import CAP
 from meshwright.kernels.prices import TIGHT, UnionTrees, start_trees
 from meshwright.kernels.topic_components import TopicComponents, start_components, unite_labelled
 from meshwright.machine import check_memory, cores, threads
+from meshwright.model.cost_forms import taken
 from meshwright.progress import CANCEL, Progress, Ticks, run_with_ticks
 from meshwright.seeds import generator
 
@@ -40,15 +41,6 @@ class PricedResult:
     prices: Floats
     dual_value: float
     pairs_examined: int
-
-
-def costs_among(costs: CostArrays, nodes: Ids) -> CostArrays:
-    """The costs among some nodes, which are numbered anew."""
-    site_of = costs.site_of[nodes] if len(costs.site_of) else costs.site_of
-    points = costs.points[nodes] if len(costs.points) else costs.points
-    for array in (site_of, points):
-        array.flags.writeable = False
-    return costs._replace(site_of=site_of, points=points)
 
 
 def estimated_bytes(problem: GreedyProblem, rule: int) -> int:
@@ -93,11 +85,11 @@ def run_by_price(
     if not problem.topic_count:
         nothing = np.empty((0, 2), np.int32)
         return PricedResult(edges=nothing, prices=np.empty(0), dual_value=0.0, pairs_examined=0)
-    pairs = _run(problem, costs_among(costs, problem.nodes), rule, ticks, min(thread_count, threads()))
-    taken, examined = int(pairs.counts[0]), int(pairs.counts[1])
+    pairs = _run(problem, taken(costs, problem.nodes), rule, ticks, min(thread_count, threads()))
+    count, examined = int(pairs.counts[0]), int(pairs.counts[1])
     return PricedResult(
-        edges=problem.nodes[pairs.edges[:taken]],
-        prices=pairs.prices[:taken].copy(),
+        edges=problem.nodes[pairs.edges[:count]],
+        prices=pairs.prices[:count].copy(),
         dual_value=float(pairs.dual[kernel.VALUE]),
         pairs_examined=examined,
     )

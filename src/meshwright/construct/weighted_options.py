@@ -2,17 +2,60 @@
 
 from dataclasses import dataclass
 
-from meshwright.construct.options import TIES, _check_choice, _check_whole
+from meshwright.construct.options import TIES, _check_choice, _check_flag, _check_whole
+from meshwright.errors import OptionError
+
+
+@dataclass(frozen=True, kw_only=True)
+class TrMawOptions:
+    """How trees settle ties, and whether edges are removed afterwards.
+
+    Attributes:
+        ties: which of the pairs with the least cost is taken: the first of all pairs of nodes, with the nodes
+            `shuffled` by the seed, or also sorted by the number of their topics, `small-first` or
+            `large-first`. All topics have the same order.
+        reverse_delete: remove what no topic needs afterwards, the dearest first.
+        memory_limit: bytes that reverse delete may take; four fifths of what is free, unless given.
+    """
+
+    ties: str = "shuffled"
+    reverse_delete: bool = False
+    memory_limit: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_choice("ties", self.ties, TIES)
+        _check_flag("reverse_delete", self.reverse_delete)
+        _check_whole("memory_limit", self.memory_limit, 1)
 
 
 @dataclass(frozen=True, kw_only=True)
 class GrMawOptions:
-    """How the greedy by cost settles ties, and the memory it may take.
+    """How the greedy by cost settles ties, whether edges are removed afterwards, and the memory it may take.
 
     Attributes:
         ties: which of the edges with the least cost per contribution is taken, as for Greedy Merge: the first
             of all pairs of nodes, with the nodes `shuffled` by the seed, or also sorted by the number of
             their topics, `small-first` or `large-first`.
+        reverse_delete: remove what no topic needs afterwards, the last that was taken first.
+        memory_limit: bytes that may be taken; four fifths of what is free, unless given.
+    """
+
+    ties: str = "shuffled"
+    reverse_delete: bool = False
+    memory_limit: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_choice("ties", self.ties, TIES)
+        _check_flag("reverse_delete", self.reverse_delete)
+        _check_whole("memory_limit", self.memory_limit, 1)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PdMawOptions:
+    """How the primal-dual algorithm settles ties, and the memory it may take.
+
+    Attributes:
+        ties: which of the edges that become tight first is taken, as for `gr-maw`.
         memory_limit: bytes that may be taken; four fifths of what is free, unless given.
     """
 
@@ -22,3 +65,51 @@ class GrMawOptions:
     def __post_init__(self) -> None:
         _check_choice("ties", self.ties, TIES)
         _check_whole("memory_limit", self.memory_limit, 1)
+
+
+DIVISIONS = ("k-means", "landmarks", "sites")
+
+
+@dataclass(frozen=True, kw_only=True)
+class DcMawOptions:
+    """How the nodes are divided by their costs, and how the parts are conquered and combined.
+
+    Attributes:
+        divide_by: clusters of nodes with like costs by `k-means`, bins of nodes that see `landmarks` alike,
+            or the `sites` that nodes are on.
+        partitions: the number of parts, for k-means.
+        part_size: the mean number of nodes in a part, for k-means, instead of the number of parts; 100, the
+            paper's clusters, unless given.
+        landmarks: how many nodes the others measure their cost to, for landmarks.
+        cost_levels: into how many levels the costs to landmarks are put, for landmarks.
+        ties: as for `gr-maw`, within each part.
+        most_stars: how many representatives one combine may take; where there are more, parts are combined in
+            a tree.
+        reverse_delete: remove what no topic needs afterwards, the dearest first.
+        memory_limit: bytes that a part or a combine may take; four fifths of what is free, unless given.
+    """
+
+    divide_by: str = "k-means"
+    partitions: int | None = None
+    part_size: int | None = None
+    landmarks: int = 6
+    cost_levels: int = 3
+    ties: str = "shuffled"
+    most_stars: int = 20_000
+    reverse_delete: bool = False
+    memory_limit: int | None = None
+
+    def __post_init__(self) -> None:
+        _check_choice("divide_by", self.divide_by, DIVISIONS)
+        _check_choice("ties", self.ties, TIES)
+        _check_flag("reverse_delete", self.reverse_delete)
+        for name in ("partitions", "part_size", "memory_limit"):
+            _check_whole(name, getattr(self, name), 1)
+        for name, least in (("landmarks", 1), ("cost_levels", 1), ("most_stars", 2)):
+            _check_whole(name, getattr(self, name), least, required=True)
+        if self.partitions is not None and self.part_size is not None:
+            raise OptionError("partitions and part_size are given; each sets the number of parts, give one")
+        if self.divide_by != "k-means" and (self.partitions or self.part_size):
+            raise OptionError(
+                f"partitions and part_size are for k-means; {self.divide_by} has as many parts as it finds"
+            )
