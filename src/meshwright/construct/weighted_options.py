@@ -82,6 +82,7 @@ class DcMawOptions:
             paper's clusters, unless given.
         landmarks: how many nodes the others measure their cost to, for landmarks.
         cost_levels: into how many levels the costs to landmarks are put, for landmarks.
+        least_bin: bins of fewer nodes are dissolved into others, for landmarks.
         ties: as for `gr-maw`, within each part.
         most_stars: how many representatives one combine may take; where there are more, parts are combined in
             a tree.
@@ -94,6 +95,7 @@ class DcMawOptions:
     part_size: int | None = None
     landmarks: int = 6
     cost_levels: int = 3
+    least_bin: int = 10
     ties: str = "shuffled"
     most_stars: int = 20_000
     reverse_delete: bool = False
@@ -105,7 +107,7 @@ class DcMawOptions:
         _check_flag("reverse_delete", self.reverse_delete)
         for name in ("partitions", "part_size", "memory_limit"):
             _check_whole(name, getattr(self, name), 1)
-        for name, least in (("landmarks", 1), ("cost_levels", 1), ("most_stars", 2)):
+        for name, least in (("landmarks", 1), ("cost_levels", 1), ("least_bin", 1), ("most_stars", 2)):
             _check_whole(name, getattr(self, name), least, required=True)
         if self.partitions is not None and self.part_size is not None:
             raise OptionError("partitions and part_size are given; each sets the number of parts, give one")
