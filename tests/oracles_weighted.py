@@ -1,4 +1,4 @@
-"""The algorithms for links that cost, written down from their pseudo-code, in fractions and without any speed."""
+"""The algorithms for links that cost, written down from their pseudo-code, in fractions and slow."""
 
 from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
@@ -141,7 +141,9 @@ def least_cost(topics_of: Topics, cost: Cost) -> float:
             for side in combinations(members, size):
                 inside = {first, *side}
                 outside = set(members) - inside
-                rows.append([(u in inside and v in outside) or (v in inside and u in outside) for u, v in pairs])
+                rows.append(
+                    [(u in inside and v in outside) or (v in inside and u in outside) for u, v in pairs]
+                )
     if not rows:
         return 0.0
     weights = np.array([cost(u, v) for u, v in pairs])

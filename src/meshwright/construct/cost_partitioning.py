@@ -30,7 +30,9 @@ def _by_sites(costs: Costs, options: DcMawOptions, seed: int) -> Ids:
     if site_of is None:
         raise OptionError("nodes at coordinates have no sites to divide them by; choose k-means or landmarks")
     if costs.node_count > 1 and len(np.unique(site_of)) == costs.node_count:
-        raise OptionError("every node has a site of its own, so sites divide nothing; choose k-means or landmarks")
+        raise OptionError(
+            "every node has a site of its own, so sites divide nothing; choose k-means or landmarks"
+        )
     return site_of
 
 
@@ -109,15 +111,15 @@ def _spread_centres(table: Floats, weights: Floats, count: int, random: np.rando
 
 def _squares(table: Floats, centres: Floats) -> Floats:
     """Squared distances by row and centre."""
-    found = (table**2).sum(axis=1)[:, None] - 2 * (table @ centres.T) + (centres**2).sum(axis=1)
-    return np.maximum(found, 0.0)
+    found: Floats = (table**2).sum(axis=1)[:, None] - 2 * (table @ centres.T) + (centres**2).sum(axis=1)
+    return found.clip(min=0.0)
 
 
 def _by_landmarks(costs: Costs, options: DcMawOptions, seed: int) -> Ids:
     """Bins of nodes that see the landmarks in the same order and on the same levels of cost.
 
-    Nodes of bins that are smaller than `DcMawOptions.least_bin` go to the bin, of those that are not, whose mean
-    costs to the landmarks are nearest to theirs; where all are smaller, there is one part.
+    Nodes of bins smaller than `DcMawOptions.least_bin` go to the one of the other bins whose mean costs to
+    the landmarks are nearest to theirs; where all bins are smaller, there is one part.
 
     Cost: O(nodes * landmarks), so it serves where k-means would be too much.
 
@@ -129,7 +131,7 @@ def _by_landmarks(costs: Costs, options: DcMawOptions, seed: int) -> Ids:
     seen = _seen_landmarks(costs, options.landmarks, seed)
     edges = np.quantile(seen, np.arange(1, options.cost_levels) / options.cost_levels)
     view = np.concatenate([np.argsort(seen, axis=1, kind="stable"), np.searchsorted(edges, seen)], axis=1)
-    bins = np.unique(view, axis=0, return_inverse=True)[1].reshape(-1)
+    bins = np.unique(view, axis=0, return_inverse=True)[1].reshape(-1).astype(np.int32)
     return _without_small(bins, seen, options.least_bin)
 
 

@@ -1,4 +1,4 @@
-"""The driver of the greedy by price, for the algorithms that take edges by cost per contribution or dual value."""
+"""The driver of the greedy by price, for every algorithm that takes edges by their costs."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -149,7 +149,7 @@ def _scale(state: TopicComponents, costs: CostArrays, nodes: int) -> Offsets:
 
 
 def _room(nodes: int) -> int:
-    return max(4 * nodes, min(_MOST_CANDIDATES, nodes * nodes // 2))
+    return max(2 * nodes, min(_MOST_CANDIDATES, nodes * nodes // 2))
 
 
 def _start_room(nodes: int) -> kernel.Room:
@@ -162,7 +162,7 @@ def _start_candidates(nodes: int) -> kernel.Candidates:
     return kernel.Candidates(
         prices=np.empty(size),
         codes=np.empty(size, np.int64),
-        count=np.zeros(1, np.int64),
+        size=np.zeros(1, np.int64),
         cut_price=np.full(1, np.inf),
         cut_code=np.zeros(1, np.int64),
     )
@@ -198,9 +198,9 @@ def _join(pairs: kernel.PricedPairs, chosen: list[kernel.Candidates]) -> kernel.
     if len(chosen) == 1:
         return chosen[0]
     return kernel.Candidates(
-        prices=np.concatenate([each.prices[: each.count[0]] for each in chosen]),
-        codes=np.concatenate([each.codes[: each.count[0]] for each in chosen]),
-        count=np.array([sum(each.count[0] for each in chosen)], np.int64),
+        prices=np.concatenate([each.prices[: each.size[0]] for each in chosen]),
+        codes=np.concatenate([each.codes[: each.size[0]] for each in chosen]),
+        size=np.array([sum(each.size[0] for each in chosen)], np.int64),
         cut_price=chosen[0].cut_price,
         cut_code=chosen[0].cut_code,
     )

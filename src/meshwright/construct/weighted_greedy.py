@@ -28,8 +28,8 @@ def weighted_greedy(
     one to two times that of Greedy Merge (measured), and the same memory: a byte a pair of nodes.
 
     Source: [2], Alg. 2. The paper computes every ratio in each step; this one is lazy
-    (`kernels/weighted_greedy.py`), since a ratio only rises. Where the paper takes "arg min", equal ratios are
-    settled by `GrMawOptions.ties`; edges come in the order in which they were taken.
+    (`kernels/weighted_greedy.py`), since a ratio only rises. Where the paper takes "arg min", ours settles
+    equal ratios by `GrMawOptions.ties`; edges come in the order in which they were taken.
 
     [2] Chen, Tock, Jacobsen, Vitenberg: Weighted Overlay Design for Topic-based Publish/Subscribe Systems on
     Geo-Distributed Data Centers, ICDCS 2015.

@@ -82,8 +82,8 @@ def take_edge_at(state: Any, trees: Any, u: int, v: int, now: float) -> int:
     return united
 
 
-# The loops below are over plain arrays, since each call with a tuple of arrays counts the references of all of
-# them, which costs more than a pair (half a microsecond, measured).
+# The loops below are over plain arrays: a call with a tuple of arrays counts the references of all of them,
+# which takes longer than a pair (half a microsecond, measured).
 
 
 @njit(cache=True, nogil=True)
@@ -93,7 +93,13 @@ def fill_contributions(state: Any, u: int, first: int, found: Ids, gains: Ids) -
     With bitsets, only the common topics are looked at in which not both ends are marked, and the place of an
     interest is the number of set bits before its own; without, both lists are walked.
     """
-    indptr, topic_ids, slots, names, bits = state.indptr, state.topic_ids, state.slots, state.names, state.bits
+    indptr, topic_ids, slots, names, bits = (
+        state.indptr,
+        state.topic_ids,
+        state.slots,
+        state.names,
+        state.bits,
+    )
     words = bits.shape[1] >> 1
     for k in range(len(found)):
         v = first + found[k]
@@ -123,7 +129,13 @@ def fill_contributions(state: Any, u: int, first: int, found: Ids, gains: Ids) -
 @njit(cache=True, nogil=True)
 def fill_paid(state: Any, trees: Any, u: int, first: int, found: Ids, gains: Ids, paid: Floats) -> None:
     """As `fill_contributions`, and what each edge has paid for the topics in which its ends are connected."""
-    indptr, topic_ids, slots, names, bits = state.indptr, state.topic_ids, state.slots, state.names, state.bits
+    indptr, topic_ids, slots, names, bits = (
+        state.indptr,
+        state.topic_ids,
+        state.slots,
+        state.names,
+        state.bits,
+    )
     parents, times = trees.parents, trees.times
     words = bits.shape[1] >> 1
     for k in range(len(found)):
@@ -177,11 +189,10 @@ def fill_prices(
 
 @njit(cache=True, nogil=True)
 def fill_most(state: Any, rule: int, u: int, first: int, found: Ids, most: Ids) -> None:
-    """For each pair, what its cost may at most be divided by: no price is under that. 0 where no edge contributes.
+    """For each pair, what its cost divided by is no more than its price; 0 where it has none.
 
     The loose topics of both ends bound the contribution. They don't bound a tight price, for which what was
-    paid counts too: that is bounded by all topics that the ends share, or, without bitsets, by those of the
-    lesser end.
+    paid counts too, but the topics that both ends have do, or, without bitsets, those of the lesser end.
     """
     indptr, loose, bits = state.indptr, state.loose, state.bits
     words = bits.shape[1] >> 1 if rule == TIGHT else 0
@@ -190,4 +201,8 @@ def fill_most(state: Any, rule: int, u: int, first: int, found: Ids, most: Ids) 
         v = first + found[k]
         rest = loose_u + loose[v]
         shared = min(topics_u, indptr[v + 1] - indptr[v])
+        if words and rest:
+            shared = 0
+            for w in range(words):
+                shared += popcount(bits[u, w] & bits[v, w])
         most[k] = min(rest, shared) if rule == RATIO or not rest else shared

@@ -177,7 +177,9 @@ def delete_in_reverse(over: SubOverlays, topic_count: int, longest: int, ticks: 
     """By edge, whether it stays; `longest` is the most subscribers that a topic has."""
     edges = len(over.link_starts) - 1
     kept = np.ones(edges, np.bool_)
-    missing = np.zeros(topic_count, np.int64)  # joins of the edges seen so far, less those of them that stayed
+    missing = np.zeros(
+        topic_count, np.int64
+    )  # joins of the edges seen so far, less those of them that stayed
     marks = np.full(len(over.starts) - 1, _NONE, np.int64)
     queues = np.empty((2, longest), np.int32)
     turn = 0

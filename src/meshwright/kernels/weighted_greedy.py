@@ -24,7 +24,7 @@ from meshwright.kernels.arrays import Floats, Ids, Offsets, Words
 from meshwright.kernels.bits import trailing_zeros
 from meshwright.kernels.cost_arrays import CostArrays
 from meshwright.kernels.costs import cost_between
-from meshwright.kernels.greedy import CAP, _reaching, _row_gains, _row_top, _row_work, _row_words
+from meshwright.kernels.greedy import CAP, _reaching, _row_gains, _row_top, _row_words, _row_work
 from meshwright.kernels.heap import drop_top, make_heap, sink
 from meshwright.kernels.prices import (
     TIGHT,
@@ -50,7 +50,9 @@ class PricedPairs(NamedTuple):
     store: Words  # a byte a pair, each row padded with zeros to 64
     starts: Offsets  # by row: its first word in the store
     tops: Ids  # by row: no pair of the row has a higher level
-    scale: Offsets  # [the level of the number whose bits are all 0, how many low bits of a price are left out]
+    scale: (
+        Offsets  # [the level of the number whose bits are all 0, how many low bits of a price are left out]
+    )
     edges: npt.NDArray[np.int32]  # (m, 2), in the order in which they were taken
     prices: Floats  # of the edges
     counts: Offsets  # [edges taken, pairs examined, components to unite]
@@ -62,7 +64,7 @@ class Candidates(NamedTuple):
 
     prices: Floats
     codes: Offsets
-    count: Offsets  # [how many]
+    size: Offsets  # [how many]
     cut_price: Floats  # [the least price put back], infinite when none was
     cut_code: Offsets  # [the least pair of that price put back]
 
@@ -77,7 +79,7 @@ class Room(NamedTuple):
 
 
 @njit(cache=True, nogil=True, inline="always")
-def level_of(scale: Offsets, price: float) -> int:
+def level_of(scale: Offsets, price: float) -> Any:
     """The level of a price: the exponent and some digits of the number, as its bits stand in memory."""
     if price == np.inf:
         return 0
@@ -109,8 +111,10 @@ def _find(words: Words, threshold: int, found: Ids) -> int:
 
 
 @njit(cache=True, nogil=True)
-def _put_off(costs: CostArrays, scale: Offsets, u: int, first: int, level: int, row: Any, room: Any, count: int) -> int:
-    """Bring down the levels of the pairs found by the most that they may contribute; keep those in `level`."""
+def _put_off(
+    costs: CostArrays, scale: Offsets, u: int, first: int, level: int, row: Any, room: Any, count: int
+) -> int:
+    """Bring down the levels of the pairs found by what their costs are divided by; keep those in `level`."""
     found, most = room.found, room.gains
     kept = 0
     for k in range(count):
@@ -132,7 +136,15 @@ def _cheaper_by_row(state: Any, u: int, count: int) -> Any:
 
 @njit(cache=True, nogil=True)
 def _price_row(
-    state: Any, trees: Any, costs: CostArrays, rule: int, now: float, u: int, first: int, room: Any, count: int
+    state: Any,
+    trees: Any,
+    costs: CostArrays,
+    rule: int,
+    now: float,
+    u: int,
+    first: int,
+    room: Any,
+    count: int,
 ) -> None:
     """The prices of the pairs found, each by itself or all by walking the topics of `u`."""
     found, gains, prices = room.found[:count], room.gains[:count], room.prices[:count]
@@ -149,9 +161,17 @@ def _price_row(
 
 @njit(cache=True, nogil=True)
 def _refresh_row(
-    state: Any, trees: Any, costs: CostArrays, pairs: Any, u: int, level: int, rule: int, room: Any, chosen: Any
+    state: Any,
+    trees: Any,
+    costs: CostArrays,
+    pairs: Any,
+    u: int,
+    level: int,
+    rule: int,
+    room: Any,
+    chosen: Any,
 ) -> int:
-    """Bring down the levels of a row that reach `level`, and choose its candidates; count what was examined."""
+    """Bring down the levels of a row that reach `level` and choose its candidates; count the pairs priced."""
     first = pairs.firsts[u]
     words = _row_words(pairs.store, pairs.starts, u)
     row = words.view(np.uint8)
@@ -160,7 +180,7 @@ def _refresh_row(
     count = _put_off(costs, pairs.scale, u, first, level, row, room, count)
     if count:
         _price_row(state, trees, costs, rule, pairs.dual[NOW], u, first, room, count)
-        if chosen.count[0] + count > len(chosen.prices):
+        if chosen.size[0] + count > len(chosen.prices):
             _halve(pairs, chosen)
         _choose(pairs.scale, u * len(pairs.tops) + first, level, row, room, count, chosen)
     pairs.tops[u] = _row_top(words, CAP)
@@ -171,9 +191,9 @@ def _refresh_row(
 def _choose(
     scale: Offsets, first_code: int, level: int, row: Any, room: Any, count: int, chosen: Any
 ) -> None:
-    """Give the pairs found their levels; those that reach `level` and are not behind the cut are candidates."""
+    """Give the pairs found their levels; those in `level` and before the cut become candidates."""
     found, prices = room.found, room.prices
-    out_prices, out_codes, out = chosen.prices, chosen.codes, chosen.count[0]
+    out_prices, out_codes, out = chosen.prices, chosen.codes, chosen.size[0]
     cut_price, cut_code = chosen.cut_price[0], chosen.cut_code[0]
     for k in range(count):
         i, price = found[k], prices[k]
@@ -184,7 +204,7 @@ def _choose(
             out += 1
             own = 0
         row[i] = own
-    chosen.count[0] = out
+    chosen.size[0] = out
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -196,7 +216,7 @@ def _is_before_cut(chosen: Any, price: float, code: int) -> Any:
 @njit(cache=True, nogil=True)
 def _halve(pairs: Any, chosen: Any) -> None:
     """Put the dearer half of the candidates back; they stand in the order of their pairs."""
-    count = chosen.count[0]
+    count = chosen.size[0]
     half = count // 2
     limit = np.partition(chosen.prices[:count], half)[half]
     under = 0
@@ -217,14 +237,14 @@ def _halve(pairs: Any, chosen: Any) -> None:
 def drop_behind_cut(pairs: Any, chosen: Any) -> None:
     """Put the candidates behind the cut back."""
     kept = 0
-    for at in range(chosen.count[0]):
+    for at in range(chosen.size[0]):
         price, code = chosen.prices[at], chosen.codes[at]
         if _is_before_cut(chosen, price, code):
             chosen.prices[kept], chosen.codes[kept] = price, code
             kept += 1
         else:
             _put_back(pairs, price, code)
-    chosen.count[0] = kept
+    chosen.size[0] = kept
 
 
 @njit(cache=True, nogil=True)
@@ -239,7 +259,7 @@ def _put_back(pairs: Any, price: float, code: int) -> None:
 @njit(cache=True, nogil=True)
 def clear_candidates(chosen: Candidates) -> None:
     """Before a level: no candidates, no cut."""
-    chosen.count[0] = 0
+    chosen.size[0] = 0
     chosen.cut_price[0] = np.inf
     chosen.cut_code[0] = 0
 
@@ -296,7 +316,7 @@ def settle(
 ) -> None:
     """Take the candidates in the order of their prices; put back those that have become too dear."""
     nodes = len(pairs.tops)
-    prices, codes, count = chosen.prices, chosen.codes, chosen.count[0]
+    prices, codes, count = chosen.prices, chosen.codes, chosen.size[0]
     make_heap(prices, codes, count)
     while count and pairs.counts[2]:
         if ticks[CANCEL]:
@@ -329,8 +349,8 @@ def settle_light_levels(
     room: Room,
     chosen: Candidates,
     ticks: Ticks,
-) -> int:
-    """Go down the levels on this thread until one has `heavy` pairs in its rows; return it, or 0 at the end."""
+) -> Any:
+    """Go down the levels on this thread until one has `heavy` pairs in its rows; return it, 0 at the end."""
     nodes = len(pairs.tops)
     while pairs.counts[2] and not ticks[CANCEL]:
         level = pairs.tops.max()
@@ -345,9 +365,7 @@ def settle_light_levels(
             if ticks[CANCEL]:
                 return 0
             if pairs.tops[u] >= level:
-                pairs.counts[1] += _refresh_row(
-                    state, trees, costs, pairs, u, level, rule, room, chosen
-                )
+                pairs.counts[1] += _refresh_row(state, trees, costs, pairs, u, level, rule, room, chosen)
         settle(state, trees, costs, pairs, level, rule, room, chosen, ticks)
     return 0
 

@@ -90,9 +90,7 @@ def test_all_forms_of_costs_give_a_topic_connected_overlay(name, place, workload
 def test_the_same_seed_gives_the_same_edges_and_another_does_not(name, workload):
     build, options = ALGORITHMS[name]
     costs = on_sites(workload, sites=2)
-    first, again, other = (
-        pairs(build(workload, costs, options, seed, None).edges) for seed in (1, 1, 2)
-    )
+    first, again, other = (pairs(build(workload, costs, options, seed, None).edges) for seed in (1, 1, 2))
     assert first == again
     assert first != other
 
@@ -151,7 +149,8 @@ def test_with_equal_costs_gr_maw_is_gm_for_every_order_of_ties():
 def test_neither_room_nor_threads_nor_the_form_of_interests_change_what_is_taken(build, monkeypatch):
     interests = mw.workloads.unif(150, 40, min_subscriptions=2, max_subscriptions=9, seed=3)
     options = GrMawOptions() if build is weighted_greedy else PdMawOptions()
-    for costs in (on_sites(interests, sites=3), at_random_points(interests)):
+    equal = Costs.clusters(dict.fromkeys(interests.nodes.to_pylist(), "one"), inner=1, outer=1)
+    for costs in (on_sites(interests, sites=3), at_random_points(interests), equal):
         expected = pairs(build(interests, costs, options, 0, None).edges)
         with monkeypatch.context() as patch:
             patch.setattr(pricing, "_MOST_CANDIDATES", 1)
