@@ -3,6 +3,7 @@
 from collections.abc import Callable, Mapping
 
 import numpy as np
+from scipy import sparse
 
 from meshwright.construct.weighted_options import DcMawOptions
 from meshwright.errors import OptionError
@@ -88,11 +89,16 @@ def _k_means(table: Floats, weights: Floats, count: int, random: np.random.Gener
         if np.array_equal(nearest, part_of):
             break
         part_of = nearest
-        sums = np.zeros_like(centres)
-        np.add.at(sums, part_of, table * weights[:, None])
-        sizes = np.bincount(part_of, weights, minlength=count)[:, None]
-        centres = np.where(sizes > 0, sums / np.maximum(sizes, 1), centres)
+        centres = _means(table, weights, part_of, centres)
     return part_of.astype(np.int32)
+
+
+def _means(table: Floats, weights: Floats, part_of: Ids, centres: Floats) -> Floats:
+    """The mean row of each cluster; an empty one keeps its centre."""
+    shape = (len(table), len(centres))
+    members = sparse.csr_array((weights, part_of, np.arange(len(table) + 1)), shape=shape)
+    sizes = np.bincount(part_of, weights, minlength=len(centres))[:, None]
+    return np.where(sizes > 0, (members.T @ table) / np.maximum(sizes, 1), centres)
 
 
 def _spread_centres(table: Floats, weights: Floats, count: int, random: np.random.Generator) -> Floats:
