@@ -1,13 +1,13 @@
 """What do the algorithms for links that cost take, beside Greedy Merge, and what do their links cost?
 
-    python -m benchmarks.weighted [--workload 1000x200 …] [--costs sites] [--algorithm gm gr-maw …] [--times 3]
+    python -m benchmarks.weighted [--workload 1000x200 …] [--costs sites] [--algorithm gm …] [--times 3]
 
 A workload is nodes x topics, unif: with 200 topics 20 to 100 subscriptions a node as in the paper's IX-B,
 with 1,000 topics 10 to 150. `sites` are 242 random places in a square with nodes at random among them: a link
-costs 1 and up to 283 more by distance. In `clusters` of 100 nodes it costs 1, between them 10; `equal` are all
-1. Every algorithm runs in a process of its own on the same interests and costs. Seconds are the best of some
-runs, with the processor's beside them; MB is the peak that building adds. `cost` and `bound` are those of all
-links, divided by half the nodes.
+costs 1 and up to 283 more by distance. In `clusters` of 100 nodes it costs 1, between them 10; `equal` are
+all 1. Every algorithm runs in a process of its own on the same interests and costs. Seconds are the best of
+some runs, with the processor's beside them; MB is the peak that building adds. `cost` and `bound` are those of
+all links, divided by half the nodes.
 """
 
 import argparse

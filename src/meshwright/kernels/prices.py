@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from meshwright.kernels.arrays import Floats, Ids
+from meshwright.kernels.arrays import Floats, Ids, Words
 from meshwright.kernels.bits import popcount
 from meshwright.kernels.cost_arrays import CostArrays
 from meshwright.kernels.costs import cost_between
@@ -191,18 +191,29 @@ def fill_prices(
 def fill_most(state: Any, rule: int, u: int, first: int, found: Ids, most: Ids) -> None:
     """For each pair, what its cost divided by is no more than its price; 0 where it has none.
 
-    The loose topics of both ends bound the contribution. They don't bound a tight price, for which what was
-    paid counts too, but the topics that both ends have do, or, without bitsets, those of the lesser end.
+    That is known of each end alone: the loose topics of both bound the contribution. They don't bound a tight
+    price, for which what was paid counts too, but the topics of the lesser end do.
     """
-    indptr, loose, bits = state.indptr, state.loose, state.bits
-    words = bits.shape[1] >> 1 if rule == TIGHT else 0
+    indptr, loose = state.indptr, state.loose
     topics_u, loose_u = indptr[u + 1] - indptr[u], loose[u]
     for k in range(len(found)):
         v = first + found[k]
         rest = loose_u + loose[v]
-        shared = min(topics_u, indptr[v + 1] - indptr[v])
-        if words and rest:
-            shared = 0
+        least = min(topics_u, indptr[v + 1] - indptr[v])
+        most[k] = min(rest, least) if rule == RATIO or not rest else least
+
+
+@njit(cache=True, nogil=True)
+def fill_most_by_bits(bits: Words, rule: int, u: int, first: int, found: Ids, most: Ids) -> None:
+    """As `fill_most`, by the topics that both ends have, less those where both are marked under RATIO."""
+    words = bits.shape[1] >> 1
+    for k in range(len(found)):
+        v = first + found[k]
+        shared = 0
+        if rule == RATIO:
+            for w in range(words):
+                shared += popcount((bits[u, w] & bits[v, words + w]) | (bits[u, words + w] & bits[v, w]))
+        else:
             for w in range(words):
                 shared += popcount(bits[u, w] & bits[v, w])
-        most[k] = min(rest, shared) if rule == RATIO or not rest else shared
+        most[k] = shared

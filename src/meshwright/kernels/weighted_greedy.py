@@ -27,9 +27,11 @@ from meshwright.kernels.costs import cost_between
 from meshwright.kernels.greedy import CAP, _reaching, _row_gains, _row_top, _row_words, _row_work
 from meshwright.kernels.heap import drop_top, make_heap, sink
 from meshwright.kernels.prices import (
+    RATIO,
     TIGHT,
     fill_contributions,
     fill_most,
+    fill_most_by_bits,
     fill_paid,
     fill_prices,
     take_edge_at,
@@ -128,10 +130,13 @@ def _put_off(
 
 @njit(cache=True, nogil=True)
 def _cheaper_by_row(state: Any, u: int, count: int) -> Any:
-    """Whether walking the topics of a node costs less than looking at `count` pairs of it."""
+    """Whether walking the topics of a node costs less than looking at `count` pairs of it.
+
+    Reading a slot costs as much as about four words of bitsets (measured).
+    """
     own_topics = state.indptr[u + 1] - state.indptr[u]
     pair_work = count * ((state.bits.shape[1] >> 1) or own_topics)
-    return own_topics < pair_work and _row_work(state, u) < pair_work
+    return own_topics < pair_work and 4 * _row_work(state, u) < pair_work
 
 
 @njit(cache=True, nogil=True)
@@ -178,6 +183,9 @@ def _refresh_row(
     count = _find(words, level, room.found)
     fill_most(state, rule, u, first, room.found[:count], room.gains)
     count = _put_off(costs, pairs.scale, u, first, level, row, room, count)
+    if count and state.bits.shape[1] and not (rule == RATIO and _cheaper_by_row(state, u, count)):
+        fill_most_by_bits(state.bits, rule, u, first, room.found[:count], room.gains)
+        count = _put_off(costs, pairs.scale, u, first, level, row, room, count)
     if count:
         _price_row(state, trees, costs, rule, pairs.dual[NOW], u, first, room, count)
         if chosen.size[0] + count > len(chosen.prices):
