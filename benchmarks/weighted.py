@@ -6,7 +6,7 @@ A workload is nodes x topics, unif: with 200 topics 20 to 100 subscriptions a no
 with 1,000 topics 10 to 150. `sites` are 242 random places in a square with nodes at random among them: a link
 costs 1 and up to 283 more by distance. In `clusters` of 100 nodes it costs 1, between them 10; `equal` are
 all 1. Every algorithm runs in a process of its own on the same interests and costs. Seconds are the best of
-some runs, with the processor's beside them; MB is the peak that building adds. `cost` and `bound` are those of
+some runs, the processor's beside them; MB is the peak that building adds. `cost` and `bound` are those of
 all links, divided by half the nodes.
 """
 
