@@ -8,8 +8,9 @@ from meshwright.construct.cost_partitioning import divide
 from meshwright.construct.gm import tie_order
 from meshwright.construct.greedy import GreedyProblem, make_problem
 from meshwright.construct.lists import Lists, join_lists, lists_of, split_lists, take_lists
-from meshwright.construct.parts import Part, Plan, group_parts, map_parts, shared_topics, threads_each
+from meshwright.construct.parts import Part, Plan, group_parts, map_parts, threads_each
 from meshwright.construct.reverse_delete import by_cost, reverse_delete
+from meshwright.construct.source import InProcess, Source, shared_topics
 from meshwright.construct.star_sets import star_set
 from meshwright.construct.weighted_options import DcMawOptions
 from meshwright.kernels.arrays import Flags, Ids
@@ -47,7 +48,7 @@ def weighted_divide_and_conquer(
     Geo-Distributed Data Centers, ICDCS 2015.
     """
     costs = costs.of(interests)
-    planned = plan(interests, costs, options, seed)
+    planned = plan(InProcess(interests), costs, options, seed)
     parts = _conquer_all(interests, costs.arrays(), planned, options, seed, progress)
     levels = 0
     while len(parts) > 1:
@@ -61,12 +62,11 @@ def weighted_divide_and_conquer(
     return Built(edges=edges, facts=_facts(parts, levels, len(edges)))
 
 
-def plan(interests: Interests, costs: Costs, options: DcMawOptions, seed: int) -> Plan:
-    """Divide the nodes by costs, which are those `of` the interests ([2], Alg. 6, line 1)."""
+def plan(source: Source, costs: Costs, options: DcMawOptions, seed: int) -> Plan:
+    """Divide the nodes by `costs`, which speak of them in the order of their ids ([2], Alg. 6, line 1)."""
     part_of = divide(costs, options, seed)
-    parts = part_of[np.repeat(np.arange(interests.node_count), np.diff(interests.indptr))]
-    shared = shared_topics(interests.topic_ids, parts, interests.topic_count)
-    return Plan(part_of=part_of, partitions=int(part_of.max(initial=-1)) + 1, shared=shared)
+    partitions = int(part_of.max(initial=-1)) + 1
+    return Plan(part_of=part_of, partitions=partitions, shared=source.shared(part_of))
 
 
 def conquer(
