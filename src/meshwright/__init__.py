@@ -21,6 +21,7 @@ from meshwright.errors import (
     SparkError,
 )
 from meshwright.evaluate import Evaluation, evaluate
+from meshwright.model.costs import Costs
 from meshwright.model.export import export
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
@@ -30,6 +31,7 @@ from meshwright.registry import Algorithm, algorithms, build, merge
 __all__ = [
     "Algorithm",
     "CapacityError",
+    "Costs",
     "DatasetError",
     "Evaluation",
     "InputError",

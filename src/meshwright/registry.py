@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from meshwright.construct.option_checks import check_flag
 from meshwright.construct.options import (
     DcbcDirectOptions,
     DcbcOptions,
@@ -16,9 +17,13 @@ from meshwright.construct.options import (
     MergeOptions,
     RingOptions,
 )
+from meshwright.construct.reverse_delete import delete_after
+from meshwright.construct.weighted_options import DcMawOptions, GrMawOptions, PdMawOptions, TrMawOptions
 from meshwright.errors import InputError, OptionError
+from meshwright.model.costs import Costs
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
+from meshwright.model.priced import priced
 from meshwright.model.union import union
 from meshwright.progress import Progress, StageTimer
 
@@ -31,20 +36,21 @@ class Algorithm:
         kind: "build" makes an overlay out of interests, "merge" one overlay out of several.
         summary: one line for people.
         topic_connected: whether it promises a topic-connected overlay; a merge, if all overlays given are.
-        needs_costs: whether it can't run without the costs of links.
-        load: "module:function" of (interests, options, seed, progress) -> Built; a merge has the `Union` of
-            the overlays instead of interests, and hands back its edges, in their order, before all others.
+        needs_costs: whether it chooses by the costs of links, and can't run without them.
+        load: "module:function" of (interests, costs, options, seed, progress) -> Built, where costs are those
+            of the interests' nodes by id, or None; a merge has the `Union` of the overlays instead of
+            interests, and hands back its edges, in their order, before all others.
         options: the frozen dataclass of its options, which checks itself.
-        spread: "module:function" of (job, options, seed) -> Spread, which builds the same in Spark's tasks;
-            none where the algorithm needs all interests in one place.
+        spread: "module:function" of (job, costs, options, seed) -> Spread, which builds the same in Spark's
+            tasks; none where the algorithm needs all interests in one place.
     """
 
-    kind: str
     summary: str
-    topic_connected: bool
-    needs_costs: bool
     load: str
     options: type
+    kind: str = "build"
+    topic_connected: bool = True
+    needs_costs: bool = False
     spread: str | None = None
 
     def make_options(self, values: Mapping[str, Any]) -> Any:
@@ -58,61 +64,73 @@ class Algorithm:
 
 _ALGORITHMS = {
     "gm": Algorithm(
-        kind="build",
         summary="Greedy Merge: the fewest links; time grows with the square of the nodes",
-        topic_connected=True,
-        needs_costs=False,
         load="meshwright.construct.gm:greedy_merge",
         options=GmOptions,
     ),
     "dc": Algorithm(
-        kind="build",
         summary="Divide and Conquer: Greedy Merge on parts, linked through a few nodes each; large fleets",
-        topic_connected=True,
-        needs_costs=False,
         load="meshwright.construct.dc:divide_and_conquer",
         options=DcOptions,
         spread="meshwright.pipeline.build.spread_dc:divide_and_conquer",
     ),
     "dcbc": Algorithm(
-        kind="build",
         summary="Bulk Clones: parts of nodes, each with all nodes of many topics; near gm in links, faster",
-        topic_connected=True,
-        needs_costs=False,
         load="meshwright.construct.dcbc:bulk_clones",
         options=DcbcOptions,
         spread="meshwright.pipeline.build.spread_bulk:bulk_clones",
     ),
     "dcbc-direct": Algorithm(
-        kind="build",
         summary="Bulk Clones without parts: links to nodes of many topics alone; linear, for large fleets",
-        topic_connected=True,
-        needs_costs=False,
         load="meshwright.construct.dcbc_direct:bulk_clones_direct",
         options=DcbcDirectOptions,
         spread="meshwright.pipeline.build.spread_bulk:bulk_clones_direct",
     ),
     "ring": Algorithm(
-        kind="build",
         summary="Ring-per-Topic: a ring for each topic; linear, and about two links for each interest",
-        topic_connected=True,
-        needs_costs=False,
         load="meshwright.construct.ring:ring_per_topic",
         options=RingOptions,
+    ),
+    "tr-maw": Algorithm(
+        summary="a minimum spanning tree for each topic: cheap inside a topic, dear in all",
+        needs_costs=True,
+        load="meshwright.construct.spanning_trees:tree_per_topic",
+        options=TrMawOptions,
+    ),
+    "gr-maw": Algorithm(
+        summary="the greedy by cost for each component removed: the cheapest links; grows with the square",
+        needs_costs=True,
+        load="meshwright.construct.weighted_greedy:weighted_greedy",
+        options=GrMawOptions,
+    ),
+    "pd-maw": Algorithm(
+        summary="the primal-dual algorithm: near gr-maw, and a lower bound on what any overlay costs",
+        needs_costs=True,
+        load="meshwright.construct.primal_dual:primal_dual",
+        options=PdMawOptions,
+    ),
+    "pdrd-maw": Algorithm(
+        summary="pd-maw without the links that no topic needs",
+        needs_costs=True,
+        load="meshwright.construct.primal_dual:primal_dual_reverse_delete",
+        options=PdMawOptions,
+    ),
+    "dc-maw": Algorithm(
+        summary="gr-maw on parts that are near to each other, linked through a few nodes; large fleets",
+        needs_costs=True,
+        load="meshwright.construct.weighted_dc:weighted_divide_and_conquer",
+        options=DcMawOptions,
+        spread="meshwright.pipeline.build.spread_dc:weighted_divide_and_conquer",
     ),
     "nm": Algorithm(
         kind="merge",
         summary="Naive Merge: few new links, between any nodes; time grows with the square of the nodes",
-        topic_connected=True,
-        needs_costs=False,
         load="meshwright.construct.merging:naive_merge",
         options=MergeOptions,
     ),
     "sm": Algorithm(
         kind="merge",
         summary="Star Merge: new links between a few nodes of each overlay; some more links, much less work",
-        topic_connected=True,
-        needs_costs=False,
         load="meshwright.construct.merging:star_merge",
         options=MergeOptions,
     ),
@@ -125,9 +143,20 @@ def algorithms() -> Mapping[str, Algorithm]:
 
 
 def build(
-    interests: Interests, algorithm: str, *, seed: int = 0, progress: Progress | None = None, **options: Any
+    interests: Interests,
+    algorithm: str,
+    *,
+    costs: Costs | None = None,
+    reverse_delete: bool = False,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **options: Any,
 ) -> Overlay:
     """Make an overlay out of `interests` by an algorithm of kind "build", with its own `options`.
+
+    With `costs` every link gets what it costs; algorithms that need costs also choose by them, and the others
+    don't. With `reverse_delete` links that no topic needs are removed afterwards, so that none is left which
+    could be; `construct.reverse_delete` says in which order.
 
     The same seed gives the same overlay. `overlay.facts` say how it was made: the algorithm, its options, the
     seed, the seconds of each stage, and what the algorithm itself counted.
@@ -136,10 +165,35 @@ def build(
     checked = chosen.make_options(options)
     if not isinstance(interests, Interests):
         raise InputError(f"build got a {type(interests).__name__}; give Interests")
+    check_flag("reverse_delete", reverse_delete)
+    check_costs(algorithm, costs)
+    own = None if costs is None else costs.of(interests)
     timer = StageTimer(progress)
-    built = imported(chosen.load)(interests, checked, seed, timer)
-    facts = how_made(algorithm, checked, seed) | built.facts | {"seconds": timer.seconds}
-    return Overlay.from_arrays(interests, built.edges, facts=facts, tables=built.tables)
+    built = imported(chosen.load)(interests, own, checked, seed, timer)
+    if reverse_delete:
+        built = delete_after(
+            interests,
+            built,
+            costs=own,
+            by_price=chosen.needs_costs,
+            memory_limit=getattr(checked, "memory_limit", None),
+            progress=timer,
+        )
+    how = how_made(algorithm, checked, seed, reverse_delete)
+    facts = how | dict(built.facts) | {"seconds": timer.seconds}
+    overlay = Overlay.from_arrays(interests, built.edges, facts=facts, tables=built.tables)
+    return overlay if own is None else priced(overlay, own)
+
+
+def check_costs(algorithm: str, costs: object) -> None:
+    """Refuse to build with an algorithm that needs costs and has none, or with what are no costs."""
+    if costs is None and _ALGORITHMS[algorithm].needs_costs:
+        raise OptionError(
+            f"{algorithm} needs what links cost; give costs=Costs.from_csv(…), Costs.sites(…) or another "
+            f"(--costs, --sites or --places on the command line)"
+        )
+    if costs is not None and not isinstance(costs, Costs):
+        raise InputError(f"costs are a {type(costs).__name__}; give Costs, such as Costs.from_csv(…)")
 
 
 def merge(
@@ -163,7 +217,7 @@ def merge(
     whole = union(overlays if isinstance(overlays, Overlay) else list(overlays))
     _check_link_cost(link_cost, whole.costs is not None)
     timer = StageTimer(progress)
-    built = imported(chosen.load)(whole, checked, seed, timer)
+    built = imported(chosen.load)(whole, None, checked, seed, timer)
     costs = None
     if whole.costs is not None:
         costs = np.append(whole.costs, np.full(len(built.edges) - len(whole.edges), link_cost))
@@ -182,10 +236,11 @@ def _check_link_cost(link_cost: float | None, wanted: bool) -> None:
         raise OptionError(f"link_cost is {link_cost!r}; a cost is a positive finite number")
 
 
-def how_made(algorithm: str, options: Any, seed: int) -> dict[str, Any]:
+def how_made(algorithm: str, options: Any, seed: int, reverse_delete: bool = False) -> dict[str, Any]:
     """The facts that say how to make an overlay again."""
     chosen = {field.name: getattr(options, field.name) for field in fields(options)}
-    return {"algorithm": algorithm, "options": chosen, "seed": int(seed)}
+    how = {"algorithm": algorithm, "options": chosen, "seed": int(seed)}
+    return how | ({"reverse_delete": True} if reverse_delete else {})
 
 
 def find(name: str, kind: str) -> Algorithm:

@@ -12,45 +12,124 @@ from tests.shelf import AWKWARD
 
 BUILDS = [name for name, algorithm in mw.algorithms().items() if algorithm.kind == "build"]
 MERGES = [name for name, algorithm in mw.algorithms().items() if algorithm.kind == "merge"]
-WITHOUT_COSTS = [name for name in BUILDS if not mw.algorithms()[name].needs_costs]
+NEED_COSTS = [name for name in BUILDS if mw.algorithms()[name].needs_costs]
+
+
+def some_costs(interests):
+    """Two sites, and what a link inside of each and between them costs."""
+    nodes = interests.nodes.to_pylist()
+    between = mw.Costs.from_matrix([[0, 30], [30, 0]], ["east", "west"])
+    return mw.Costs.sites(
+        between,
+        {node: "west" if at % 3 else "east" for at, node in enumerate(nodes)},
+        local={"east": 1, "west": 2},
+    )
+
+
+def build(interests, name, **given):
+    """With costs where the algorithm needs them."""
+    if mw.algorithms()[name].needs_costs:
+        given["costs"] = some_costs(interests)
+    return mw.build(interests, name, **given)
 
 
 @pytest.mark.parametrize("shelf", AWKWARD)
-@pytest.mark.parametrize("name", WITHOUT_COSTS)
+@pytest.mark.parametrize("name", BUILDS)
 def test_build_gives_what_it_promises_on_awkward_interests(name, shelf):
     interests = AWKWARD[shelf]
-    overlay = mw.build(interests, name)
+    overlay = build(interests, name)
     assert overlay.interests is interests
     if mw.algorithms()[name].topic_connected:
         assert oracles.is_topic_connected(topics_by_node(interests), overlay.edges.tolist())
 
 
-@pytest.mark.parametrize("name", WITHOUT_COSTS)
+@pytest.mark.parametrize("shelf", AWKWARD)
+@pytest.mark.parametrize("name", BUILDS)
+def test_every_link_costs_what_the_costs_say(name, shelf, tmp_path):
+    interests = AWKWARD[shelf]
+    costs = some_costs(interests)
+    overlay = mw.build(interests, name, costs=costs)
+    matrix = costs.of(interests).to_matrix()
+    assert overlay.costs.tolist() == [matrix[u, v] for u, v in overlay.edges.tolist()]
+    overlay.write(tmp_path / "o")
+    assert mw.Overlay.read(tmp_path / "o") == overlay
+    assert mw.Costs.read(tmp_path / "o") == costs.of(interests)
+
+
+@pytest.mark.parametrize("name", [name for name in BUILDS if name not in NEED_COSTS])
+def test_an_algorithm_that_needs_no_costs_builds_the_same_links_with_them(name):
+    interests = mw.workloads.unif(40, 8, subscriptions=3, seed=1)
+    with_costs = mw.build(interests, name, costs=some_costs(interests))
+    assert np.array_equal(with_costs.edges, mw.build(interests, name).edges)
+
+
+@pytest.mark.parametrize("name", NEED_COSTS)
+def test_an_algorithm_that_needs_costs_says_so(name):
+    with pytest.raises(mw.OptionError, match=f"{name} needs what links cost; give costs="):
+        mw.build(AWKWARD["two nodes"], name)
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_costs_of_other_nodes_are_refused_with_the_first_and_how_many_more(name):
+    costs = mw.Costs.from_matrix(np.ones((2, 2)), ["b", "x"])
+    with pytest.raises(mw.InputError, match=r"'a' \(and 1 more\) has no costs, which are for 2 nodes"):
+        mw.build(AWKWARD["no overlap at all"], name, costs=costs)
+
+
+@pytest.mark.parametrize("name", BUILDS)
+def test_what_are_no_costs_is_refused(name):
+    with pytest.raises(mw.InputError, match=r"costs are a list; give Costs"):
+        mw.build(AWKWARD["two nodes"], name, costs=[1.0])
+
+
+@pytest.mark.parametrize("shelf", AWKWARD)
+@pytest.mark.parametrize("name", BUILDS)
+@pytest.mark.parametrize("with_costs", [False, True])
+def test_after_reverse_delete_every_link_is_needed(name, shelf, with_costs):
+    interests = AWKWARD[shelf]
+    given = {"costs": some_costs(interests)} if with_costs else {}
+    before, after = (build(interests, name, reverse_delete=flag, **given) for flag in (False, True))
+    edges, topics_of = after.edges.tolist(), topics_by_node(interests)
+    assert oracles.is_topic_connected(topics_of, edges)
+    assert {tuple(edge) for edge in edges} <= {tuple(edge) for edge in before.edges.tolist()}
+    for edge in edges:
+        assert not oracles.is_topic_connected(topics_of, [other for other in edges if other != edge])
+    deleted = after.facts["edges_deleted"] - before.facts.get("edges_deleted", 0)
+    assert deleted == len(before) - len(after)
+    assert after.facts["reverse_delete"] is True
+
+
+def test_reverse_delete_is_a_flag():
+    with pytest.raises(mw.OptionError, match="reverse_delete is 'yes'; give True or False"):
+        mw.build(AWKWARD["two nodes"], "gm", reverse_delete="yes")
+
+
+@pytest.mark.parametrize("name", BUILDS)
 def test_build_links_only_nodes_that_share_a_topic(name):
     if not mw.algorithms()[name].topic_connected:
         pytest.skip("promises nothing of the kind")
     interests = mw.workloads.zipf(60, 30, subscriptions=4, seed=3)
     topics_of = topics_by_node(interests)
-    edges = mw.build(interests, name).edges.tolist()
+    edges = build(interests, name).edges.tolist()
     assert edges
     assert all(topics_of[u] & topics_of[v] for u, v in edges)
 
 
-@pytest.mark.parametrize("name", WITHOUT_COSTS)
+@pytest.mark.parametrize("name", BUILDS)
 def test_the_same_seed_gives_the_same_overlay_and_another_seed_another(name):
     interests = mw.workloads.unif(80, 12, subscriptions=4, seed=1)
-    once, again, other = (mw.build(interests, name, seed=seed) for seed in (5, 5, 6))
+    once, again, other = (build(interests, name, seed=seed) for seed in (5, 5, 6))
     assert once == again
     assert not np.array_equal(once.edges, other.edges)
 
 
-@pytest.mark.parametrize("name", WITHOUT_COSTS)
+@pytest.mark.parametrize("name", BUILDS)
 def test_facts_tell_how_to_build_it_again(name):
     interests = mw.workloads.unif(40, 8, subscriptions=3, seed=1)
-    overlay = mw.build(interests, name, seed=9)
+    overlay = build(interests, name, seed=9)
     facts = overlay.facts
     assert facts["algorithm"] == name
-    assert mw.build(interests, facts["algorithm"], seed=facts["seed"], **facts["options"]) == overlay
+    assert build(interests, facts["algorithm"], seed=facts["seed"], **facts["options"]) == overlay
 
 
 @pytest.mark.parametrize("name", mw.algorithms())
@@ -63,15 +142,15 @@ def test_options_are_a_frozen_keyword_only_dataclass_with_defaults(name):
             setattr(made, field.name, None)
 
 
-@pytest.mark.parametrize("name", WITHOUT_COSTS)
+@pytest.mark.parametrize("name", BUILDS)
 def test_an_unknown_option_is_refused_with_those_that_exist(name):
     with pytest.raises(mw.OptionError, match="there is no option 'frobnicate'"):
-        mw.build(AWKWARD["two nodes"], name, frobnicate=1)
+        build(AWKWARD["two nodes"], name, frobnicate=1)
 
 
-@pytest.mark.parametrize("name", WITHOUT_COSTS)
+@pytest.mark.parametrize("name", BUILDS)
 def test_facts_have_the_seconds_of_the_stages(name):
-    seconds = mw.build(AWKWARD["all identical"], name).facts["seconds"]
+    seconds = build(AWKWARD["all identical"], name).facts["seconds"]
     assert seconds
     assert all(value >= 0 for value in seconds.values())
 

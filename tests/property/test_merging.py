@@ -104,7 +104,7 @@ def assert_greedy(whole: Union, added: list[tuple[int, int]], candidates: set[in
 @given(meshes(), st.integers(0, 3))
 def test_every_choice_of_naive_merge_is_the_best_between_overlays(drawn, seed):
     whole = union(drawn.overlays())
-    built = naive_merge(whole, MergeOptions(), seed, None)
+    built = naive_merge(whole, None, MergeOptions(), seed, None)
     assert pairs(built.edges[: len(whole.edges)]) == pairs(whole.edges)
     assert_greedy(whole, pairs(built.edges[len(whole.edges) :]), set(range(len(drawn.topics))))
 
@@ -112,7 +112,7 @@ def test_every_choice_of_naive_merge_is_the_best_between_overlays(drawn, seed):
 @given(meshes(), st.integers(0, 3))
 def test_every_choice_of_star_merge_is_the_best_between_stars(drawn, seed):
     whole = union(drawn.overlays())
-    built = star_merge(whole, MergeOptions(), seed, None)
+    built = star_merge(whole, None, MergeOptions(), seed, None)
     added = pairs(built.edges[len(whole.edges) :])
     stars = set(star_sets(whole, seed).tolist())
     assert stars.issuperset(node for edge in added for node in edge)

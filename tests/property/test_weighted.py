@@ -89,7 +89,9 @@ def test_gr_maw_with_equal_costs_is_greedy_merge(topics, seed, price):
     names = interests.nodes.to_pylist()
     costs = Costs.clusters(dict.fromkeys(names, "one"), inner=price, outer=price)
     built = weighted_greedy(interests, costs, GrMawOptions(), seed, None)
-    assert sorted(pairs(built.edges)) == sorted(pairs(greedy_merge(interests, GmOptions(), seed, None).edges))
+    assert sorted(pairs(built.edges)) == sorted(
+        pairs(greedy_merge(interests, None, GmOptions(), seed, None).edges)
+    )
 
 
 @given(priced_systems(), SEEDS)

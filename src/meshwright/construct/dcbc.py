@@ -16,18 +16,21 @@ from meshwright.construct.parts import Part, map_parts, threads_each
 from meshwright.construct.source import InProcess, Source
 from meshwright.kernels.arrays import Ids
 from meshwright.model.built import Built
+from meshwright.model.costs import Costs
 from meshwright.model.interests import Interests
 from meshwright.progress import Progress, Ticks, run_with_ticks
 
 _INSTEAD = "set a smaller bulk_limit or part_size, or use dcbc-direct (linear)"
 
 
-def bulk_clones(interests: Interests, options: DcbcOptions, seed: int, progress: Progress | None) -> Built:
+def bulk_clones(
+    interests: Interests, costs: Costs | None, options: DcbcOptions, seed: int, progress: Progress | None
+) -> Built:
     """Divide-and-Conquer with Bulk Clones (DCBC).
 
     Guarantee: topic-connected; no edge joins two lightweight nodes of different parts. At most
     O(η log(|V||T|)) times the least possible number of edges ([1], Lemma 13), η being the threshold. With
-    `threshold` 0 it is Greedy Merge, edge for edge.
+    `threshold` 0 it is Greedy Merge, edge for edge. Costs change nothing.
 
     Cost: O(|B|² + |L||B| + |L|²/p) pairs of nodes for |B| bulk nodes and p parts of |L| lightweight ones;
     a byte for each pair of the parts that are at work at once, one on each core.
@@ -38,6 +41,7 @@ def bulk_clones(interests: Interests, options: DcbcOptions, seed: int, progress:
     [1] Chen, Jacobsen, Vitenberg: Algorithms Based on Divide and Conquer for Topic-Based Publish/Subscribe
     Overlay Design, IEEE/ACM Transactions on Networking, 2016.
     """
+    del costs
     planned = plan(InProcess(interests), options, seed, progress)
     light = take_lists(lists_of(interests), planned.chosen.light)
     parts = split_lists(light, planned.part_of[light.nodes], planned.partitions)

@@ -17,6 +17,7 @@ from meshwright.construct.source import InProcess, Source
 from meshwright.kernels.arrays import Flags, Ids, Offsets
 from meshwright.kernels.covering import MOST_TOPICS, BulkTopics, cover_nodes, list_bulk_topics
 from meshwright.model.built import Built
+from meshwright.model.costs import Costs
 from meshwright.model.interests import Interests
 from meshwright.progress import Progress, Ticks, run_with_ticks
 from meshwright.seeds import generator
@@ -37,13 +38,18 @@ class Shared(NamedTuple):
 
 
 def bulk_clones_direct(
-    interests: Interests, options: DcbcDirectOptions, seed: int, progress: Progress | None
+    interests: Interests,
+    costs: Costs | None,
+    options: DcbcDirectOptions,
+    seed: int,
+    progress: Progress | None,
 ) -> Built:
     """Greedy Merge on a bulk set, and for every other node a greedy cover of its topics by bulk nodes.
 
     Guarantee: topic-connected; every edge has an end in the bulk set, so a topic's diameter is at most that
     of its bulk subscribers plus two. A lightweight node has at most 1 + ln(its topics) times the
     links to bulk nodes that it needs, with no `slack`. With all nodes bulk it is Greedy Merge, edge for edge.
+    Costs change nothing.
 
     Cost: that of Greedy Merge on the bulk set, whose size is bounded, and a pass over the other nodes in
     which an interest costs at most two additions for each bulk node that has the topic, or a sixteenth of
@@ -55,6 +61,7 @@ def bulk_clones_direct(
     [1] Chen, Jacobsen, Vitenberg: Algorithms Based on Divide and Conquer for Topic-Based Publish/Subscribe
     Overlay Design, IEEE/ACM Transactions on Networking, 2016.
     """
+    del costs
     planned = plan(InProcess(interests), options, seed, progress)
 
     def conquer_all(ticks: Ticks) -> list[Part]:

@@ -19,6 +19,7 @@ from meshwright.construct.star_sets import star_set
 from meshwright.kernels.arrays import Flags, Ids
 from meshwright.kernels.topic_components import start_components, take_all_edges
 from meshwright.model.built import Built
+from meshwright.model.costs import Costs
 from meshwright.model.union import Union
 from meshwright.progress import Progress, Ticks, run_with_ticks
 from meshwright.seeds import generator
@@ -37,7 +38,9 @@ class _State(NamedTuple):
     shared: Flags
 
 
-def naive_merge(union: Union, options: MergeOptions, seed: int, progress: Progress | None) -> Built:
+def naive_merge(
+    union: Union, costs: Costs | None, options: MergeOptions, seed: int, progress: Progress | None
+) -> Built:
     """Naive Merge (NM).
 
     Guarantee: every topic that several parts have is connected, so the overlay is topic-connected if each
@@ -48,12 +51,15 @@ def naive_merge(union: Union, options: MergeOptions, seed: int, progress: Progre
 
     Source: [1], Alg. 2. The paper takes each part for topic-connected; we count the components that it has.
     """
+    del costs
     state = _look(union, progress)
     order = _grouped_order(union.part_of, seed)
     return _connect(union, state, order, options, f"use sm, or {_KEEP_NO_BOUNDS}", progress)
 
 
-def star_merge(union: Union, options: MergeOptions, seed: int, progress: Progress | None) -> Built:
+def star_merge(
+    union: Union, costs: Costs | None, options: MergeOptions, seed: int, progress: Progress | None
+) -> Built:
     """Star Merge (SM).
 
     Guarantee: as Naive Merge, with the greatest contribution of all pairs of stars of different parts; no
@@ -64,6 +70,7 @@ def star_merge(union: Union, options: MergeOptions, seed: int, progress: Progres
     Source: [1], Alg. 3. The paper takes each part for topic-connected, and the stars of a part cover its
     shared topics; ours cover each component of these, which is the same where there is one.
     """
+    del costs
     state = _look(union, progress)
     stars = _stars(union, state, seed)
     built = _connect(union, state, stars, options, _KEEP_NO_BOUNDS, progress)

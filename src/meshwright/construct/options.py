@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from meshwright.construct.option_checks import check_choice, check_flag, check_fraction, check_whole
 from meshwright.errors import OptionError
 
 TIES = ("shuffled", "small-first", "large-first")
@@ -31,9 +32,9 @@ class GmOptions:
     memory_limit: int | None = None
 
     def __post_init__(self) -> None:
-        _check_choice("ties", self.ties, TIES)
-        _check_flag("keep_bounds", self.keep_bounds)
-        _check_whole("memory_limit", self.memory_limit, 1)
+        check_choice("ties", self.ties, TIES)
+        check_flag("keep_bounds", self.keep_bounds)
+        check_whole("memory_limit", self.memory_limit, 1)
         if self.weights is not None and not isinstance(self.weights, Mapping):
             raise OptionError(
                 f"weights is a {type(self.weights).__name__}; give a mapping of topic to number"
@@ -63,8 +64,8 @@ class MergeOptions:
     memory_limit: int | None = None
 
     def __post_init__(self) -> None:
-        _check_flag("keep_bounds", self.keep_bounds)
-        _check_whole("memory_limit", self.memory_limit, 1)
+        check_flag("keep_bounds", self.keep_bounds)
+        check_whole("memory_limit", self.memory_limit, 1)
 
 
 CRITERIA = ("pn-size", "time", "parallel-time")
@@ -96,46 +97,22 @@ class DcOptions:
     memory_limit: int | None = None
 
     def __post_init__(self) -> None:
-        _check_choice("partition_by", self.partition_by, PARTITIONINGS)
-        _check_choice("ties", self.ties, TIES)
+        check_choice("partition_by", self.partition_by, PARTITIONINGS)
+        check_choice("ties", self.ties, TIES)
         for name, least in (("partitions", 1), ("part_size", 1), ("memory_limit", 1)):
-            _check_whole(name, getattr(self, name), least)
-        _check_whole("most_stars", self.most_stars, 2, required=True)
+            check_whole(name, getattr(self, name), least)
+        check_whole("most_stars", self.most_stars, 2, required=True)
         given = [name for name in ("partitions", "part_size", "choose_by") if getattr(self, name) is not None]
         if len(given) > 1:
             raise OptionError(f"{' and '.join(given)} are given; each sets the number of parts, give one")
         if self.choose_by is not None:
             elbow = ("elbow",) if self.partition_by == "k-means" else ()
-            _check_choice("choose_by", self.choose_by, CRITERIA + elbow)
+            check_choice("choose_by", self.choose_by, CRITERIA + elbow)
 
     @property
     def criterion(self) -> str:
         """What chooses the number of parts where none is given."""
         return self.choose_by or ("elbow" if self.partition_by == "k-means" else "pn-size")
-
-
-def _check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
-    if value not in choices:
-        raise OptionError(f"{name} is {value!r}; choose one of {', '.join(choices)}")
-
-
-def _check_whole(name: str, value: object, least: int, *, required: bool = False) -> None:
-    if value is None and not required:
-        return
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or not least <= value < 2**62:  # type: ignore[operator]
-        raise OptionError(f"{name} is {value!r}; give a whole number from {least} on, under 2^62")
-
-
-def _check_flag(name: str, value: object) -> None:
-    if not isinstance(value, bool):
-        raise OptionError(f"{name} is {value!r}; give True or False")
-
-
-def _check_fraction(name: str, value: object, *, below_one: bool = False) -> None:
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not number or not 0 <= value <= 1 or (below_one and value == 1):  # type: ignore[operator]
-        raise OptionError(f"{name} is {value!r}; give a fraction from 0 to {'under ' if below_one else ''}1")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -162,10 +139,10 @@ class DcbcOptions:
 
     def __post_init__(self) -> None:
         for name, least in (("threshold", 0), ("partitions", 1), ("part_size", 1)):
-            _check_whole(name, getattr(self, name), least)
-        _check_whole("bulk_limit", self.bulk_limit, 0, required=True)
-        _check_whole("memory_limit", self.memory_limit, 1)
-        _check_fraction("bulk_share", self.bulk_share)
+            check_whole(name, getattr(self, name), least)
+        check_whole("bulk_limit", self.bulk_limit, 0, required=True)
+        check_whole("memory_limit", self.memory_limit, 1)
+        check_fraction("bulk_share", self.bulk_share)
         if self.partitions is not None and self.part_size is not None:
             raise OptionError("partitions and part_size are given; each sets the number of parts, give one")
 
@@ -192,6 +169,6 @@ class DcbcDirectOptions:
 
     def __post_init__(self) -> None:
         for name in ("bulk_size", "memory_limit"):
-            _check_whole(name, getattr(self, name), 1)
-        _check_whole("crowd", self.crowd, 1, required=True)
-        _check_fraction("slack", self.slack, below_one=True)
+            check_whole(name, getattr(self, name), 1)
+        check_whole("crowd", self.crowd, 1, required=True)
+        check_fraction("slack", self.slack, below_one=True)

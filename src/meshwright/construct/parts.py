@@ -1,31 +1,34 @@
-"""Divide and conquer in three pure functions: plan, conquer a part, combine parts.
+"""Divide and conquer in pure functions: conquer a part, combine parts.
 
-Whoever runs them, in whatever order, gets the same overlay; in process, `map_parts` runs them in threads.
+Whoever runs them, in whatever order, gets the same overlay. What divides the nodes, and by which greedy edges
+are taken, differs between the algorithms built on this. In process, `build_in_parts` runs it all in threads.
+
+[1] is Chen, Jacobsen, Vitenberg: Algorithms Based on Divide and Conquer for Topic-Based Publish/Subscribe
+Overlay Design, IEEE/ACM Transactions on Networking, 2016.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 import numpy as np
 
-from meshwright.construct.choosing_p import choose_partitions
 from meshwright.construct.gm import tie_order
-from meshwright.construct.greedy import check_fits, make_problem, run_greedy
-from meshwright.construct.lists import Lists, join_lists, take_lists
-from meshwright.construct.options import DcOptions
-from meshwright.construct.partitioning import k_means_parts, random_parts
-from meshwright.construct.source import Source
+from meshwright.construct.greedy import GreedyProblem, make_problem
+from meshwright.construct.lists import Lists, join_lists, lists_of, split_lists, take_lists
+from meshwright.construct.source import shared_topics
 from meshwright.construct.star_sets import star_set
 from meshwright.kernels.arrays import Flags, Ids, Offsets
 from meshwright.machine import cores
-from meshwright.progress import CANCEL, Progress, Ticks
+from meshwright.model.interests import Interests
+from meshwright.progress import CANCEL, Progress, Ticks, run_with_ticks
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
-_INSTEAD = "give more partitions, a smaller part_size or a smaller most_stars"
+TOO_LARGE = "give more partitions, a smaller part_size or a smaller most_stars"
+"""What to do about a part that does not fit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,56 +58,64 @@ class Part:
     facts: Mapping[str, int]
 
 
-def plan(source: Source, options: DcOptions, seed: int, progress: Progress | None = None) -> Plan:
-    """Divide the nodes ([1], Alg. 4, lines 2 to 4); linear in the interests for each p that is tried."""
-    partitions = choose_partitions(
-        source,
-        partitions=options.partitions,
-        part_size=options.part_size,
-        criterion=options.criterion,
-        seed=seed,
-        progress=progress,
-    )
-    if options.partition_by == "random":
-        part_of = random_parts(source.node_count, partitions, seed)
-    else:
-        part_of = k_means_parts(source.interests(), partitions, seed)
-        partitions = int(part_of.max(initial=0)) + 1
-    return Plan(part_of=part_of, partitions=partitions, shared=source.shared(part_of))
+Greedy = Callable[[GreedyProblem, Ids, Ticks, int], tuple[Ids, int]]
+"""Takes the edges of a problem over some nodes, with ticks and a number of threads.
+
+It refuses what does not fit into memory. What comes back are edges, as places in the nodes, and how many
+pairs were examined.
+"""
+
+
+class PartOptions(Protocol):
+    """What the options of all algorithms in parts have."""
+
+    @property
+    def ties(self) -> str:
+        """The order that settles ties within a part."""
+
+    @property
+    def most_stars(self) -> int:
+        """How many stars one combine may take."""
 
 
 def conquer(
-    part: int, lists: Lists, shared: Flags, options: DcOptions, seed: int, ticks: Ticks, threads: int = 1
+    greedy: Greedy,
+    part: int,
+    lists: Lists,
+    shared: Flags,
+    ties: str,
+    seed: int,
+    ticks: Ticks,
+    threads: int = 1,
 ) -> Part:
-    """Greedy Merge on one part, whose nodes come in the order of their ids, and its star set.
+    """The greedy on one part, whose nodes come in the order of their ids, and its star set.
 
     [1], Alg. 4, line 7, and Alg. 3, lines 3 to 6. The facts count `parts`, `stars` (those of the parts
     themselves), `inner_edges`, `outer_edges`, `pairs_examined`, and `pn_size`, the most candidates that a
     node had.
     """
-    order = tie_order(np.diff(lists.indptr), options.ties, seed, part)
+    order = tie_order(np.diff(lists.indptr), ties, seed, part)
     problem = make_problem(lists.indptr, lists.topic_ids, len(shared), order)
-    check_fits(problem, _INSTEAD, options.memory_limit, threads)
-    result = run_greedy(problem, ticks, threads)
+    edges, examined = greedy(problem, lists.nodes, ticks, threads)
     stars = star_set(lists.indptr, lists.topic_ids, len(shared), order, shared)
     others = max(0, len(order) - 1)
     facts = {
         "parts": 1,
         "stars": len(stars),
-        "inner_edges": len(result.edges),
+        "inner_edges": len(edges),
         "outer_edges": 0,
-        "pairs_examined": result.pairs_examined,
+        "pairs_examined": examined,
         "pn_size": others,
     }
     return Part(
-        edges=lists.nodes[result.edges],
+        edges=lists.nodes[edges],
         stars=take_lists(lists, stars),
         met=np.full(len(stars), others, np.int64),
         facts=facts,
     )
 
 
-def combine(parts: Sequence[Part], shared: Flags, options: DcOptions, ticks: Ticks, threads: int = 1) -> Part:
+def combine(greedy: Greedy, parts: Sequence[Part], shared: Flags, ticks: Ticks, threads: int = 1) -> Part:
     """Star Merge of two or more parts: the greedy over pairs of stars of different parts ([1], Alg. 3).
 
     `shared` are the topics that nodes outside of all these `parts` have too. What comes out is a part again:
@@ -117,16 +128,15 @@ def combine(parts: Sequence[Part], shared: Flags, options: DcOptions, ticks: Tic
     every = np.arange(len(groups), dtype=np.int32)
     labels = np.repeat(groups, np.diff(stars.indptr))
     problem = make_problem(stars.indptr, stars.topic_ids, len(shared), every, groups=groups, labels=labels)
-    check_fits(problem, _INSTEAD, options.memory_limit, threads)
-    result = run_greedy(problem, ticks, threads)
+    edges, examined = greedy(problem, stars.nodes, ticks, threads)
     met = np.concatenate([part.met for part in parts]) + sizes.sum() - sizes[groups]
     chosen = star_set(stars.indptr, stars.topic_ids, len(shared), every, shared)
     facts = {name: sum(part.facts[name] for part in parts) for name in parts[0].facts}
-    facts["outer_edges"] += len(result.edges)
-    facts["pairs_examined"] += result.pairs_examined
+    facts["outer_edges"] += len(edges)
+    facts["pairs_examined"] += examined
     facts["pn_size"] = max(*(part.facts["pn_size"] for part in parts), met.max(initial=0).item())
     return Part(
-        edges=np.concatenate([*(part.edges for part in parts), stars.nodes[result.edges]]),
+        edges=np.concatenate([*(part.edges for part in parts), stars.nodes[edges]]),
         stars=take_lists(stars, chosen),
         met=met[chosen],
         facts=facts,
@@ -146,6 +156,81 @@ def group_parts(stars: Sequence[int], most: int) -> list[range]:
             start, total = at, 0
         total += count
     return [*runs, range(start, len(stars))]
+
+
+def build_in_parts(
+    interests: Interests,
+    planned: Plan,
+    greedy: Greedy,
+    options: PartOptions,
+    seed: int,
+    progress: Progress | None,
+) -> tuple[Part, int]:
+    """All steps after the plan: the part that all nodes have become, and by how many levels of combines.
+
+    Parts run in threads; the result is the same on any number of cores.
+    """
+    parts = _conquer_all(interests, planned, greedy, options.ties, seed, progress)
+    levels = 0
+    while len(parts) > 1:
+        parts = _combine_once(parts, interests.topic_count, greedy, options.most_stars, progress)
+        levels += 1
+    return parts[0], levels
+
+
+def _conquer_all(
+    interests: Interests, planned: Plan, greedy: Greedy, ties: str, seed: int, progress: Progress | None
+) -> list[Part]:
+    members = split_lists(lists_of(interests), planned.part_of, planned.partitions)
+    threads = threads_each(planned.partitions)
+
+    def work(ticks: Ticks) -> list[Part]:
+        def one(part: int) -> Part:
+            return conquer(greedy, part, members[part], planned.shared, ties, seed, ticks, threads)
+
+        return map_parts(one, range(planned.partitions), ticks)
+
+    # An interest is united with its topic's others in the part, but for one in each topic of each part.
+    return run_with_ticks(work, "building the parts", len(interests), progress)
+
+
+def _combine_once(
+    parts: list[Part], topic_count: int, greedy: Greedy, most_stars: int, progress: Progress | None
+) -> list[Part]:
+    """One level of the tree of combines."""
+    runs = group_parts([len(part.stars.nodes) for part in parts], most_stars)
+    shared = _shared_by_run(parts, runs, topic_count)
+    threads = threads_each(len(runs))
+
+    def work(ticks: Ticks) -> list[Part]:
+        def one(run: range) -> Part:
+            if len(run) == 1:
+                return parts[run.start]
+            return combine(greedy, parts[run.start : run.stop], shared, ticks, threads)
+
+        return map_parts(one, runs, ticks)
+
+    return run_with_ticks(work, "combining the parts", 0, progress)
+
+
+def _shared_by_run(parts: list[Part], runs: list[range], topic_count: int) -> Flags:
+    """The topics that stars of more than one run have: a star set has all that another part has too."""
+    owner_of = np.repeat(np.arange(len(runs), dtype=np.int32), [len(run) for run in runs])
+    owners = np.repeat(owner_of, [len(part.stars.topic_ids) for part in parts])
+    return shared_topics(np.concatenate([part.stars.topic_ids for part in parts]), owners, topic_count)
+
+
+def facts_of(counted: Mapping[str, int], levels: int, nodes: int) -> dict[str, int | float]:
+    """What an algorithm reports of the facts of the part that all `nodes` have become."""
+    counts = dict(counted)
+    partitions, stars = counts.pop("parts"), counts.pop("stars")
+    return {
+        "partitions": partitions,
+        "average_star_set_size": stars / partitions,
+        **counts,
+        "pn_ratio": counts["pn_size"] / max(1, nodes),
+        "combine_levels": levels,
+    }
 
 
 def map_parts(work: Callable[[Item], Result], items: Sequence[Item], ticks: Ticks) -> list[Result]:

@@ -82,7 +82,7 @@ def primal_dual(
     Geo-Distributed Data Centers, ICDCS 2015.
     """
     found = run_primal_dual(interests, costs, options, seed, progress)
-    return Built(edges=found.edges, facts=_facts(found))
+    return Built(edges=found.edges, facts=_facts(found), in_order=True)
 
 
 def primal_dual_reverse_delete(
@@ -101,7 +101,8 @@ def primal_dual_reverse_delete(
     """
     found = run_primal_dual(interests, costs, options, seed, progress)
     edges = reverse_delete(interests, found.edges, memory_limit=options.memory_limit, progress=progress)
-    return Built(edges=edges, facts=_facts(found) | {"edges_deleted": len(found.edges) - len(edges)})
+    facts = _facts(found) | {"edges_deleted": len(found.edges) - len(edges)}
+    return Built(edges=edges, facts=facts, in_order=True)
 
 
 def _facts(found: PrimalDual) -> dict[str, int | float]:

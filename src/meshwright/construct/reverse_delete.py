@@ -1,9 +1,12 @@
 """Reverse delete: no edge stays that an overlay does not need."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from meshwright.kernels.arrays import Ids
 from meshwright.machine import check_memory
+from meshwright.model.built import Built
 from meshwright.model.costs import Costs
 from meshwright.model.interests import Interests
 from meshwright.progress import Progress, Ticks, run_with_ticks
@@ -28,7 +31,7 @@ def reverse_delete(
     topic that its ends share.
 
     Source: [2], Alg. 5, lines 2 to 4, which needs O(|V|⁴|T|) as it stands. There the order is that in which
-    PdMAW took the edges; for an algorithm without an order, see `by_cost`.
+    PdMAW took the edges; for an algorithm without an order, see `delete_after`.
 
     [2] Chen, Tock, Jacobsen, Vitenberg: Weighted Overlay Design for Topic-based Publish/Subscribe Systems on
     Geo-Distributed Data Centers, ICDCS 2015.
@@ -56,12 +59,54 @@ def reverse_delete(
     return run_with_ticks(work, "removing edges", len(edges), progress)
 
 
+def delete_after(
+    interests: Interests,
+    built: Built,
+    *,
+    costs: Costs | None = None,
+    by_price: bool = False,
+    memory_limit: int | None = None,
+    progress: Progress | None = None,
+) -> Built:
+    """What an algorithm has built without the edges that no topic needs; a fact says how many went.
+
+    Edges are looked at from the last that was taken to the first, where the algorithm has such an order and
+    chose by costs (`by_price`) or there are none; else from the dearest to the cheapest; without costs, from
+    those whose ends share the fewest topics to those whose ends share the most.
+    """
+    edges = np.ascontiguousarray(built.edges, np.int32).reshape(-1, 2)
+    if not built.in_order or (costs is not None and not by_price):
+        edges = by_shared_topics(edges, interests) if costs is None else by_cost(edges, costs)
+    kept = reverse_delete(interests, edges, memory_limit=memory_limit, progress=progress)
+    deleted = built.facts.get("edges_deleted", 0) + len(edges) - len(kept)
+    return replace(built, edges=kept, facts={**built.facts, "edges_deleted": deleted})
+
+
 def by_cost(edges: Ids, costs: Costs) -> Ids:
     """The edges from the cheapest on, so that reverse delete tries the dearest first.
 
-    For overlays that have no order of their own; equals are sorted by their ends.
+    Each once; equals are sorted by their ends.
     """
-    edges = np.sort(np.asarray(edges, np.int32).reshape(-1, 2), axis=1)
-    order = np.lexsort((edges[:, 1], edges[:, 0], costs.between(edges[:, 0], edges[:, 1])))
-    found: Ids = edges[order]
+    edges = _each_once(edges)
+    found: Ids = edges[np.argsort(costs.between(edges[:, 0], edges[:, 1]), kind="stable")]
+    return found
+
+
+def by_shared_topics(edges: Ids, interests: Interests) -> Ids:
+    """The edges from those whose ends share most topics on, so that reverse delete keeps these.
+
+    Each once; equals are sorted by their ends.
+    """
+    from meshwright.kernels.reverse_delete import count_links
+
+    edges = _each_once(edges)
+    starts = count_links(interests.indptr.copy(), interests.topic_ids.copy(), edges)
+    found: Ids = edges[np.argsort(-np.diff(starts), kind="stable")]
+    return found
+
+
+def _each_once(edges: Ids) -> Ids:
+    """The edges with the lower end first, sorted."""
+    ordered = np.sort(np.asarray(edges, np.int32).reshape(-1, 2), axis=1)
+    found: Ids = np.ascontiguousarray(np.unique(ordered, axis=0))
     return found

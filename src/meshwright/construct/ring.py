@@ -4,16 +4,19 @@ import numpy as np
 
 from meshwright.construct.options import RingOptions
 from meshwright.model.built import Built
+from meshwright.model.costs import Costs
 from meshwright.model.interests import Interests
 from meshwright.progress import Progress, stage
 from meshwright.seeds import generator
 
 
-def ring_per_topic(interests: Interests, options: RingOptions, seed: int, progress: Progress | None) -> Built:
+def ring_per_topic(
+    interests: Interests, costs: Costs | None, options: RingOptions, seed: int, progress: Progress | None
+) -> Built:
     """Ring-per-Topic (RingPT).
 
     Guarantee: topic-connected; a topic of n > 2 subscribers is a ring of n edges, so the degree is at most
-    twice the number of a node's topics. Two subscribers get one edge.
+    twice the number of a node's topics. Two subscribers get one edge. Costs change nothing.
 
     Cost: O(k log k) time for k interests, which is that of shuffling every topic at once, and some 50 bytes
     an interest.
@@ -21,7 +24,7 @@ def ring_per_topic(interests: Interests, options: RingOptions, seed: int, progre
     Source: [1], VIII-D.2. The order of a ring is an independent random one for each topic; a pair that
     several rings use is one edge (the paper says neither).
     """
-    del options
+    del costs, options
     starts, sizes = interests.topic_indptr[:-1], np.diff(interests.topic_indptr)
     with stage(progress, "drawing rings"):
         topics = np.repeat(np.arange(interests.topic_count), sizes)

@@ -4,7 +4,6 @@ import numpy as np
 
 from meshwright.construct.gm import tie_order
 from meshwright.construct.parts import map_parts
-from meshwright.construct.reverse_delete import by_cost, reverse_delete
 from meshwright.construct.weighted_options import TrMawOptions
 from meshwright.kernels.arrays import Ids, Offsets
 from meshwright.machine import cores
@@ -52,12 +51,7 @@ def tree_per_topic(
     found = run_with_ticks(work, "growing trees", interests.topic_count, progress)
     every = np.concatenate([np.empty((0, 2), np.int32), *found])
     edges = order[np.unique(every, axis=0)] if len(every) else every
-    count = len(edges)
-    if options.reverse_delete:
-        edges = reverse_delete(
-            interests, by_cost(edges, costs), memory_limit=options.memory_limit, progress=progress
-        )
-    return Built(edges=edges, facts={"tree_edges": len(every), "edges_deleted": count - len(edges)})
+    return Built(edges=edges, facts={"tree_edges": len(every)})
 
 
 def _subscribers(interests: Interests, order: Ids) -> tuple[Offsets, Ids]:

@@ -4,7 +4,6 @@ import numpy as np
 
 from meshwright.construct.gm import tie_order
 from meshwright.construct.greedy import GreedyProblem, make_problem
-from meshwright.construct.reverse_delete import reverse_delete
 from meshwright.construct.weighted_options import GrMawOptions
 from meshwright.model.built import Built
 from meshwright.model.costs import Costs
@@ -39,19 +38,19 @@ def weighted_greedy(
 
     costs = costs.of(interests)
     problem = problem_of(interests, options.ties, seed)
-    limit = options.memory_limit
     result = take_cheapest(
-        problem, costs.arrays(), RATIO, instead=INSTEAD, memory_limit=limit, progress=progress
+        problem,
+        costs.arrays(),
+        RATIO,
+        instead=INSTEAD,
+        memory_limit=options.memory_limit,
+        progress=progress,
     )
-    edges = result.edges
-    if options.reverse_delete:
-        edges = reverse_delete(interests, edges, memory_limit=limit, progress=progress)
     facts = {
         "pairs_examined": result.pairs_examined,
         "estimated_bytes": estimated_bytes(problem, RATIO),
-        "edges_deleted": len(result.edges) - len(edges),
     }
-    return Built(edges=edges, facts=facts)
+    return Built(edges=result.edges, facts=facts, in_order=True)
 
 
 def problem_of(interests: Interests, ties: str, seed: int) -> GreedyProblem:

@@ -2,52 +2,44 @@
 
 from dataclasses import dataclass
 
-from meshwright.construct.options import TIES, _check_choice, _check_flag, _check_whole
+from meshwright.construct.option_checks import check_choice, check_whole
+from meshwright.construct.options import TIES
 from meshwright.errors import OptionError
 
 
 @dataclass(frozen=True, kw_only=True)
 class TrMawOptions:
-    """How trees settle ties, and whether edges are removed afterwards.
+    """How trees settle ties.
 
     Attributes:
         ties: which of the pairs with the least cost is taken: the first of all pairs of nodes, with the nodes
             `shuffled` by the seed, or also sorted by the number of their topics, `small-first` or
             `large-first`. All topics have the same order.
-        reverse_delete: remove what no topic needs afterwards, the dearest first.
-        memory_limit: bytes that reverse delete may take; four fifths of what is free, unless given.
     """
 
     ties: str = "shuffled"
-    reverse_delete: bool = False
-    memory_limit: int | None = None
 
     def __post_init__(self) -> None:
-        _check_choice("ties", self.ties, TIES)
-        _check_flag("reverse_delete", self.reverse_delete)
-        _check_whole("memory_limit", self.memory_limit, 1)
+        check_choice("ties", self.ties, TIES)
 
 
 @dataclass(frozen=True, kw_only=True)
 class GrMawOptions:
-    """How the greedy by cost settles ties, whether edges are removed afterwards, and the memory it may take.
+    """How the greedy by cost settles ties, and the memory it may take.
 
     Attributes:
         ties: which of the edges with the least cost per contribution is taken, as for Greedy Merge: the first
             of all pairs of nodes, with the nodes `shuffled` by the seed, or also sorted by the number of
             their topics, `small-first` or `large-first`.
-        reverse_delete: remove what no topic needs afterwards, the last that was taken first.
         memory_limit: bytes that may be taken; four fifths of what is free, unless given.
     """
 
     ties: str = "shuffled"
-    reverse_delete: bool = False
     memory_limit: int | None = None
 
     def __post_init__(self) -> None:
-        _check_choice("ties", self.ties, TIES)
-        _check_flag("reverse_delete", self.reverse_delete)
-        _check_whole("memory_limit", self.memory_limit, 1)
+        check_choice("ties", self.ties, TIES)
+        check_whole("memory_limit", self.memory_limit, 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,8 +55,8 @@ class PdMawOptions:
     memory_limit: int | None = None
 
     def __post_init__(self) -> None:
-        _check_choice("ties", self.ties, TIES)
-        _check_whole("memory_limit", self.memory_limit, 1)
+        check_choice("ties", self.ties, TIES)
+        check_whole("memory_limit", self.memory_limit, 1)
 
 
 DIVISIONS = ("k-means", "landmarks", "sites")
@@ -86,7 +78,6 @@ class DcMawOptions:
         ties: as for `gr-maw`, within each part.
         most_stars: how many representatives one combine may take; where there are more, parts are combined in
             a tree.
-        reverse_delete: remove what no topic needs afterwards, the dearest first.
         memory_limit: bytes that a part or a combine may take; four fifths of what is free, unless given.
     """
 
@@ -98,17 +89,15 @@ class DcMawOptions:
     least_bin: int = 10
     ties: str = "shuffled"
     most_stars: int = 20_000
-    reverse_delete: bool = False
     memory_limit: int | None = None
 
     def __post_init__(self) -> None:
-        _check_choice("divide_by", self.divide_by, DIVISIONS)
-        _check_choice("ties", self.ties, TIES)
-        _check_flag("reverse_delete", self.reverse_delete)
+        check_choice("divide_by", self.divide_by, DIVISIONS)
+        check_choice("ties", self.ties, TIES)
         for name in ("partitions", "part_size", "memory_limit"):
-            _check_whole(name, getattr(self, name), 1)
+            check_whole(name, getattr(self, name), 1)
         for name, least in (("landmarks", 1), ("cost_levels", 1), ("least_bin", 1), ("most_stars", 2)):
-            _check_whole(name, getattr(self, name), least, required=True)
+            check_whole(name, getattr(self, name), least, required=True)
         if self.partitions is not None and self.part_size is not None:
             raise OptionError("partitions and part_size are given; each sets the number of parts, give one")
         if self.divide_by != "k-means" and (self.partitions or self.part_size):

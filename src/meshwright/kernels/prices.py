@@ -22,7 +22,7 @@ from meshwright.kernels.arrays import Floats, Ids, Words
 from meshwright.kernels.bits import popcount
 from meshwright.kernels.cost_arrays import CostArrays
 from meshwright.kernels.costs import cost_between
-from meshwright.kernels.topic_components import _unite
+from meshwright.kernels.topic_components import unite
 
 RATIO = 0
 TIGHT = 1
@@ -71,7 +71,7 @@ def take_edge_at(state: Any, trees: Any, u: int, v: int, now: float) -> int:
         if topic == other:
             a, b = state.names[state.slots[i]], state.names[state.slots[j]]
             if a != b:
-                _unite(state, topic, a, b)
+                unite(state, topic, a, b)
                 kept = state.names[state.slots[i]]
                 swallowed = b if kept == a else a
                 trees.parents[swallowed] = kept

@@ -15,7 +15,7 @@ import numpy as np
 from numba import njit
 
 from meshwright.kernels.arrays import Flags, Ids, Offsets
-from meshwright.kernels.topic_components import _unite
+from meshwright.kernels.topic_components import unite
 from meshwright.progress import CANCEL, DONE, Ticks
 
 _NONE = -1
@@ -74,7 +74,7 @@ def list_sub_overlays(state: Any, edges: Ids, link_starts: Offsets, ticks: Ticks
                 starts[a + 1] += 1
                 starts[b + 1] += 1
                 if state.names[a] != state.names[b]:
-                    _unite(state, topic, state.names[a], state.names[b])
+                    unite(state, topic, state.names[a], state.names[b])
                     joined[count] = at
                     count += 1
                 at += 1

@@ -121,7 +121,7 @@ def _list_loose(state: Any, topic: int) -> None:
 
 
 @njit(cache=True, nogil=True)
-def _unite(state: Any, topic: int, a: int, b: int) -> None:
+def unite(state: Any, topic: int, a: int, b: int) -> None:
     """Make one component of `a` and `b`, names of two different ones of `topic`."""
     if state.sizes[a] < state.sizes[b]:
         a, b = b, a
@@ -160,7 +160,7 @@ def unite_labelled(state: Any, labels: Ids) -> None:
             if first == NONE:
                 first_slot[label_of_slot[slot]] = slot
             else:
-                _unite(state, topic, state.names[first], state.names[slot])
+                unite(state, topic, state.names[first], state.names[slot])
         for slot in range(start, end):
             first_slot[label_of_slot[slot]] = NONE
 
@@ -176,7 +176,7 @@ def take_edge(state: Any, u: int, v: int) -> int:
         if topic == other:
             a, b = state.names[state.slots[i]], state.names[state.slots[j]]
             if a != b:
-                _unite(state, topic, a, b)
+                unite(state, topic, a, b)
                 united += 1
         i += topic <= other
         j += other <= topic

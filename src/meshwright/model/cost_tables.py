@@ -4,7 +4,7 @@
 `cost_sites/` has a row for each site: `site`, and `costs`, its row of the matrix; for clusters `site` alone.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from meshwright.kernels.cost_arrays import CLUSTERS, SITES, CostArrays
 from meshwright.model.cost_forms import KINDS, has_sites, kind_name
 from meshwright.model.dataset import read_table
 from meshwright.model.names import name_array
-from meshwright.model.schema import DOUBLE, INT32, STRING, Wanted
+from meshwright.model.schema import DOUBLE, INT32, STRING, Wanted, check_types
 
 NODES = "cost_nodes"
 SITES_TABLE = "cost_sites"
@@ -70,14 +70,34 @@ def _rows(matrix: Floats) -> pa.LargeListArray:
     return pa.LargeListArray.from_arrays(offsets, matrix.ravel())
 
 
+Get = Callable[[str, Mapping[str, Wanted]], pa.Table]
+"""Gives the table of a name, after a check of its columns' types."""
+
+
 def read(path: Path, told: Mapping[str, Any]) -> Parts:
     """The costs that a dataset holds, of which `told` is the description."""
+    return _parts(str(path), told, lambda name, wanted: read_table(path, name, wanted))
+
+
+def from_tables(held: Mapping[str, pa.Table], told: Mapping[str, Any]) -> Parts:
+    """The costs that `tables` and `description` were made of."""
+
+    def get(name: str, wanted: Mapping[str, Wanted]) -> pa.Table:
+        if name not in held:
+            raise DatasetError(f"the overlay has no table {name!r}, which its facts speak of; give the costs")
+        check_types(held[name].schema, wanted, f"the table {name!r}", DatasetError)
+        return held[name]
+
+    return _parts("the overlay", told, get)
+
+
+def _parts(origin: str, told: Mapping[str, Any], get: Get) -> Parts:
     try:
         kind, facts = KINDS[told["kind"]], dict(told["facts"])
         prices = [float(told[key]) for key in _STATED.get(told["kind"], ())]
     except (KeyError, TypeError, ValueError) as error:
-        raise DatasetError(f"{path}: the description of its costs lacks or garbles {error}") from None
-    return _READERS[told["kind"]](path, kind, prices, facts)
+        raise DatasetError(f"{origin}: the description of its costs lacks or garbles {error}") from None
+    return _READERS[told["kind"]](get, kind, prices, facts)
 
 
 _STATED = {
@@ -87,29 +107,27 @@ _STATED = {
 }
 
 
-def _read_points(path: Path, kind: int, prices: list[float], facts: Mapping[str, Any]) -> Parts:
-    table = read_table(path, NODES, {"node": STRING} | dict.fromkeys(_AXES, DOUBLE))
+def _read_points(get: Get, kind: int, prices: list[float], facts: Mapping[str, Any]) -> Parts:
+    table = get(NODES, {"node": STRING} | dict.fromkeys(_AXES, DOUBLE))
     points = np.stack([table[axis].to_numpy() for axis in _AXES], axis=1)
     form = CostArrays(kind, np.empty((0, 0)), np.empty(0, np.int32), points, prices[0], prices[1])
     return Parts(name_array(table["node"], "node"), form, pa.array([], pa.string()), facts)
 
 
-def _read_sites(path: Path, kind: int, prices: list[float], facts: Mapping[str, Any]) -> Parts:
-    nodes = read_table(path, NODES, {"node": STRING, "site_id": INT32})
+def _read_sites(get: Get, kind: int, prices: list[float], facts: Mapping[str, Any]) -> Parts:
+    nodes = get(NODES, {"node": STRING, "site_id": INT32})
     wanted = {"site": STRING} | ({"costs": _LIST_OF_DOUBLE} if kind == SITES else {})
-    sites = read_table(path, SITES_TABLE, wanted)
-    matrix = _square(sites["costs"], path) if kind == SITES else np.array([prices])
+    sites = get(SITES_TABLE, wanted)
+    matrix = _square(sites["costs"]) if kind == SITES else np.array([prices])
     form = CostArrays(kind, matrix, nodes["site_id"].to_numpy(), np.empty((0, 3)), 0.0, 0.0)
     return Parts(name_array(nodes["node"], "node"), form, name_array(sites["site"], "site"), facts)
 
 
-def _square(rows: pa.ChunkedArray, path: Path) -> Floats:
+def _square(rows: pa.ChunkedArray) -> Floats:
     flat = [chunk.flatten().to_numpy(zero_copy_only=False) for chunk in rows.chunks]
     values = np.concatenate([np.empty(0), *flat])
     if len(values) != len(rows) ** 2:
-        raise DatasetError(
-            f"{path / SITES_TABLE} has {len(rows):,} rows with {len(values):,} costs; write it again"
-        )
+        raise DatasetError(f"{SITES_TABLE} has {len(rows):,} rows with {len(values):,} costs; write it again")
     values.flags.writeable = False
     return values.reshape(len(rows), len(rows))
 

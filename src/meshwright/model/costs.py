@@ -381,6 +381,11 @@ class Costs:
         write_dataset(path, manifest, {name: whole(table) for name, table in tables.items()}, force=force)
 
     @classmethod
+    def from_tables(cls, tables: Mapping[str, pa.Table], description: Mapping[str, Any]) -> Costs:
+        """Of what `tables` and `description` gave."""
+        return cls(*cost_tables.from_tables(tables, description))
+
+    @classmethod
     def read(cls, path: str | Path) -> Costs:
         """Read a dataset of costs, or the costs that an overlay's dataset has in its facts and tables."""
         path = Path(path)

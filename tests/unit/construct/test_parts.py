@@ -3,14 +3,16 @@ import pytest
 
 import meshwright as mw
 from meshwright.construct import parts as module
+from meshwright.construct.dc import greedy, plan
 from meshwright.construct.lists import lists_of, split_lists
 from meshwright.construct.options import DcOptions
-from meshwright.construct.parts import Part, combine, conquer, group_parts, map_parts, plan
+from meshwright.construct.parts import Part, combine, conquer, group_parts, map_parts
 from meshwright.construct.source import InProcess, shared_topics
 from tests import oracles
 from tests.helpers import topics_by_node
 
 OPTIONS = DcOptions(partitions=4)
+GREEDY = greedy(OPTIONS)
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +23,7 @@ def interests() -> mw.Interests:
 def conquered(interests: mw.Interests) -> tuple[np.ndarray, np.ndarray, list[Part]]:
     planned = plan(InProcess(interests), OPTIONS, seed=1)
     made = [
-        conquer(part, lists, planned.shared, OPTIONS, 1, np.zeros(2, np.int64))
+        conquer(GREEDY, part, lists, planned.shared, OPTIONS.ties, 1, np.zeros(2, np.int64))
         for part, lists in enumerate(split_lists(lists_of(interests), planned.part_of, 4))
     ]
     return planned.part_of, planned.shared, made
@@ -53,7 +55,7 @@ def test_the_stars_of_a_part_have_all_its_shared_topics(interests):
 
 def test_a_combine_adds_only_edges_between_stars_of_different_parts(interests):
     part_of, shared, made = conquered(interests)
-    whole = combine(made, np.zeros_like(shared), OPTIONS, np.zeros(2, np.int64))
+    whole = combine(GREEDY, made, np.zeros_like(shared), np.zeros(2, np.int64))
     inner = {tuple(edge) for part in made for edge in part.edges.tolist()}
     outer = {tuple(edge) for edge in whole.edges.tolist()} - inner
     stars = {star for part in made for star in part.stars.nodes.tolist()}
@@ -68,7 +70,7 @@ def test_every_edge_of_a_combine_has_the_greatest_contribution_of_all_pairs_of_s
     small = mw.workloads.unif(16, 8, subscriptions=3, seed=2)
     part_of, shared, made = conquered(small)
     stars = {star for part in made for star in part.stars.nodes.tolist()}
-    whole = combine(made, np.zeros_like(shared), OPTIONS, np.zeros(2, np.int64))
+    whole = combine(GREEDY, made, np.zeros_like(shared), np.zeros(2, np.int64))
     edges = [tuple(sorted(edge)) for edge in whole.edges.tolist()]
     inner = sum(len(part.edges) for part in made)
     assert inner < len(edges)
@@ -83,8 +85,8 @@ def test_every_edge_of_a_combine_has_the_greatest_contribution_of_all_pairs_of_s
 def test_combines_may_be_stacked(interests):
     _, shared, made = conquered(interests)
     ticks = np.zeros(2, np.int64)
-    halves = [combine(made[:2], shared, OPTIONS, ticks), combine(made[2:], shared, OPTIONS, ticks)]
-    whole = combine(halves, np.zeros_like(shared), OPTIONS, ticks)
+    halves = [combine(GREEDY, made[:2], shared, ticks), combine(GREEDY, made[2:], shared, ticks)]
+    whole = combine(GREEDY, halves, np.zeros_like(shared), ticks)
     assert oracles.is_topic_connected(topics_by_node(interests), whole.edges.tolist())
     assert whole.facts["parts"] == 4
     assert whole.facts["inner_edges"] + whole.facts["outer_edges"] == len(whole.edges)
@@ -93,7 +95,7 @@ def test_combines_may_be_stacked(interests):
 def test_pn_size_counts_the_own_part_and_all_other_stars(interests):
     _, shared, made = conquered(interests)
     stars = [len(part.stars.nodes) for part in made]
-    whole = combine(made, np.zeros_like(shared), OPTIONS, np.zeros(2, np.int64))
+    whole = combine(GREEDY, made, np.zeros_like(shared), np.zeros(2, np.int64))
     assert all(part.facts["pn_size"] == 14 for part in made)
     assert whole.facts["pn_size"] == 14 + sum(stars) - min(stars)
 
@@ -101,8 +103,8 @@ def test_pn_size_counts_the_own_part_and_all_other_stars(interests):
 def test_pn_size_of_stacked_combines_counts_the_stars_met_at_every_level(interests):
     _, shared, made = conquered(interests)
     ticks = np.zeros(2, np.int64)
-    halves = [combine(made[:2], shared, OPTIONS, ticks), combine(made[2:], shared, OPTIONS, ticks)]
-    whole = combine(halves, np.zeros_like(shared), OPTIONS, ticks)
+    halves = [combine(GREEDY, made[:2], shared, ticks), combine(GREEDY, made[2:], shared, ticks)]
+    whole = combine(GREEDY, halves, np.zeros_like(shared), ticks)
     candidates = dict.fromkeys(range(60), 14)
     for a, b in [made[:2], made[2:], halves]:
         for one, other in [(a, b), (b, a)]:

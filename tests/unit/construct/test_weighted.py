@@ -25,9 +25,7 @@ from tests.shelf import AWKWARD
 
 ALGORITHMS = {
     "tr-maw": (tree_per_topic, TrMawOptions()),
-    "tr-maw, deleting": (tree_per_topic, TrMawOptions(reverse_delete=True)),
     "gr-maw": (weighted_greedy, GrMawOptions()),
-    "gr-maw, deleting": (weighted_greedy, GrMawOptions(reverse_delete=True)),
     "pd-maw": (primal_dual, PdMawOptions()),
     "pdrd-maw": (primal_dual_reverse_delete, PdMawOptions()),
     "dc-maw": (weighted_divide_and_conquer, DcMawOptions(part_size=7)),
@@ -37,7 +35,7 @@ ALGORITHMS = {
     ),
     "dc-maw, a tree": (
         weighted_divide_and_conquer,
-        DcMawOptions(part_size=5, most_stars=4, reverse_delete=True),
+        DcMawOptions(part_size=5, most_stars=4),
     ),
 }
 everyone = pytest.mark.parametrize("name", ALGORITHMS)
@@ -140,7 +138,7 @@ def test_with_equal_costs_gr_maw_is_gm_for_every_order_of_ties():
     costs = Costs.clusters(dict.fromkeys(names, "one"), inner=7.0, outer=7.0)
     for ties in ("shuffled", "small-first", "large-first"):
         built = weighted_greedy(interests, costs, GrMawOptions(ties=ties), 4, None)
-        merged = greedy_merge(interests, GmOptions(ties=ties), 4, None)
+        merged = greedy_merge(interests, None, GmOptions(ties=ties), 4, None)
         # gm takes the edges of its last level topic by topic, so only what it takes is the same there.
         assert sorted(pairs(built.edges)) == sorted(pairs(merged.edges))
 
@@ -241,7 +239,7 @@ def test_reverse_delete_tries_the_dearest_first_where_edges_have_no_order(worklo
     ("options", "values", "message"),
     [
         (GrMawOptions, {"ties": "random"}, "choose one of shuffled"),
-        (TrMawOptions, {"reverse_delete": 1}, "give True or False"),
+        (TrMawOptions, {"ties": "first"}, "choose one of shuffled"),
         (PdMawOptions, {"memory_limit": 0}, "from 1 on"),
         (DcMawOptions, {"divide_by": "random"}, "choose one of k-means, landmarks, sites"),
         (DcMawOptions, {"partitions": 2, "part_size": 3}, "give one"),

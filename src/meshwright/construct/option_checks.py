@@ -1,0 +1,33 @@
+"""What options ask of their values."""
+
+import numpy as np
+
+from meshwright.errors import OptionError
+
+
+def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    """Refuse a value that is none of the choices."""
+    if value not in choices:
+        raise OptionError(f"{name} is {value!r}; choose one of {', '.join(choices)}")
+
+
+def check_whole(name: str, value: object, least: int, *, required: bool = False) -> None:
+    """Refuse what is no whole number from `least` on; None is one that was not given, unless required."""
+    if value is None and not required:
+        return
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or not least <= value < 2**62:  # type: ignore[operator]
+        raise OptionError(f"{name} is {value!r}; give a whole number from {least} on, under 2^62")
+
+
+def check_flag(name: str, value: object) -> None:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, bool):
+        raise OptionError(f"{name} is {value!r}; give True or False")
+
+
+def check_fraction(name: str, value: object, *, below_one: bool = False) -> None:
+    """Refuse what is no number from 0 to 1."""
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not number or not 0 <= value <= 1 or (below_one and value == 1):  # type: ignore[operator]
+        raise OptionError(f"{name} is {value!r}; give a fraction from 0 to {'under ' if below_one else ''}1")
