@@ -187,13 +187,18 @@ def build(
 
 def check_costs(algorithm: str, costs: object) -> None:
     """Refuse to build with an algorithm that needs costs and has none, or with what are no costs."""
-    if costs is None and _ALGORITHMS[algorithm].needs_costs:
+    check_given(algorithm, costs is not None)
+    if costs is not None and not isinstance(costs, Costs):
+        raise InputError(f"costs are a {type(costs).__name__}; give Costs, such as Costs.from_csv(…)")
+
+
+def check_given(algorithm: str, has_costs: bool) -> None:
+    """Refuse to build without costs where the algorithm needs them."""
+    if _ALGORITHMS[algorithm].needs_costs and not has_costs:
         raise OptionError(
             f"{algorithm} needs what links cost; give costs=Costs.from_csv(…), Costs.sites(…) or another "
             f"(--costs, --sites or --places on the command line)"
         )
-    if costs is not None and not isinstance(costs, Costs):
-        raise InputError(f"costs are a {type(costs).__name__}; give Costs, such as Costs.from_csv(…)")
 
 
 def merge(

@@ -15,6 +15,7 @@ from meshwright.model.dataset import read_manifest
 from meshwright.pipeline.build import edges
 from meshwright.pipeline.build.job import build_on_spark
 from meshwright.pipeline.build.source import SparkSource
+from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.engine.storage import RemotePath, url
 from tests.shelf import AWKWARD
 
@@ -51,12 +52,22 @@ def workload(ordered, tmp_path_factory):
     return path
 
 
-def built(spark, source, out, algorithm, seed=0, **options):
+def built(spark, source, out, algorithm, seed=0, costs=None, reverse_delete=False, **options):
     """The overlay that Spark builds, after a look at its manifest."""
-    manifest = build_on_spark(spark, source, out, algorithm, seed=seed, options=options)
+    manifest = build_on_spark(
+        spark,
+        source,
+        out,
+        algorithm,
+        costs=costs,
+        reverse_delete=reverse_delete,
+        seed=seed,
+        options=options,
+    )
     assert manifest == read_manifest(out)
     assert manifest["engine"] == "spark"
     tables = {"interests", "nodes", "topics", "lists", "edges", "manifest.json"}
+    tables |= {"cost_nodes", "cost_sites"} if costs else set()
     assert {entry.name for entry in out.iterdir()} == tables
     return mw.Overlay.read(out)
 
@@ -77,6 +88,38 @@ def test_spark_builds_what_this_process_builds(spark, workload, tmp_path, monkey
     monkeypatch.setattr(dcbc_direct, "NODES_A_PART", 64)
     expected = mw.build(mw.Interests.read(workload), algorithm, seed=4, **options)
     assert built(spark, workload, tmp_path / "o", algorithm, seed=4, **options) == expected
+
+
+@pytest.fixture(scope="module")
+def cost_files(ordered, tmp_path_factory):
+    """Costs between five sites as a list, and the nodes on them."""
+    folder = tmp_path_factory.mktemp("costs")
+    prices = [f"s{u},s{v},{1 + 10 * abs(u - v) + v}" for u in range(5) for v in range(u)]
+    (folder / "between.csv").write_text("\n".join(["source,target,cost", *prices]))
+    nodes = mw.Interests.read(ordered).nodes.to_pylist()
+    placed = [f"{node},s{at % 5}" for at, node in enumerate(nodes)]
+    (folder / "sites.csv").write_text("\n".join(["node,site", *placed]))
+    return CostFiles(costs=str(folder / "between.csv"), sites=str(folder / "sites.csv"), local=0.5)
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "given", "most_names"),
+    [
+        ("dc-maw", {"part_size": 50, "ties": "small-first"}, None),
+        ("dc-maw", {"divide_by": "sites", "most_stars": 30}, None),
+        ("dcbc-direct", {"bulk_size": 3}, 0),
+        ("gr-maw", {}, None),
+        ("dc", {"partitions": 3, "reverse_delete": True}, None),
+    ],
+)
+def test_links_cost_on_spark_what_they_cost_in_this_process(
+    spark, workload, cost_files, tmp_path, monkeypatch, algorithm, given, most_names
+):
+    if most_names is not None:
+        monkeypatch.setattr(edges, "_MOST_NAMES", most_names)
+    interests = mw.Interests.read(workload)
+    expected = mw.build(interests, algorithm, costs=cost_files.load(interests), seed=4, **given)
+    assert built(spark, workload, tmp_path / "o", algorithm, seed=4, costs=cost_files, **given) == expected
 
 
 def test_ranges_of_nodes_are_the_same_where_files_are_in_the_order_of_ids(

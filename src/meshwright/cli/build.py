@@ -12,6 +12,7 @@ from meshwright.cli.common import (
     Force,
     Json,
     Master,
+    ReverseDelete,
     Seed,
     Settings,
     check_target,
@@ -20,6 +21,21 @@ from meshwright.cli.common import (
     progress_bar,
     spark_command,
 )
+from meshwright.cli.costs import (
+    Base,
+    CostFile,
+    Factor,
+    Inner,
+    Local,
+    Missing,
+    Outer,
+    PlaceColumns,
+    Places,
+    SiteColumns,
+    Sites,
+    Symmetrise,
+    cost_files,
+)
 from meshwright.cli.engine import Engine, chosen_engine
 
 _EPILOG = """**Examples**
@@ -27,6 +43,16 @@ _EPILOG = """**Examples**
 `meshwright build workload --algorithm gm --out overlay`
 
 `meshwright build workload --algorithm gm --set ties=small-first --seed 7 --out overlay`
+
+`meshwright build workload --algorithm gr-maw --costs rtt.csv --out overlay`
+
+`meshwright build workload --algorithm gr-maw --costs rtt.csv --sites brokers.csv --local 0.5 --out overlay`
+
+`meshwright build workload --algorithm dc-maw --sites brokers.csv --inner 1 --outer 10 --out overlay`
+
+`meshwright build workload --algorithm gr-maw --places nodes --base 2 --factor 0.02 --out overlay`
+
+`meshwright build workload --algorithm gm --reverse-delete --out overlay`
 
 `meshwright build s3a://lake/follows --algorithm dcbc-direct --master spark://host:7077 --out s3a://lake/overlay`
 
@@ -49,6 +75,19 @@ def build(
     out: Annotated[str, typer.Option("--out", metavar="DIR", help="The dataset to write.")],
     settings: Settings = None,
     seed: Seed = 0,
+    costs: CostFile = None,
+    sites: Sites = None,
+    local: Local = None,
+    inner: Inner = None,
+    outer: Outer = None,
+    places: Places = None,
+    base: Base = None,
+    factor: Factor = None,
+    symmetrise: Symmetrise = None,
+    missing: Missing = None,
+    site_columns: SiteColumns = None,
+    place_columns: PlaceColumns = None,
+    reverse_delete: ReverseDelete = False,
     engine: Engine = "auto",
     master: Master = None,
     conf: Conf = None,
@@ -58,6 +97,21 @@ def build(
     """Compute the links that keep the subscribers of every topic connected, and write the overlay."""
     chosen = registry.find(algorithm, "build")
     options = parse_settings(settings, typing.get_type_hints(chosen.options))
+    prices = cost_files(
+        costs=costs,
+        sites=sites,
+        local=local,
+        inner=inner,
+        outer=outer,
+        places=places,
+        base=base,
+        factor=factor,
+        symmetrise=symmetrise,
+        missing=missing,
+        site_columns=site_columns,
+        place_columns=place_columns,
+    )
+    registry.check_given(algorithm, prices is not None)
     where = chosen_engine(engine, [dataset, out], master, conf, _counts(dataset), _BYTES_AN_INTEREST)
     check_target(out, force)
     begin = perf_counter()
@@ -71,6 +125,8 @@ def build(
                 location(session, dataset),
                 location(session, out),
                 algorithm,
+                costs=prices,
+                reverse_delete=reverse_delete,
                 seed=seed,
                 options=options,
                 force=force,
@@ -84,6 +140,8 @@ def build(
             location(None, dataset),
             location(None, out),
             algorithm,
+            costs=prices,
+            reverse_delete=reverse_delete,
             seed=seed,
             options=options,
             force=force,

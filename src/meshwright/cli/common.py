@@ -22,6 +22,9 @@ Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="The dataset to 
 Force = Annotated[bool, typer.Option("--force", help="Overwrite what is there already.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, and nothing else there.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
+ReverseDelete = Annotated[
+    bool, typer.Option("--reverse-delete", help="Remove links that no topic needs after building.")
+]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Set an option; may come often.")
 ]

@@ -181,5 +181,5 @@ def _check_local_costs(form: CostArrays, sites: pa.StringArray) -> None:
         more = f" (and {len(without) - 1:,} more sites)" if len(without) > 1 else ""
         raise InputError(
             f"several nodes are on site {name_at(sites, without[0])}{more}, and nothing says what a link "
-            f"inside it costs; give local=, a positive number"
+            f"inside it costs; give local= (--local), a positive number"
         )

@@ -70,7 +70,9 @@ def checked_matrix(cells: npt.ArrayLike, names: pa.StringArray, rules: MatrixRul
     _check_cells(matrix, names)
     gaps = int(np.count_nonzero(np.isnan(matrix)))
     if gaps and rules.missing == "refuse":
-        raise _missing_error(matrix, names, gaps, "set missing='other-direction' or 'path' to fill it")
+        raise _missing_error(
+            matrix, names, gaps, "set missing='other-direction' or 'path' (--missing) to fill it"
+        )
     facts = {"symmetrised_by": rules.symmetrise, "missing_filled_by": rules.missing}
     facts |= _symmetrised(matrix, names, rules.symmetrise)
     return Checked(matrix, facts | _filled(matrix, names, rules.missing))
@@ -196,7 +198,7 @@ def _filled(matrix: Floats, names: pa.StringArray, rule: str) -> dict[str, Any]:
     gaps = np.argwhere(np.isnan(matrix))
     gaps = gaps[gaps[:, 0] < gaps[:, 1]]
     if len(gaps) and rule != "path":
-        raise _missing_error(matrix, names, len(gaps), "set missing='path' to fill it")
+        raise _missing_error(matrix, names, len(gaps), "set missing='path' (--missing path) to fill it")
     if len(gaps):
         paths = _path_costs(matrix, gaps)
         lost = np.flatnonzero(np.isinf(paths))

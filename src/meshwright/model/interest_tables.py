@@ -96,13 +96,14 @@ def read(path: Path) -> Read:
     if not present:
         dense = interest_sources.from_parquet(path / "interests", interest_sources.NODE_TOPIC, None)
         return Read(*dense, None, None)
-    nodes, node_attributes = _read_named(path, "nodes")
-    topics, topic_attributes = _read_named(path, "topics")
+    nodes, node_attributes = read_named(path, "nodes")
+    topics, topic_attributes = read_named(path, "topics")
     indptr, topic_ids = _read_lists(path, len(nodes))
     return Read(indptr, topic_ids, nodes, topics, node_attributes, topic_attributes)
 
 
-def _read_named(path: Path, name: str) -> tuple[pa.StringArray, pa.Table]:
+def read_named(path: Path, name: str) -> tuple[pa.StringArray, pa.Table]:
+    """The names of nodes or topics by id, and their attributes."""
     table = read_table(path, name, _NAMED)
     ids = table["id"].to_numpy()
     if not _counts_up(ids):

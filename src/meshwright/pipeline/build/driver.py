@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from meshwright import registry
+from meshwright.model.costs import Costs
 from meshwright.model.dataset import MANIFEST, draft, read_manifest
 from meshwright.model.overlay import Overlay
 from meshwright.pipeline.engine.loading import load_interests
@@ -24,6 +25,8 @@ def build_on_driver(
     algorithm: str,
     *,
     counts: Mapping[str, int],
+    costs: Costs | None,
+    reverse_delete: bool,
     seed: int,
     options: Mapping[str, Any],
     progress: Progress | None,
@@ -31,7 +34,15 @@ def build_on_driver(
     """As `registry.build`, after a check that the interests fit into the driver's memory."""
     with stage(progress, "reading the interests"):
         interests = load_interests(session, dataset, counts)
-    return registry.build(interests, algorithm, seed=seed, progress=progress, **options)
+    return registry.build(
+        interests,
+        algorithm,
+        costs=costs,
+        reverse_delete=reverse_delete,
+        seed=seed,
+        progress=progress,
+        **options,
+    )
 
 
 def write_from_driver(

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from meshwright.kernels.arrays import Ids
+from meshwright.model.costs import Costs
 from meshwright.model.overlay_tables import edges_schema
 from meshwright.pipeline.build.blocks import packed, runs, unpacked
 from meshwright.pipeline.build.list_files import Work
@@ -32,13 +33,20 @@ _MOST_NAMES = 256 << 20
 
 
 def write_edges(
-    session: SparkSession, folders: list[Path], extra: Ids, count: int, dataset: Path, nodes: int, out: Path
+    session: SparkSession,
+    folders: list[Path],
+    extra: Ids,
+    count: int,
+    dataset: Path,
+    nodes: int,
+    out: Path,
+    costs: Costs | None = None,
 ) -> int:
     """Write the edges of the parts in `folders`, and the `extra` ones, to `out`; gives their number.
 
     `count` is about how many there are. They are cut into ranges of their lower node, one task and one file
-    each, so that they are sorted over all files. A task holds one range, of about a million edges, and the
-    names of all nodes unless these are many.
+    each, so that they are sorted over all files. A task holds one range, of about a million edges, the names
+    of all nodes unless these are many, and the `costs`, of which every edge gets its own.
     """
     ranges = max(1, min(nodes, -(-count // _EDGES_A_RANGE), _MOST_RANGES))
     span = max(1, -(-nodes // ranges))
@@ -51,7 +59,7 @@ def write_edges(
             yield _ranges(unpacked(batch.column("edges"), np.int32).reshape(-1, 2), nodes, span)
 
     keys = frame.mapInArrow(cut, _KEYS).repartitionById(ranges, "range")
-    return _write(session, keys, ranges, dataset, nodes, out)
+    return _write(session, keys, ranges, dataset, nodes, out, costs)
 
 
 def _ranges(edges: Ids, nodes: int, span: int) -> pa.RecordBatch:
@@ -63,28 +71,39 @@ def _ranges(edges: Ids, nodes: int, span: int) -> pa.RecordBatch:
     return pa.record_batch(columns, names=["range", "keys"])
 
 
-def _write(session: SparkSession, keys: DataFrame, ranges: int, dataset: Path, nodes: int, out: Path) -> int:
+def _write(
+    session: SparkSession,
+    keys: DataFrame,
+    ranges: int,
+    dataset: Path,
+    nodes: int,
+    out: Path,
+    costs: Costs | None,
+) -> int:
     from pyspark.sql import functions as f
 
     table = read_table(session, dataset / "nodes").select("id", "name")
     length = table.agg(f.coalesce(f.sum(f.octet_length("name")), f.lit(0))).collect()[0][0]
-    if length > _MOST_NAMES:
-        _joined(keys.mapInArrow(_sorter(nodes), _IDS), table, ranges).write.parquet(url(out))
-        return read_table(session, out).count()
-    with broadcast(session, _names(table)) as names:
+    few = length <= _MOST_NAMES
+    schema, priced = edges_schema(costs is not None), ", cost double" if costs is not None else ""
+    with broadcast(session, (_names(table) if few else None, costs)) as known:
 
-        def name(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+            names, prices = known.value
             for batch in _sorter(nodes)(batches):
-                found = [names.value.take(column) for column in batch.columns]
-                yield pa.record_batch([*found, *batch.columns], schema=edges_schema(False))
+                found = [] if names is None else [names.take(column) for column in batch.columns]
+                cost = [] if prices is None else [pa.array(prices.between(*batch.columns))]
+                columns = [*found, *batch.columns, *cost]
+                yield pa.record_batch(columns, names=schema.names[-len(columns) :])
 
-        if isinstance(out, Path):
-            return _write_in_tasks(keys, name, out)
-        keys.mapInArrow(name, _NAMED).write.parquet(url(out))
+        if few and isinstance(out, Path):
+            return _write_in_tasks(keys, rows, schema, out)
+        found = keys.mapInArrow(rows, (_NAMED if few else _IDS) + priced)
+        (found if few else _joined(found, table, ranges, schema.names)).write.parquet(url(out))
     return read_table(session, out).count()
 
 
-def _write_in_tasks(keys: DataFrame, name: Work, out: Path) -> int:
+def _write_in_tasks(keys: DataFrame, rows: Work, schema: pa.Schema, out: Path) -> int:
     """Each task writes its file, whole or not at all, so that it may run twice; gives the number of edges.
 
     Spark's own writer takes rows apart and strings one by one, ten times the work (measured).
@@ -96,23 +115,23 @@ def _write_in_tasks(keys: DataFrame, name: Work, out: Path) -> int:
         from pyspark import TaskContext
 
         number = cast(TaskContext, TaskContext.get()).partitionId()
-        count = write_file(Path(folder), f"part-{number:05d}", name(batches))
+        count = write_file(Path(folder), f"part-{number:05d}", schema, rows(batches))
         yield pa.record_batch([pa.array([count], pa.int64())], names=["edges"])
 
     counts = [row.edges for row in keys.mapInArrow(write, "edges bigint").collect()]
     for abandoned in out.glob(".part-*"):  # of an executor that was killed
         abandoned.unlink(missing_ok=True)
-    return sum(counts) if counts else write_file(out, "part-00000", [])
+    return sum(counts) if counts else write_file(out, "part-00000", schema, [])
 
 
-def write_file(folder: Path, stem: str, batches: Iterable[pa.RecordBatch]) -> int:
+def write_file(folder: Path, stem: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> int:
     """Write rows of `edges/` to `stem`.parquet, which is there when it is complete; gives their number."""
     draft = folder / f".{stem}-{uuid4().hex[:8]}"
     count = 0
     try:
         # Targets hardly repeat within a file, so that a dictionary of them costs more than it saves.
         options = {"use_dictionary": ["source"], "compression": "zstd"}
-        with pq.ParquetWriter(draft, edges_schema(False), **options) as writer:
+        with pq.ParquetWriter(draft, schema, **options) as writer:
             for batch in batches:
                 writer.write_batch(batch)
                 count += batch.num_rows
@@ -142,12 +161,10 @@ def _names(table: DataFrame) -> pa.Array:
     return found.chunk(0) if isinstance(found, pa.ChunkedArray) else found
 
 
-def _joined(ids: DataFrame, table: DataFrame, ranges: int) -> DataFrame:
-    """The rows of `_NAMED`, sorted, with names that are joined."""
+def _joined(ids: DataFrame, table: DataFrame, ranges: int, columns: list[str]) -> DataFrame:
+    """The rows with these columns, sorted, with names that are joined."""
     sources = table.selectExpr("id as source_id", "name as source")
     targets = table.selectExpr("id as target_id", "name as target")
     found = ids.join(sources, "source_id").join(targets, "target_id")
     ordered = found.repartitionByRange(ranges, "source_id", "target_id")
-    return ordered.sortWithinPartitions("source_id", "target_id").select(
-        "source", "target", "source_id", "target_id"
-    )
+    return ordered.sortWithinPartitions("source_id", "target_id").select(*columns)

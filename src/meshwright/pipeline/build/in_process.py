@@ -8,6 +8,7 @@ from typing import Any
 from meshwright import registry
 from meshwright.model.dataset import check_free, read_manifest
 from meshwright.model.interests import Interests
+from meshwright.pipeline.cost_files import CostFiles
 from meshwright.progress import Progress
 
 
@@ -16,6 +17,8 @@ def build_here(
     out: Path,
     algorithm: str,
     *,
+    costs: CostFiles | None = None,
+    reverse_delete: bool = False,
     seed: int = 0,
     options: Mapping[str, Any],
     force: bool = False,
@@ -26,15 +29,26 @@ def build_here(
     seconds = {}
     begin = perf_counter()
     interests = Interests.read(dataset)
+    prices = None if costs is None else costs.load(interests)
     seconds["read"] = round(perf_counter() - begin, 3)
     begin = perf_counter()
-    overlay = registry.build(interests, algorithm, seed=seed, progress=progress, **options)
+    overlay = registry.build(
+        interests,
+        algorithm,
+        costs=prices,
+        reverse_delete=reverse_delete,
+        seed=seed,
+        progress=progress,
+        **options,
+    )
     seconds["build"] = round(perf_counter() - begin, 3)
     made_by = {
         "command": "build",
         "engine": "local",
         "algorithm": algorithm,
         "options": overlay.facts["options"],
+        "reverse_delete": reverse_delete,
+        "costs": None if costs is None else costs.given(),
         "seed": seed,
         "inputs": [str(dataset)],
         "seconds": seconds,

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import pyarrow.parquet as pq
+
 from meshwright import registry
 from meshwright.errors import DatasetError
+from meshwright.model.costs import Costs
 from meshwright.model.dataset import (
     check_free,
     draft,
@@ -16,11 +20,14 @@ from meshwright.model.dataset import (
     remove_folder,
     write_manifest,
 )
+from meshwright.model.priced import FACT as COSTS_FACT
 from meshwright.pipeline.build.driver import build_on_driver, write_from_driver
 from meshwright.pipeline.build.edges import write_edges
 from meshwright.pipeline.build.source import SparkSource
 from meshwright.pipeline.build.spread import Job, Spread
+from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.engine.failures import translated
+from meshwright.pipeline.engine.loading import load_nodes
 from meshwright.pipeline.engine.status import spark_stage
 from meshwright.pipeline.engine.storage import copy_folder
 from meshwright.progress import Progress, StageTimer, stage
@@ -37,6 +44,8 @@ def build_on_spark(
     out: Path,
     algorithm: str,
     *,
+    costs: CostFiles | None = None,
+    reverse_delete: bool = False,
     seed: int = 0,
     options: Mapping[str, Any],
     force: bool = False,
@@ -46,38 +55,53 @@ def build_on_spark(
 
     The overlay and its facts are those that `registry.build` gives in process, edge for edge, on any number
     of machines and after the loss of any of them. Algorithms that are `spread` run in tasks, and neither
-    edges nor interests pass through the driver; the others run on the driver, and are refused where the
-    interests don't fit there. The manifest has the seconds of each stage and, as `task_seconds`, those that
+    edges nor interests pass through the driver; the others, and reverse delete, run on the driver, and are
+    refused where the interests don't fit there. Costs are read on the driver, and known to all tasks, where
+    every link gets its cost. The manifest has the seconds of each stage and, as `task_seconds`, those that
     tasks spent in the algorithm itself.
     """
     chosen = registry.find(algorithm, "build")
     checked = chosen.make_options(options)
     with translated():
-        counts = _counts(dataset, chosen.spread is not None)
+        counts = _counts(dataset, chosen.spread is not None or costs is not None)
         check_free(out, force)
         made_by = {
             "command": "build",
             "engine": "spark",
             "algorithm": algorithm,
             "options": registry.how_made(algorithm, checked, seed)["options"],
+            "reverse_delete": reverse_delete,
+            "costs": None if costs is None else costs.given(),
             "seed": seed,
             "inputs": [str(dataset)],
         }
         timer = StageTimer(progress)
-        if chosen.spread is None or not counts["nodes"]:
+        prices = None if costs is None else costs.load(load_nodes(session, dataset))
+        registry.check_costs(algorithm, prices)
+        if chosen.spread is None or reverse_delete or not counts["nodes"]:
             overlay = build_on_driver(
-                session, dataset, algorithm, counts=counts, seed=seed, options=options, progress=timer
+                session,
+                dataset,
+                algorithm,
+                counts=counts,
+                costs=prices,
+                reverse_delete=reverse_delete,
+                seed=seed,
+                options=options,
+                progress=timer,
             )
             return write_from_driver(session, overlay, out, force, made_by | {"seconds": timer.seconds})
         with draft(out, force) as folder:
             source = SparkSource(session, dataset, counts, timer)
             job = Job(session=session, source=source, scratch=folder / "scratch", progress=timer)
-            spread: Spread = registry.imported(chosen.spread)(job, checked, seed)
-            edges = _write_tables(job, spread, dataset, folder)
+            spread: Spread = registry.imported(chosen.spread)(job, prices, checked, seed)
+            edges = _write_tables(job, spread, prices, dataset, folder)
+            extras = {} if prices is None else _write_costs(session, prices, folder)
             facts = registry.how_made(algorithm, checked, seed) | dict(spread.facts)
+            facts |= {} if prices is None else {COSTS_FACT: prices.description()}
             facts["seconds"] = made_by["seconds"] = timer.seconds
             made_by["task_seconds"] = _task_seconds(spread)
-            manifest = make_manifest("overlay", counts | {"edges": edges}, facts, {}, made_by)
+            manifest = make_manifest("overlay", counts | {"edges": edges}, facts, extras, made_by)
             write_manifest(folder, manifest)
         return manifest
 
@@ -92,19 +116,32 @@ def _counts(dataset: Path, dense: bool) -> dict[str, int]:
     return {name: counts[name] for name in ("nodes", "topics", "interests")}
 
 
-def _write_tables(job: Job, spread: Spread, dataset: Path, folder: Path) -> int:
+def _write_tables(job: Job, spread: Spread, costs: Costs | None, dataset: Path, folder: Path) -> int:
     """Write the tables of the overlay, and leave nothing else in the draft; gives the number of edges."""
     count = sum(part.edges for kept in spread.kept for part in kept.parts) + len(spread.edges)
     folders = [kept.folder for kept in spread.kept]
     nodes = job.source.node_count
     with spark_stage(job.session, job.progress, "writing the edges"):
-        edges = write_edges(job.session, folders, spread.edges, count, dataset, nodes, folder / "edges")
+        edges = write_edges(
+            job.session, folders, spread.edges, count, dataset, nodes, folder / "edges", costs
+        )
     with stage(job.progress, "copying the interests"):
         for name in ("interests", *_DENSE):
             if (dataset / name).is_dir():
                 copy_folder(job.session, dataset / name, folder / name)
         remove_folder(job.scratch)
     return edges
+
+
+def _write_costs(session: SparkSession, costs: Costs, folder: Path) -> dict[str, int]:
+    """Keep the costs beside the edges; gives the rows of each table."""
+    tables = costs.tables()
+    with tempfile.TemporaryDirectory(prefix="meshwright-") as name:
+        for table in tables:
+            (Path(name) / table).mkdir()
+            pq.write_table(tables[table], Path(name) / table / "part-00000.parquet", compression="zstd")
+            copy_folder(session, Path(name) / table, folder / table)
+    return {name: table.num_rows for name, table in tables.items()}
 
 
 def _task_seconds(spread: Spread) -> dict[str, float]:

@@ -8,8 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+import numpy as np
+import pyarrow as pa
+
 from meshwright.machine import check_memory, free_memory
 from meshwright.model.dataset import MANIFEST
+from meshwright.model.interest_tables import read_named
 from meshwright.model.interests import Interests
 from meshwright.pipeline.engine.storage import copy_folder
 
@@ -41,14 +45,24 @@ def load_interests(session: SparkSession, dataset: Path, counts: Mapping[str, in
         return Interests.read(folder)
 
 
+def load_nodes(session: SparkSession, dataset: Path) -> Interests:
+    """The nodes of a dataset with their attributes in the driver's memory, as interests in nothing."""
+    with on_this_machine(session, dataset, ("nodes",)) as folder:
+        names, attributes = read_named(folder, "nodes")
+    lists = np.zeros(len(names) + 1, np.int64), np.empty(0, np.int32)
+    return Interests(*lists, names, pa.array([], pa.string()), attributes, None)
+
+
 @contextmanager
-def on_this_machine(session: SparkSession, dataset: Path) -> Iterator[Path]:
-    """The folder of a dataset, or a copy of a remote one that is gone at the end."""
+def on_this_machine(
+    session: SparkSession, dataset: Path, tables: tuple[str, ...] = ("nodes", "topics", "lists", MANIFEST)
+) -> Iterator[Path]:
+    """The folder of a dataset, or a copy of some tables of a remote one that is gone at the end."""
     if isinstance(dataset, Path):
         yield dataset
         return
     with tempfile.TemporaryDirectory(prefix="meshwright-") as name:
         folder = Path(name)
-        for table in ("nodes", "topics", "lists", MANIFEST):
+        for table in tables:
             copy_folder(session, dataset / table, folder / table)
         yield folder

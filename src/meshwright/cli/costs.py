@@ -1,0 +1,71 @@
+"""The options that say what links cost, and what they stand for."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from meshwright.errors import OptionError
+
+if TYPE_CHECKING:
+    from meshwright.pipeline.cost_files import CostFiles
+
+_PANEL = "What links cost"
+
+
+def _option(flag: str, metavar: str, words: str) -> Any:
+    return typer.Option(flag, metavar=metavar, help=words, rich_help_panel=_PANEL, show_default=False)
+
+
+CostFile = Annotated[
+    str | None,
+    _option("--costs", "FILE", "A matrix (CSV, Parquet, NPY) or a list source,target,cost; or a dataset."),
+]
+Sites = Annotated[
+    str | None,
+    _option("--sites", "FILE|nodes", "A table node,site; --costs is then between sites. Or the word nodes."),
+]
+Local = Annotated[float | None, _option("--local", "COST", "What a link inside a site costs.")]
+Inner = Annotated[
+    float | None, _option("--inner", "COST", "Inside a site, with --outer in place of --costs.")
+]
+Outer = Annotated[float | None, _option("--outer", "COST", "Between any two sites.")]
+Places = Annotated[
+    str | None,
+    _option("--places", "FILE|nodes", "A table node,lat,lon, with --sites site,lat,lon: cost by distance."),
+]
+Base = Annotated[float | None, _option("--base", "COST", "By distance: what a link costs at least.")]
+Factor = Annotated[float | None, _option("--factor", "COST", "By distance: and for each km, 1 unless given.")]
+Symmetrise = Annotated[
+    str | None,
+    _option("--symmetrise", "mean|max|min|refuse", "A pair whose directions differ; mean unless given."),
+]
+Missing = Annotated[
+    str | None,
+    _option("--missing", "refuse|other-direction|path", "A pair without a cost; refuse unless given."),
+]
+SiteColumns = Annotated[
+    str | None, _option("--site-columns", "NODE,SITE", "How the columns of --sites are called.")
+]
+PlaceColumns = Annotated[
+    str | None, _option("--place-columns", "NAME,LAT,LON", "How the columns of --places are called.")
+]
+
+
+def cost_files(*, site_columns: str | None, place_columns: str | None, **values: Any) -> "CostFiles | None":
+    """What was said about costs, checked; None where nothing was."""
+    from meshwright.pipeline.cost_files import CostFiles
+
+    given = {name: value for name, value in values.items() if value is not None}
+    if site_columns is not None:
+        given["site_columns"] = _columns("--site-columns", site_columns, "node,site")
+    if place_columns is not None:
+        given["place_columns"] = _columns("--place-columns", place_columns, "city,Lat,Long")
+    return CostFiles(**given) if given else None
+
+
+def _columns(flag: str, text: str, example: str) -> tuple[str, ...]:
+    names = tuple(text.split(","))
+    count = example.count(",") + 1
+    if len(names) != count or not all(names):
+        raise OptionError(f"{flag} is {text!r}; give {count} names, such as {example}")
+    return names

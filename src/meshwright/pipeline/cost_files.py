@@ -1,0 +1,161 @@
+"""What links cost, as a command says it: by files and a few numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from meshwright.errors import OptionError
+from meshwright.model.cost_matrices import MatrixRules
+from meshwright.model.costs import Costs
+from meshwright.model.interests import Interests
+
+OWN = "nodes"
+"""In place of a file: the attributes that the dataset's own nodes have."""
+
+_NODE_SITE = ("node", "site")
+_LAT_LON = ("lat", "lon")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CostFiles:
+    """Files that say what links cost; exactly one of four forms, and errors in the words of the command line.
+
+    Attributes:
+        costs: a matrix or a list of costs between nodes, or with `sites` between sites; or a dataset of them.
+        sites: a table that puts nodes on sites, or "nodes": the dataset's own have the attribute `site`.
+        local: what a link inside a site costs.
+        inner, outer: what a link inside a site, and between two, costs, in place of a matrix.
+        places: a table of `lat, lon` by node, or with `sites` by site; or "nodes". Without a matrix a link
+            costs by distance; with one, places are for the map alone.
+        base, factor: what a link costs at least, and for each kilometre beyond that.
+        symmetrise, missing: what is done to a matrix; see `Costs.from_matrix`.
+        site_columns: the columns of `sites`: node, site.
+        place_columns: the columns of `places`: node (or site), latitude, longitude.
+    """
+
+    costs: str | None = None
+    sites: str | None = None
+    local: float | None = None
+    inner: float | None = None
+    outer: float | None = None
+    places: str | None = None
+    base: float | None = None
+    factor: float | None = None
+    symmetrise: str | None = None
+    missing: str | None = None
+    site_columns: tuple[str, str] | None = None
+    place_columns: tuple[str, str, str] | None = None
+
+    def __post_init__(self) -> None:
+        MatrixRules(**self.rules())
+        for what, needed in _NEEDS.items():
+            if getattr(self, what) is not None and all(getattr(self, name) is None for name in needed):
+                raise OptionError(f"{_flag(what)} means nothing without {_flags(needed, 'or')}; give it too")
+        form = self._form()
+        for name in _FORMS[form].without:
+            if getattr(self, name) is not None:
+                raise OptionError(
+                    f"{_flag(form)} and {_flag(name)} both say what links cost; give one of them"
+                )
+        if form == "inner" and (self.outer is None or self.sites is None):
+            raise OptionError("clusters take --inner, --outer and --sites; give all three")
+        if form == "places" and self.base is None:
+            raise OptionError("costs by distance need --base, what a link costs at least; give it")
+        if form == "places" and self.sites is not None and self.places == OWN:
+            raise OptionError("--places nodes puts every node at a place of its own; leave --sites out")
+
+    def _form(self) -> str:
+        form = next((name for name in _FORMS if getattr(self, name) is not None), None)
+        if form is None:
+            raise OptionError(
+                "--sites says where nodes are, not what links cost; give --costs FILE, --inner and --outer, "
+                "or --places"
+            )
+        return form
+
+    def rules(self) -> dict[str, str]:
+        """What is said about a matrix."""
+        given = {"symmetrise": self.symmetrise, "missing": self.missing}
+        return {name: rule for name, rule in given.items() if rule is not None}
+
+    def given(self) -> dict[str, Any]:
+        """What was given, by name, for a manifest."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    def load(self, nodes: Interests) -> Costs:
+        """The costs between these nodes, by id; whatever has no cost is refused."""
+        return _FORMS[self._form()].load(self, nodes).of(nodes)
+
+    def on_sites(self, between: Costs, nodes: Interests) -> Costs:
+        """Of costs between sites, if nodes are on sites; else these are between nodes already."""
+        if self.sites is None:
+            return between
+        node, site = self.site_columns or _NODE_SITE
+        return Costs.sites(between, self.where(self.sites, nodes), local=self.local, node=node, site=site)
+
+    def where(self, table: str, nodes: Interests) -> str | Interests:
+        """A file, or the nodes that have it themselves."""
+        return nodes if table == OWN else table
+
+
+def _matrix(files: CostFiles, nodes: Interests) -> Costs:
+    assert files.costs is not None
+    return files.on_sites(Costs.from_file(files.costs, **files.rules()), nodes)
+
+
+def _clusters(files: CostFiles, nodes: Interests) -> Costs:
+    assert files.sites is not None
+    assert files.inner is not None
+    assert files.outer is not None
+    node, site = files.site_columns or _NODE_SITE
+    table = files.where(files.sites, nodes)
+    return Costs.clusters(table, inner=files.inner, outer=files.outer, node=node, cluster=site)
+
+
+def _distances(files: CostFiles, nodes: Interests) -> Costs:
+    assert files.places is not None
+    assert files.base is not None
+    name, *columns = files.place_columns or ("node" if files.sites is None else "site", *_LAT_LON)
+    between = Costs.coordinates(
+        files.where(files.places, nodes),
+        base=files.base,
+        factor=1.0 if files.factor is None else files.factor,
+        node=name,
+        columns=tuple(columns),
+    )
+    return files.on_sites(between, nodes)
+
+
+@dataclass(frozen=True)
+class _Form:
+    load: Callable[[CostFiles, Interests], Costs]
+    without: tuple[str, ...]
+
+
+_FORMS: Mapping[str, _Form] = {
+    "costs": _Form(_matrix, ("inner", "outer", "base", "factor")),
+    "inner": _Form(_clusters, ("places", "base", "factor", "local")),
+    "places": _Form(_distances, ("outer",)),
+}
+"""By what is given for them; the first decides."""
+
+_NEEDS: Mapping[str, tuple[str, ...]] = {
+    "local": ("sites",),
+    "outer": ("inner",),
+    "base": ("places",),
+    "factor": ("places",),
+    "symmetrise": ("costs",),
+    "missing": ("costs",),
+    "site_columns": ("sites",),
+    "place_columns": ("places",),
+}
+
+
+def _flag(name: str) -> str:
+    return "--" + name.replace("_", "-")
+
+
+def _flags(names: tuple[str, ...], word: str) -> str:
+    return f" {word} ".join(_flag(name) for name in names)
