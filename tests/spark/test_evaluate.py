@@ -9,9 +9,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from meshwright import Interests, Overlay, build, cli, evaluate, workloads
+from meshwright import Costs, Interests, Overlay, build, cli, evaluate, workloads
 from meshwright.errors import CapacityError, DatasetError, OptionError
 from meshwright.evaluate import bounds
+from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.evaluate import grid, hypergraph, triangles
 from meshwright.pipeline.evaluate.job import evaluate_on_spark
 from meshwright.progress import StageTimer
@@ -81,6 +82,23 @@ def test_awkward_interests_measure_as_in_process(spark, tmp_path, name):
 def test_overlays_in_many_tasks_measure_as_in_process(spark, tmp_path, overlay):
     overlay = overlay()
     assert_same(evaluate_on_spark(spark, written(overlay, tmp_path / "o", parts=3)), evaluate(overlay))
+
+
+@pytest.mark.usefixtures("many_tasks")
+def test_weighted_measures_and_the_bound_on_cost_are_those_of_this_process(spark, tmp_path):
+    interests = workloads.unif(80, 12, subscriptions=4, seed=2)
+    points = np.random.default_rng(3).random((80, 2)).tolist()
+    costs = Costs.coordinates(
+        dict(zip(interests.nodes.to_pylist(), points, strict=True)), base=0.1, metric="euclidean"
+    )
+    costs.write(tmp_path / "costs")
+    files = CostFiles(costs=str(tmp_path / "costs"))
+    own = build(interests, "gr-maw", costs=costs)
+    expected = evaluate(own)
+    assert expected.lower_bound_weighted_average_degree > 0
+    assert_same(evaluate_on_spark(spark, written(own, tmp_path / "own", parts=3)), expected)
+    without = Overlay.from_arrays(interests, own.edges)
+    assert_same(evaluate_on_spark(spark, written(without, tmp_path / "o", parts=3), costs=files), expected)
 
 
 @pytest.mark.usefixtures("many_tasks")

@@ -1,7 +1,7 @@
 """`meshwright evaluate`: how good an overlay is."""
 
 from collections.abc import Mapping
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 import typer
@@ -15,9 +15,27 @@ from meshwright.cli.common import (
     progress_bar,
     spark_command,
 )
+from meshwright.cli.costs import (
+    Base,
+    CostFile,
+    Factor,
+    Inner,
+    Local,
+    Missing,
+    Outer,
+    PlaceColumns,
+    Places,
+    SiteColumns,
+    Sites,
+    Symmetrise,
+    cost_files,
+)
 from meshwright.cli.engine import Engine, chosen_engine
 from meshwright.evaluate import Evaluation
 from meshwright.evaluate import evaluate as evaluate_overlay
+
+if TYPE_CHECKING:
+    from meshwright.pipeline.cost_files import CostFiles
 
 _EPILOG = """The exit code is 1 where a topic is not connected.
 
@@ -26,6 +44,8 @@ _EPILOG = """The exit code is 1 where a topic is not connected.
 `meshwright evaluate overlay`
 
 `meshwright evaluate overlay --json | jq .average_degree`
+
+`meshwright evaluate overlay --costs rtt.csv --sites brokers.csv --local 0.5`
 
 `meshwright evaluate s3a://lake/overlay --master spark://host:7077 --no-bound`
 """
@@ -46,16 +66,45 @@ def evaluate(
     bound: Annotated[
         bool, typer.Option("--bound/--no-bound", help="Bound how few links any overlay can have.")
     ] = True,
+    costs: CostFile = None,
+    sites: Sites = None,
+    local: Local = None,
+    inner: Inner = None,
+    outer: Outer = None,
+    places: Places = None,
+    base: Base = None,
+    factor: Factor = None,
+    symmetrise: Symmetrise = None,
+    missing: Missing = None,
+    site_columns: SiteColumns = None,
+    place_columns: PlaceColumns = None,
     engine: Engine = "auto",
     master: Master = None,
     conf: Conf = None,
     as_json: Json = False,
 ) -> None:
     """Measure an overlay: degrees, connectivity and diameter of every topic, distance from optimal."""
+    prices = cost_files(
+        costs=costs,
+        sites=sites,
+        local=local,
+        inner=inner,
+        outer=outer,
+        places=places,
+        base=base,
+        factor=factor,
+        symmetrise=symmetrise,
+        missing=missing,
+        site_columns=site_columns,
+        place_columns=place_columns,
+    )
     counts = _counts(dataset)
     where = chosen_engine(engine, [dataset], master, conf, counts, _bytes_an_interest(counts))
     wanted = {"diameters": diameters, "bound": bound}
-    found = _evaluate_on_spark(dataset, master, conf, wanted) if where == "spark" else _here(dataset, wanted)
+    if where == "spark":
+        found = _evaluate_on_spark(dataset, prices, master, conf, wanted)
+    else:
+        found = _here(dataset, prices, wanted)
     if as_json:
         print_json(
             found.to_json()
@@ -88,21 +137,29 @@ def _bytes_an_interest(counts: Mapping[str, int] | None) -> int:
     return _BYTES_AN_INTEREST + _BYTES_AN_EDGE * edges // max(1, interests)
 
 
-def _here(dataset: str, wanted: Mapping[str, bool]) -> Evaluation:
+def _here(dataset: str, prices: "CostFiles | None", wanted: Mapping[str, bool]) -> Evaluation:
     from meshwright.model.overlay import Overlay
     from meshwright.pipeline.engine.storage import location
 
-    return evaluate_overlay(Overlay.read(location(None, dataset)), progress=progress_bar(), **wanted)
+    overlay = Overlay.read(location(None, dataset))
+    costs = None if prices is None else prices.load(overlay.interests)
+    return evaluate_overlay(overlay, costs=costs, progress=progress_bar(), **wanted)
 
 
 def _evaluate_on_spark(
-    dataset: str, master: str | None, conf: list[str] | None, wanted: Mapping[str, bool]
+    dataset: str,
+    prices: "CostFiles | None",
+    master: str | None,
+    conf: list[str] | None,
+    wanted: Mapping[str, bool],
 ) -> Evaluation:
     with spark_command(master, conf) as session:
         from meshwright.pipeline.engine.storage import location
         from meshwright.pipeline.evaluate.job import evaluate_on_spark
 
-        return evaluate_on_spark(session, location(session, dataset), progress=progress_bar(), **wanted)
+        return evaluate_on_spark(
+            session, location(session, dataset), costs=prices, progress=progress_bar(), **wanted
+        )
 
 
 def _print_for_people(dataset: str, found: Evaluation) -> None:
@@ -112,6 +169,11 @@ def _print_for_people(dataset: str, found: Evaluation) -> None:
     if bound and found.topic_connected:
         print(f"No topic-connected overlay has an average degree under {bound:.2f}: ", end="")
         print(f"this one is within {found.average_degree / bound:.2f} times of the least possible.")
+    least, cost = found.lower_bound_weighted_average_degree, found.weighted_average_degree
+    if least and cost and found.topic_connected:
+        print(
+            f"None costs less than {least:,.4g} a node: this one is within {cost / least:.2f} times of that."
+        )
     quarters = np.quantile(found.degrees, [0.25, 0.5, 0.75, 0.99]) if found.nodes else [0, 0, 0, 0]
     low, median, high, most = (f"{links:.0f}" for links in quarters)
     print(

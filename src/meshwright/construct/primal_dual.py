@@ -2,14 +2,20 @@
 
 from dataclasses import dataclass
 
+import numpy as np
+
+from meshwright.construct.gm import tie_order
+from meshwright.construct.greedy import make_problem
 from meshwright.construct.reverse_delete import reverse_delete
 from meshwright.construct.weighted_greedy import INSTEAD, problem_of
 from meshwright.construct.weighted_options import PdMawOptions
-from meshwright.kernels.arrays import Floats, Ids
+from meshwright.kernels.arrays import Floats, Ids, Offsets
+from meshwright.kernels.cost_arrays import CostArrays
+from meshwright.machine import cores
 from meshwright.model.built import Built
 from meshwright.model.costs import Costs
 from meshwright.model.interests import Interests
-from meshwright.progress import Progress
+from meshwright.progress import Progress, run_with_ticks
 
 _ROUNDING = 1e-9
 """The bound is lowered by this fraction: a sum of so many raises is not exact in its last digits."""
@@ -58,6 +64,23 @@ def run_primal_dual(
         pairs_examined=result.pairs_examined,
         estimated_bytes=estimated_bytes(problem, TIGHT),
     )
+
+
+def dual_value(
+    indptr: Offsets, topic_ids: Ids, topic_count: int, costs: CostArrays, progress: Progress | None
+) -> float:
+    """The value of the dual solution alone, for interests as arrays; see `primal_dual`."""
+    from meshwright.construct.pricing import run_by_price
+    from meshwright.kernels.prices import TIGHT
+
+    problem = make_problem(indptr, topic_ids, topic_count, tie_order(np.diff(indptr), "shuffled", 0))
+    result = run_with_ticks(
+        lambda ticks: run_by_price(problem, costs, TIGHT, ticks, cores()),
+        "bounding by duality",
+        problem.components - problem.topic_count,
+        progress,
+    )
+    return result.dual_value * (1 - _ROUNDING)
 
 
 def primal_dual(

@@ -50,6 +50,8 @@ def assemble(found: Measures, *, diameters: bool) -> Evaluation:
         clustering_coefficient=found.clustering,
         lower_bound_average_degree=_average_degree(found.bound.edges, nodes) if found.bound else None,
         lower_bound_method=found.bound.method if found.bound else None,
+        lower_bound_weighted_average_degree=_weighted_bound(found.bound, nodes),
+        lower_bound_weighted_method="dual" if found.bound and found.bound.cost is not None else None,
         weighted_average_degree=None if found.costs is None else _average_degree(found.costs, nodes),
         **_extremes("weighted_topic_diameter", weighted, least_weighted, topics.components, float),
         degrees=found.degrees,
@@ -63,6 +65,10 @@ def assemble(found: Measures, *, diameters: bool) -> Evaluation:
 def _average_degree(edges: float, node_count: int) -> float:
     """2 |E| / |V|, or 0 without nodes."""
     return float(2 * edges / node_count) if node_count else 0.0
+
+
+def _weighted_bound(bound: LowerBound | None, node_count: int) -> float | None:
+    return None if bound is None or bound.cost is None else _average_degree(bound.cost, node_count)
 
 
 def _support_ratio(interest_count: int, components: Ids) -> float:

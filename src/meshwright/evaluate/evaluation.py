@@ -8,7 +8,9 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from meshwright.errors import InputError
+from meshwright.model.costs import Costs
 from meshwright.model.overlay import Overlay
+from meshwright.model.priced import costs_of, priced
 from meshwright.progress import Progress
 
 
@@ -33,8 +35,10 @@ class Evaluation:
 
     `lower_bound_average_degree` holds for every topic-connected overlay of the same interests, by proof (see
     `meshwright.evaluate.bounds`), so average_degree / lower_bound_average_degree bounds how far this one
-    is from the optimum; `lower_bound_method` names the argument ("spanning" or "overlap-duality"). Both are
-    None where the bound was not asked for.
+    is from the optimum; `lower_bound_method` names the argument ("spanning", "overlap-duality" or "dual").
+    Both are None where the bound was not asked for. `lower_bound_weighted_average_degree` is the same in
+    costs, by the method "dual"; it is None, too, where the costs between all nodes are not known, or nodes
+    and topics are too many for it.
     """
 
     nodes: int
@@ -55,6 +59,8 @@ class Evaluation:
     lower_bound_average_degree: float | None
     lower_bound_method: str | None
     weighted_average_degree: float | None = None
+    lower_bound_weighted_average_degree: float | None = None
+    lower_bound_weighted_method: str | None = None
     maximum_weighted_topic_diameter: float | None = None
     mean_weighted_topic_diameter: float | None = None
     maximum_weighted_topic_diameter_lower_bound: float | None = None
@@ -98,28 +104,40 @@ class Evaluation:
 
 
 def evaluate(
-    overlay: Overlay, *, diameters: bool = True, bound: bool = True, progress: Progress | None = None
+    overlay: Overlay,
+    *,
+    costs: Costs | None = None,
+    diameters: bool = True,
+    bound: bool = True,
+    progress: Progress | None = None,
 ) -> Evaluation:
     """Measure an overlay: degrees, connectivity and diameter of every topic, distance from optimal.
 
-    Without `diameters` or `bound` those stay None. Both run on all cores.
+    With `costs` its links cost what these say, in place of what they may have cost. Without `diameters` or
+    `bound` those stay None. Both run on all cores.
     """
     if not isinstance(overlay, Overlay):
         raise InputError(f"evaluate got a {type(overlay).__name__}; give an Overlay")
+    if costs is not None and not isinstance(costs, Costs):
+        raise InputError(f"costs are a {type(costs).__name__}; give Costs, such as Costs.from_csv(…)")
+    if costs is not None:
+        overlay = priced(overlay, costs)
+    known = costs_of(overlay) if bound else None
     from meshwright.evaluate.assembly import Measures, assemble
     from meshwright.evaluate.bounds import lower_bound
     from meshwright.evaluate.clustering import clustering_coefficient
     from meshwright.evaluate.topics import measure_topics, prepare
 
-    interests, costs = overlay.interests, overlay.costs
+    interests = overlay.interests
+    arrays = None if known is None else known.arrays()
     links, lists = prepare(overlay, progress)
     topics = measure_topics(overlay, links, lists, diameters=diameters, progress=progress)
     found = Measures(
         interests=len(interests),
         edges=len(overlay),
-        costs=None if costs is None else float(costs.sum()),
+        costs=None if overlay.costs is None else float(overlay.costs.sum()),
         degrees=overlay.degrees(),
-        bound=lower_bound(interests, lists, progress) if bound else None,
+        bound=lower_bound(interests, lists, arrays, progress) if bound else None,
         clustering=clustering_coefficient(links, progress),
         topics=topics,
         topic_names=interests.topics,

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from meshwright import Interests, Overlay
-from meshwright.evaluate import bounds, cores
+from meshwright import Costs, Interests, Overlay, build, evaluate
+from meshwright.evaluate import bounds, cores, dual_bounds
 from meshwright.evaluate.topics import prepare
 
 
@@ -12,9 +12,9 @@ def bound_of(*nodes):
     return lower_bound(Interests.from_pairs(pairs, nodes=[f"n{i:03}" for i in range(len(nodes))]))
 
 
-def lower_bound(interests):
+def lower_bound(interests, costs=None):
     _, lists = prepare(Overlay.from_edges(interests, []))
-    return bounds.lower_bound(interests, lists)
+    return bounds.lower_bound(interests, lists, costs)
 
 
 def test_one_topic_needs_a_spanning_tree():
@@ -42,10 +42,34 @@ def random_interests():
     return Interests.from_scipy((np.random.default_rng(1).random((300, 40)) < 0.2).astype(np.int32))
 
 
-def test_spanning_is_left_where_overlaps_take_too_long(random_interests, monkeypatch):
-    assert lower_bound(random_interests).method == "overlap-duality"
+def test_weaker_arguments_are_left_where_stronger_ones_take_too_long(random_interests, monkeypatch):
+    dual = lower_bound(random_interests)
+    assert dual.method == "dual"
+    monkeypatch.setattr(dual_bounds, "_MOST_STEPS", 0)
+    overlap = lower_bound(random_interests)
+    assert overlap.method == "overlap-duality"
+    assert dual.edges > overlap.edges > 299
     monkeypatch.setattr(bounds, "_MOST_STEPS", 0)
     assert lower_bound(random_interests) == bounds.LowerBound(edges=299, method="spanning")
+
+
+@pytest.mark.parametrize("limit", ["_MOST_STEPS", "_MOST_PAIRS"])
+def test_the_dual_value_is_left_out_where_it_would_take_too_long(random_interests, monkeypatch, limit):
+    costs = Costs.clusters(dict.fromkeys(random_interests.nodes.to_pylist(), "c"), inner=2, outer=2)
+    arrays = costs.of(random_interests).arrays()
+    assert lower_bound(random_interests, arrays).cost > 2 * 299
+    monkeypatch.setattr(dual_bounds, limit, 0)
+    assert lower_bound(random_interests, arrays).cost is None
+
+
+def test_the_bound_on_cost_is_the_dual_value_that_pd_maw_tells(random_interests):
+    random = np.random.default_rng(2).random((300, 300)) + 0.1
+    costs = Costs.from_matrix(random + random.T, random_interests.nodes.to_pylist())
+    built = build(random_interests, "pd-maw", costs=costs)
+    found = evaluate(built)
+    assert found.lower_bound_weighted_method == "dual"
+    assert found.lower_bound_weighted_average_degree == 2 * built.facts["lower_bound_cost"] / 300
+    assert found.lower_bound_weighted_average_degree < found.weighted_average_degree
 
 
 def test_wide_counters_count_as_narrow_ones():

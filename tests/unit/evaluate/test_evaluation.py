@@ -3,7 +3,7 @@ import json
 import numpy as np
 import pytest
 
-from meshwright import Interests, Overlay, evaluate
+from meshwright import Costs, InputError, Interests, Overlay, evaluate
 from meshwright.evaluate import topics
 
 KEYS = [
@@ -27,6 +27,8 @@ KEYS = [
 ]
 COST_KEYS = [
     "weighted_average_degree",
+    "lower_bound_weighted_average_degree",
+    "lower_bound_weighted_method",
     "maximum_weighted_topic_diameter",
     "mean_weighted_topic_diameter",
     "maximum_weighted_topic_diameter_lower_bound",
@@ -61,6 +63,25 @@ def test_the_json_has_the_keys_of_the_contract_in_order(square):
 def test_the_json_of_priced_links_has_the_weighted_keys_too(priced):
     assert list(evaluate(priced).to_json()) == KEYS + COST_KEYS
     assert list(evaluate(priced, diameters=False).to_json()) == KEYS + COST_KEYS
+
+
+def test_costs_price_the_links_in_place_of_what_they_cost(square, priced):
+    for overlay in (square, priced):
+        nodes = overlay.interests.nodes.to_pylist()
+        costs = Costs.clusters({node: "c" for node in [*nodes, "elsewhere"]}, inner=2, outer=5)
+        found = evaluate(overlay, costs=costs)
+        assert found.weighted_average_degree == 2 * found.average_degree
+        assert found.maximum_weighted_topic_diameter == 2 * found.maximum_topic_diameter
+        assert found.lower_bound_weighted_average_degree == pytest.approx(
+            2 * found.lower_bound_average_degree
+        )
+
+
+def test_costs_of_other_nodes_and_what_are_no_costs_are_refused(square):
+    with pytest.raises(InputError, match=r"'b' \(and 3 more\) has no costs"):
+        evaluate(square, costs=Costs.clusters({"a": "c"}, inner=1, outer=2))
+    with pytest.raises(InputError, match="costs are a float; give Costs"):
+        evaluate(square, costs=1.5)
 
 
 def test_counts_and_degrees_of_a_small_overlay(square):
@@ -196,6 +217,7 @@ def test_every_stage_that_begins_also_ends(square):
         "sorting edges by topic",
         "measuring topics",
         "bounding the degree",
+        "bounding by duality",
         "directing links",
         "counting triangles",
     ]

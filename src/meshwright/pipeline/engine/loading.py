@@ -12,9 +12,11 @@ import numpy as np
 import pyarrow as pa
 
 from meshwright.machine import check_memory, free_memory
-from meshwright.model.dataset import MANIFEST
+from meshwright.model.costs import Costs
+from meshwright.model.dataset import MANIFEST, read_manifest
 from meshwright.model.interest_tables import read_named
 from meshwright.model.interests import Interests
+from meshwright.model.priced import FACT
 from meshwright.pipeline.engine.storage import copy_folder
 
 if TYPE_CHECKING:
@@ -51,6 +53,15 @@ def load_nodes(session: SparkSession, dataset: Path) -> Interests:
         names, attributes = read_named(folder, "nodes")
     lists = np.zeros(len(names) + 1, np.int64), np.empty(0, np.int32)
     return Interests(*lists, names, pa.array([], pa.string()), attributes, None)
+
+
+def load_costs(session: SparkSession, dataset: Path) -> Costs | None:
+    """The costs between all nodes that an overlay's dataset holds; None where it holds none."""
+    manifest = read_manifest(dataset)
+    if FACT not in manifest["facts"]:
+        return None
+    with on_this_machine(session, dataset, (*manifest["tables"], MANIFEST)) as folder:
+        return Costs.read(folder)
 
 
 @contextmanager

@@ -8,10 +8,12 @@ import numpy as np
 import pyarrow as pa
 
 from meshwright.evaluate.bounds import LowerBound, bound_of, overlaps_pay
+from meshwright.evaluate.dual_bounds import dual_pays
 from meshwright.kernels.arrays import Ids, Offsets
 from meshwright.kernels.bounds import Subscribers, interest_components
 from meshwright.kernels.subgraphs import TopicLists, interest_ranks
 from meshwright.machine import check_memory
+from meshwright.model.costs import Costs
 from meshwright.model.dense import transposed
 from meshwright.pipeline.engine.failures import translated
 from meshwright.pipeline.engine.packing import batch_of, large_batches, rows_of
@@ -34,7 +36,7 @@ _TOPICS_SCHEMA = pa.schema([("place", pa.int32()), *((name, pa.binary()) for nam
 _LISTS = "nodes binary, lengths binary, topics binary"
 _LISTS_SCHEMA = pa.schema([(name, pa.binary()) for name in ("nodes", "lengths", "topics")])
 _LISTS_KINDS: Mapping[str, type[np.generic]] = {"nodes": np.int32, "lengths": np.int64, "topics": np.int32}
-_BOUND = "edges long, method string"
+_BOUND = "edges long, method string, cost double"
 
 
 class TopicSizes(NamedTuple):
@@ -120,8 +122,10 @@ def _merge_sizes(batches: Iterator[pa.RecordBatch], topics: int) -> Iterator[pa.
     yield _packed(*_unpacked(batches, topics))
 
 
-def lower_bound(lists: "DataFrame", found: TopicSizes, grid: Grid, where: str) -> LowerBound:
-    """The number and method of `meshwright.evaluate.bounds`.
+def lower_bound(
+    lists: "DataFrame", found: TopicSizes, grid: Grid, where: str, costs: Costs | None = None
+) -> LowerBound:
+    """The numbers and method of `meshwright.evaluate.bounds`.
 
     Where overlaps decide, interests are few enough for one task, which gets them all; else components of
     topics are enough, and they are known.
@@ -130,8 +134,10 @@ def lower_bound(lists: "DataFrame", found: TopicSizes, grid: Grid, where: str) -
         nodes = np.bincount(found.labels, found.firsts, minlength=grid.topics).astype(np.int64)
         return LowerBound(edges=int(np.maximum(nodes - 1, 0).sum()), method="spanning")
     packed = lists.mapInArrow(partial(_task_lists, grid=grid, where=where), _LISTS)
-    bounds = packed.coalesce(1).mapInArrow(partial(_bound_lists, grid=grid, where=where), _BOUND).collect()
-    return LowerBound(edges=bounds[0]["edges"], method=bounds[0]["method"])  # an empty table has a task, too
+    known = costs if dual_pays(found.sizes, grid.nodes) else None  # else nobody asks for them
+    bound = partial(_bound_lists, grid=grid, where=where, costs=known)
+    bounds = packed.coalesce(1).mapInArrow(bound, _BOUND).collect()
+    return LowerBound(**bounds[0].asDict())  # an empty table has a task, too
 
 
 def check_bound_fits(session: "SparkSession", found: TopicSizes) -> None:
@@ -153,7 +159,9 @@ def _task_lists(batches: Iterator[pa.RecordBatch], grid: Grid, where: str) -> It
         yield batch_of({"nodes": nodes, "lengths": np.diff(indptr), "topics": topics}, _LISTS_SCHEMA)
 
 
-def _bound_lists(batches: Iterator[pa.RecordBatch], grid: Grid, where: str) -> Iterator[pa.RecordBatch]:
+def _bound_lists(
+    batches: Iterator[pa.RecordBatch], grid: Grid, where: str, costs: Costs | None
+) -> Iterator[pa.RecordBatch]:
     """The bound of all lists, which come in any order."""
     rows = [row for batch in batches for row in rows_of(batch, _LISTS_KINDS)]
     nodes, lengths, values = (
@@ -163,5 +171,7 @@ def _bound_lists(batches: Iterator[pa.RecordBatch], grid: Grid, where: str) -> I
     indptr, topics = gathered(nodes, lengths, values, grid.nodes, where)
     lists = TopicLists(indptr, topics, interest_ranks(topics, grid.topics))
     topic_indptr, node_ids = transposed(indptr, topics, grid.topics)
-    found = bound_of(Subscribers(topic_indptr, node_ids.view(np.uint32)), lists, grid.nodes)
-    yield pa.record_batch([[found.edges], [found.method]], names=["edges", "method"])
+    arrays = None if costs is None else costs.arrays()
+    found = bound_of(Subscribers(topic_indptr, node_ids.view(np.uint32)), lists, grid.nodes, arrays)
+    columns = [pa.array([found.edges]), pa.array([found.method]), pa.array([found.cost], pa.float64())]
+    yield pa.record_batch(columns, names=["edges", "method", "cost"])

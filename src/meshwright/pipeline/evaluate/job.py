@@ -1,6 +1,7 @@
 """`evaluate` on Spark: the numbers of `meshwright.evaluate`, without holding the overlay in one place."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -14,8 +15,12 @@ from meshwright.evaluate.clustering import mean_coefficient
 from meshwright.evaluate.evaluation import Evaluation
 from meshwright.evaluate.topics import TopicMeasures
 from meshwright.kernels.arrays import Offsets
+from meshwright.model.costs import Costs
 from meshwright.model.dataset import check_counts, read_manifest
+from meshwright.pipeline.cost_files import CostFiles
+from meshwright.pipeline.engine.broadcasting import broadcast
 from meshwright.pipeline.engine.failures import translated
+from meshwright.pipeline.engine.loading import load_costs, load_nodes
 from meshwright.pipeline.engine.status import spark_stage
 from meshwright.pipeline.engine.storage import read_table
 from meshwright.pipeline.evaluate.grid import Grid, grid_of
@@ -27,6 +32,7 @@ from meshwright.pipeline.evaluate.triangles import colouring, node_measures
 from meshwright.progress import Progress
 
 if TYPE_CHECKING:
+    from pyspark import Broadcast
     from pyspark.sql import DataFrame, SparkSession
 
 MOST_EDGES = 1 << 24
@@ -48,6 +54,7 @@ class _Job(NamedTuple):
     where: str
     diameters: bool
     bound: bool
+    costs: Costs | None
     most_edges: int
 
 
@@ -62,12 +69,15 @@ def evaluate_on_spark(
     session: "SparkSession",
     dataset: Path,
     *,
+    costs: CostFiles | None = None,
     diameters: bool = True,
     bound: bool = True,
     most_edges: int = MOST_EDGES,
     progress: Progress | None = None,
 ) -> Evaluation:
     """Measure an overlay dataset: the numbers that `meshwright.evaluate` gives, means but for rounding.
+
+    With `costs` links cost what these say, in place of what they may have cost; tasks know all costs.
 
     Edges and interests stay in tasks; what comes to the driver are arrays by node or by topic. Topics whose
     sub-overlay has more than `most_edges` edges get exact components, and bounds on the diameter: where these
@@ -77,13 +87,18 @@ def evaluate_on_spark(
         raise OptionError(f"most_edges is {most_edges}; give 1 or more")
     manifest = read_manifest(dataset, "overlay")
     counts = _checked_counts(dataset, manifest["counts"])
-    with translated():
+    with ExitStack() as opened:
+        opened.enter_context(translated())
+        given = None if costs is None else costs.load(load_nodes(session, dataset))
         edges = read_table(session, dataset / "edges")
         columns = [name for name in ("source_id", "target_id", "cost") if name in edges.columns]
+        edges = edges.select(*columns)
+        if given is not None:
+            edges = priced_edges(edges, opened.enter_context(broadcast(session, given)))
         job = _Job(
             session=session,
             progress=progress,
-            edges=edges.select(*columns),
+            edges=edges,
             lists=read_table(session, dataset / "lists").select("node_id", "topic_ids"),
             topics=read_table(session, dataset / "topics").select("id", "name"),
             counts=counts,
@@ -91,6 +106,7 @@ def evaluate_on_spark(
             where=str(dataset),
             diameters=diameters,
             bound=bound,
+            costs=given if given is not None or not bound else load_costs(session, dataset),
             most_edges=most_edges,
         )
         found = _measure(job)
@@ -122,7 +138,7 @@ def _measure(job: _Job) -> Measures:
     bound = None
     if job.bound:
         with spark_stage(job.session, job.progress, "bounding the degree"):
-            bound = lower_bound(job.lists, interests, job.grid, job.where)
+            bound = lower_bound(job.lists, interests, job.grid, job.where, job.costs)
     return Measures(
         interests=int(interests.sizes.sum()),
         edges=int(nodes.degrees.sum()) // 2,
@@ -138,6 +154,20 @@ def _measure(job: _Job) -> Measures:
 def _names(topics: pa.Table) -> pa.StringArray:
     """The names of topics, by id."""
     return topics.sort_by("id")["name"].cast(pa.string()).combine_chunks()
+
+
+def priced_edges(edges: "DataFrame", costs: "Broadcast[Costs]") -> "DataFrame":
+    """The edges with what `costs` say that each costs."""
+
+    def price(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            ends = batch.columns[:2]
+            cost = pa.array(costs.value.between(*ends))
+            yield pa.record_batch([*ends, cost], names=["source_id", "target_id", "cost"])
+
+    return edges.select("source_id", "target_id").mapInArrow(
+        price, "source_id int, target_id int, cost double"
+    )
 
 
 def _costs(edges: "DataFrame") -> _Costs:

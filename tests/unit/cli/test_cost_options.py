@@ -1,0 +1,269 @@
+"""What links cost, said on the command line: every form, and every way to say it wrong."""
+
+import json
+import sys
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import meshwright as mw
+from meshwright.cli import main
+
+SITES = ("ams", "fra", "nyc")
+BETWEEN = np.array([[0, 8, 80], [8, 0, 90], [80, 90, 0]])
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Call the command line in this process; returns (exit code, stdout, stderr)."""
+
+    def call(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["meshwright", *map(str, words)])
+        code = main()
+        return code, *capsys.readouterr()
+
+    return call
+
+
+@pytest.fixture
+def workload(tmp_path):
+    """Thirty nodes that know their site and their place."""
+    plain = mw.workloads.unif(30, 8, subscriptions=3, seed=1)
+    random = np.random.default_rng(0)
+    where = [SITES[at % 3] for at in range(30)]
+    own = pa.table({"site": where, "lat": random.uniform(-60, 60, 30), "lon": random.uniform(-180, 180, 30)})
+    interests = mw.Interests(plain.indptr, plain.topic_ids, plain.nodes, plain.topics, own, None)
+    interests.write(tmp_path / "workload")
+    return tmp_path / "workload"
+
+
+def matrix(path, values, names=SITES):
+    rows = [",".join([name, *map(str, row)]) for name, row in zip(names, values, strict=True)]
+    path.write_text("\n".join([",".join(["", *names]), *rows]))
+    return path
+
+
+@pytest.fixture
+def between(tmp_path):
+    return matrix(tmp_path / "between.csv", BETWEEN)
+
+
+@pytest.fixture
+def brokers(tmp_path, workload):
+    nodes = mw.Interests.read(workload).nodes.to_pylist()
+    path = tmp_path / "brokers.csv"
+    path.write_text("\n".join(["node,site", *(f"{node},{SITES[at % 3]}" for at, node in enumerate(nodes))]))
+    return path
+
+
+@pytest.fixture
+def places(tmp_path):
+    path = tmp_path / "places.csv"
+    path.write_text("city,Lat,Long,Population\nams,52.4,4.9,1\nfra,50.1,8.7,2\nnyc,40.7,-74,3\n")
+    return path
+
+
+def wrong(result, *words):
+    """Exit code 2, nothing on stdout, one line on stderr with these words."""
+    code, out, err = result
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert "Traceback" not in err
+    for word in words:
+        assert word in err
+
+
+def build(run, workload, *words, algorithm="gr-maw"):
+    return run("build", workload, "--algorithm", algorithm, "--out", workload.parent / "o", *words)
+
+
+def expected(workload, costs, algorithm="gr-maw"):
+    return mw.build(mw.Interests.read(workload), algorithm, costs=costs)
+
+
+def test_sites_with_a_local_cost(run, workload, between, brokers, tmp_path):
+    assert build(run, workload, "--costs", between, "--sites", brokers, "--local", 0.5)[0] == 0
+    costs = mw.Costs.sites(mw.Costs.from_csv(between), brokers, local=0.5)
+    assert mw.Overlay.read(tmp_path / "o") == expected(workload, costs)
+    manifest = json.loads((tmp_path / "o" / "manifest.json").read_text())
+    assert manifest["costs"] == {"costs": str(between), "sites": str(brokers), "local": 0.5}
+
+
+@pytest.mark.parametrize("algorithm", ["gm", "ring", "dcbc-direct", "tr-maw", "pd-maw", "pdrd-maw", "dc-maw"])
+def test_every_algorithm_prices_its_links(run, workload, between, tmp_path, algorithm):
+    words = ("--costs", between, "--sites", "nodes", "--local", 1, "--json")
+    code, out, err = build(run, workload, *words, algorithm=algorithm)
+    assert (code, err) == (0, "")
+    assert json.loads(out)["facts"]["costs"]["kind"] == "sites"
+    costs = mw.Costs.sites(mw.Costs.from_csv(between), mw.Interests.read(workload), local=1)
+    assert mw.Overlay.read(tmp_path / "o") == expected(workload, costs, algorithm)
+
+
+def test_clusters(run, workload, brokers, tmp_path):
+    assert build(run, workload, "--sites", brokers, "--inner", 1, "--outer", 10)[0] == 0
+    costs = mw.Costs.clusters(brokers, inner=1, outer=10, cluster="site")
+    assert mw.Overlay.read(tmp_path / "o") == expected(workload, costs)
+
+
+def test_the_distance_between_nodes_that_know_their_place(run, workload, tmp_path):
+    assert build(run, workload, "--places", "nodes", "--base", 2, "--factor", 0.02)[0] == 0
+    costs = mw.Costs.coordinates(mw.Interests.read(workload), base=2, factor=0.02)
+    assert mw.Overlay.read(tmp_path / "o") == expected(workload, costs)
+
+
+def test_the_distance_between_sites(run, workload, brokers, places, tmp_path):
+    words = ("--places", places, "--place-columns", "city,Lat,Long", "--base", 2, "--sites", brokers)
+    assert build(run, workload, *words, "--local", 1)[0] == 0
+    between = mw.Costs.coordinates(places, base=2, node="city", columns=("Lat", "Long"))
+    assert mw.Overlay.read(tmp_path / "o") == expected(workload, mw.Costs.sites(between, brokers, local=1))
+
+
+def test_reverse_delete_after_any_algorithm(run, workload, tmp_path):
+    assert build(run, workload, "--reverse-delete", algorithm="ring")[0] == 0
+    found = mw.Overlay.read(tmp_path / "o")
+    assert found == mw.build(mw.Interests.read(workload), "ring", reverse_delete=True)
+    assert found.facts["edges_deleted"] > 0
+
+
+def test_evaluate_prices_an_overlay_that_was_built_without_costs(run, workload, between, tmp_path):
+    build(run, workload, algorithm="gm")
+    words = ("--costs", between, "--sites", "nodes", "--local", 1)
+    code, out, err = run("evaluate", tmp_path / "o", *words, "--json")
+    assert (code, err) == (0, "")
+    costs = mw.Costs.sites(mw.Costs.from_csv(between), mw.Interests.read(workload), local=1)
+    found = mw.evaluate(mw.Overlay.read(tmp_path / "o"), costs=costs).to_json()
+    assert {key: json.loads(out)[key] for key in found} == found
+    assert found["lower_bound_weighted_average_degree"] <= found["weighted_average_degree"]
+    _, text, _ = run("evaluate", tmp_path / "o", *words)
+    assert "None costs less than" in text
+
+
+def test_the_list_of_algorithms_says_which_need_costs(run):
+    code, out, _ = run("algorithms", "--json")
+    assert code == 0
+    needy = {entry["name"] for entry in json.loads(out) if entry["needs_costs"]}
+    assert needy == {"tr-maw", "gr-maw", "pd-maw", "pdrd-maw", "dc-maw"}
+
+
+def with_cell(value):
+    cells = BETWEEN.astype(object)
+    cells[0, 2] = cells[1, 2] = value
+    return cells
+
+
+@pytest.mark.parametrize(
+    ("value", "words"),
+    [
+        ("nan", ("no cost from 'ams' to 'nyc' (and 1 more)", "--missing")),
+        ("", ("no cost from 'ams' to 'nyc' (and 1 more)", "--missing")),
+        (-3, ("from 'ams' to 'nyc' is -3 (and 1 more)", "positive finite")),
+        ("inf", ("from 'ams' to 'nyc' is inf (and 1 more)", "positive finite")),
+        (0, ("from 'ams' to 'nyc' is 0 (and 1 more)", "positive finite")),
+    ],
+)
+@pytest.mark.parametrize("command", ["build", "evaluate"])
+def test_costs_that_are_none_are_refused(run, workload, tmp_path, command, value, words):
+    path = matrix(tmp_path / "bad.csv", with_cell(value))
+    given = ("--costs", path, "--sites", "nodes", "--local", 1)
+    if command == "build":
+        wrong(build(run, workload, *given), str(path), *words)
+        assert not (tmp_path / "o").exists()
+    else:
+        build(run, workload, algorithm="gm")
+        wrong(run("evaluate", tmp_path / "o", *given), str(path), *words)
+
+
+def test_missing_costs_are_filled_by_the_rule_that_is_given(run, workload, tmp_path):
+    path = matrix(tmp_path / "gaps.csv", with_cell(""))
+    words = ("--costs", path, "--sites", "nodes", "--local", 1, "--missing", "other-direction")
+    assert build(run, workload, *words)[0] == 0
+
+
+def test_an_asymmetric_matrix_is_symmetrised_by_the_rule_or_refused(run, workload, tmp_path):
+    path = matrix(tmp_path / "there.csv", with_cell(60))
+    words = ("--costs", path, "--sites", "nodes", "--local", 1, "--symmetrise")
+    wrong(build(run, workload, *words, "refuse"), "'fra' to 'nyc' costs 60 and back 90", "(and 1 more)")
+    assert build(run, workload, *words, "max")[0] == 0
+    wrong(build(run, workload, *words, "median"), "symmetrise is 'median'; choose among mean, max")
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        (",a,b\na,0,1\n", ("'b' has a column and no row",)),
+        ("0,1\n2,0\n3,4\n", ("shape (3, 2)", "give a square")),
+        ("", ("is empty",)),
+    ],
+)
+def test_a_matrix_of_the_wrong_shape_is_refused(run, workload, tmp_path, text, words):
+    path = tmp_path / "bad.csv"
+    path.write_text(text)
+    wrong(build(run, workload, "--costs", path), str(path), *words)
+
+
+def test_a_cost_file_for_other_nodes_is_refused(run, workload, between, tmp_path):
+    wrong(
+        build(run, workload, "--costs", between),
+        "'n00' (and 29 more) has no costs, which are for 3 nodes, such as 'ams'",
+    )
+    wrong(build(run, workload, "--costs", tmp_path / "none.csv"), "none.csv", "no such file")
+
+
+def test_nodes_without_a_site_are_refused(run, workload, between, brokers):
+    brokers.write_text("\n".join(brokers.read_text().splitlines()[:-2]))
+    words = ("--costs", between, "--sites", brokers, "--local", 1)
+    wrong(build(run, workload, *words), "'n28' (and 1 more) has no costs")
+    brokers.write_text(brokers.read_text() + "\nn00,nyc\n")
+    wrong(build(run, workload, *words), "'n00' has the site", "give it one")
+
+
+def test_a_site_of_several_nodes_without_a_local_cost_is_refused(run, workload, between, brokers):
+    words = ("--costs", between, "--sites", brokers)
+    wrong(build(run, workload, *words), "on site 'ams' (and 2 more sites)", "--local")
+    for local in (0, -1, "nan", "inf"):
+        wrong(build(run, workload, *words, "--local", local), "local is", "positive finite")
+
+
+def test_sites_without_coordinates_are_refused(run, workload, brokers, places):
+    places.write_text("\n".join(line for line in places.read_text().splitlines() if "nyc" not in line))
+    words = ("--places", places, "--place-columns", "city,Lat,Long", "--base", 2, "--sites", brokers)
+    wrong(build(run, workload, *words, "--local", 1), "'nyc' is a site of nodes and not among the 2 sites")
+    wrong(build(run, workload, *words[:2], "--base", 2), "no column 'node'")
+    places.write_text("city,Lat,Long\nams,52,\nfra,50,8\nnyc,91,0\n")
+    wrong(build(run, workload, *words, "--local", 1), "the Long of 'ams' is missing")
+    places.write_text("city,Lat,Long\nams,52,4\nfra,50,8\nnyc,91,0\n")
+    wrong(build(run, workload, *words, "--local", 1), "latitude of 'nyc' is 91")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "gr-maw needs what links cost"),
+        (("--sites", "x"), "--sites says where nodes are"),
+        (("--local", 1), "--local means nothing without --sites"),
+        (("--outer", 1), "--outer means nothing without --inner"),
+        (("--sites", "x", "--inner", 1), "give all three"),
+        (("--costs", "x", "--inner", 1, "--outer", 2), "--costs and --inner both say what links cost"),
+        (("--places", "x"), "need --base"),
+        (("--base", 1), "--base means nothing without --places"),
+        (("--sites", "x", "--places", "nodes", "--base", 1), "leave --sites out"),
+        (("--missing", "path"), "--missing means nothing without --costs"),
+        (("--costs", "x", "--missing", "guess"), "missing is 'guess'; choose among refuse"),
+        (("--costs", "x", "--sites", "y", "--site-columns", "a"), "give 2 names, such as node,site"),
+        (("--costs", "x", "--local", "much"), "--local"),
+    ],
+)
+def test_options_that_do_not_go_together_are_refused(run, workload, words, said):
+    wrong(build(run, workload, *words), said)
+
+
+def test_merge_keeps_its_cost_of_a_new_link(run, workload, between, tmp_path):
+    build(run, workload, "--costs", between, "--sites", "nodes", "--local", 1)
+    other = mw.Overlay.from_edges(
+        mw.Interests.from_pairs([("x", "t0"), ("y", "t0"), ("y", "t1")]), [("x", "y")], [3.0]
+    )
+    other.write(tmp_path / "other")
+    words = ("merge", tmp_path / "o", tmp_path / "other", "--algorithm", "sm", "--out", tmp_path / "both")
+    wrong(run(*words), "say with link_cost")
+    assert run(*words, "--link-cost", 7)[0] == 0
+    assert 7 in mw.Overlay.read(tmp_path / "both").costs.tolist()
