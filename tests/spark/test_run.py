@@ -1,4 +1,6 @@
 import json
+import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -7,9 +9,11 @@ import pytest
 import meshwright as mw
 from meshwright.errors import DatasetError, OptionError
 from meshwright.pipeline import run as journey
+from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.ingest.job import IngestOptions
 from meshwright.pipeline.run import RunOptions, run
 from meshwright.pipeline.run_folder import alone_in, differences
+from meshwright.report.numbers import decimal
 
 OPTIONS = RunOptions(
     ingest=IngestOptions(relation="pairs", max_rejected=0.5),
@@ -46,6 +50,46 @@ def test_a_run_gives_the_overlay_of_the_library_and_a_report(spark, table, tmp_p
     assert list(manifest["seconds"]) == ["ingest", "profile", "build", "evaluate", "report"]
     names = {entry.name for entry in out.iterdir()}
     assert names == {"interests", "profile", "overlay", "rejected", "report.html", "manifest.json"}
+
+
+def cost_files(folder, form):
+    """Costs of the table's nodes on three sites, of which one has no coordinates, or by their distance."""
+    nodes = [f"n{at:02}" for at in range(60)]
+    files = {"places": ["node,lat,lon", *(f"{node},{node[1:]},9" for node in nodes)]}
+    numbers = {"base": 2.0, "factor": 0.01}
+    if form == "sites":
+        names = ("ams", "nyc", "syd")
+        placed = [f"{node},{names[at % 3]}" for at, node in enumerate(nodes)]
+        files = {
+            "places": ["site,lat,lon", "ams,52.4,4.9", "nyc,40.7,-74"],
+            "costs": ["source,target,cost", "ams,nyc,80", "ams,syd,250", "nyc,syd,200"],
+            "sites": ["node,site", *placed],
+        }
+        numbers = {"local": 1.0}
+    for name, lines in files.items():
+        (folder / f"{name}.csv").write_text("\n".join(lines))
+    return CostFiles(**{name: str(folder / f"{name}.csv") for name in files}, **numbers)
+
+
+@pytest.mark.parametrize("form", ["sites", "distances"])
+def test_a_run_with_costs_says_where_the_money_goes(spark, table, tmp_path, form):
+    options = replace(OPTIONS, algorithm="dc-maw", settings={}, costs=cost_files(tmp_path, form))
+    manifest = run(spark, [str(table)], tmp_path / "out", options, spark_only=form == "sites")
+    overlay = mw.Overlay.read(tmp_path / "out" / "overlay")
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    words = " ".join(re.sub(r"<[^>]*>", " ", page).split())
+    assert f"cost {decimal(overlay.costs.sum())} together" in words
+    rival = mw.build(overlay.interests, "gm", costs=options.costs.load(overlay.interests), seed=4)
+    assert f"gm, which ignores costs, would have paid {decimal(rival.costs.sum())} for" in words
+    assert "No topic-connected overlay costs less than" in words
+    assert 'class="map"' in page
+    if form == "sites":
+        local = int(np.count_nonzero(overlay.costs == 1.0))
+        assert f"local, inside a site {local} {local}" in words
+        assert "Not drawn, for want of coordinates: 1 site." in words
+    else:
+        assert "dearest quarter, up to" in words
+    assert manifest["costs"]["places"] == str(tmp_path / "places.csv")
 
 
 def test_a_run_on_spark_alone_finds_the_same_and_its_report_needs_no_other_file(spark, table, tmp_path):

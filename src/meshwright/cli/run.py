@@ -14,6 +14,7 @@ from meshwright.cli.common import (
     Force,
     Json,
     Master,
+    ReverseDelete,
     Seed,
     Settings,
     parse_settings,
@@ -21,6 +22,21 @@ from meshwright.cli.common import (
     print_table,
     progress_bar,
     spark_command,
+)
+from meshwright.cli.costs import (
+    Base,
+    CostFile,
+    Factor,
+    Inner,
+    Local,
+    Missing,
+    Outer,
+    PlaceColumns,
+    Places,
+    SiteColumns,
+    Sites,
+    Symmetrise,
+    cost_files,
 )
 from meshwright.cli.rows import (
     Columns,
@@ -44,6 +60,8 @@ run that was cut off goes on with --resume after its last finished stage.
 
 `meshwright run follows.txt.gz --as follows --algorithm dcbc-direct --out result`
 
+`meshwright run pairs.csv --as pairs --algorithm gr-maw --costs rtt.csv --sites at.csv --local 1 --out result`
+
 `meshwright run 's3a://lake/follows/*.parquet' --as follows --master spark://head:7077 --out s3a://lake/result`
 """
 
@@ -62,6 +80,19 @@ def run(
     ] = "dcbc-direct",
     settings: Settings = None,
     seed: Seed = 0,
+    costs: CostFile = None,
+    sites: Sites = None,
+    local: Local = None,
+    inner: Inner = None,
+    outer: Outer = None,
+    places: Places = None,
+    base: Base = None,
+    factor: Factor = None,
+    symmetrise: Symmetrise = None,
+    missing: Missing = None,
+    site_columns: SiteColumns = None,
+    place_columns: PlaceColumns = None,
+    reverse_delete: ReverseDelete = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a run that was cut off, after its last stage.")
     ] = False,
@@ -93,13 +124,35 @@ def run(
         own_topic=own_topic,
         wildcards=wildcards,
     )
+    prices = cost_files(
+        costs=costs,
+        sites=sites,
+        local=local,
+        inner=inner,
+        outer=outer,
+        places=places,
+        base=base,
+        factor=factor,
+        symmetrise=symmetrise,
+        missing=missing,
+        site_columns=site_columns,
+        place_columns=place_columns,
+    )
+    registry.check_given(algorithm, prices is not None)
     _check_place(out, resume, force)
     with _resumable(out), spark_command(master, conf) as session:
         from meshwright.pipeline.engine.storage import location
         from meshwright.pipeline.run import RunOptions
         from meshwright.pipeline.run import run as run_all
 
-        options = RunOptions(ingest=reading, algorithm=algorithm, settings=values, seed=seed)
+        options = RunOptions(
+            ingest=reading,
+            algorithm=algorithm,
+            settings=values,
+            costs=prices,
+            reverse_delete=reverse_delete,
+            seed=seed,
+        )
         place = location(session, out)
         manifest = run_all(
             session,

@@ -57,6 +57,14 @@ def by_great_circle(places: Floats, base: float, factor: float) -> CostArrays:
     return sealed_form(CostArrays(GREAT_CIRCLE, _NO_MATRIX, _NO_SITES, points, base, factor * EARTH_RADIUS))
 
 
+def degrees(form: CostArrays) -> Floats:
+    """The latitudes and longitudes that `by_great_circle` was given, but for rounding."""
+    lat = np.arcsin(form.points[:, 2].clip(-1, 1))
+    lon = np.arctan2(form.points[:, 1], form.points[:, 0])
+    found: Floats = np.degrees(np.column_stack([lat, lon]))
+    return found
+
+
 def sealed_form(given: CostArrays) -> CostArrays:
     """The same with arrays read-only, contiguous and of their one type, so that a kernel is compiled once.
 

@@ -17,7 +17,7 @@ import pyarrow as pa
 
 from meshwright.errors import DatasetError, InputError, OptionError
 from meshwright.kernels.arrays import Floats, Ids
-from meshwright.kernels.cost_arrays import CLUSTERS, EARTH_RADIUS, EUCLIDEAN, SITES, CostArrays
+from meshwright.kernels.cost_arrays import CLUSTERS, EARTH_RADIUS, EUCLIDEAN, GREAT_CIRCLE, SITES, CostArrays
 from meshwright.model import cost_forms, cost_places, cost_sources, cost_tables
 from meshwright.model.cost_checks import and_more, check_all_known, lookup, name_at, positive, unique_names
 from meshwright.model.cost_matrices import MatrixRules, check_room, checked_matrix
@@ -132,6 +132,10 @@ class Costs:
         if given.size and (given.min() < 0 or given.max() >= self.node_count):
             raise InputError(f"a node id is outside 0 to {self.node_count - 1}; ids are places in `nodes`")
         return given.astype(np.int32)
+
+    def degrees(self) -> Floats | None:
+        """Latitude and longitude of each node, for costs by distance on the globe; else None."""
+        return cost_forms.degrees(self.form) if self.form.kind == GREAT_CIRCLE else None
 
     def to_matrix(self) -> Floats:
         """The costs of all pairs, zero on the diagonal; refused where that does not fit into memory."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
+from pathlib import Path
 from typing import Any
 
-from meshwright.errors import OptionError
+from meshwright.errors import InputError, OptionError
 from meshwright.model.cost_matrices import MatrixRules
+from meshwright.model.cost_places import Located, check_globe, located
 from meshwright.model.costs import Costs
 from meshwright.model.interests import Interests
 
@@ -84,9 +86,31 @@ class CostFiles:
         """What was given, by name, for a manifest."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
+    def files(self) -> list[Path]:
+        """The files and folders to read, all of which are there."""
+        named = [
+            Path(name) for name in (self.costs, self.sites, self.places) if name is not None and name != OWN
+        ]
+        for path in named:
+            if not path.exists():
+                raise InputError(f"{path}: there is no such file; check the path")
+        return named
+
     def load(self, nodes: Interests) -> Costs:
         """The costs between these nodes, by id; whatever has no cost is refused."""
         return _FORMS[self._form()].load(self, nodes).of(nodes)
+
+    def located(self, nodes: Interests) -> Located:
+        """The places of sites, or of nodes where there are no sites, for a map."""
+        assert self.places is not None
+        name, *columns = self.columns_of_places()
+        found = located(self.where(self.places, nodes), name, tuple(columns))
+        check_globe(found)
+        return found
+
+    def columns_of_places(self) -> tuple[str, ...]:
+        """What the columns of places are called."""
+        return self.place_columns or ("node" if self.sites is None else "site", *_LAT_LON)
 
     def on_sites(self, between: Costs, nodes: Interests) -> Costs:
         """Of costs between sites, if nodes are on sites; else these are between nodes already."""
@@ -117,7 +141,7 @@ def _clusters(files: CostFiles, nodes: Interests) -> Costs:
 def _distances(files: CostFiles, nodes: Interests) -> Costs:
     assert files.places is not None
     assert files.base is not None
-    name, *columns = files.place_columns or ("node" if files.sites is None else "site", *_LAT_LON)
+    name, *columns = files.columns_of_places()
     between = Costs.coordinates(
         files.where(files.places, nodes),
         base=files.base,

@@ -21,6 +21,7 @@ from meshwright.model.overlay import Overlay
 from meshwright.model.plain import plain
 from meshwright.pipeline.build.in_process import build_here
 from meshwright.pipeline.build.job import build_on_spark
+from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.engine.loading import fits_here
 from meshwright.pipeline.engine.settings import is_local
 from meshwright.pipeline.evaluate.job import evaluate_on_spark
@@ -54,16 +55,21 @@ class RunOptions:
         ingest: how rows are read.
         algorithm: the name of a build.
         settings: its options by name.
+        costs: where to read what links cost; they don't, unless given.
+        reverse_delete: remove links that no topic needs after building.
         seed: of everything that is random.
     """
 
     ingest: IngestOptions
     algorithm: str = "dcbc-direct"
     settings: Mapping[str, Any] = field(default_factory=dict)
+    costs: CostFiles | None = None
+    reverse_delete: bool = False
     seed: int = 0
 
     def __post_init__(self) -> None:
         registry.find(self.algorithm, "build").make_options(self.settings)
+        registry.check_given(self.algorithm, self.costs is not None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,6 +164,8 @@ def _build(state: _Run, progress: Progress) -> Note:
         state.out / "interests",
         state.out / "overlay",
         state.options.algorithm,
+        costs=state.options.costs,
+        reverse_delete=state.options.reverse_delete,
         seed=state.options.seed,
         options=state.options.settings,
         force=True,  # as above
@@ -194,11 +202,15 @@ def _report(state: _Run, progress: Progress) -> Note:
         "relation": state.options.ingest.relation,
         "algorithm": state.options.algorithm,
         "options": found["build"]["facts"]["options"],
+        **({"reverse_delete": True} if state.options.reverse_delete else {}),
+        **({} if state.options.costs is None else {"costs": state.options.costs.given()}),
         "seed": state.options.seed,
         "master": state.session.sparkContext.master,
         "versions": versions(),
     }
-    compared = write_summary(state.session, state.out, found, parameters, seconds, progress)
+    compared = write_summary(
+        state.session, state.out, found, parameters, seconds, progress, state.options.costs
+    )
     return {"alternatives": [asdict(overlay) for overlay in compared]}
 
 
@@ -214,6 +226,7 @@ _STAGES: Mapping[str, Callable[[_Run, Progress], Note]] = {
 def _plan(session: SparkSession, inputs: Sequence[str], options: RunOptions) -> Note:
     """What must be the same for a run to be resumed."""
     wanted = asdict(options)
+    cost_files = [] if options.costs is None else options.costs.files()
     return {
         **plain(
             {
@@ -224,8 +237,13 @@ def _plan(session: SparkSession, inputs: Sequence[str], options: RunOptions) -> 
             },
             "the options",
         ),
-        "files": fingerprint(session, inputs),
+        "files": fingerprint(session, inputs) + [_stamp(file) for file in cost_files],
     }
+
+
+def _stamp(file: Path) -> Note:
+    found = file.stat()
+    return {"path": str(file), "bytes": found.st_size, "modified": found.st_mtime_ns // 1_000_000}
 
 
 def _close(out: Path, plan: Note, notes: Mapping[str, Note]) -> Note:

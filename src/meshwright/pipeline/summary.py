@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.engine.status import spark_stage
 from meshwright.pipeline.engine.storage import read_table
+from meshwright.pipeline.spending import spending_of
 from meshwright.progress import Progress, stage
 from meshwright.report import (
     Alternative,
@@ -37,6 +39,7 @@ def write_summary(
     parameters: Mapping[str, Any],
     seconds: Mapping[str, float],
     progress: Progress | None,
+    costs: CostFiles | None = None,
 ) -> list[Alternative]:
     """Write `out/report.html` from what each stage has `found`, by name, and from the overlay's edges.
 
@@ -45,6 +48,15 @@ def write_summary(
     examples = _examples(session, out / "rejected")
     drawing = _drawing(session, out / "overlay", parameters["seed"], progress)
     profile, evaluation = found["profile"], found["evaluate"]
+    spent = spending_of(
+        session,
+        out / "overlay",
+        found["build"]["counts"],
+        parameters["algorithm"],
+        files=costs,
+        seed=parameters["seed"],
+        progress=progress,
+    )
     compared = alternatives(evaluation, profile, parameters["algorithm"])
     contents = Contents(
         title=_title(parameters["inputs"]),
@@ -56,6 +68,7 @@ def write_summary(
         alternatives=compared,
         drawing=drawing,
         facts={name: value for name, value in found["build"]["facts"].items() if name not in parameters},
+        spending=spent,
     )
     with stage(progress, "writing the report"):
         write_report(out / "report.html", contents)

@@ -89,6 +89,63 @@ class Drawing:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LinkClass:
+    """Some links under one name: how many, and what they cost together."""
+
+    name: str
+    links: int
+    cost: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Map:
+    """Where the links run, if places are known.
+
+    Attributes:
+        names, lats, lons: of the spots, sites or nodes, that are drawn.
+        costs: what the links at each spot cost together, those inside it included.
+        links: (spot, spot, links, cost) of the spots that are linked, the dearest first.
+        left_out: pairs of spots that are linked and not drawn, since they are many.
+        without_place: spots that have links and no place.
+    """
+
+    names: Sequence[str]
+    lats: Sequence[float]
+    lons: Sequence[float]
+    costs: Sequence[float]
+    links: Sequence[Sequence[float]]
+    left_out: int = 0
+    without_place: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Spending:
+    """Where the money goes.
+
+    Attributes:
+        classes: all links by class, the cheapest first.
+        by_sites: whether the classes are links inside sites and between them; else quarters of all links.
+        dearest: the pairs of sites whose links cost most together.
+        rival: the links that an algorithm which looks at costs where ours does not, or the other way round,
+            would have taken; None where that would take too long.
+        rival_needs_costs: whether it looks at costs.
+        map: where the links run; None where places are not known.
+    """
+
+    classes: Sequence[LinkClass]
+    by_sites: bool
+    dearest: Sequence[LinkClass] = ()
+    rival: LinkClass | None = None
+    rival_needs_costs: bool = False
+    map: Map | None = None
+
+    @property
+    def cost(self) -> float:
+        """What all links cost."""
+        return sum(found.cost for found in self.classes)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Contents:
     """All that `write_report` puts on the page.
 
@@ -106,6 +163,7 @@ class Contents:
         alternatives: other overlays and this one, as `alternatives` gives them.
         drawing: what to draw; None leaves it out.
         facts: what the algorithm counted; shown by key and value.
+        spending: where the money goes; None where links cost nothing.
     """
 
     title: str
@@ -117,3 +175,4 @@ class Contents:
     alternatives: Sequence[Alternative] = ()
     drawing: Drawing | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    spending: Spending | None = None

@@ -90,7 +90,7 @@ def _cleaned(svg: str, key: str, label: str) -> Html:
     return Html(svg.strip())
 
 
-def bars(key: str, label: str, rows: Sequence[tuple[str, int, str]], unit: str) -> Html:
+def bars(key: str, label: str, rows: Sequence[tuple[str, float, str]], unit: str) -> Html:
     """Numbers one below the other, each under its words: (words, number, "ours", "others" or "bound").
 
     On a logarithmic scale where the greatest is over twenty times the least.
@@ -112,7 +112,7 @@ def bars(key: str, label: str, rows: Sequence[tuple[str, int, str]], unit: str) 
         axes.set(ylim=(len(rows) - 0.6, -0.9), yticks=[])
         if log:
             axes.set_xscale("log")
-            axes.set_xlim(1, max(numbers) * 1.3)
+            axes.set_xlim(min(1, least / 2), max(numbers) * 1.3)
         _name_ticks(axes, x=True)
         axes.set_xlabel(f"{unit}, on a logarithmic scale" if log else unit)
         axes.spines["left"].set_visible(False)

@@ -23,8 +23,18 @@ _OVERLAY = {
 }
 
 
-def glossary(only: str | None = None) -> Html:
-    """Short definitions: all, or those of a page about interests alone."""
+_COSTS = {
+    "Cost": "What a link costs: milliseconds, money or any other positive number, as it was given. All links "
+    "together cost the sum.",
+    "Local, long": "A local link has both ends on one site; a long one joins two sites.",
+    "Lower bound on cost": "No topic-connected overlay of these interests costs less, by proof: the value of "
+    "a solution of the dual linear program.",
+}
+
+
+def glossary(only: str | None = None, *, with_costs: bool = False) -> Html:
+    """Short definitions: all that the page needs, or those of a page about interests alone."""
     words = _INTERESTS if only == "interests" else _INTERESTS | _OVERLAY
+    words |= _COSTS if with_costs else {}
     pairs = (part for word, meaning in words.items() for part in (tag("dt", word), tag("dd", meaning)))
     return section("reading", "How to read this", tag("dl", *pairs, class_="words"))

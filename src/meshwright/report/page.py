@@ -17,11 +17,13 @@ from meshwright.report.markup import Html, joined, legible, name, tag, tiles
 from meshwright.report.numbers import count, percent
 from meshwright.report.overlay import overlay
 from meshwright.report.quality import data_quality
+from meshwright.report.spending import spending
 from meshwright.report.summary import broken_topics, comparison, headline
 
 _SECTIONS = {
     "broken": "Topics that fall apart",
     "comparison": "What it saves",
+    "spending": "Where the money goes",
     "quality": "Data quality",
     "interests": "The interests",
     "correlation": "Correlation",
@@ -46,12 +48,13 @@ def report_page(contents: Contents) -> str:
     body = {
         "broken": broken_topics(contents.evaluation),
         "comparison": comparison(contents),
+        "spending": spending(contents.spending, contents.evaluation, contents.parameters),
         "quality": data_quality(contents.quality),
         "interests": distributions(contents.profile),
         "correlation": correlation(contents.profile),
         "overlay": overlay(contents.evaluation, contents.drawing),
         "making": making(contents),
-        "reading": glossary(),
+        "reading": glossary(with_costs=contents.spending is not None),
     }
     return _page(contents.title, headline(contents), body)
 
