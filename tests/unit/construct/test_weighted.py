@@ -12,13 +12,14 @@ from meshwright.construct.gm import greedy_merge, tie_order
 from meshwright.construct.greedy import GreedyProblem
 from meshwright.construct.options import GmOptions
 from meshwright.construct.primal_dual import primal_dual, primal_dual_reverse_delete, run_primal_dual
-from meshwright.construct.reverse_delete import by_cost, reverse_delete
+from meshwright.construct.reverse_delete import by_cost, by_shared_topics, reverse_delete
 from meshwright.construct.spanning_trees import tree_per_topic
 from meshwright.construct.weighted_dc import weighted_divide_and_conquer
 from meshwright.construct.weighted_greedy import weighted_greedy
 from meshwright.construct.weighted_options import DcMawOptions, GrMawOptions, PdMawOptions, TrMawOptions
 from meshwright.errors import CapacityError, InputError, OptionError
 from meshwright.model.costs import Costs
+from meshwright.registry import imported
 from tests import oracles, oracles_weighted
 from tests.helpers import topics_by_node
 from tests.shelf import AWKWARD
@@ -233,6 +234,37 @@ def test_reverse_delete_tries_the_dearest_first_where_edges_have_no_order(worklo
     assert (np.diff(prices) >= 0).all()
     kept = pairs(reverse_delete(workload, edges))
     assert kept == oracles_weighted.reverse_delete(topics_by_node(workload), pairs(edges))
+
+
+def test_reverse_delete_without_costs_tries_those_who_share_the_fewest_topics_first(workload):
+    topics_of = topics_by_node(workload)
+    edges = by_shared_topics(mw.build(workload, "ring").edges, workload)
+    shared = [len(topics_of[u] & topics_of[v]) for u, v in edges.tolist()]
+    assert shared == sorted(shared, reverse=True)
+    kept = mw.build(workload, "ring", reverse_delete=True).edges.tolist()
+    assert kept == sorted(map(list, oracles_weighted.reverse_delete(topics_of, pairs(edges))))
+
+
+@pytest.mark.parametrize(
+    ("algorithm", "with_costs", "in_order"),
+    [
+        ("gm", False, True),
+        ("gm", True, False),
+        ("gr-maw", True, True),
+        ("pd-maw", True, True),
+        ("tr-maw", True, False),
+    ],
+)
+def test_reverse_delete_keeps_to_the_order_of_an_algorithm_that_chose_by_what_there_is(
+    workload, algorithm, with_costs, in_order
+):
+    costs = on_sites(workload).of(workload) if with_costs else None
+    chosen = mw.algorithms()[algorithm]
+    built = imported(chosen.load)(workload, costs, chosen.options(), 0, None)
+    taken = np.asarray(built.edges) if in_order else by_cost(built.edges, costs)
+    expected = oracles_weighted.reverse_delete(topics_by_node(workload), pairs(taken))
+    found = mw.build(workload, algorithm, costs=costs, reverse_delete=True)
+    assert found.edges.tolist() == sorted([min(edge), max(edge)] for edge in expected)
 
 
 @pytest.mark.parametrize(
