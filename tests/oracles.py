@@ -22,8 +22,9 @@ def topic_graph(topics_of: Topics, edges: Iterable[Edge], topic: int) -> nx.Grap
 def components_by_topic(topics_of: Topics, edges: Iterable[Edge]) -> dict[int, int]:
     """Of each topic, how many components its sub-overlay has."""
     edges = list(edges)
-    every = set().union(*topics_of.values()) if topics_of else set()
-    return {t: nx.number_connected_components(topic_graph(topics_of, edges, t)) for t in every}
+    return {
+        t: nx.number_connected_components(topic_graph(topics_of, edges, t)) for t in _every(topics_of)
+    }
 
 
 def is_topic_connected(topics_of: Topics, edges: Iterable[Edge]) -> bool:
@@ -34,16 +35,24 @@ def is_topic_connected(topics_of: Topics, edges: Iterable[Edge]) -> bool:
 def contributions(
     topics_of: Topics, edges: list[Edge], weights: Mapping[int, int] | None = None
 ) -> Iterator[tuple[Edge, int]]:
-    """Of each pair of nodes, the weight of the components that its edge would remove."""
+    """Of each pair of nodes, the weight of the components that its edge would remove.
+
+    That is one in each topic which both have and in which they are in different components.
+    """
     weights = weights or {}
+    component_of = {t: _component_of(topic_graph(topics_of, edges, t)) for t in _every(topics_of)}
+    for u, v in combinations(topics_of, 2):
+        both = topics_of[u] & topics_of[v]
+        yield (u, v), sum(weights.get(t, 1) for t in both if component_of[t][u] != component_of[t][v])
 
-    def total(chosen: list[Edge]) -> int:
-        counts = components_by_topic(topics_of, chosen)
-        return sum(weights.get(topic, 1) * count for topic, count in counts.items())
 
-    before = total(edges)
-    for pair in combinations(topics_of, 2):
-        yield pair, before - total([*edges, pair])
+def _component_of(graph: nx.Graph) -> dict[int, int]:
+    """Of each node, the number of its component."""
+    return {node: k for k, nodes in enumerate(nx.connected_components(graph)) for node in nodes}
+
+
+def _every(topics_of: Topics) -> set[int]:
+    return set().union(*topics_of.values()) if topics_of else set()
 
 
 def greedy_merge(topics_of: Topics, order: list[int], weights: Mapping[int, int] | None = None) -> list[Edge]:

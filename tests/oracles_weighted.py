@@ -8,7 +8,14 @@ import networkx as nx
 import numpy as np
 from scipy.optimize import Bounds, LinearConstraint, milp
 
-from tests.oracles import Edge, Topics, contributions, greedy_cover, is_topic_connected
+from tests.oracles import (
+    Edge,
+    Topics,
+    components_by_topic,
+    contributions,
+    greedy_cover,
+    is_topic_connected,
+)
 
 Cost = Callable[[int, int], float]
 
@@ -91,13 +98,29 @@ class PrimalDual:
         self.edges.append(edge)
 
     def _components_to_unite(self) -> int:
-        from tests.oracles import components_by_topic
-
         return sum(count - 1 for count in components_by_topic(self.topics_of, self.edges).values())
 
     def is_feasible(self) -> bool:
         """Whether no pair has paid more than it costs."""
         return all(paid <= Fraction(self.cost(*pair)) for pair, paid in self.paid.items())
+
+
+def dual_sums(
+    topics_of: Topics, edges: Sequence[Edge], raises: Sequence[float]
+) -> tuple[dict[Edge, float], float]:
+    """Of a dual solution, the left side of every constraint and the objective (eq. 18), by definition.
+
+    `raises` are the dual variables of the sets of the first 0, 1, 2, ... edges; those of all others are 0.
+    """
+    sums = dict.fromkeys(combinations(sorted(topics_of), 2), 0.0)
+    value = 0.0
+    for count, raised in enumerate(raises):
+        components = components_by_topic(topics_of, edges[:count])
+        value += raised * sum(left - 1 for left in components.values())
+        for pair in sums.keys() - set(edges[:count]):
+            with_it = components_by_topic(topics_of, [*edges[:count], pair])
+            sums[pair] += raised * sum(components[topic] - with_it[topic] for topic in components)
+    return sums, value
 
 
 def reverse_delete(topics_of: Topics, edges: Sequence[Edge]) -> list[Edge]:

@@ -114,6 +114,32 @@ def normal_each(edges):
     return [(min(edge), max(edge)) for edge in pairs(edges)]
 
 
+@settings(max_examples=25)
+@given(priced_systems(max_nodes=5, max_topics=4), SEEDS)
+def test_the_dual_variables_satisfy_every_constraint_of_the_dual_program(system, seed):
+    interests, costs = system
+    topics_of, cost = topics_by_node(interests), cost_of(interests, costs)
+    found = run_primal_dual(interests, costs, PdMawOptions(), seed, None)
+    raises = np.diff(found.tight_at, prepend=0.0).tolist()
+    assert min(raises, default=0.0) >= 0.0
+    sums, value = oracles_weighted.dual_sums(topics_of, normal_each(found.edges), raises)
+    assert all(paid <= cost(*pair) + 1e-9 for pair, paid in sums.items())
+    assert [sums[edge] for edge in normal_each(found.edges)] == pytest.approx(
+        [cost(*edge) for edge in normal_each(found.edges)]
+    )
+    assert found.lower_bound == pytest.approx(value)
+
+
+@settings(max_examples=50)
+@given(topic_sets(max_nodes=6, max_topics=5), SEEDS)
+def test_with_unit_costs_the_dual_value_bounds_the_number_of_links(topics, seed):
+    interests = interests_of(topics)
+    units = Costs.clusters(dict.fromkeys(interests.nodes.to_pylist(), "one"), inner=1, outer=1)
+    found = run_primal_dual(interests, units, PdMawOptions(), seed, None)
+    fewest = oracles_weighted.least_cost(topics_by_node(interests), lambda u, v: 1.0)
+    assert found.lower_bound <= fewest + 1e-6
+
+
 @settings(max_examples=50)
 @given(priced_systems(max_nodes=6, max_topics=5), SEEDS)
 def test_the_dual_value_is_never_above_the_least_cost(system, seed):

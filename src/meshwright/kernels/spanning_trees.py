@@ -109,7 +109,7 @@ def span_topics(
     edges = np.empty((room, 2), np.int32)
     heads, parents, best = np.empty(longest, np.int32), np.empty(longest, np.int32), np.empty(longest)
     first_of = np.full(len(close), _NONE, np.int32)
-    count = 0
+    count = np.int64(0)
     for topic in topics:
         if ticks[CANCEL]:
             break

@@ -36,6 +36,7 @@ from meshwright.kernels.prices import (
     fill_prices,
     take_edge_at,
 )
+from meshwright.kernels.selection import smallest
 from meshwright.kernels.topic_components import take_edge
 from meshwright.progress import CANCEL, DONE, Ticks
 
@@ -191,7 +192,7 @@ def _refresh_row(
         if chosen.size[0] + count > len(chosen.prices):
             _halve(pairs, chosen)
         _choose(pairs.scale, u * len(pairs.tops) + first, level, row, room, count, chosen)
-    pairs.tops[u] = _row_top(words, CAP)
+    pairs.tops[u] = _row_top(words, np.int64(CAP))
     return count
 
 
@@ -226,7 +227,7 @@ def _halve(pairs: Any, chosen: Any) -> None:
     """Put the dearer half of the candidates back; they stand in the order of their pairs."""
     count = chosen.size[0]
     half = count // 2
-    limit = np.partition(chosen.prices[:count], half)[half]
+    limit = smallest(chosen.prices[:count].copy(), half)
     under = 0
     for at in range(count):
         under += chosen.prices[at] < limit
@@ -332,14 +333,14 @@ def settle(
         code = codes[0]
         u, v = code // nodes, code % nodes
         room.found[0] = 0
-        _price_row(state, trees, costs, rule, pairs.dual[NOW], u, v, room, 1)
+        _price_row(state, trees, costs, rule, pairs.dual[NOW], u, v, room, np.int64(1))
         price = room.prices[0]
         pairs.counts[1] += 1
         if price <= prices[0]:
             _take(state, trees, pairs, rule, price, u, v, ticks)
             count = drop_top(prices, codes, count)
         elif level_of(pairs.scale, price) >= level and _is_before_cut(chosen, price, code):
-            sink(prices, codes, count, 0, price, code)
+            sink(prices, codes, count, np.int64(0), price, code)
         else:
             if price < np.inf:
                 _put_back(pairs, price, code)
@@ -361,7 +362,7 @@ def settle_light_levels(
     """Go down the levels on this thread until one has `heavy` pairs in its rows; return it, 0 at the end."""
     nodes = len(pairs.tops)
     while pairs.counts[2] and not ticks[CANCEL]:
-        level = pairs.tops.max()
+        level = np.int64(pairs.tops.max())
         work = 0
         for u in range(nodes):
             if pairs.tops[u] >= level:
@@ -385,7 +386,7 @@ def sample_prices(state: Any, costs: CostArrays, us: Ids, vs: Ids) -> tuple[floa
     gains = np.zeros(1, np.int32)
     for k in range(len(us)):
         if us[k] != vs[k]:
-            fill_contributions(state, us[k], 0, vs[k : k + 1], gains)
+            fill_contributions(state, np.int64(us[k]), np.int64(0), vs[k : k + 1], gains)
             if gains[0]:
                 cost = cost_between(costs, us[k], vs[k])
                 least, greatest = min(least, cost / gains[0]), max(greatest, cost)

@@ -163,6 +163,28 @@ def test_neither_room_nor_threads_nor_the_form_of_interests_change_what_is_taken
             assert pairs(build(interests, costs, options, 0, None).edges) == expected
 
 
+@pytest.mark.parametrize("rule", ["gr-maw", "pd-maw"])
+def test_every_choice_among_thirty_nodes_is_the_transcriptions(rule, monkeypatch):
+    """With so little room that levels are cut, which smaller systems never need."""
+    interests = mw.workloads.unif(30, 12, min_subscriptions=2, max_subscriptions=6, seed=2)
+    costs, topics_of = at_random_points(interests).of(interests), topics_by_node(interests)
+    monkeypatch.setattr(pricing, "_MOST_CANDIDATES", 1)
+    matrix = costs.to_matrix()
+    cost = lambda u, v: float(matrix[u, v])  # noqa: E731
+    if rule == "gr-maw":
+        order = tie_order(np.diff(interests.indptr), "shuffled", 0).tolist()
+        built = weighted_greedy(interests, costs, GrMawOptions(), 0, None)
+        assert pairs(built.edges) == oracles_weighted.weighted_greedy(topics_of, order, cost)
+        return
+    oracle = oracles_weighted.PrimalDual(topics_of, cost)
+    for edge in pairs(run_primal_dual(interests, costs, PdMawOptions(), 0, None).edges):
+        raises = oracle.raises()
+        first = min(raises, key=raises.get)
+        assert first == (min(edge), max(edge))
+        oracle.take(first, raises[first])
+    assert not oracle.raises()
+
+
 @pytest.mark.parametrize("factor", [1e-12, 1.0, 1e12])
 def test_the_unit_of_costs_does_not_matter(workload, factor):
     matrix = 2.0 ** np.random.default_rng(2).integers(0, 9, (60, 60))
