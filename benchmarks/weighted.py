@@ -36,7 +36,7 @@ _SITES = 242
 _SUBSCRIPTIONS = {200: (20, 100), 1000: (10, 150)}
 _WORKLOADS = ("1000x200", "2000x200", "5000x1000", "10000x1000")
 _ALGORITHMS: dict[str, Callable[[mw.Interests, Costs], Built]] = {
-    "gm": lambda interests, costs: greedy_merge(interests, GmOptions(), 0, None),
+    "gm": lambda interests, costs: greedy_merge(interests, None, GmOptions(), 0, None),
     "tr-maw": lambda interests, costs: tree_per_topic(interests, costs, TrMawOptions(), 0, None),
     "gr-maw": lambda interests, costs: weighted_greedy(interests, costs, GrMawOptions(), 0, None),
     "pd-maw": lambda interests, costs: primal_dual(interests, costs, PdMawOptions(), 0, None),
