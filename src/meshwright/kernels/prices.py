@@ -19,7 +19,7 @@ import numpy as np
 from numba import njit
 
 from meshwright.kernels.arrays import Floats, Ids, Words
-from meshwright.kernels.bits import popcount
+from meshwright.kernels.bits import popcount, trailing_zeros
 from meshwright.kernels.cost_arrays import CostArrays
 from meshwright.kernels.costs import cost_between
 from meshwright.kernels.topic_components import unite
@@ -27,12 +27,15 @@ from meshwright.kernels.topic_components import unite
 RATIO = 0
 TIGHT = 1
 
+_ALMOST_ONE = 1 - 2.0**-40
+
 
 class UnionTrees(NamedTuple):
-    """By slot: under which one it hangs, and since which dual value; a root hangs nowhere, for ever."""
+    """When components were united, in dual values; no slots and no topics under the rule RATIO."""
 
-    parents: Ids
-    times: Floats
+    parents: Ids  # by slot: under which one it hangs; a root under itself
+    times: Floats  # by slot: since when it hangs there; a root for ever
+    latest: Floats  # by topic: when two components were last united
 
 
 @njit(cache=True, nogil=True)
@@ -43,7 +46,7 @@ def start_trees(state: Any, rule: int) -> UnionTrees:
     for slot in range(slots):
         if state.names[slot] != slot:
             times[slot] = 0.0
-    return UnionTrees(state.names[:slots].copy(), times)
+    return UnionTrees(state.names[:slots].copy(), times, np.zeros(len(state.counts) if slots else 0))
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -76,6 +79,7 @@ def take_edge_at(state: Any, trees: Any, u: int, v: int, now: float) -> int:
                 swallowed = b if kept == a else a
                 trees.parents[swallowed] = kept
                 trees.times[swallowed] = now
+                trees.latest[topic] = now
                 united += 1
         i += topic <= other
         j += other <= topic
@@ -188,11 +192,11 @@ def fill_prices(
 
 
 @njit(cache=True, nogil=True)
-def fill_most(state: Any, rule: int, u: int, first: int, found: Ids, most: Ids) -> None:
-    """For each pair, what its cost divided by is no more than its price; 0 where it has none.
+def fill_bounds(state: Any, rule: int, u: int, first: int, found: Ids, most: Ids, paid: Floats) -> None:
+    """For each pair, what can be said of its price by each end alone: see `bound_of`.
 
-    That is known of each end alone: the loose topics of both bound the contribution. They don't bound a tight
-    price, for which what was paid counts too, but the topics of the lesser end do.
+    The loose topics of both ends bound the contribution; where there are none, so is none. They don't bound a
+    tight price, for which topics count too in which the ends are connected, but those of the lesser end do.
     """
     indptr, loose = state.indptr, state.loose
     topics_u, loose_u = indptr[u + 1] - indptr[u], loose[u]
@@ -201,19 +205,37 @@ def fill_most(state: Any, rule: int, u: int, first: int, found: Ids, most: Ids) 
         rest = loose_u + loose[v]
         least = min(topics_u, indptr[v + 1] - indptr[v])
         most[k] = min(rest, least) if rule == RATIO or not rest else least
+        paid[k] = 0.0
 
 
 @njit(cache=True, nogil=True)
-def fill_most_by_bits(bits: Words, rule: int, u: int, first: int, found: Ids, most: Ids) -> None:
-    """As `fill_most`, by the topics that both ends have, less those where both are marked under RATIO."""
+def fill_bounds_by_bits(
+    bits: Words, latest: Floats, rule: int, u: int, first: int, found: Ids, most: Ids, paid: Floats
+) -> None:
+    """As `fill_bounds`, by the topics that both ends have.
+
+    Where both are marked they are connected, so the edge won't contribute there, and has paid no more than
+    the dual value of the topic's latest union. In other topics it pays its price at most.
+    """
     words = bits.shape[1] >> 1
     for k in range(len(found)):
         v = first + found[k]
-        shared = 0
-        if rule == RATIO:
+        count, total = 0, 0.0
+        for w in range(words):
+            count += popcount((bits[u, w] & bits[v, words + w]) | (bits[u, words + w] & bits[v, w]))
+        if rule == TIGHT:
             for w in range(words):
-                shared += popcount((bits[u, w] & bits[v, words + w]) | (bits[u, words + w] & bits[v, w]))
-        else:
-            for w in range(words):
-                shared += popcount(bits[u, w] & bits[v, w])
-        most[k] = shared
+                connected = bits[u, w] & bits[v, w] & ~(bits[u, words + w] | bits[v, words + w])
+                while connected:
+                    total += latest[(w << 6) + trailing_zeros(connected)]
+                    connected &= connected - np.uint64(1)
+        most[k], paid[k] = count, total
+
+
+@njit(cache=True, nogil=True, inline="always")
+def bound_of(cost: float, now: float, most: int, paid: float) -> Any:
+    """A price that none is under: of an edge that has paid at most `paid`, and pays in `most` topics.
+
+    `most` is not 0. Rounding must not lift it over the price, hence the last digits.
+    """
+    return max(now, (cost - paid) / most * _ALMOST_ONE)

@@ -29,9 +29,10 @@ from meshwright.kernels.heap import drop_top, make_heap, sink
 from meshwright.kernels.prices import (
     RATIO,
     TIGHT,
+    bound_of,
+    fill_bounds,
+    fill_bounds_by_bits,
     fill_contributions,
-    fill_most,
-    fill_most_by_bits,
     fill_paid,
     fill_prices,
     take_edge_at,
@@ -115,14 +116,24 @@ def _find(words: Words, threshold: int, found: Ids) -> int:
 
 @njit(cache=True, nogil=True)
 def _put_off(
-    costs: CostArrays, scale: Offsets, u: int, first: int, level: int, row: Any, room: Any, count: int
+    costs: CostArrays,
+    scale: Offsets,
+    now: float,
+    u: int,
+    first: int,
+    level: int,
+    row: Any,
+    room: Any,
+    count: int,
 ) -> int:
-    """Bring down the levels of the pairs found by what their costs are divided by; keep those in `level`."""
-    found, most = room.found, room.gains
+    """Bring down the levels of the pairs found by the bounds of their prices; keep those in `level`."""
+    found, most, paid = room.found, room.gains, room.prices
     kept = 0
     for k in range(count):
         i = found[k]
-        bound = level_of(scale, cost_between(costs, u, first + i) / most[k]) if most[k] else 0
+        bound = 0
+        if most[k]:
+            bound = level_of(scale, bound_of(cost_between(costs, u, first + i), now, most[k], paid[k]))
         row[i] = min(bound, row[i])
         found[kept] = i
         kept += bound >= level
@@ -182,13 +193,16 @@ def _refresh_row(
     words = _row_words(pairs.store, pairs.starts, u)
     row = words.view(np.uint8)
     count = _find(words, level, room.found)
-    fill_most(state, rule, u, first, room.found[:count], room.gains)
-    count = _put_off(costs, pairs.scale, u, first, level, row, room, count)
+    now = pairs.dual[NOW]
+    fill_bounds(state, rule, u, first, room.found[:count], room.gains, room.prices)
+    count = _put_off(costs, pairs.scale, now, u, first, level, row, room, count)
     if count and state.bits.shape[1] and not (rule == RATIO and _cheaper_by_row(state, u, count)):
-        fill_most_by_bits(state.bits, rule, u, first, room.found[:count], room.gains)
-        count = _put_off(costs, pairs.scale, u, first, level, row, room, count)
+        fill_bounds_by_bits(
+            state.bits, trees.latest, rule, u, first, room.found[:count], room.gains, room.prices
+        )
+        count = _put_off(costs, pairs.scale, now, u, first, level, row, room, count)
     if count:
-        _price_row(state, trees, costs, rule, pairs.dual[NOW], u, first, room, count)
+        _price_row(state, trees, costs, rule, now, u, first, room, count)
         if chosen.size[0] + count > len(chosen.prices):
             _halve(pairs, chosen)
         _choose(pairs.scale, u * len(pairs.tops) + first, level, row, room, count, chosen)
