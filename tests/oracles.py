@@ -22,9 +22,7 @@ def topic_graph(topics_of: Topics, edges: Iterable[Edge], topic: int) -> nx.Grap
 def components_by_topic(topics_of: Topics, edges: Iterable[Edge]) -> dict[int, int]:
     """Of each topic, how many components its sub-overlay has."""
     edges = list(edges)
-    return {
-        t: nx.number_connected_components(topic_graph(topics_of, edges, t)) for t in _every(topics_of)
-    }
+    return {t: nx.number_connected_components(topic_graph(topics_of, edges, t)) for t in _every(topics_of)}
 
 
 def is_topic_connected(topics_of: Topics, edges: Iterable[Edge]) -> bool:

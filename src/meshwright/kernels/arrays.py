@@ -1,5 +1,8 @@
 """Names for the arrays that kernels take and give."""
 
+from collections.abc import Callable
+from typing import Any, cast
+
 import numpy as np
 import numpy.typing as npt
 
@@ -10,3 +13,7 @@ Flags = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint64]
 # Indices inside a kernel's own graph. Unsigned: Numba lets signed ones count from the end, which costs time.
 Vertices = npt.NDArray[np.uint32]
+
+int64 = cast(Callable[[Any], int], np.int64)
+"""For numbers that kernels hand to kernels: an int32 or a literal is a type of its own to Numba, which would
+compile what is called, and all that it calls in turn, once more for it."""

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from meshwright.kernels.arrays import Ids, Offsets, Words
+from meshwright.kernels.arrays import Ids, Offsets, Words, int64
 from meshwright.kernels.bits import popcount, trailing_zeros
 from meshwright.kernels.topic_components import NONE, clear_own_names, take_edge, write_own_names
 from meshwright.progress import CANCEL, DONE, Ticks
@@ -270,7 +270,7 @@ def _settle_row(state: Any, pairs: Any, u: int, level: int, scratch: Any, ticks:
     first = pairs.firsts[u]
     words = _row_words(pairs.store, pairs.starts, u) if len(pairs.store) else pairs.store
     row = words.view(np.uint8)
-    known = np.int64(0)
+    known = int64(0)
     if len(row):
         count = _find(words, state.loose[first:], state.loose[u], min(level, CAP), scratch.found)
     else:
@@ -313,7 +313,7 @@ def settle_light_levels(state: Any, pairs: Any, floor: int, heavy: int, scratch:
     """
     nodes = len(pairs.tops)
     while nodes and not ticks[CANCEL]:
-        level = np.int64(pairs.tops.max())
+        level = int64(pairs.tops.max())
         if level <= floor:
             break
         work = 0
@@ -356,5 +356,5 @@ def settle_last_level(state: Any, pairs: Any, level: int, ticks: Ticks) -> None:
             for other in range(slot + 1, end):
                 v = state.slot_nodes[other]
                 if v >= pairs.firsts[u] and state.names[other] != state.names[slot]:
-                    _take(state, pairs, np.int64(u), np.int64(v), ticks)
+                    _take(state, pairs, int64(u), int64(v), ticks)
             done_name, done_first = state.names[slot], pairs.firsts[u]

@@ -5,10 +5,9 @@ The heap is the first `count` places of two arrays, so that whoever filled them 
 
 from typing import Any
 
-import numpy as np
 from numba import njit
 
-from meshwright.kernels.arrays import Floats, Offsets
+from meshwright.kernels.arrays import Floats, Offsets, int64
 
 
 @njit(cache=True, nogil=True, inline="always")
@@ -43,5 +42,5 @@ def drop_top(prices: Floats, codes: Offsets, count: int) -> int:
     """Take the top away; return how many are left."""
     count -= 1
     if count:
-        sink(prices, codes, count, np.int64(0), prices[count], codes[count])
+        sink(prices, codes, count, int64(0), prices[count], codes[count])
     return count

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-from meshwright.kernels.arrays import Flags, Ids, Offsets
+from meshwright.kernels.arrays import Flags, Ids, Offsets, int64
 from meshwright.kernels.topic_components import unite
 from meshwright.progress import CANCEL, DONE, Ticks
 
@@ -149,7 +149,7 @@ def _are_linked(
     marks[a], marks[b] = own_a, own_b
     queues[0, 0], queues[1, 0] = a, b
     at_a, at_b = 0, 0
-    end_a, end_b = np.int64(1), np.int64(1)
+    end_a, end_b = int64(1), int64(1)
     work_a, work_b = 0, 0
     while at_a < end_a and at_b < end_b:
         if work_a <= work_b:
@@ -183,7 +183,7 @@ def delete_in_reverse(over: SubOverlays, topic_count: int, longest: int, ticks: 
     )  # joins of the edges seen so far, less those of them that stayed
     marks = np.full(len(over.starts) - 1, _NONE, np.int64)
     queues = np.empty((2, longest), np.int32)
-    turn = np.int64(0)
+    turn = int64(0)
     for e in range(edges - 1, -1, -1):
         if ticks[CANCEL]:
             break

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from meshwright.kernels.arrays import Flags, Floats, Ids, Offsets
+from meshwright.kernels.arrays import Flags, Floats, Ids, Offsets, int64
 from meshwright.kernels.cost_arrays import CLUSTERS, SITES, CostArrays
 from meshwright.kernels.costs import cost_between
 from meshwright.progress import CANCEL, DONE, Ticks
@@ -109,7 +109,7 @@ def span_topics(
     edges = np.empty((room, 2), np.int32)
     heads, parents, best = np.empty(longest, np.int32), np.empty(longest, np.int32), np.empty(longest)
     first_of = np.full(len(close), _NONE, np.int32)
-    count = np.int64(0)
+    count = int64(0)
     for topic in topics:
         if ticks[CANCEL]:
             break

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 from numba import njit
 
-from meshwright.kernels.arrays import Floats, Ids, Offsets, Words
+from meshwright.kernels.arrays import Floats, Ids, Offsets, Words, int64
 from meshwright.kernels.bits import trailing_zeros
 from meshwright.kernels.cost_arrays import CostArrays
 from meshwright.kernels.costs import cost_between
@@ -206,7 +206,7 @@ def _refresh_row(
         if chosen.size[0] + count > len(chosen.prices):
             _halve(pairs, chosen)
         _choose(pairs.scale, u * len(pairs.tops) + first, level, row, room, count, chosen)
-    pairs.tops[u] = _row_top(words, np.int64(CAP))
+    pairs.tops[u] = _row_top(words, int64(CAP))
     return count
 
 
@@ -347,14 +347,14 @@ def settle(
         code = codes[0]
         u, v = code // nodes, code % nodes
         room.found[0] = 0
-        _price_row(state, trees, costs, rule, pairs.dual[NOW], u, v, room, np.int64(1))
+        _price_row(state, trees, costs, rule, pairs.dual[NOW], u, v, room, int64(1))
         price = room.prices[0]
         pairs.counts[1] += 1
         if price <= prices[0]:
             _take(state, trees, pairs, rule, price, u, v, ticks)
             count = drop_top(prices, codes, count)
         elif level_of(pairs.scale, price) >= level and _is_before_cut(chosen, price, code):
-            sink(prices, codes, count, np.int64(0), price, code)
+            sink(prices, codes, count, int64(0), price, code)
         else:
             if price < np.inf:
                 _put_back(pairs, price, code)
@@ -376,7 +376,7 @@ def settle_light_levels(
     """Go down the levels on this thread until one has `heavy` pairs in its rows; return it, 0 at the end."""
     nodes = len(pairs.tops)
     while pairs.counts[2] and not ticks[CANCEL]:
-        level = np.int64(pairs.tops.max())
+        level = int64(pairs.tops.max())
         work = 0
         for u in range(nodes):
             if pairs.tops[u] >= level:
@@ -400,7 +400,7 @@ def sample_prices(state: Any, costs: CostArrays, us: Ids, vs: Ids) -> tuple[floa
     gains = np.zeros(1, np.int32)
     for k in range(len(us)):
         if us[k] != vs[k]:
-            fill_contributions(state, np.int64(us[k]), np.int64(0), vs[k : k + 1], gains)
+            fill_contributions(state, int64(us[k]), int64(0), vs[k : k + 1], gains)
             if gains[0]:
                 cost = cost_between(costs, us[k], vs[k])
                 least, greatest = min(least, cost / gains[0]), max(greatest, cost)
