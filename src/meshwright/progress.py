@@ -10,10 +10,13 @@ from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import contextmanager
 from time import perf_counter
-from typing import Protocol, TypeVar
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 import numpy as np
 import numpy.typing as npt
+
+if TYPE_CHECKING:
+    from rich.progress import TaskID
 
 Ticks = npt.NDArray[np.int64]
 Result = TypeVar("Result")
@@ -25,7 +28,7 @@ _POLL_SECONDS = 0.05
 
 
 class Progress(Protocol):
-    """Something that shows how far a stage is."""
+    """Something that shows how far a stage is. A stage may begin inside another, and ends before it."""
 
     def start(self, label: str, total: int) -> None:
         """A stage of `total` units begins; 0 means that nobody knows how many."""
@@ -37,7 +40,7 @@ class Progress(Protocol):
         """The present stage turns out to have `total` units: Spark learns of its tasks as it goes."""
 
     def finish(self) -> None:
-        """The present stage has ended, well or not."""
+        """The present stage has ended, well or not; the one around it, if any, is present again."""
 
 
 @contextmanager
@@ -81,15 +84,21 @@ def run_with_ticks(
 
 
 class StageTimer:
-    """Passes everything on to another `Progress`, if any, and notes the seconds that each stage took."""
+    """Passes everything on to another `Progress`, if any, and notes the seconds that each stage took.
+
+    The time of a stage inside another is its own alone, so that all together are not more than there was.
+    """
 
     def __init__(self, progress: Progress | None) -> None:
         self.seconds: dict[str, float] = {}
         self._progress = progress
+        self._open: list[str] = []
+        self._since = 0.0
 
     def start(self, label: str, total: int) -> None:
         """Note when the stage begins."""
-        self._label, self._begin = label, perf_counter()
+        self._book()
+        self._open.append(label)
         if self._progress is not None:
             self._progress.start(label, total)
 
@@ -105,9 +114,17 @@ class StageTimer:
 
     def finish(self) -> None:
         """Note how long the stage took; one that comes again is added up."""
-        self.seconds[self._label] = self.seconds.get(self._label, 0.0) + perf_counter() - self._begin
+        self._book()
+        self._open.pop()
         if self._progress is not None:
             self._progress.finish()
+
+    def _book(self) -> None:
+        """Give the time since the last change to the present stage."""
+        now = perf_counter()
+        if self._open:
+            self.seconds[self._open[-1]] = self.seconds.get(self._open[-1], 0.0) + now - self._since
+        self._since = now
 
 
 class ProgressBar:
@@ -128,21 +145,23 @@ class ProgressBar:
             transient=True,
             disable=not console.is_terminal,
         )
+        self._tasks: list[TaskID] = []
 
     def start(self, label: str, total: int) -> None:
         """Show a new bar; one without a total pulses."""
         self._bar.start()
-        self._task = self._bar.add_task(label, total=total or None)
+        self._tasks.append(self._bar.add_task(label, total=total or None))
 
     def advance(self, done: int) -> None:
         """Move the present bar."""
-        self._bar.update(self._task, completed=done)
+        self._bar.update(self._tasks[-1], completed=done)
 
     def resize(self, total: int) -> None:
         """Give the present bar another length."""
-        self._bar.update(self._task, total=total or None)
+        self._bar.update(self._tasks[-1], total=total or None)
 
     def finish(self) -> None:
         """Take the present bar away."""
-        self._bar.remove_task(self._task)
-        self._bar.stop()
+        self._bar.remove_task(self._tasks.pop())
+        if not self._tasks:
+            self._bar.stop()

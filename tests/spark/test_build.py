@@ -220,14 +220,17 @@ def test_a_dataset_that_is_damaged_is_refused(spark, tmp_path):
         build_on_spark(spark, tmp_path / "i", tmp_path / "o", "dc", options={"partitions": 2})
 
 
-def test_the_command_writes_the_same_dataset_on_either_engine(spark, workload, tmp_path, monkeypatch, capsys):
+@pytest.mark.parametrize("algorithm", ["dc", "dcbc-direct"])
+def test_the_command_writes_the_same_dataset_on_either_engine(
+    spark, workload, tmp_path, monkeypatch, capsys, algorithm
+):
     @contextmanager
     def this_session(master, conf):
         yield spark
 
     monkeypatch.setattr("meshwright.cli.build.spark_command", this_session)
     for engine in ("local", "spark"):
-        words = ["build", str(workload), "--algorithm", "dcbc-direct", "--engine", engine, "--seed", "7"]
+        words = ["build", str(workload), "--algorithm", algorithm, "--engine", engine, "--seed", "7"]
         monkeypatch.setattr("sys.argv", ["meshwright", *words, "--out", str(tmp_path / engine)])
         assert cli.main() == 0
     said = capsys.readouterr().out

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import meshwright as mw
-from meshwright.errors import DatasetError, OptionError
+from meshwright.errors import DatasetError, InputError, OptionError
 from meshwright.pipeline import run as journey
 from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.ingest.job import IngestOptions
@@ -195,6 +195,16 @@ def test_nothing_is_overwritten_without_force_and_nothing_foreign_with_it(spark,
     (strange / "overlay").mkdir(parents=True)
     with pytest.raises(DatasetError, match="not of a run"):
         run(spark, [str(table)], strange, OPTIONS, force=True)
+
+
+def test_a_run_that_finished_nothing_may_begin_anew_with_other_options(spark, table, tmp_path):
+    strict = replace(OPTIONS, ingest=replace(OPTIONS.ingest, max_rejected=0.0))
+    out = tmp_path / "out"
+    with pytest.raises(InputError, match="max-rejected"):
+        run(spark, [str(table)], out, strict)
+    with pytest.raises(InputError, match="max-rejected"):
+        run(spark, [str(table)], out, strict, resume=True)
+    assert run(spark, [str(table)], out, OPTIONS)["facts"]["evaluation"]["topic_connected"]
 
 
 def test_a_second_run_in_the_same_folder_is_refused(spark, table, tmp_path):

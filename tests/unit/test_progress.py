@@ -3,7 +3,7 @@ import threading
 
 import pytest
 
-from meshwright.progress import CANCEL, DONE, StageTimer, run_with_ticks, stage
+from meshwright.progress import CANCEL, DONE, ProgressBar, StageTimer, run_with_ticks, stage
 
 
 class Recorder:
@@ -94,3 +94,35 @@ def test_a_timer_alone_is_silent():
     timer = StageTimer(None)
     run_with_ticks(lambda ticks: None, "quiet", 1, timer)
     assert "quiet" in timer.seconds
+
+
+def test_a_stage_inside_another_is_timed_and_shown_by_itself():
+    recorder = Recorder()
+    timer = StageTimer(recorder)
+    with stage(timer, "outer"), stage(timer, "inner"):
+        pass
+    assert [call[1] for call in recorder.calls if call[0] == "start"] == ["outer", "inner"]
+    assert list(timer.seconds) == ["outer", "inner"]
+
+
+def test_no_second_is_counted_twice(monkeypatch):
+    clock = iter([0.0, 1.0, 3.0, 6.0])
+    monkeypatch.setattr("meshwright.progress.perf_counter", lambda: next(clock))
+    timer = StageTimer(None)
+    with stage(timer, "outer"), stage(timer, "inner"):
+        pass
+    assert timer.seconds == {"outer": 1.0 + 3.0, "inner": 2.0}
+
+
+def test_bars_nest_and_an_error_takes_all_of_them_away():
+    bar = ProgressBar()
+
+    def work():
+        with stage(bar, "outer"), stage(bar, "inner", 3) as advance:
+            advance(2)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    with stage(bar, "again"):
+        pass

@@ -57,6 +57,8 @@ def profile(
     """Say what a dataset is like: distributions with exponents, popular topics, correlation; on Spark."""
     if out is not None and out.exists() and not force:
         raise DatasetError(f"{out} is there already; choose another file, or overwrite it with --force")
+    if out is not None and not out.absolute().parent.is_dir():
+        raise DatasetError(f"{out.absolute().parent} is no folder; make it, or choose another for --out")
     check_dataset(dataset)
     with spark_command(master, conf) as session:
         from meshwright.pipeline.engine.storage import location

@@ -213,7 +213,7 @@ def print_for_people(out: str, manifest: dict[str, Any]) -> None:
     ]
     rows.append(("lower bound", "", found["lower_bound_average_degree"]))
     print_table(("overlay", "links", "average degree"), rows, title=title)
-    print(_verdict(found))
+    print(_verdict(found) if found["interests"] else "The input has no interests: check it, and --columns.")
     print(f"{sum(manifest['seconds'].values()):.0f} s in all. Open the report: {out}/report.html")
 
 

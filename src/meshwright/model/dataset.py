@@ -278,9 +278,9 @@ def _check_manifest(path: Path, manifest: Any, kinds: tuple[str, ...]) -> None:
     for name in manifest["tables"]:
         check_table_name(name, DatasetError)
     if kinds and manifest.get("kind") not in kinds:
-        raise DatasetError(
-            f"{path} is a dataset of kind {manifest.get('kind')!r}; give one of kind {' or '.join(kinds)}"
-        )
+        kind, wanted = manifest.get("kind"), " or ".join(kinds)
+        within = f", which a run has in {path / kinds[0]}" if kind == "run" else ""
+        raise DatasetError(f"{path} is a dataset of kind {kind!r}; give one of kind {wanted}{within}")
 
 
 def check_table_name(name: str, error: type[InputError] | type[DatasetError]) -> None:

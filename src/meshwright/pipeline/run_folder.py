@@ -33,7 +33,10 @@ PRODUCTS = {
 
 
 def check_place(out: Path, resume: bool, force: bool) -> None:
-    """Refuse a folder in which a run can't begin, or go on."""
+    """Refuse a folder in which a run can't begin, or go on.
+
+    One in which a run has begun and finished nothing (too many rows were rejected, say) is as good as new.
+    """
     if resume and force:
         raise OptionError("resume goes on with what is there and force removes it; give one of them")
     with writing(out):
@@ -42,13 +45,14 @@ def check_place(out: Path, resume: bool, force: bool) -> None:
     if resume and old is None:
         finished = "it was finished" if MANIFEST in entries else "there was none"
         raise DatasetError(f"{out}: no run was cut off here ({finished}); leave --resume out")
-    if entries and not resume and not force:
+    begun_only = old is not None and not _finished(out)
+    if entries and not resume and not force and not begun_only:
         go_on = ", go on with resume=True (--resume)" if old is not None else ""
         raise DatasetError(
             f"{out} is there already and not empty; choose another path{go_on}, "
             f"or overwrite with force=True (--force)"
         )
-    if entries and force:
+    if entries and (force or begun_only):
         _check_is_of_run(out, entries)
 
 
@@ -61,12 +65,20 @@ def begun(out: Path, plan: Note) -> dict[str, Note]:
 
 
 def resumed(out: Path, plan: Note) -> dict[str, Note]:
-    """The notes of what is finished."""
+    """The notes of what is finished; where that is nothing, the run begins anew, as it is asked for now."""
+    notes = _finished(out)
+    if not notes:
+        return begun(out, plan)
     changed = differences(read_json(out / NOTES / PLAN) or {}, plan)
     if changed:
         raise DatasetError(
             f"{out} can't be resumed: {changed[0]}; start anew in another folder or with --force"
         )
+    return notes
+
+
+def _finished(out: Path) -> dict[str, Note]:
+    """The notes of the stages that are finished, and whose products are still there."""
     notes = {}
     for name, product in PRODUCTS.items():
         note = read_json(out / NOTES / f"{name}.json")

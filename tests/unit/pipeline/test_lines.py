@@ -47,11 +47,16 @@ def test_a_line_of_another_number_of_columns_is_rejected():
 
 
 def test_names_in_delimited_files_stay_as_they_stand():
-    rows = [" a , b ", 'say ""hi"",x', '"say ""hi""",x', 'five" pipe,x', "007,7"]
+    rows = [" a , b ", 'say ""hi"",x', '"say ""hi""",x', "007,7"]
     pairs, bad = read(rows, CSV)
     assert bad == []
-    assert sorted(pairs) == sorted(
-        [(" a ", " b "), ('say ""hi""', "x"), ('say "hi"', "x"), ('five" pipe', "x"), ("007", "7")]
+    assert sorted(pairs) == sorted([(" a ", " b "), ('say ""hi""', "x"), ('say "hi"', "x"), ("007", "7")])
+
+
+def test_both_halves_of_a_field_with_a_line_break_are_bad():
+    assert read(['"multi', 'line",t', "c,d"], CSV) == (
+        [("c", "d")],
+        [(1, cutting.UNCLOSED_QUOTE), (2, cutting.UNCLOSED_QUOTE)],
     )
 
 

@@ -108,10 +108,16 @@ def _cut_unquoted(texts: pa.StringArray, rows: Rows, layout: Layout) -> Cut:
 
 
 def _unquoted(texts: Sequence[str], rows: Rows, delimiter: str) -> tuple[dict[int, list[str]], Faults]:
-    """The fields of lines with quotes, by row; a quote that is not closed, or goes on after it, is bad."""
+    """The fields of lines with quotes, by row; a quote that is not closed, or goes on after it, is bad.
+
+    So is an odd number of quotes: each half of a field that holds a line break has one, and the second would
+    pass for a row of its own.
+    """
     fields, bad = {}, []
     for row, text in zip(rows.tolist(), texts, strict=True):
         try:
+            if text.count('"') % 2:
+                raise csv.Error
             fields[row] = split_line(text, delimiter)
         except csv.Error:
             bad.append((row, UNCLOSED_QUOTE))

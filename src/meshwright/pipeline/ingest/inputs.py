@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from meshwright.errors import InputError, OptionError
+from meshwright.pipeline.engine.failures import as_ours
 from meshwright.pipeline.engine.storage import is_local, location, url, with_errors
 
 if TYPE_CHECKING:
@@ -71,7 +72,9 @@ def _expanded(session: SparkSession, text: str) -> list[InputFile]:
             raise InputError(f"{text}: there is no such file or folder; check the path")
         files = [file for top in tops for file in _below(system, top)]
     except OSError as error:
-        raise InputError(f"{text} can't be listed: {error}; check the path and who may read it") from error
+        known = as_ours(str(error))
+        why = known if isinstance(known, InputError) else f"{error}; check the path and who may read it"
+        raise InputError(f"{text} can't be listed: {why}") from error
     return sorted((_input_file(status) for status in files), key=lambda file: file.url)
 
 

@@ -26,6 +26,7 @@ _STAGED_BLOCK_BYTES = 1 << 23
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
 _TEXTS = ("string", "binary", "boolean", *_INTEGERS)
+_NAME_TWO = "name two with --columns A,B (or 1,2)"
 
 
 def stage_lines(
@@ -163,7 +164,8 @@ def no_column(path: str, name: str, found: Sequence[str]) -> str:
     """What to say of a file that lacks a column, or has it twice."""
     fault = "has more than one column" if name in found else "has no column"
     shown = ", ".join(found[:20]) + (", …" if len(found) > 20 else "")
-    return f"{path} {fault} {name!r}; its columns are {shown[:500]}: name two with --columns A,B (or 1,2)"
+    way = "check --delimiter" if len(found) == 1 and set(";|\t") & set(found[0]) else _NAME_TWO
+    return f"{path} {fault} {name!r}; its columns are {shown[:500]}: {way}"
 
 
 def rejected_lines(session: SparkSession, staged: DataFrame, files: Sequence[InputFile]) -> DataFrame:
