@@ -14,10 +14,7 @@ import pytest
 PATIENCE = 240
 
 COMMAND = """
-    import os, signal, sys, time
-
-    # Tests that run in the background of a shell have it ignored, and so would this.
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+    import os, sys, time
     from pathlib import Path
     from meshwright import cli
     from meshwright.cli.common import spark_command, progress_bar

@@ -12,14 +12,6 @@ import pytest
 import meshwright as mw
 from meshwright.cli import main
 
-HEEDING = """
-import signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)
-from meshwright.cli import main
-sys.exit(main())
-"""
-# Tests that run in the background of a shell have Ctrl-C ignored, and so would what they start.
-
 
 @pytest.fixture
 def run(monkeypatch, capsys):
@@ -264,7 +256,7 @@ def test_every_command_explains_itself(run, command):
 def test_signals_end_a_long_build_and_leave_nothing(number, code, tmp_path):
     workload, out = tmp_path / "w", tmp_path / "o"
     mw.workloads.expo(20_000, 1_000, min_subscriptions=50, max_subscriptions=150, seed=1).write(workload)
-    words = [sys.executable, "-c", HEEDING, "build", workload, "--algorithm", "gm", "--out", out]
+    words = [sys.executable, "-m", "meshwright", "build", workload, "--algorithm", "gm", "--out", out]
     with subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
             _wait_until_busy(process.pid, seconds=3)
