@@ -74,6 +74,19 @@ def test_every_tree_of_tr_maw_is_kruskals(system, seed):
     assert normal(pairs(built.edges)) == sorted(expected)
 
 
+@settings(max_examples=25)
+@given(priced_systems(), SEEDS)
+def test_the_trees_of_tr_maw_cost_the_least_that_each_topic_can_be_connected_for(system, seed):
+    interests, costs = system
+    built = tree_per_topic(interests, costs, TrMawOptions(), seed, None)
+    cost, topics_of = cost_of(interests, costs), topics_by_node(interests)
+    alone = [{node: own & {topic} for node, own in topics_of.items()} for topic in range(6)]
+    least = sum(
+        oracles_weighted.total(oracles_weighted.trees(each, sorted(each), cost), cost) for each in alone
+    )
+    assert built.facts["tree_cost"] == pytest.approx(float(least))
+
+
 @given(priced_systems(), SEEDS)
 def test_every_choice_of_gr_maw_is_the_transcriptions(system, seed):
     interests, costs = system
