@@ -1,28 +1,62 @@
-"""Measure every claim of the papers again and print the verdicts: python -m benchmarks.claims [--runs N]."""
+"""Measure every claim of the papers again and print the verdicts.
+
+    python -m benchmarks.claims [--study weighted] [--costs FILE] [--local 1] [--runs N] [--seed N]
+
+Links of the study `weighted` cost what a rule draws, or, with a matrix of costs between sites, what that says
+of the sites that nodes are put on; `local` is then what a link inside a site costs. Pairs that the matrix has
+no number for cost as much as the cheapest path.
+"""
 
 import argparse
+from collections.abc import Callable, Sequence
 
+from meshwright.model.costs import Costs
 from meshwright.progress import ProgressBar
-from meshwright.studies import divide_and_conquer
-from meshwright.studies.claims import check
+from meshwright.studies import divide_and_conquer, weighted
+from meshwright.studies.claims import Claim, Finding, Verdict, check
+from meshwright.studies.weighted_cases import Setting
+from meshwright.studies.weighted_costs import placed_on
+
+_STUDIES: dict[str, Callable[[argparse.Namespace], Sequence[Claim]]] = {
+    "divide-and-conquer": lambda options: divide_and_conquer.CLAIMS,
+    "weighted": lambda options: weighted.claims(_setting(options.costs, options.local)),
+}
+
+
+def _setting(costs: str | None, local: float) -> Setting:
+    if costs is None:
+        return Setting()
+    return Setting(underlay=placed_on(Costs.from_file(costs, missing="path"), local=local))
+
+
+def show(found: Finding) -> None:
+    """Print a claim, what came out, and why where it differs."""
+    claim, ours = found.claim, found.measured
+    print(f"{found.verdict.value:<14} {claim.name}: {claim.statement}")
+    print(f"{'':<14} {claim.source} states {claim.relation} {claim.expected:g}; {claim.how}")
+    if ours is not None:
+        print(
+            f"{'':<14} ours {ours.mean:.4g}, variance {ours.variance:.3g}, "
+            f"{ours.minimum:.4g} to {ours.maximum:.4g} in {ours.runs} runs"
+        )
+    if found.verdict is not Verdict.REPRODUCED:
+        print(f"{'':<14} {claim.reason}")
 
 
 def main() -> None:
-    """Print a line for each claim."""
-    parser = argparse.ArgumentParser(description=__doc__)
+    """Print some lines for each claim."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--study", nargs="+", choices=_STUDIES, default=list(_STUDIES))
+    parser.add_argument("--costs", help="a matrix of costs between sites: CSV, Parquet or NPY")
+    parser.add_argument("--local", type=float, default=1.0)
     parser.add_argument("--runs", type=int, help="those of the paper, unless given")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-    for claim in divide_and_conquer.CLAIMS:
-        found = check(claim, runs=options.runs, seed=options.seed, progress=ProgressBar())
-        print(f"{found.verdict.value:<14} {claim.name}: {claim.statement}")
-        print(f"{'':<14} {claim.source} states {claim.relation} {claim.expected:g}; {claim.how}")
-        ours = found.measured
-        if ours is not None:
-            print(
-                f"{'':<14} ours {ours.mean:.4g}, variance {ours.variance:.3g}, "
-                f"{ours.minimum:.4g} to {ours.maximum:.4g} in {ours.runs} runs"
-            )
+    for study in options.study:
+        for claim in _STUDIES[study](options):
+            show(check(claim, runs=options.runs, seed=options.seed, progress=ProgressBar()))
 
 
 if __name__ == "__main__":

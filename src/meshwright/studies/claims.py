@@ -51,6 +51,15 @@ def over_runs(value: Callable[[int], float], label: str, runs: int, progress: Pr
     )
 
 
+def by_seed(label: str, value: Callable[[int], float]) -> Measure:
+    """Of a value that depends on a seed, its statistics over the seeds of as many runs."""
+
+    def measure(runs: int, seed: int, progress: Progress | None) -> Statistics:
+        return over_runs(lambda run: value(seed + run), label, runs, progress)
+
+    return measure
+
+
 _MISSED_BY: Mapping[str, Callable[[float, float], float]] = {
     "about": lambda ours, theirs: abs(ours - theirs),
     "at least": lambda ours, theirs: theirs - ours,

@@ -1,15 +1,14 @@
 """Claims of [1] about Divide and Conquer: Table I, and Fig. 6 to 8 over the ways to divide."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import cache
 from itertools import pairwise
 from typing import Any, NamedTuple
 
 from meshwright import workloads
 from meshwright.model.interests import Interests
-from meshwright.progress import Progress
 from meshwright.registry import build
-from meshwright.studies.claims import Claim, Measure, Statistics, over_runs
+from meshwright.studies.claims import Claim, by_seed
 
 _NODES = 1_000
 _PARTS = (1, 2, 4, 6, 8, 10, 12, 16, 24, 32, 64, 125, 250, 500, _NODES)
@@ -132,15 +131,6 @@ def _clusters_of_equals_over_random(seed: int) -> float:
     return clusters.degree / random.degree
 
 
-def _measure(label: str, value: Callable[[int], float]) -> Measure:
-    """Of a value by seed, its statistics over runs."""
-
-    def measure(runs: int, seed: int, progress: Progress | None) -> Statistics:
-        return over_runs(lambda run: value(seed + run), label, runs, progress)
-
-    return measure
-
-
 CLAIMS = (
     Claim(
         name="table-1-dc-degree",
@@ -149,7 +139,7 @@ CLAIMS = (
         expected=6.50,
         tolerance=0.1,
         how=_HOW_TABLE_1,
-        measure=_measure("Table I, dc", lambda seed: _table_1(seed).degree),
+        measure=by_seed("Table I, dc", lambda seed: _table_1(seed).degree),
         runs=400,
     ),
     Claim(
@@ -159,7 +149,7 @@ CLAIMS = (
         expected=6.50,
         tolerance=0.01,
         how="As table-1-dc-degree, with p = 8.",
-        measure=_measure("Table I, dc, p = 8", lambda seed: _table_1(seed, partitions=8).degree),
+        measure=by_seed("Table I, dc, p = 8", lambda seed: _table_1(seed, partitions=8).degree),
         runs=400,
     ),
     Claim(
@@ -169,7 +159,7 @@ CLAIMS = (
         expected=9.54,
         tolerance=0.05,
         how=_HOW_TABLE_1,
-        measure=_measure("Table I, star sets", lambda seed: _table_1(seed).star_set_size),
+        measure=by_seed("Table I, star sets", lambda seed: _table_1(seed).star_set_size),
         runs=400,
         reason="Independent sizes vary, and the largest nodes cover more: see table-1-star-set-fixed.",
     ),
@@ -180,7 +170,7 @@ CLAIMS = (
         expected=9.54,
         tolerance=0.05,
         how="20 distinct topics for every node; p by Alg. 5.",
-        measure=_measure("Table I, star sets", lambda seed: _table_1(seed, independent=False).star_set_size),
+        measure=by_seed("Table I, star sets", lambda seed: _table_1(seed, independent=False).star_set_size),
         runs=400,
     ),
     Claim(
@@ -191,7 +181,7 @@ CLAIMS = (
         relation="at least",
         tolerance=0.0,
         how=f"Ratio of degrees. {_HOW_CLUSTERS}",
-        measure=_measure("Fig. 6, degree", lambda seed: _clusters_over_random(seed)[0]),
+        measure=by_seed("Fig. 6, degree", lambda seed: _clusters_over_random(seed)[0]),
         runs=3,
     ),
     Claim(
@@ -202,7 +192,7 @@ CLAIMS = (
         relation="at least",
         tolerance=0.0,
         how=f"Ratio of pairs examined, the clustering itself not counted. {_HOW_CLUSTERS}",
-        measure=_measure("Fig. 6, pairs", lambda seed: _clusters_over_random(seed)[1]),
+        measure=by_seed("Fig. 6, pairs", lambda seed: _clusters_over_random(seed)[1]),
         runs=3,
     ),
     Claim(
@@ -213,7 +203,7 @@ CLAIMS = (
         relation="at least",
         tolerance=0.0,
         how="Ratio of degrees; zipf, 1,000 nodes, 1,000 topics, each with probability min(1, 50 q).",
-        measure=_measure("Fig. 6, independent", _clusters_of_independent_over_random),
+        measure=by_seed("Fig. 6, independent", _clusters_of_independent_over_random),
         runs=3,
         reason="So drawn, no node has over twice the mean number of topics: there are no bulk nodes.",
     ),
@@ -225,7 +215,7 @@ CLAIMS = (
         relation="at most",
         tolerance=0.01,
         how="Ratio of degrees; zipf, 1,000 nodes, 1,000 topics, 50 subscriptions each, the same p for both.",
-        measure=_measure("Fig. 6, no bulk nodes", _clusters_of_equals_over_random),
+        measure=by_seed("Fig. 6, no bulk nodes", _clusters_of_equals_over_random),
         runs=3,
     ),
     Claim(
@@ -236,7 +226,7 @@ CLAIMS = (
         relation="at most",
         tolerance=0.0,
         how=_HOW_OVER_P,
-        measure=_measure("Fig. 7, peak", lambda seed: max(_excess(at, seed) for at in _over_p(seed))),
+        measure=by_seed("Fig. 7, peak", lambda seed: max(_excess(at, seed) for at in _over_p(seed))),
         runs=3,
     ),
     Claim(
@@ -247,7 +237,7 @@ CLAIMS = (
         relation="at most",
         tolerance=0.0,
         how=_HOW_OVER_P,
-        measure=_measure("Fig. 7, fastest", lambda seed: _excess(_fastest(seed), seed)),
+        measure=by_seed("Fig. 7, fastest", lambda seed: _excess(_fastest(seed), seed)),
         runs=3,
     ),
     Claim(
@@ -257,7 +247,7 @@ CLAIMS = (
         expected=1.0,
         tolerance=0.02,
         how=_HOW_OVER_P,
-        measure=_measure("Fig. 7, p = |V|", lambda seed: _over_p(seed)[-1].degree / _over_p(seed)[0].degree),
+        measure=by_seed("Fig. 7, p = |V|", lambda seed: _over_p(seed)[-1].degree / _over_p(seed)[0].degree),
         runs=3,
     ),
     Claim(
@@ -267,7 +257,7 @@ CLAIMS = (
         expected=10.0,
         tolerance=0.25,
         how=_HOW_OVER_P,
-        measure=_measure("Fig. 7, fastest p", lambda seed: _fastest(seed).partitions),
+        measure=by_seed("Fig. 7, fastest p", lambda seed: _fastest(seed).partitions),
         runs=3,
     ),
     Claim(
@@ -277,7 +267,7 @@ CLAIMS = (
         expected=10.0,
         tolerance=0.25,
         how="As figure-7-fastest-p.",
-        measure=_measure("Fig. 7, fastest p", lambda seed: _fastest(seed, 50).partitions),
+        measure=by_seed("Fig. 7, fastest p", lambda seed: _fastest(seed, 50).partitions),
         runs=3,
         reason="The more subscriptions, the smaller the star sets and the larger p: see figure-7-fastest-p.",
     ),
@@ -289,7 +279,7 @@ CLAIMS = (
         relation="at most",
         tolerance=0.0,
         how=f"How many times the one is the other. {_HOW_OVER_P}",
-        measure=_measure("Fig. 7, pn-ratio", _apart),
+        measure=by_seed("Fig. 7, pn-ratio", _apart),
         runs=3,
     ),
     Claim(
@@ -299,7 +289,7 @@ CLAIMS = (
         expected=1.0,
         tolerance=0.0,
         how=f"Share of the steps from one p to the next that raise it. {_HOW_OVER_P}",
-        measure=_measure("Fig. 8, outer edges", _share_of_rises),
+        measure=by_seed("Fig. 8, outer edges", _share_of_rises),
         runs=3,
     ),
     Claim(
@@ -310,7 +300,7 @@ CLAIMS = (
         relation="at least",
         tolerance=0.0,
         how=f"Inner edges as a share of all. {_HOW_OVER_P}",
-        measure=_measure("Fig. 8, inner edges", _inner_share),
+        measure=by_seed("Fig. 8, inner edges", _inner_share),
         runs=3,
     ),
 )
