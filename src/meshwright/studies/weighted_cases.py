@@ -9,21 +9,12 @@ from functools import cache
 from time import process_time
 from typing import NamedTuple
 
-import numpy as np
-
 from meshwright import workloads
-from meshwright.construct.gm import greedy_merge
-from meshwright.construct.options import GmOptions
-from meshwright.construct.primal_dual import primal_dual, primal_dual_reverse_delete
-from meshwright.construct.spanning_trees import tree_per_topic
-from meshwright.construct.weighted_dc import weighted_divide_and_conquer
-from meshwright.construct.weighted_greedy import weighted_greedy
-from meshwright.construct.weighted_options import DcMawOptions, GrMawOptions, PdMawOptions, TrMawOptions
 from meshwright.evaluate import evaluate
-from meshwright.model.built import Built
 from meshwright.model.costs import Costs
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
+from meshwright.registry import build
 from meshwright.studies.weighted_costs import Underlay, continents
 
 LAWS: Mapping[str, Callable[..., Interests]] = {
@@ -32,19 +23,6 @@ LAWS: Mapping[str, Callable[..., Interests]] = {
     "expo": workloads.expo,
 }
 HOW_DRAWN = "all sizes of subscriptions between the bounds equally likely, which [2] leaves open"
-
-_ALGORITHMS: Mapping[str, Callable[[Interests, Costs, int], Built]] = {
-    "gm": lambda interests, costs, seed: greedy_merge(interests, GmOptions(), seed, None),
-    "tr-maw": lambda interests, costs, seed: tree_per_topic(interests, costs, TrMawOptions(), seed, None),
-    "gr-maw": lambda interests, costs, seed: weighted_greedy(interests, costs, GrMawOptions(), seed, None),
-    "pd-maw": lambda interests, costs, seed: primal_dual(interests, costs, PdMawOptions(), seed, None),
-    "pdrd-maw": lambda interests, costs, seed: primal_dual_reverse_delete(
-        interests, costs, PdMawOptions(), seed, None
-    ),
-    "dc-maw": lambda interests, costs, seed: weighted_divide_and_conquer(
-        interests, costs, DcMawOptions(), seed, None
-    ),
-}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,9 +76,7 @@ def system(case: Case) -> tuple[Interests, Costs]:
 def built(case: Case, algorithm: str) -> Overlay:
     """What an algorithm builds for a case; gm, which knows no costs, pays them too."""
     interests, costs = system(case)
-    made = _ALGORITHMS[algorithm](interests, costs, case.seed)
-    prices = costs.between(*np.asarray(made.edges).T)
-    return Overlay.from_arrays(interests, made.edges, prices, facts=made.facts)
+    return build(interests, algorithm, costs=costs, seed=case.seed)
 
 
 def cost(case: Case, algorithm: str) -> float:
@@ -133,6 +109,6 @@ def seconds(case: Case, algorithm: str, times: int = 3) -> float:
     found = []
     for _ in range(times):
         begin = process_time()
-        _ALGORITHMS[algorithm](interests, costs, case.seed)
+        build(interests, algorithm, costs=costs, seed=case.seed)
         found.append(process_time() - begin)
     return min(found)
