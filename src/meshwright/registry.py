@@ -14,6 +14,7 @@ from meshwright.construct.options import (
     DcbcOptions,
     DcOptions,
     GmOptions,
+    LowOdaOptions,
     MergeOptions,
     RingOptions,
 )
@@ -85,6 +86,14 @@ _ALGORITHMS = {
         load="meshwright.construct.dcbc_direct:bulk_clones_direct",
         options=DcbcDirectOptions,
         spread="meshwright.pipeline.build.spread_bulk:bulk_clones_direct",
+    ),
+    "low-oda": Algorithm(
+        kind="build",
+        summary="Low-ODA: a low maximum degree beside a low average; time grows with the square of the nodes",
+        topic_connected=True,
+        needs_costs=False,
+        load="meshwright.construct.low_oda:low_oda",
+        options=LowOdaOptions,
     ),
     "ring": Algorithm(
         summary="Ring-per-Topic: a ring for each topic; linear, and about two links for each interest",

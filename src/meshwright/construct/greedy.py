@@ -170,9 +170,9 @@ def _run(problem: GreedyProblem, ticks: Ticks, threads: int) -> kernel.Pairs:
     )
     if problem.labels is not None:
         unite_labelled(state, problem.labels)
-    pairs = _start_pairs(problem, state)
+    pairs = start_pairs(problem, state)
     floor = int(problem.weights.min(initial=1))
-    rooms = [_scratch(problem) for _ in range(threads)]
+    rooms = [start_room(problem) for _ in range(threads)]
     with ThreadPoolExecutor(threads) as pool:
         while (level := kernel.settle_light_levels(state, pairs, floor, _HEAVY, rooms[0], ticks)) > floor:
             if ticks[CANCEL]:
@@ -185,7 +185,8 @@ def _run(problem: GreedyProblem, ticks: Ticks, threads: int) -> kernel.Pairs:
     return pairs
 
 
-def _start_pairs(problem: GreedyProblem, state: TopicComponents) -> kernel.Pairs:
+def start_pairs(problem: GreedyProblem, state: TopicComponents) -> kernel.Pairs:
+    """What is known of the pairs before the first edge is taken."""
     nodes = len(problem.nodes)
     starts = np.concatenate([[0], np.cumsum((nodes - problem.firsts + 63) // 64 * 8)])
     pairs = kernel.Pairs(
@@ -200,7 +201,8 @@ def _start_pairs(problem: GreedyProblem, state: TopicComponents) -> kernel.Pairs
     return pairs
 
 
-def _scratch(problem: GreedyProblem) -> kernel.Scratch:
+def start_room(problem: GreedyProblem) -> kernel.Scratch:
+    """Room for one thread."""
     nodes = len(problem.nodes)
     own = np.full(problem.topic_count, NONE, np.int32)
     return kernel.Scratch(np.zeros(max(nodes, 1), np.int32), np.zeros(nodes, np.int32), own)

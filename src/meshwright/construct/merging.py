@@ -12,16 +12,16 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from meshwright.construct.components import component_labels
 from meshwright.construct.greedy import make_problem, take_edges
 from meshwright.construct.options import MergeOptions
 from meshwright.construct.source import shared_topics
 from meshwright.construct.star_sets import star_set
 from meshwright.kernels.arrays import Flags, Ids
-from meshwright.kernels.topic_components import start_components, take_all_edges
 from meshwright.model.built import Built
 from meshwright.model.costs import Costs
 from meshwright.model.union import Union
-from meshwright.progress import Progress, Ticks, run_with_ticks
+from meshwright.progress import Progress
 from meshwright.seeds import generator
 
 _KEEP_NO_BOUNDS = "set keep_bounds=no (the same overlay with memory linear in the interests, slower)"
@@ -94,26 +94,7 @@ def _look(union: Union, progress: Progress | None) -> _State:
     interests = union.interests
     owners = np.repeat(union.part_of, np.diff(interests.indptr))
     shared = shared_topics(interests.topic_ids, owners, interests.topic_count)
-    return _State(_components(union, progress), shared)
-
-
-def _components(union: Union, progress: Progress | None) -> Ids:
-    """For each interest the component that it belongs to, numbered over all topics from 0 on."""
-    interests = union.interests
-    # Copies, since Numba would compile everything once more for read-only arrays.
-    indptr, topic_ids = interests.indptr.copy(), interests.topic_ids.copy()
-    weights = np.ones(interests.topic_count, np.int32)
-
-    def unite(ticks: Ticks) -> Ids:
-        state = start_components(indptr, topic_ids, interests.topic_count, weights, 0)
-        take_all_edges(state, union.edges, ticks)
-        found: Ids = state.names[state.slots]
-        return found
-
-    names = run_with_ticks(unite, "finding components", len(union.edges), progress)
-    used = np.zeros(len(names), np.bool_)
-    used[names] = True
-    return (np.cumsum(used) - 1).astype(np.int32)[names]
+    return _State(component_labels(interests, union.edges, progress), shared)
 
 
 def _stars(union: Union, state: _State, seed: int) -> Ids:

@@ -46,6 +46,34 @@ class GmOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
+class LowOdaOptions:
+    """How Low-ODA weighs the maximum degree against the average, how it settles ties, and its memory.
+
+    Attributes:
+        rho: from 1 on. An edge that raises the maximum degree is taken where it contributes more than rho
+            times as much as the best that does not: more gives a lower maximum, and a higher average degree.
+        ties: as for Greedy Merge.
+        memory_limit: bytes that may be taken; four fifths of what is free, unless given.
+    """
+
+    rho: float = 3.0
+    ties: str = "shuffled"
+    memory_limit: int | None = None
+
+    def __post_init__(self) -> None:
+        check_rho(self.rho)
+        _check_choice("ties", self.ties, TIES)
+        _check_whole("memory_limit", self.memory_limit, 1)
+
+
+def check_rho(rho: object) -> None:
+    """Refuse what is no finite number from 1 on."""
+    number = isinstance(rho, int | float | np.integer | np.floating) and not isinstance(rho, bool)
+    if not number or not 1 <= rho < np.inf:  # type: ignore[operator]
+        raise OptionError(f"rho is {rho!r}; give a finite number from 1 on")
+
+
+@dataclass(frozen=True, kw_only=True)
 class RingOptions:
     """Ring-per-Topic has no options."""
 

@@ -213,34 +213,42 @@ def _refresh_by_lists(state: Any, u: int, first: int, found: Ids, row: Any, scra
 
 
 @njit(cache=True, nogil=True)
-def _refresh_row(state: Any, pairs: Any, u: int, level: int, scratch: Any) -> Any:
-    """Bring down the bounds of a row that reach the level, by the cheaper of two ways; count them."""
-    first = pairs.firsts[u]
-    gains = scratch.gains
-    known = 0
-    if not len(pairs.store):
-        _row_gains(state, u, gains)
-        for v in range(first, len(gains)):
-            known = max(known, gains[v])
-        pairs.tops[u] = known
-        return len(gains) - first
-    words = _row_words(pairs.store, pairs.starts, u)
-    row = words.view(np.uint8)
-    # A little under the level, or the row comes again at each of the next ones (measured: 40% fewer visits).
-    threshold = max(1, min(level, CAP) - level // 8)
-    count = _find(words, state.loose[first:], state.loose[u], threshold, scratch.found)
+def _refresh_found(state: Any, words: Words, u: int, first: int, count: int, scratch: Any) -> Any:
+    """Bring down the bounds of the pairs found, by the cheaper of two ways; return the greatest gain seen."""
+    row, gains = words.view(np.uint8), scratch.gains
     # Reading a slot costs about as much as a word of a bitset, or as an interest in a list (measured).
     own_topics = state.indptr[u + 1] - state.indptr[u]
     pair_work = count * ((state.bits.shape[1] >> 1) or own_topics)
+    known = 0
     if own_topics < pair_work and _row_work(state, u) < pair_work:
         _row_gains(state, u, gains)
         for i in range(len(gains) - first):
-            row[i] = min(gains[first + i], CAP)
+            row[i] = min(row[i], gains[first + i])  # a pair whose bound was set to zero is never taken
             known = max(known, gains[first + i])
     elif state.bits.shape[1]:
         known = _refresh_by_bits(state.bits, u, first, scratch.found[:count], row)
     else:
         known = _refresh_by_lists(state, u, first, scratch.found[:count], row, scratch)
+    return known
+
+
+@njit(cache=True, nogil=True)
+def _refresh_row(state: Any, pairs: Any, u: int, level: int, scratch: Any) -> Any:
+    """Bring down the bounds of a row that reach the level; count them."""
+    first = pairs.firsts[u]
+    gains = scratch.gains
+    if not len(pairs.store):
+        _row_gains(state, u, gains)
+        known = 0
+        for v in range(first, len(gains)):
+            known = max(known, gains[v])
+        pairs.tops[u] = known
+        return len(gains) - first
+    words = _row_words(pairs.store, pairs.starts, u)
+    # A little under the level, or the row comes again at each of the next ones (measured: 40% fewer visits).
+    threshold = max(1, min(level, CAP) - level // 8)
+    count = _find(words, state.loose[first:], state.loose[u], threshold, scratch.found)
+    known = _refresh_found(state, words, u, first, count, scratch)
     pairs.tops[u] = _row_top(words, known)
     return count
 
@@ -257,7 +265,8 @@ def refresh_rows(state: Any, pairs: Any, rows: Offsets, level: int, scratch: Any
 
 
 @njit(cache=True, nogil=True)
-def _take(state: Any, pairs: Any, u: int, v: int, ticks: Ticks) -> None:
+def take(state: Any, pairs: Any, u: int, v: int, ticks: Ticks) -> None:
+    """Note an edge as taken, and unite what it connects."""
     pairs.edges[pairs.counts[0], 0] = u
     pairs.edges[pairs.counts[0], 1] = v
     pairs.counts[0] += 1
@@ -284,7 +293,7 @@ def _settle_row(state: Any, pairs: Any, u: int, level: int, scratch: Any, ticks:
         _contributions(state, scratch.own, first, scratch.found[k : k + 1], scratch.gains)
         gain = scratch.gains[0]
         if gain == level:
-            _take(state, pairs, u, first + i, ticks)
+            take(state, pairs, u, first + i, ticks)
             write_own_names(state, u, scratch.own)
             gain = 0
         known = max(known, gain)
@@ -356,5 +365,5 @@ def settle_last_level(state: Any, pairs: Any, level: int, ticks: Ticks) -> None:
             for other in range(slot + 1, end):
                 v = state.slot_nodes[other]
                 if v >= pairs.firsts[u] and state.names[other] != state.names[slot]:
-                    _take(state, pairs, int64(u), int64(v), ticks)
+                    take(state, pairs, int64(u), int64(v), ticks)
             done_name, done_first = state.names[slot], pairs.firsts[u]

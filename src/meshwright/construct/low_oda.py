@@ -1,0 +1,117 @@
+"""Low-ODA: an overlay whose maximum and average degree are both low."""
+
+import numpy as np
+
+from meshwright.construct.components import component_labels
+from meshwright.construct.gm import tie_order
+from meshwright.construct.greedy import (
+    GreedyProblem,
+    GreedyResult,
+    check_fits,
+    make_problem,
+    start_pairs,
+    start_room,
+)
+from meshwright.construct.options import LowOdaOptions
+from meshwright.kernels import low_degree as kernel
+from meshwright.kernels.arrays import Ids
+from meshwright.kernels.topic_components import start_components, unite_labelled
+from meshwright.model.built import Built
+from meshwright.model.interests import Interests
+from meshwright.progress import Progress, Ticks, run_with_ticks
+
+_INSTEAD = "use gm with ties=small-first (fewer links, a higher maximum degree) or dcbc-direct with a slack"
+
+
+def low_oda(interests: Interests, options: LowOdaOptions, seed: int, progress: Progress | None) -> Built:
+    """Low-ODA.
+
+    Guarantee: topic-connected; every edge is the one that findLowEdge names. So the average degree is at most
+    O(rho log(|V||T|)) times the least possible, and the maximum degree at most O(|V|/rho log(|V||T|)) times.
+    Deterministic for a seed.
+
+    Cost: as Greedy Merge, a few looks at each pair; a byte a pair and about 50 bytes an interest.
+
+    Source: [3], Alg. 1 and 2, after Onus and Richa, ICDCS 2010. The paper updates every contribution after
+    every edge; this one is lazy (`kernels/low_degree.py`). Ties are settled as in Greedy Merge, by the order
+    of the nodes; e2 is preferred to e1 where both rules allow either.
+
+    [3] Chen, Jacobsen, Vitenberg: Reinforce Your Overlay with Shadows, 2012.
+    """
+    order = tie_order(np.diff(interests.indptr), options.ties, seed)
+    problem = make_problem(interests.indptr, interests.topic_ids, interests.topic_count, order)
+    degrees = np.zeros(interests.node_count, np.int32)
+    result = take_low_edges(problem, degrees, options.rho, None, options.memory_limit, progress)
+    facts = {"pairs_examined": result.pairs_examined, "estimated_bytes": problem.estimated_bytes()}
+    return Built(edges=result.edges, facts=facts)
+
+
+def construct_low_edges(
+    interests: Interests,
+    current: Ids,
+    order: Ids,
+    rho: float,
+    potential: Ids | None = None,
+    progress: Progress | None = None,
+) -> Ids:
+    """The edges that findLowEdge adds to the `current` ones until no `potential` edge contributes.
+
+    Guarantee: together with the current edges they are topic-connected, if the potential ones suffice for
+    it; all pairs of nodes are potential unless said. `order`, all nodes, settles ties. The maximum degree is
+    that of all nodes.
+
+    Cost: as Low-ODA, over the nodes of potential edges in topics that are not connected.
+
+    Source: [3], Alg. 2 (constructLowEdges), with E_cur and E_pot.
+    """
+    labels = component_labels(interests, current, progress)
+    if potential is not None:
+        order = order[np.isin(order, potential)]
+    problem = make_problem(interests.indptr, interests.topic_ids, interests.topic_count, order, labels=labels)
+    degrees = np.bincount(current.ravel(), minlength=interests.node_count).astype(np.int32)
+    return take_low_edges(problem, degrees, rho, potential, None, progress).edges
+
+
+def take_low_edges(
+    problem: GreedyProblem,
+    degrees: Ids,
+    rho: float,
+    potential: Ids | None,
+    memory_limit: int | None,
+    progress: Progress | None,
+) -> GreedyResult:
+    """Take edges by findLowEdge until none contributes; `degrees` and `potential` are by outer ids."""
+    check_fits(problem, _INSTEAD, memory_limit)
+    to_unite = problem.components - problem.topic_count
+
+    def work(ticks: Ticks) -> GreedyResult:
+        return _run(problem, degrees, rho, potential, ticks)
+
+    return run_with_ticks(work, "taking edges", to_unite, progress)
+
+
+def _run(
+    problem: GreedyProblem, degrees: Ids, rho: float, potential: Ids | None, ticks: Ticks
+) -> GreedyResult:
+    if not problem.topic_count:
+        return GreedyResult(edges=np.empty((0, 2), np.int32), pairs_examined=0)
+    state = start_components(
+        problem.indptr, problem.topic_ids, problem.topic_count, problem.weights, problem.words
+    )
+    if problem.labels is not None:
+        unite_labelled(state, problem.labels)
+    pairs = start_pairs(problem, state)
+    if potential is not None:
+        kernel.keep_pairs(pairs, _rows(problem, potential, len(degrees)))
+    low = kernel.start_degrees(pairs, degrees[problem.nodes], int(degrees.max(initial=0)))
+    kernel.take_low_edges(state, pairs, low, float(rho), start_room(problem), start_room(problem), ticks)
+    taken, examined = (int(count) for count in pairs.counts)
+    return GreedyResult(edges=problem.nodes[pairs.edges[:taken]], pairs_examined=examined)
+
+
+def _rows(problem: GreedyProblem, potential: Ids, node_count: int) -> Ids:
+    """The potential edges between nodes of the problem, by their places in it, the earlier end first."""
+    place = np.full(node_count, -1, np.int32)
+    place[problem.nodes] = np.arange(len(problem.nodes), dtype=np.int32)
+    ends = np.sort(place[potential.reshape(-1, 2)], axis=1)
+    return np.ascontiguousarray(ends[(ends[:, 0] >= 0) & (ends[:, 0] < ends[:, 1])])
