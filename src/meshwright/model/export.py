@@ -8,16 +8,14 @@ import csv
 import json
 import re
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
 from pathlib import Path
 from typing import Any, TextIO
-from uuid import uuid4
 from xml.sax.saxutils import escape, quoteattr
 
 import pyarrow as pa
 
-from meshwright.errors import DatasetError, InputError, OptionError
-from meshwright.model.dataset import writing
+from meshwright.errors import InputError, OptionError
+from meshwright.model.new_file import new_file
 from meshwright.model.overlay import Overlay
 from meshwright.model.overlay_sinks import edges_with_cost, nodes_with_attributes
 
@@ -35,21 +33,8 @@ def export(overlay: Overlay, path: str | Path, to: str | None = None, *, force: 
     path = Path(path)
     to = path.suffix.removeprefix(".") if to is None else to
     check_format(to)
-    with writing(path):
-        taken = path.is_dir() or (path.exists() and not force)
-    if taken:
-        raise DatasetError(
-            f"{path} is there already; choose another path, or overwrite with force=True (--force)"
-        )
-    partial = path.with_name(f".{path.name}.partial-{uuid4().hex[:8]}")
-    try:
-        with writing(path):
-            with partial.open("w", encoding="utf-8", newline="") as stream:
-                write_export(overlay, to, stream)
-            partial.replace(path)
-    finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
+    with new_file(path, force) as partial, partial.open("w", encoding="utf-8", newline="") as stream:
+        write_export(overlay, to, stream)
 
 
 def write_export(overlay: Overlay, to: str, stream: TextIO) -> None:

@@ -1,0 +1,194 @@
+"""Events on disk: JSON lines or Parquet, a file or a folder of them.
+
+The columns are `at` (int64), `event` and `node` (strings), `topics` (a list of strings) and `id` (a string);
+the last two may be missing or null. What else a line or a table holds is left alone.
+"""
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from meshwright.errors import InputError
+from meshwright.model.churn import Event
+from meshwright.model.files import reading
+from meshwright.model.names import one_line
+from meshwright.model.new_file import new_file
+from meshwright.model.schema import INTEGER, LIST_OF_STRINGS, STRING, check_types
+
+SCHEMA = pa.schema(
+    [
+        ("at", pa.int64()),
+        ("event", pa.string()),
+        ("node", pa.string()),
+        ("topics", pa.list_(pa.string())),
+        ("id", pa.string()),
+    ]
+)
+_WANTED = {"at": INTEGER, "event": STRING, "node": STRING, "topics": LIST_OF_STRINGS, "id": STRING}
+_OPTIONAL = frozenset({"topics", "id"})
+_ROWS_AT_ONCE = 1 << 14
+
+
+class Torn(NamedTuple):
+    """A last line that its writer has not finished: where it is, and what is there of it."""
+
+    path: Path
+    line: int
+    text: str
+
+
+@dataclass(frozen=True)
+class EventLog:
+    """What some files hold.
+
+    Attributes:
+        events: in the order of their times; those of equal times in the order of the files.
+        out_of_order: how many came after one of a later time.
+        torn: last lines without an end that are no complete JSON. They are left out, not lost: they are read
+            once their writer has finished them.
+    """
+
+    events: tuple[Event, ...]
+    out_of_order: int
+    torn: tuple[Torn, ...]
+
+
+def read_events(path: str | Path) -> EventLog:
+    """The events of a `*.jsonl` (`.gz` too) or `*.parquet` file, or of all such files in a folder, by name.
+
+    Hidden files are passed over: a producer writes one and renames it when it is complete. A line or row that
+    is no event is refused with its number.
+    """
+    path = Path(path)
+    torn: list[Torn] = []
+    events: list[Event] = []
+    for file in event_files(path):
+        events += iterate_file(file, torn)
+    latest, late = None, 0
+    for event in events:
+        late += latest is not None and event.at < latest
+        latest = event.at if latest is None else max(latest, event.at)
+    events.sort(key=lambda event: event.at)
+    return EventLog(tuple(events), late, tuple(torn))
+
+
+def event_files(path: Path) -> list[Path]:
+    """The files that `path` stands for: itself, or those of a folder that hold events, by name."""
+    with reading(path):
+        if not path.is_dir():
+            return [path]
+        files = sorted(file for file in path.iterdir() if not file.name.startswith((".", "_")))
+    files = [file for file in files if _kind_of(file) is not None]
+    if not files:
+        raise InputError(f"{path} holds no *.jsonl and no *.parquet file; give a file or a folder of them")
+    return files
+
+
+def _kind_of(path: Path) -> str | None:
+    name = path.name.removesuffix(".gz")
+    return next((kind for kind in ("jsonl", "parquet") if name.endswith(f".{kind}")), None)
+
+
+def iterate_file(path: Path, torn: list[Torn]) -> Iterator[Event]:
+    """The events of one file in the order in which they stand there; a torn last line goes to `torn`."""
+    kind = _kind_of(path)
+    if kind is None:
+        raise InputError(f"{path} is neither *.jsonl nor *.parquet; events come as one of these")
+    yield from _lines(path, torn) if kind == "jsonl" else _rows(path)
+
+
+def _lines(path: Path, torn: list[Torn]) -> Iterator[Event]:
+    with reading(path), pa.input_stream(str(path), compression="detect") as stream:
+        for number, line, ended in _cut(stream):
+            if not line.strip():
+                continue
+            try:
+                row = json.loads(line)
+            except ValueError as error:
+                if not ended:
+                    torn.append(Torn(path, number, line.decode("utf-8", "replace")))
+                    return
+                raise InputError(
+                    f"{path}, line {number} is no JSON: {one_line(error)}; write an object a line"
+                ) from None
+            yield _event(row, f"{path}, line {number}")
+
+
+def _cut(stream: Any) -> Iterator[tuple[int, bytes, bool]]:
+    """The lines of a stream with their numbers, and whether each has an end."""
+    rest, number = b"", 1
+    while chunk := stream.read(1 << 20):
+        *lines, rest = (rest + chunk).split(b"\n")
+        for line in lines:
+            yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line, True
+            number += 1
+    if rest:
+        yield number, rest, False
+
+
+def _rows(path: Path) -> Iterator[Event]:
+    with reading(path), pq.ParquetFile(path) as file:
+        check_types(file.schema_arrow, _WANTED, str(path), InputError, _OPTIONAL)
+        columns = [name for name in _WANTED if name in file.schema_arrow.names]
+        number = 1
+        for batch in file.iter_batches(_ROWS_AT_ONCE, columns=columns):
+            for row in batch.to_pylist():
+                yield _event(row, f"{path}, row {number}")
+                number += 1
+
+
+def _event(row: Any, where: str) -> Event:
+    if not isinstance(row, dict):
+        raise InputError(f"{where} is {row!r}; give an object with at, event, node and topics")
+    missing = [name for name in _WANTED if name not in _OPTIONAL and row.get(name) is None]
+    if missing:
+        raise InputError(f"{where} has no {missing[0]!r}; an event needs at, event and node")
+    topics = row.get("topics")
+    try:
+        return Event(row["at"], row["event"], row["node"], () if topics is None else topics, row.get("id"))
+    except InputError as error:
+        raise InputError(f"{where}: {error}") from None
+
+
+def write_events(events: Iterable[Event], path: str | Path, *, force: bool = False) -> None:
+    """Write events as they come to a `*.jsonl` or `*.parquet` file, which appears when it is complete."""
+    path = Path(path)
+    kind = path.suffix.removeprefix(".")
+    if kind not in _WRITERS:
+        raise InputError(f"{path} is neither *.jsonl nor *.parquet; events are written as one of these")
+    with new_file(path, force) as partial:
+        _WRITERS[kind](events, partial)
+
+
+def as_line(event: Event) -> str:
+    """An event as a line of JSON, without its end; what is not set is left out."""
+    row: dict[str, Any] = {"at": event.at, "event": event.event, "node": event.node}
+    if event.event != "leave":
+        row["topics"] = list(event.topics)
+    if event.id is not None:
+        row["id"] = event.id
+    return json.dumps(row, ensure_ascii=False, separators=(",", ":"))
+
+
+def _write_lines(events: Iterable[Event], path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as stream:
+        stream.writelines(as_line(event) + "\n" for event in events)
+
+
+def _write_rows(events: Iterable[Event], path: Path) -> None:
+    rows: list[dict[str, Any]] = []
+    with pq.ParquetWriter(path, SCHEMA) as writer:
+        for event in events:
+            rows.append({name: getattr(event, name) for name in SCHEMA.names})
+            if len(rows) == _ROWS_AT_ONCE:
+                writer.write_batch(pa.RecordBatch.from_pylist(rows, SCHEMA))
+                rows = []
+        writer.write_batch(pa.RecordBatch.from_pylist(rows, SCHEMA))
+
+
+_WRITERS = {"jsonl": _write_lines, "parquet": _write_rows}
