@@ -10,6 +10,8 @@ among themselves.
     print(mw.evaluate(overlay))
 """
 
+from typing import TYPE_CHECKING, Any
+
 from meshwright import workloads
 from meshwright.construct.star_sets import named_star_set as star_set
 from meshwright.errors import (
@@ -21,12 +23,17 @@ from meshwright.errors import (
     SparkError,
 )
 from meshwright.evaluate import Evaluation, evaluate
+from meshwright.model.churn import Event
 from meshwright.model.costs import Costs
+from meshwright.model.event_files import read_events, write_events
 from meshwright.model.export import export
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
 from meshwright.progress import Progress, ProgressBar
 from meshwright.registry import Algorithm, algorithms, build, merge
+
+if TYPE_CHECKING:
+    from meshwright.maintain import Maintainer, Repair
 
 __all__ = [
     "Algorithm",
@@ -34,19 +41,33 @@ __all__ = [
     "Costs",
     "DatasetError",
     "Evaluation",
+    "Event",
     "InputError",
     "Interests",
+    "Maintainer",
     "MeshwrightError",
     "OptionError",
     "Overlay",
     "Progress",
     "ProgressBar",
+    "Repair",
     "SparkError",
     "algorithms",
     "build",
     "evaluate",
     "export",
     "merge",
+    "read_events",
     "star_set",
     "workloads",
+    "write_events",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """What needs Numba is imported when it is first asked for."""
+    if name not in ("Maintainer", "Repair"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from meshwright import maintain
+
+    return getattr(maintain, name)

@@ -1,0 +1,6 @@
+"""Overlays that live: repairs as nodes and interests come and go."""
+
+from meshwright.maintain.maintainer import Maintainer
+from meshwright.maintain.repairs import Repair
+
+__all__ = ["Maintainer", "Repair"]

@@ -1,0 +1,93 @@
+"""Events as what they come to: for each node that they touch, its topics before and after."""
+
+from collections.abc import Callable, Iterable
+from typing import NamedTuple
+
+from meshwright.errors import InputError
+from meshwright.model.churn import Event
+
+Topics = frozenset[str]
+
+
+class Move(NamedTuple):
+    """A node and its topics before and after; None where it is not there."""
+
+    node: str
+    before: Topics | None
+    after: Topics | None
+
+
+class Refusal(NamedTuple):
+    """An event that can't be applied, and why."""
+
+    event: Event
+    reason: str
+
+
+class Batch:
+    """What some events come to, one after the other, where `topics_of` knows how it is before them."""
+
+    def __init__(self, topics_of: Callable[[str], Topics | None]) -> None:
+        self._topics_of = topics_of
+        self._before: dict[str, Topics | None] = {}
+        self._now: dict[str, Topics | None] = {}
+
+    def add(self, event: Event) -> None:
+        """Apply an event; one that can't be is refused and changes nothing."""
+        node = event.node
+        if node not in self._now:
+            self._before[node] = self._now[node] = self._topics_of(node)
+        self._now[node] = _CHANGES[event.event](node, self._now[node], frozenset(event.topics))
+
+    def moves(self) -> list[Move]:
+        """The nodes that are not as they were, in the order in which events first named them."""
+        changed = (Move(node, before, self._now[node]) for node, before in self._before.items())
+        return [move for move in changed if move.before != move.after]
+
+
+def sort_out(
+    events: Iterable[Event], topics_of: Callable[[str], Topics | None]
+) -> tuple[list[Event], list[Refusal]]:
+    """The events that can be applied one after the other, and those that can't once these are left out."""
+    batch = Batch(topics_of)
+    good: list[Event] = []
+    refused: list[Refusal] = []
+    for event in events:
+        try:
+            batch.add(event)
+            good.append(event)
+        except InputError as error:
+            refused.append(Refusal(event, str(error)))
+    return good, refused
+
+
+def _join(node: str, now: Topics | None, topics: Topics) -> Topics:
+    if now is not None:
+        raise InputError(f"{node!r} joins, but is there already; subscribe to change its topics")
+    return topics
+
+
+def _leave(node: str, now: Topics | None, _: Topics) -> None:
+    _present(node, now, "leaves")
+
+
+def _subscribe(node: str, now: Topics | None, topics: Topics) -> Topics:
+    return _present(node, now, "subscribes") | topics
+
+
+def _unsubscribe(node: str, now: Topics | None, topics: Topics) -> Topics:
+    return _present(node, now, "unsubscribes") - topics
+
+
+def _present(node: str, now: Topics | None, does: str) -> Topics:
+    if now is None:
+        raise InputError(f"{node!r} {does}, but is not there; a node has to join first")
+    return now
+
+
+_CHANGES: dict[str, Callable[[str, Topics | None, Topics], Topics | None]] = {
+    "join": _join,
+    "leave": _leave,
+    "subscribe": _subscribe,
+    "unsubscribe": _unsubscribe,
+}

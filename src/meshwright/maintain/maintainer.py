@@ -1,0 +1,289 @@
+"""The face of maintenance: an overlay and events in, repairs out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict
+from time import perf_counter
+from typing import Any
+
+from meshwright.errors import InputError, MeshwrightError
+from meshwright.kernels.relinking import unlink_unneeded
+from meshwright.maintain import backups as backup_sets
+from meshwright.maintain import naive, rebuild, shadow, snapshots
+from meshwright.maintain.batch import Batch, Refusal, Topics, sort_out
+from meshwright.maintain.mending import Mending
+from meshwright.maintain.options import MaintainOptions, Setting, make_options
+from meshwright.maintain.relinking import link_places
+from meshwright.maintain.repairs import Link, Repair, named
+from meshwright.maintain.starting import missing_links
+from meshwright.maintain.state import Change, State, state_of
+from meshwright.maintain.views import Known, overlay_of
+from meshwright.model.churn import Event
+from meshwright.model.overlay import Overlay
+from meshwright.progress import Progress
+from meshwright.seeds import generator
+
+_POLICIES: dict[str, Callable[[State, Change, Setting], Mending]] = {
+    "shadow": shadow.repair,
+    "naive": naive.repair,
+    "rebuild": rebuild.repair,
+}
+_STAGE = "maintain"
+
+
+class Maintainer:
+    """An overlay that stays topic-connected while nodes and interests come and go.
+
+    After every call the overlay is topic-connected. It depends on the overlay at the start, the options, the
+    seed and the calls alone. A call that is refused changes nothing. One thread at a time may use it.
+
+    An event takes no time that grows with the overlay, other than with the subscribers of a topic, but for
+    the policies `naive` and `rebuild`. The attributes of nodes and topics are kept, by name; the costs of
+    links, facts and extra tables are not, and topics that nobody has are left out.
+
+    Args:
+        overlay: where to start; it need not be topic-connected, see `disconnected`.
+        policy: what a repair may link: a `shadow` set of a few nodes, or any nodes (`naive`); or the overlay
+            is built again by Low-ODA each time (`rebuild`).
+        backups: how the backups of a node are chosen, `primal-dual` or `greedy`.
+        coverage: how many times the backups of a node cover its topics.
+        seed: for the random choices among backups.
+        progress: shown while the backups of all nodes are chosen.
+        others: rho, degree_of, ties, disconnected, weigh_primaries, remember; see `MaintainOptions`.
+    """
+
+    def __init__(
+        self,
+        overlay: Overlay,
+        policy: str = "shadow",
+        backups: str = "primal-dual",
+        coverage: int = 3,
+        *,
+        seed: int = 0,
+        progress: Progress | None = None,
+        **others: Any,
+    ) -> None:
+        if not isinstance(overlay, Overlay):
+            raise InputError(f"Maintainer got a {type(overlay).__name__}; give an Overlay")
+        options = make_options({"policy": policy, "backups": backups, "coverage": coverage, **others})
+        self._set(Setting(options, int(seed), generator(seed, _STAGE)), state_of(overlay))
+        interests = overlay.interests
+        self._nodes = Known(interests.nodes, interests.node_attributes)
+        self._topics = Known(interests.topics, interests.topic_attributes)
+        begin = perf_counter()
+        missing = missing_links(overlay, self._setting, progress)
+        self._state.link(missing)
+        connected = perf_counter()
+        if policy == "shadow":
+            backup_sets.build_all(self._state, self._setting, progress)
+        self.start = Repair(
+            revision=0,
+            added=named(missing, self._state.nodes),
+            shadows=len(self._state.nodes) if len(missing) else 0,
+            repair_seconds=connected - begin,
+            backup_seconds=perf_counter() - connected,
+        )
+
+    def _set(self, setting: Setting, state: State) -> None:
+        self._setting, self._state = setting, state
+        self._ids: dict[str, None] = {}
+        self._whole = True
+        self.revision = 0
+
+    @property
+    def options(self) -> MaintainOptions:
+        """How the overlay is maintained."""
+        return self._setting.options
+
+    @property
+    def overlay(self) -> Overlay:
+        """The overlay as it is now, frozen. Linear in the overlay, beside sorting the names."""
+        self._check_whole()
+        facts = {"maintained": asdict(self.options), "seed": self._setting.seed, "revision": self.revision}
+        return overlay_of(self._state, self._nodes, self._topics, facts)
+
+    @property
+    def average_degree(self) -> float:
+        """How many links a node has on average, 0 without nodes."""
+        return 2 * self._state.link_count / max(1, len(self._state.nodes))
+
+    @property
+    def maximum_degree(self) -> int:
+        """The most links that a node has."""
+        return self._state.maximum_degree
+
+    def __len__(self) -> int:
+        """The number of nodes."""
+        return len(self._state.nodes)
+
+    def __contains__(self, node: object) -> bool:
+        """Whether a node is there."""
+        return node in self._state.nodes.of
+
+    def __repr__(self) -> str:
+        counts = f"{len(self):,} nodes, {self._state.link_count:,} edges"
+        return f"Maintainer({counts}, {self.options.policy}, revision {self.revision:,})"
+
+    def topics_of(self, node: str) -> Topics:
+        """The topics of a node."""
+        self._state.find(node)
+        return self._state.topics_of(node) or frozenset()
+
+    def neighbours_of(self, node: str) -> frozenset[str]:
+        """Those that a node has links to."""
+        return self._row("links", node)
+
+    def backups_of(self, node: str) -> frozenset[str]:
+        """Those that stand in for a node when it leaves; with the policy `shadow`."""
+        return self._row("backups", node)
+
+    def primaries_of(self, node: str) -> frozenset[str]:
+        """Those that a node is a backup of."""
+        return self._row("primaries", node)
+
+    def _row(self, field: str, node: str) -> frozenset[str]:
+        row = self._state.row(field, self._state.find(node)).tolist()
+        return frozenset(self._state.nodes.name(at) for at in row)
+
+    def join(self, node: str, topics: Iterable[str] = ()) -> Repair:
+        """A node comes, with its topics; one that is there already is refused."""
+        return self.apply([Event(0, "join", node, topics)])  # type: ignore[arg-type]
+
+    def leave(self, node: str) -> Repair:
+        """A node goes, or has failed; one that is not there is refused."""
+        return self.apply([Event(0, "leave", node)])
+
+    def subscribe(self, node: str, topics: Iterable[str]) -> Repair:
+        """A node is interested in more topics; those that it has already change nothing."""
+        return self.apply([Event(0, "subscribe", node, topics)])  # type: ignore[arg-type]
+
+    def unsubscribe(self, node: str, topics: Iterable[str]) -> Repair:
+        """A node gives up topics; those that it does not have change nothing.
+
+        Its links over which no topic is left are closed.
+        """
+        return self.apply([Event(0, "unsubscribe", node, topics)])  # type: ignore[arg-type]
+
+    def apply(self, events: Iterable[Event]) -> Repair:
+        """Apply events in the order given, with one repair for all of them.
+
+        If one can't be applied (a node that is not there leaves, or one that is there joins), all are refused
+        and nothing changes; `sort_out` tells which. An event whose id was applied before is passed over. What
+        counts is where each node ends up: one that leaves and joins again in one batch keeps its links.
+        """
+        self._check_whole()
+        batch = Batch(self._state.topics_of)
+        given = list(events)
+        new = self._without_repeated(given)
+        for event in new:
+            batch.add(event)
+        moves = batch.moves()
+        self._whole = False
+        self.revision += len(new)
+        self._remember(new)
+        begin = perf_counter()
+        change = self._state.move(moves)
+        mending = _POLICIES[self.options.policy](self._state, change, self._setting)
+        mended = perf_counter()
+        if self.options.policy == "shadow":
+            backup_sets.update(self._state, change, self._setting)
+        end = perf_counter()
+        nodes = self._state.nodes
+        added, removed = named(mending.added, nodes), named(mending.removed, nodes)
+        self._state.release(change)
+        self._whole = True
+        return Repair(
+            revision=self.revision,
+            events=len(new),
+            repeated=len(given) - len(new),
+            added=added,
+            removed=removed,
+            shadows=mending.shadows,
+            repair_seconds=mended - begin,
+            backup_seconds=end - mended,
+        )
+
+    def sort_out(self, events: Iterable[Event]) -> tuple[list[Event], list[Refusal]]:
+        """The events that `apply` would take, and those that it would refuse, with the reason for each."""
+        return sort_out(events, self._state.topics_of)
+
+    def _without_repeated(self, events: Sequence[Event]) -> list[Event]:
+        seen: set[str] = set()
+        new = []
+        for event in events:
+            if event.id is not None:
+                if event.id in self._ids or event.id in seen:
+                    continue
+                seen.add(event.id)
+            new.append(event)
+        return new
+
+    def _remember(self, events: Sequence[Event]) -> None:
+        self._ids |= dict.fromkeys(event.id for event in events if event.id is not None)
+        while len(self._ids) > self.options.remember:
+            del self._ids[next(iter(self._ids))]
+
+    def _check_whole(self) -> None:
+        if not self._whole:
+            raise MeshwrightError(
+                "an earlier call was interrupted in the middle of a repair; restore a Maintainer from a "
+                "snapshot, or make a new one"
+            )
+
+    def relink(
+        self, add: Iterable[Link] = (), remove: Iterable[Link] = (), *, most_removed: int | None = None
+    ) -> Repair:
+        """Add links, then remove those that no topic needs, one after the other: make before break.
+
+        A link to remove that some topic needs stays; `Repair.removed` tells which are gone. The overlay is
+        topic-connected at every moment. Links to add must join two nodes that share a topic and have no link;
+        those to remove must be there.
+        """
+        self._check_whole()
+        begin = perf_counter()
+        added = link_places(self._state, add, linked=False)
+        doubtful = link_places(self._state, remove, linked=True)
+        self._whole = False
+        self._state.link(added)
+        most = len(doubtful) if most_removed is None else most_removed
+        gone = unlink_unneeded(self._state.live, self._state.room, doubtful, most)
+        self.revision += 1
+        self._whole = True
+        nodes = self._state.nodes
+        return Repair(
+            revision=self.revision,
+            added=named(added, nodes),
+            removed=named(doubtful[gone], nodes),
+            repair_seconds=perf_counter() - begin,
+        )
+
+    def snapshot(self) -> bytes:
+        """All of the state, options and random state included. Linear in the overlay.
+
+        The same calls give the same bytes, and what `restore` makes of them goes on exactly like this one.
+        """
+        self._check_whole()
+        about = {
+            "options": asdict(self.options),
+            "seed": self._setting.seed,
+            "random": self._setting.rng.bit_generator.state,
+            "revision": self.revision,
+            "ids": list(self._ids),
+        }
+        return snapshots.to_bytes(snapshots.Saved(self._state, self._nodes, self._topics, about))
+
+    @classmethod
+    def restore(cls, snapshot: bytes) -> Maintainer:
+        """The maintainer that a snapshot was taken of."""
+        saved = snapshots.from_bytes(snapshot)
+        about = saved.about
+        rng = generator(about["seed"], _STAGE)
+        rng.bit_generator.state = about["random"]
+        live = cls.__new__(cls)
+        live._set(Setting(make_options(about["options"]), about["seed"], rng), saved.state)
+        live._nodes, live._topics = saved.nodes, saved.topics
+        live._ids = dict.fromkeys(about["ids"])
+        live.revision = about["revision"]
+        live.start = Repair(revision=live.revision)
+        return live

@@ -1,0 +1,40 @@
+"""What a maintainer tells of each step."""
+
+from dataclasses import dataclass
+
+from meshwright.kernels.arrays import Ids
+from meshwright.maintain.places import Places
+
+Link = tuple[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Repair:
+    """What was done to an overlay in one step.
+
+    Attributes:
+        revision: that of the maintainer after it; every event applied is one, and every `relink`.
+        events: how many events were applied.
+        repeated: how many were passed over, since an event of the same id was applied before.
+        added: the new links, pairs of names, both pairs and names in order.
+        removed: the links that are gone, those of nodes that left included.
+        shadows: how many nodes were looked at for new links.
+        repair_seconds: until the overlay was topic-connected again (the paper's Step II; where topics are
+            gained, with Step I, which has to come first).
+        backup_seconds: for the backups afterwards (Step III).
+    """
+
+    revision: int
+    events: int = 0
+    repeated: int = 0
+    added: tuple[Link, ...] = ()
+    removed: tuple[Link, ...] = ()
+    shadows: int = 0
+    repair_seconds: float = 0.0
+    backup_seconds: float = 0.0
+
+
+def named(edges: Ids, nodes: Places) -> tuple[Link, ...]:
+    """Pairs of places as pairs of names."""
+    pairs = ((nodes.name(u), nodes.name(v)) for u, v in edges.tolist())
+    return tuple(sorted((a, b) if a < b else (b, a) for a, b in pairs))

@@ -1,0 +1,100 @@
+"""The whole state of a maintainer as bytes, from which it goes on exactly as it would have.
+
+The bytes are a NumPy archive (a zip file, with checksums): the rows of `live` in their order, and a JSON text
+with names, options and random state. How arrays have grown is left out, since nothing depends on it.
+"""
+
+import io
+import json
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+from zipfile import BadZipFile
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from meshwright.errors import InputError
+from meshwright.kernels.arrays import Ids, Offsets
+from meshwright.kernels.rows import Rows, packed_items
+from meshwright.maintain.places import Places
+from meshwright.maintain.state import ROWS, State, make_live
+from meshwright.maintain.views import Known
+
+FORMAT = 1
+
+
+class Saved(NamedTuple):
+    """What a snapshot holds; `about` is what else the maintainer has to say, in JSON's types."""
+
+    state: State
+    nodes: Known
+    topics: Known
+    about: Mapping[str, Any]
+
+
+def to_bytes(saved: Saved) -> bytes:
+    """The same state gives the same bytes. Linear in the overlay."""
+    state = saved.state
+    names = {
+        "nodes": state.nodes.names,
+        "free_nodes": state.nodes.free,
+        "topics": state.topics.names,
+        "free_topics": state.topics.free,
+    }
+    text = json.dumps({"format": FORMAT, "about": dict(saved.about), **names}, ensure_ascii=False)
+    arrays: dict[str, npt.NDArray[Any]] = {"text": _as_array(text.encode())}
+    for field in ROWS:
+        rows: Rows = getattr(state.live, field)
+        used = len(state.topics.names) if field == "subscribers" else len(state.nodes.names)
+        arrays[f"{field}_counts"] = rows.counts[:used]
+        arrays[f"{field}_items"] = packed_items(rows)
+    for field, known in (("nodes", saved.nodes), ("topics", saved.topics)):
+        if known.attributes is not None:
+            table = known.attributes.append_column("name", known.names)
+            arrays[f"known_{field}"] = _as_array(_table_bytes(table))
+    buffer = io.BytesIO()
+    np.savez(buffer, **arrays)  # type: ignore[arg-type]
+    return buffer.getvalue()
+
+
+def from_bytes(data: bytes) -> Saved:
+    """What `to_bytes` was given; what is no snapshot, or a damaged one, is refused."""
+    try:
+        with np.load(io.BytesIO(data), allow_pickle=False) as archive:
+            arrays = {name: archive[name] for name in archive.files}
+        text = json.loads(arrays["text"].tobytes())
+        found = text["format"]
+    except (ValueError, KeyError, TypeError, OSError, EOFError, BadZipFile) as error:
+        raise InputError(f"these {len(data):,} bytes are no snapshot of a maintainer: {error}") from None
+    if found != FORMAT:
+        raise InputError(f"the snapshot has format {found}, and this version reads {FORMAT}")
+    nodes = Places(text["nodes"], text["free_nodes"])
+    topics = Places(text["topics"], text["free_topics"])
+    rows = {field: _rows(arrays, field) for field in ROWS}
+    state = State(nodes, topics, make_live(rows, nodes))
+    return Saved(state, _known(arrays, "nodes"), _known(arrays, "topics"), text["about"])
+
+
+def _rows(arrays: Mapping[str, npt.NDArray[Any]], field: str) -> tuple[Offsets, Ids]:
+    counts = arrays[f"{field}_counts"]
+    return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]), arrays[f"{field}_items"]
+
+
+def _as_array(data: bytes) -> npt.NDArray[np.uint8]:
+    return np.frombuffer(data, np.uint8)
+
+
+def _table_bytes(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    return bytes(sink.getvalue())
+
+
+def _known(arrays: Mapping[str, npt.NDArray[Any]], field: str) -> Known:
+    data = arrays.get(f"known_{field}")
+    if data is None:
+        return Known(pa.array([], pa.string()), None)
+    table = pa.ipc.open_stream(pa.py_buffer(data.tobytes())).read_all()
+    return Known(table["name"].combine_chunks(), table.drop_columns(["name"]))
