@@ -88,10 +88,7 @@ _ALGORITHMS = {
         spread="meshwright.pipeline.build.spread_bulk:bulk_clones_direct",
     ),
     "low-oda": Algorithm(
-        kind="build",
         summary="Low-ODA: a low maximum degree beside a low average; time grows with the square of the nodes",
-        topic_connected=True,
-        needs_costs=False,
         load="meshwright.construct.low_oda:low_oda",
         options=LowOdaOptions,
     ),

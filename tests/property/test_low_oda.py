@@ -24,7 +24,7 @@ def pairs(edges):
 def test_every_choice_of_low_oda_is_the_transcriptions(topics, seed, rho):
     interests = interests_of(topics)
     order = tie_order(np.diff(interests.indptr), "shuffled", seed).tolist()
-    built = low_oda(interests, LowOdaOptions(rho=rho), seed, None)
+    built = low_oda(interests, None, LowOdaOptions(rho=rho), seed, None)
     expected = oracles_shadows.construct_low_edges(topics_by_node(interests), order, [], None, rho)
     assert pairs(built.edges) == expected
 

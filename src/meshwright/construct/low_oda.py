@@ -17,18 +17,21 @@ from meshwright.kernels import low_degree as kernel
 from meshwright.kernels.arrays import Ids
 from meshwright.kernels.topic_components import start_components, unite_labelled
 from meshwright.model.built import Built
+from meshwright.model.costs import Costs
 from meshwright.model.interests import Interests
 from meshwright.progress import Progress, Ticks, run_with_ticks
 
 _INSTEAD = "use gm with ties=small-first (fewer links, a higher maximum degree) or dcbc-direct with a slack"
 
 
-def low_oda(interests: Interests, options: LowOdaOptions, seed: int, progress: Progress | None) -> Built:
+def low_oda(
+    interests: Interests, costs: Costs | None, options: LowOdaOptions, seed: int, progress: Progress | None
+) -> Built:
     """Low-ODA.
 
     Guarantee: topic-connected; every edge is the one that findLowEdge names. So the average degree is at most
     O(rho log(|V||T|)) times the least possible, and the maximum degree at most O(|V|/rho log(|V||T|)) times.
-    Deterministic for a seed.
+    Deterministic for a seed. Costs change nothing.
 
     Cost: as Greedy Merge, a few looks at each pair; a byte a pair and about 50 bytes an interest.
 
@@ -38,6 +41,7 @@ def low_oda(interests: Interests, options: LowOdaOptions, seed: int, progress: P
 
     [3] Chen, Jacobsen, Vitenberg: Reinforce Your Overlay with Shadows, 2012.
     """
+    del costs
     order = tie_order(np.diff(interests.indptr), options.ties, seed)
     problem = make_problem(interests.indptr, interests.topic_ids, interests.topic_count, order)
     degrees = np.zeros(interests.node_count, np.int32)

@@ -62,8 +62,8 @@ class LowOdaOptions:
 
     def __post_init__(self) -> None:
         check_rho(self.rho)
-        _check_choice("ties", self.ties, TIES)
-        _check_whole("memory_limit", self.memory_limit, 1)
+        check_choice("ties", self.ties, TIES)
+        check_whole("memory_limit", self.memory_limit, 1)
 
 
 def check_rho(rho: object) -> None:

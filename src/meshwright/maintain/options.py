@@ -6,7 +6,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from meshwright.construct.options import _check_choice, _check_flag, _check_whole, check_rho
+from meshwright.construct.option_checks import check_choice, check_flag, check_whole
+from meshwright.construct.options import check_rho
 from meshwright.errors import OptionError
 
 POLICIES = ("shadow", "naive", "rebuild")
@@ -46,15 +47,15 @@ class MaintainOptions:
     remember: int = 1_000_000
 
     def __post_init__(self) -> None:
-        _check_choice("policy", self.policy, POLICIES)
-        _check_choice("backups", self.backups, BACKUPS)
-        _check_choice("degree_of", self.degree_of, DEGREES)
-        _check_choice("ties", self.ties, TIES)
-        _check_choice("disconnected", self.disconnected, STARTS)
-        _check_whole("coverage", self.coverage, 1, required=True)
-        _check_whole("remember", self.remember, 0, required=True)
+        check_choice("policy", self.policy, POLICIES)
+        check_choice("backups", self.backups, BACKUPS)
+        check_choice("degree_of", self.degree_of, DEGREES)
+        check_choice("ties", self.ties, TIES)
+        check_choice("disconnected", self.disconnected, STARTS)
+        check_whole("coverage", self.coverage, 1, required=True)
+        check_whole("remember", self.remember, 0, required=True)
         check_rho(self.rho)
-        _check_flag("weigh_primaries", self.weigh_primaries)
+        check_flag("weigh_primaries", self.weigh_primaries)
 
 
 class Setting(NamedTuple):
