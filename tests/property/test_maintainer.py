@@ -1,0 +1,140 @@
+"""A maintainer under whatever hypothesis does to it, beside a model that networkx checks."""
+
+from typing import Any, ClassVar
+
+import pytest
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+import meshwright as mw
+from tests import oracles
+
+NAMES = [f"n{at}" for at in range(12)]
+TOPICS = [f"t{at}" for at in range(6)]
+TOPIC_SETS = st.sets(st.sampled_from(TOPICS), max_size=5)
+SOME_TOPICS = st.sets(st.sampled_from(TOPICS), min_size=1, max_size=3)
+STARTS = ("gm", "ring", "low-oda", "some edges")
+
+
+class Churn(RuleBasedStateMachine):
+    """The rules draw events that can be applied; after each, what the maintainer says must fit the model."""
+
+    policy: ClassVar[str]
+    options: ClassVar[dict[str, Any]] = {}
+
+    @initialize(
+        topics=st.dictionaries(st.sampled_from(NAMES), TOPIC_SETS, max_size=8),
+        start=st.sampled_from(STARTS),
+        edges=st.sets(st.tuples(st.integers(0, 7), st.integers(0, 7)), max_size=6),
+        seed=st.integers(0, 9),
+    )
+    def begin(self, topics, start, edges, seed):
+        self.topics = topics
+        pairs = [(node, topic) for node, own in topics.items() for topic in own]
+        interests = mw.Interests.from_pairs(pairs, nodes=list(topics))
+        names = interests.nodes.to_pylist()
+        if start == "some edges":
+            ends = [(names[u], names[v]) for u, v in edges if u != v and max(u, v) < len(names)]
+            overlay = mw.Overlay.from_edges(interests, ends)
+        else:
+            overlay = mw.build(interests, start, seed=seed)
+        self.live = mw.Maintainer(overlay, self.policy, seed=seed, **self.options)
+        self.links = {(names[u], names[v]) for u, v in overlay.edges.tolist()}
+        self.follow(self.live.start)
+        self.at = self.events = 0
+
+    def follow(self, repair):
+        assert not self.links & set(repair.added)
+        assert self.links >= set(repair.removed)
+        self.links = self.links - set(repair.removed) | set(repair.added)
+
+    def draw_event(self, data, now):
+        """An event that can be applied to the nodes as they are `now`, which it changes."""
+        absent = [name for name in NAMES if name not in now]
+        kinds = ["join"] * bool(absent) + ["leave", "subscribe", "unsubscribe"] * bool(now)
+        kind = data.draw(st.sampled_from(kinds))
+        node = data.draw(st.sampled_from(absent if kind == "join" else sorted(now)))
+        own = data.draw({"join": TOPIC_SETS, "leave": st.just(set())}.get(kind, SOME_TOPICS))
+        if kind == "leave":
+            del now[node]
+        else:
+            had = now.get(node, set())
+            now[node] = had - own if kind == "unsubscribe" else had | own
+        self.at += 1
+        return mw.Event(self.at, kind, node, tuple(sorted(own)))
+
+    @rule(data=st.data())
+    def apply_one(self, data):
+        event = self.draw_event(data, self.topics)
+        call = getattr(self.live, event.event)
+        self.follow(call(event.node) if event.event == "leave" else call(event.node, event.topics))
+        self.events += 1
+
+    @rule(data=st.data(), count=st.integers(0, 6))
+    def apply_several_at_once(self, data, count):
+        events = [self.draw_event(data, self.topics) for _ in range(count)]
+        repair = self.live.apply(events)
+        assert (repair.events, repair.repeated) == (count, 0)
+        self.follow(repair)
+        self.events += count
+
+    @rule()
+    def go_on_from_a_snapshot(self):
+        saved = self.live.snapshot()
+        self.live = mw.Maintainer.restore(saved)
+        assert self.live.snapshot() == saved
+
+    @precondition(lambda self: self.links)
+    @rule(data=st.data())
+    def exchange_links(self, data):
+        pairs = [
+            (a, b) for a in self.topics for b in self.topics if a < b and self.topics[a] & self.topics[b]
+        ]
+        new = sorted(set(pairs) - self.links)
+        add = data.draw(st.lists(st.sampled_from(new), max_size=3, unique=True)) if new else []
+        remove = data.draw(st.lists(st.sampled_from(sorted(self.links)), max_size=4, unique=True))
+        repair = self.live.relink(add, remove)
+        assert set(repair.added) == set(add)
+        self.follow(repair)
+        self.events += 1
+        for link in set(remove) & self.links:
+            assert not oracles.is_topic_connected(self.topics, self.links - {link})
+
+    @invariant()
+    def every_topic_is_connected_and_every_link_is_told(self):
+        if not hasattr(self, "links"):
+            return
+        overlay = self.live.overlay
+        names = overlay.interests.nodes.to_pylist()
+        assert {name: set(overlay.interests.topics_of(name)) for name in names} == self.topics
+        assert {(names[u], names[v]) for u, v in overlay.edges.tolist()} == self.links
+        assert oracles.is_topic_connected(self.topics, self.links)
+        assert self.live.revision == self.events
+        degrees = overlay.degrees()
+        assert self.live.maximum_degree == degrees.max(initial=0)
+        assert self.live.average_degree == pytest.approx(degrees.mean() if len(degrees) else 0)
+
+    @invariant()
+    def backups_and_primaries_agree(self):
+        if not hasattr(self, "links"):
+            return
+        for node in self.topics:
+            backups = self.live.backups_of(node)
+            assert node not in backups
+            assert all(self.topics[node] & self.topics[other] for other in backups)
+            assert all(node in self.live.primaries_of(other) for other in backups)
+            assert all(node in self.live.backups_of(other) for other in self.live.primaries_of(node))
+
+
+def machine(policy: str, **options: Any) -> Any:
+    """The tests of a policy."""
+    case = type("Case", (Churn,), {"policy": policy, "options": options}).TestCase
+    case.settings = settings(max_examples=25, stateful_step_count=12)
+    return case
+
+
+TestShadow = machine("shadow")
+TestShadowOfFewBackups = machine("shadow", backups="greedy", coverage=1, degree_of="shadows", ties="shuffled")
+TestNaive = machine("naive")
+TestRebuild = machine("rebuild")
