@@ -12,9 +12,12 @@ from meshwright.kernels.relinking import unlink_unneeded
 from meshwright.maintain import backups as backup_sets
 from meshwright.maintain import naive, rebuild, shadow, snapshots
 from meshwright.maintain.batch import Batch, Refusal, Topics, sort_out
+from meshwright.maintain.drift import Drift, Reference, drift_from, measured, reference_of
+from meshwright.maintain.fresh import fresh_problem
 from meshwright.maintain.mending import Mending
 from meshwright.maintain.options import MaintainOptions, Setting, make_options
 from meshwright.maintain.relinking import link_places
+from meshwright.maintain.reoptimise import Reoptimisation
 from meshwright.maintain.repairs import Link, Repair, named
 from meshwright.maintain.starting import missing_links
 from meshwright.maintain.state import Change, State, state_of
@@ -53,6 +56,8 @@ class Maintainer:
         others: rho, degree_of, ties, disconnected, weigh_primaries, remember; see `MaintainOptions`.
     """
 
+    _reference: Reference | None
+
     def __init__(
         self,
         overlay: Overlay,
@@ -68,6 +73,7 @@ class Maintainer:
             raise InputError(f"Maintainer got a {type(overlay).__name__}; give an Overlay")
         options = make_options({"policy": policy, "backups": backups, "coverage": coverage, **others})
         self._set(Setting(options, int(seed), generator(seed, _STAGE)), state_of(overlay))
+        self._reference = reference_of(overlay, self._state, self._setting)
         interests = overlay.interests
         self._nodes = Known(interests.nodes, interests.node_attributes)
         self._topics = Known(interests.topics, interests.topic_attributes)
@@ -79,7 +85,7 @@ class Maintainer:
             backup_sets.build_all(self._state, self._setting, progress)
         self.start = Repair(
             revision=0,
-            added=named(missing, self._state.nodes),
+            added=named(missing, self._state.nodes.names),
             shadows=len(self._state.nodes) if len(missing) else 0,
             repair_seconds=connected - begin,
             backup_seconds=perf_counter() - connected,
@@ -88,6 +94,7 @@ class Maintainer:
     def _set(self, setting: Setting, state: State) -> None:
         self._setting, self._state = setting, state
         self._ids: dict[str, None] = {}
+        self._reference = None
         self._whole = True
         self.revision = 0
 
@@ -189,8 +196,8 @@ class Maintainer:
         if self.options.policy == "shadow":
             backup_sets.update(self._state, change, self._setting)
         end = perf_counter()
-        nodes = self._state.nodes
-        added, removed = named(mending.added, nodes), named(mending.removed, nodes)
+        names = self._state.nodes.names
+        added, removed = named(mending.added, names), named(mending.removed, names)
         self._state.release(change)
         self._whole = True
         return Repair(
@@ -250,13 +257,33 @@ class Maintainer:
         gone = unlink_unneeded(self._state.live, self._state.room, doubtful, most)
         self.revision += 1
         self._whole = True
-        nodes = self._state.nodes
+        names = self._state.nodes.names
         return Repair(
             revision=self.revision,
-            added=named(added, nodes),
-            removed=named(doubtful[gone], nodes),
+            added=named(added, names),
+            removed=named(doubtful[gone], names),
             repair_seconds=perf_counter() - begin,
         )
+
+    def drift(self, *, measure: bool = False, progress: Progress | None = None) -> Drift:
+        """How much higher the degrees are than those of an overlay that Low-ODA would build now.
+
+        Estimated at constant time from the last time that Low-ODA was run. It is run, which takes as long as
+        building the overlay, if `measure` says so, and the first time unless the start was built by it.
+        """
+        self._check_whole()
+        if measure or self._reference is None:
+            self._reference = measured(self._state, self._setting, self.revision, progress)
+        return drift_from(self._reference, self._state)
+
+    def reoptimise(self, most_changes: int = 20) -> Reoptimisation:
+        """The way to a fresh overlay, at most so many links a step, on which every topic stays connected.
+
+        Nothing changes before its first `step`; events may come between steps.
+        """
+        self._check_whole()
+        fresh = fresh_problem(self._state, self.options.rho, self._setting.seed)
+        return Reoptimisation(self, self._state, fresh, most_changes)
 
     def snapshot(self) -> bytes:
         """All of the state, options and random state included. Linear in the overlay.

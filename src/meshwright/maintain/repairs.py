@@ -1,9 +1,10 @@
 """What a maintainer tells of each step."""
 
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from meshwright.kernels.arrays import Ids
-from meshwright.maintain.places import Places
 
 Link = tuple[str, str]
 
@@ -34,7 +35,7 @@ class Repair:
     backup_seconds: float = 0.0
 
 
-def named(edges: Ids, nodes: Places) -> tuple[Link, ...]:
-    """Pairs of places as pairs of names."""
-    pairs = ((nodes.name(u), nodes.name(v)) for u, v in edges.tolist())
+def named(edges: Ids, names: Sequence[str | None]) -> tuple[Link, ...]:
+    """Pairs of places that are taken as pairs of names, both in order."""
+    pairs: Iterable[Any] = ((names[u], names[v]) for u, v in edges.tolist())
     return tuple(sorted((a, b) if a < b else (b, a) for a, b in pairs))

@@ -48,6 +48,7 @@ class State:
         self.nodes = nodes
         self.topics = topics
         self.live = live
+        self.interest_count = int(live.topics.counts.sum(dtype=np.int64))
         self.room = make_room(len(live.links.counts), len(live.subscribers.counts))
 
     @property
@@ -113,6 +114,7 @@ class State:
             np.array(gainers, np.int32),
         )
         self._change_subscribers(change)
+        self.interest_count += len(gained) - len(lost)
         return change
 
     def _take_node(self, move: Move) -> int:

@@ -1,0 +1,101 @@
+"""Turning an overlay into a fresh one while it lives: make before break, a few links at a time."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING
+
+from meshwright.construct.options import _check_whole
+from meshwright.maintain.fresh import FreshProblem
+from meshwright.maintain.repairs import Link, Repair, named
+from meshwright.maintain.state import State
+
+if TYPE_CHECKING:
+    from meshwright.maintain.maintainer import Maintainer
+
+_TESTS_A_CHANGE = 4
+"""Links looked at for each that may be removed in a step: it bounds the time of a step."""
+
+
+class Reoptimisation:
+    """The way from an overlay to the one that Low-ODA builds of the interests at the moment of asking.
+
+    The fresh overlay is computed on another thread, while events go on. Then each `step` adds some of its
+    links, and after that removes some old ones that no topic needs, at most `most_changes` together, so that
+    every topic is connected at every moment. Events may come between steps: links of nodes that have left are
+    passed over, and links that a repair has made since stay. Without events, the last step leaves exactly
+    the fresh overlay. Iterating takes all steps.
+    """
+
+    def __init__(self, live: Maintainer, state: State, fresh: FreshProblem, most_changes: int) -> None:
+        _check_whole("most_changes", most_changes, 2, required=True)
+        self._live = live
+        self._state = state
+        self._most_changes = most_changes
+        names = list(state.nodes.names)
+        pool = ThreadPoolExecutor(1, thread_name_prefix="meshwright")
+        self._target: Future[tuple[Link, ...]] = pool.submit(lambda: named(fresh.solve(), names))
+        pool.shutdown(wait=False)
+        self._missing: deque[Link] | None = None
+        self._doubtful: deque[Link] = deque()
+        self._needed_since = 0
+
+    @property
+    def ready(self) -> bool:
+        """Whether the fresh overlay is computed, so that `step` does not wait for it."""
+        return self._target.done()
+
+    def step(self) -> Repair | None:
+        """Change some links; None when nothing is left to change."""
+        missing = self._begin()
+        add = self._next_missing(missing)
+        budget = self._most_changes - len(add)
+        remove = self._next_doubtful(_TESTS_A_CHANGE * budget)
+        if not add and not remove:
+            return None
+        repair = self._live.relink(add, remove, most_removed=budget)
+        gone = set(repair.removed)
+        self._doubtful.extend(link for link in remove if link not in gone)
+        self._needed_since = 0 if gone or missing else self._needed_since + len(remove)
+        return repair
+
+    def __iter__(self) -> Iterator[Repair]:
+        while (repair := self.step()) is not None:
+            yield repair
+
+    def _begin(self) -> deque[Link]:
+        """Wait for the fresh overlay, and compare it with the present one, the first time."""
+        if self._missing is None:
+            target = self._target.result()
+            present = named(self._state.edges(), self._state.nodes.names)
+            self._missing = deque(sorted(set(target) - set(present), key=self._weight))
+            old = sorted(set(present) - set(target), key=self._weight, reverse=True)
+            self._doubtful = deque(old)
+        return self._missing
+
+    def _weight(self, link: Link) -> tuple[int, Link]:
+        """How many links the busier end has: old links of busy nodes go first, new ones come last."""
+        return max(len(self._live.neighbours_of(end)) if end in self._live else 0 for end in link), link
+
+    def _next_missing(self, missing: deque[Link]) -> list[Link]:
+        """The next links of the fresh overlay that can still be made."""
+        live, add = self._live, list[Link]()
+        while missing and len(add) < self._most_changes // 2:
+            a, b = missing.popleft()
+            if a in live and b in live and live.topics_of(a) & live.topics_of(b) and not self._linked(a, b):
+                add.append((a, b))
+        return add
+
+    def _next_doubtful(self, most: int) -> list[Link]:
+        """The next old links to look at; none when all were looked at and all are needed."""
+        found: list[Link] = []
+        while self._doubtful and len(found) < most and self._needed_since < len(self._doubtful) + len(found):
+            a, b = self._doubtful.popleft()
+            if self._linked(a, b):
+                found.append((a, b))
+        return found
+
+    def _linked(self, a: str, b: str) -> bool:
+        return a in self._live and b in self._live.neighbours_of(a)
