@@ -43,8 +43,7 @@ def plan_repair(
     everybody: bool,
     of_shadows: bool,
     rho: float,
-    shuffled: bool,
-    rng: Any,
+    salt: int,
 ) -> Any:
     """The links to add, (m, 2), and how many nodes were looked at for them.
 
@@ -52,8 +51,8 @@ def plan_repair(
     interests. Links are taken among the `shadows`, and whom the search needs beside them, or among
     `everybody` who has a topic that fell apart; where nothing was lost, only links of nodes with new
     interests ([3], Alg. 10), and otherwise any ([3], Alg. 7). The maximum degree that the rule minds is that
-    of the whole overlay, or `of_shadows` alone. Of equals the nodes of few links come first, or any where
-    they are `shuffled`.
+    of the whole overlay, or `of_shadows` alone. Of equals the nodes of few links come first, or, with a
+    `salt` that is not 0, any.
     """
     gained = np.sort(gained)
     seeds = unique(np.concatenate((lost, gained)))
@@ -71,7 +70,7 @@ def plan_repair(
     if not len(lost):
         for interest in gained:
             room.chosen[interest & NODE] = first
-    order = _in_order(live.links.counts, room.chosen, first, shadows, shuffled, rng)
+    order = _in_order(live.links.counts, room.chosen, first, shadows, salt)
     firsts = _firsts(order, room.chosen, first, len(lost) > 0)
     for place in range(len(order)):
         room.numbers[order[place]] = place
@@ -166,13 +165,22 @@ def _note_shadows(
 
 
 @njit(cache=True, nogil=True)
-def _in_order(degrees: Ids, chosen: Offsets, first: int, nodes: Ids, shuffled: bool, rng: Any) -> Ids:
+def _mixed(node: Any, salt: int) -> Any:
+    """30 bits that look like chance: the finaliser of splitmix64 on a node and a salt."""
+    word = np.uint64(node) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(salt)
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.int64((word ^ (word >> np.uint64(31))) >> np.uint64(34))
+
+
+@njit(cache=True, nogil=True)
+def _in_order(degrees: Ids, chosen: Offsets, first: int, nodes: Ids, salt: int) -> Ids:
     """Nodes in the order that settles ties: chosen ones first, then by degree or chance, then by place."""
     keys = np.empty(len(nodes), np.int64)
     for at in range(len(nodes)):
         node = np.int64(nodes[at])
         later = np.int64(chosen[node] != first)
-        rank = np.int64(rng.integers(0, 1 << 30) if shuffled else degrees[node])
+        rank = _mixed(node, salt) if salt else np.int64(degrees[node])
         keys[at] = (later << 62) | (rank << 32) | node
     keys = np.sort(keys)
     order = np.empty(len(nodes), np.int32)

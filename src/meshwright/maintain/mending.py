@@ -54,8 +54,7 @@ def connect(
         everybody,
         options.degree_of == "shadows",
         float(options.rho),
-        options.ties == "shuffled",
-        setting.rng,
+        int(setting.rng.integers(1, 2**62)) if options.ties == "shuffled" else 0,
     )
     state.link(edges)
     return Mending(edges, uprooted.removed, looked_at)

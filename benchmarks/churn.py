@@ -1,0 +1,238 @@
+"""How fast are repairs, how do they grow with the fleet, and does the overlay hold out?
+
+    python -m benchmarks.churn [--only speed|growth|endurance] [--events N] [--sizes N ...]
+
+Interests as in the paper on churn: unif, 200 topics, 10 to 90 subscriptions by a power law, 2,000 nodes; each
+round a node joins or leaves with probability 1/2.
+
+`speed`: medians and 99th percentiles of a thousand rounds; beside them, from the same run, what a
+transcription of Algorithm 2 (`benchmarks/paper_low_oda.py`) and what `low-oda` take to build the overlay anew.
+`growth`: the fleet grows by joins; at each size, the time of an event beside the subscribers of a topic.
+`endurance`: many events under `shadow` and `naive`, with a check by scipy that all topics are connected after
+every thousand.
+"""
+
+import argparse
+from collections.abc import Iterator
+from time import perf_counter
+
+import numpy as np
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+
+import meshwright as mw
+from benchmarks import paper_low_oda
+from meshwright.construct.gm import tie_order
+
+_TOPICS = 200
+_ROUNDS = 1_000
+_GOALS = {"join": (0.5, 2.0), "leave": (1.0, 5.0)}
+
+
+def interests(nodes: int, seed: int) -> mw.Interests:
+    """The paper's workload."""
+    return mw.workloads.unif(nodes, _TOPICS, min_subscriptions=10, max_subscriptions=90, seed=seed)
+
+
+class Fleet:
+    """Draws rounds of churn for a maintainer, and applies them."""
+
+    def __init__(self, live: mw.Maintainer, nodes: list[str], newcomers: int, seed: int) -> None:
+        self.live = live
+        self._nodes = nodes
+        self._rng = np.random.default_rng(seed)
+        drawn = interests(newcomers, seed + 1)
+        names = drawn.topics.to_pylist()
+        rows = np.split(drawn.topic_ids, drawn.indptr[1:-1])
+        self._newcomers: Iterator[list[str]] = iter([[names[topic] for topic in row] for row in rows])
+        self._count = 0
+
+    def join(self) -> mw.Repair:
+        """A new node comes."""
+        self._count += 1
+        name = f"new {self._count}"
+        self._nodes.append(name)
+        return self.live.join(name, next(self._newcomers))
+
+    def leave(self) -> mw.Repair:
+        """A random node goes."""
+        at = self._rng.integers(len(self._nodes))
+        self._nodes[at], self._nodes[-1] = self._nodes[-1], self._nodes[at]
+        return self.live.leave(self._nodes.pop())
+
+    def round(self) -> tuple[str, mw.Repair]:
+        """One of both."""
+        kind = "join" if self._rng.random() < 0.5 else "leave"
+        return kind, getattr(self, kind)()
+
+
+def start(nodes: int, policy: str, newcomers: int, seed: int = 1) -> Fleet:
+    """A fleet on an overlay of low-oda."""
+    overlay = mw.build(interests(nodes, seed), "low-oda")
+    return Fleet(mw.Maintainer(overlay, policy), overlay.interests.nodes.to_pylist(), newcomers, seed)
+
+
+def compile_kernels() -> None:
+    """Run everything once, so that no time below holds compiling."""
+    for policy in ("shadow", "naive"):
+        fleet = start(60, policy, 40)
+        for _ in range(40):
+            fleet.round()
+    tiny = mw.workloads.unif(30, 10, subscriptions=3)
+    mw.build(tiny, "gm")
+    paper_low_oda.low_oda(tiny.indptr, tiny.topic_ids, tiny.topic_count, 3.0)
+
+
+def best_of(times: int, build: str, drawn: mw.Interests) -> tuple[float, mw.Overlay]:
+    """The least seconds of some builds."""
+    seconds = []
+    for _ in range(times):
+        begin = perf_counter()
+        overlay = mw.build(drawn, build)
+        seconds.append(perf_counter() - begin)
+    return min(seconds), overlay
+
+
+def transcribed(drawn: mw.Interests) -> tuple[float, int]:
+    """Seconds and links of Algorithm 2, with the nodes in the order in which `low-oda` settles ties."""
+    order = tie_order(np.diff(drawn.indptr), "shuffled", 0)
+    rows = np.split(drawn.topic_ids, drawn.indptr[1:-1])
+    indptr = np.concatenate([[0], np.cumsum(np.diff(drawn.indptr)[order])])
+    topic_ids = np.concatenate([rows[node] for node in order])
+    begin = perf_counter()
+    edges = paper_low_oda.low_oda(indptr, topic_ids, drawn.topic_count, 3.0)
+    return perf_counter() - begin, len(edges)
+
+
+def speed() -> None:
+    """Print the time of repairs at 2,000 nodes, and of building anew."""
+    drawn = interests(2_000, 1)
+    gm, _ = best_of(5, "gm", drawn)
+    low, overlay = best_of(5, "low-oda", drawn)
+    paper, links = transcribed(drawn)
+    print(f"gm {gm:.3f} s, low-oda {low:.3f} s, {low / gm:.2f} times gm")
+    print(f"Algorithm 2 transcribed {paper:.1f} s; {links:,} links, and low-oda {len(overlay):,}")
+    head = (
+        "policy",
+        "event",
+        "II ms",
+        "p99",
+        "goal",
+        "III ms",
+        "changes",
+        "shadows",
+        "Alg. 2 /",
+        "low-oda /",
+    )
+    print(("{:<7} {:<6}" + " {:>9}" * 8).format(*head))
+    for policy in ("shadow", "naive"):
+        fleet = start(2_000, policy, _ROUNDS)
+        repairs: dict[str, list[mw.Repair]] = {"join": [], "leave": []}
+        for _ in range(_ROUNDS):
+            kind, repair = fleet.round()
+            repairs[kind].append(repair)
+        for kind, found in repairs.items():
+            seconds = np.array([repair.repair_seconds for repair in found])
+            middle, high = np.median(seconds), np.percentile(seconds, 99)
+            backups = np.median([repair.backup_seconds for repair in found])
+            changes = np.mean([len(repair.added) + len(repair.removed) for repair in found])
+            shadows = np.mean([repair.shadows for repair in found])
+            goal = "{:g}, {:g}".format(*_GOALS[kind]) if policy == "shadow" else ""
+            numbers = f"{middle * 1e3:9.3f} {high * 1e3:9.3f} {goal:>9} {backups * 1e3:9.3f}"
+            rest = f"{changes:9.2f} {shadows:9.1f} {paper / middle:9,.0f} {low / middle:9,.0f}"
+            print(f"{policy:<7} {kind:<6} {numbers} {rest}", flush=True)
+
+
+def growth(sizes: list[int]) -> None:
+    """Print the time of events as the fleet grows by joins."""
+    fleet = start(sizes[0], "shadow", sizes[-1] + 2_000)
+    print(
+        ("{:>8}" + " {:>12}" * 6).format(
+            "nodes", "subscribers", "times", "join ms", "times", "leave ms", "times"
+        )
+    )
+    first: list[float] = []
+    for size in sizes:
+        while len(fleet.live) < size:
+            fleet.join()
+        joins = [fleet.join().repair_seconds for _ in range(300)]
+        leaves = [fleet.leave().repair_seconds for _ in range(300)]
+        subscribers = len(fleet.live.overlay.interests) / _TOPICS
+        row = [subscribers, float(np.median(joins)) * 1e3, float(np.median(leaves)) * 1e3]
+        first = first or row
+        cells = " ".join(
+            f"{value:12.3f} {value / base:12.2f}" for value, base in zip(row, first, strict=True)
+        )
+        print(f"{size:8,} {cells}", flush=True)
+
+
+def disconnected_topics(overlay: mw.Overlay) -> int:
+    """How many topics scipy finds in more than one piece."""
+    drawn, edges = overlay.interests, overlay.edges
+    graph = csr_array((np.ones(len(edges), np.int8), edges.T), shape=(drawn.node_count, drawn.node_count))
+    members = np.split(drawn.node_ids, drawn.topic_indptr[1:-1])
+    return sum(connected_components(graph[own][:, own], directed=False)[0] > 1 for own in members)
+
+
+def endurance(events: int) -> None:
+    """Apply random events, and print how the overlay fares; stop where a topic is not connected."""
+    for policy in ("shadow", "naive"):
+        fleet = start(2_000, policy, events)
+        checks, begin = 0, perf_counter()
+        print(f"{policy}: {'events':>8} {'nodes':>6} {'d':>7} {'D':>4} {'seconds':>8}")
+        for at in range(events + 1):
+            if at % 1_000 == 0:
+                broken = disconnected_topics(fleet.live.overlay)
+                checks += 1
+                if broken:
+                    raise SystemExit(f"{policy}: {broken} topics are not connected after {at:,} events")
+            if at in (0, 1_000) or at % 10_000 == 0:
+                degrees = f"{fleet.live.average_degree:7.3f} {fleet.live.maximum_degree:4}"
+                print(
+                    f"{policy}: {at:8,} {len(fleet.live):6,} {degrees} {perf_counter() - begin:8.1f}",
+                    flush=True,
+                )
+            if at < events:
+                fleet.round()
+        drift = fleet.live.drift(measure=True)
+        fresh = f"{drift.fresh_average_degree:.3f}, D {drift.fresh_maximum_degree:g}"
+        print(f"{policy}: {checks} checks, all topics connected; a fresh low-oda has d {fresh}")
+        if policy == "shadow":
+            _reoptimise(fleet.live)
+
+
+def _reoptimise(live: mw.Maintainer) -> None:
+    """Go to a fresh overlay, and print what the way took."""
+    begin = perf_counter()
+    steps, most, changes = 0, live.average_degree, 0
+    for repair in live.reoptimise():
+        steps += 1
+        changes += len(repair.added) + len(repair.removed)
+        most = max(most, live.average_degree)
+    print(
+        f"re-optimised in {steps:,} steps and {changes:,} changes, {perf_counter() - begin:.1f} s: "
+        f"d at most {most:.3f} on the way, {live.average_degree:.3f} at the end, D {live.maximum_degree}; "
+        f"{disconnected_topics(live.overlay)} topics disconnected"
+    )
+
+
+def main() -> None:
+    """Run the sections asked for."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--only", choices=["speed", "growth", "endurance"])
+    parser.add_argument("--events", type=int, default=100_000)
+    parser.add_argument("--sizes", type=int, nargs="+", default=[2_000, 5_000, 10_000, 20_000, 50_000])
+    options = parser.parse_args()
+    compile_kernels()
+    if options.only in (None, "speed"):
+        speed()
+    if options.only in (None, "growth"):
+        growth(options.sizes)
+    if options.only in (None, "endurance"):
+        endurance(options.events)
+
+
+if __name__ == "__main__":
+    main()
