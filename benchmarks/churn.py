@@ -1,12 +1,13 @@
 """How fast are repairs, how do they grow with the fleet, and does the overlay hold out?
 
-    python -m benchmarks.churn [--only speed|growth|endurance] [--events N] [--sizes N ...]
+    python -m benchmarks.churn [--only static|speed|growth|endurance] [--events N] [--sizes N ...]
 
 Interests as in the paper on churn: unif, 200 topics, 10 to 90 subscriptions by a power law, 2,000 nodes; each
 round a node joins or leaves with probability 1/2.
 
-`speed`: medians and 99th percentiles of a thousand rounds; beside them, from the same run, what a
-transcription of Algorithm 2 (`benchmarks/paper_low_oda.py`) and what `low-oda` take to build the overlay anew.
+`static`: low-oda beside gm, by rho.
+`speed`: medians and 99th percentiles of a thousand rounds; beside them, from the same run, the time in which
+a transcription of Algorithm 2 (`benchmarks/paper_low_oda.py`) and `low-oda` build the overlay anew.
 `growth`: the fleet grows by joins; at each size, the time of an event beside the subscribers of a topic.
 `endurance`: many events under `shadow` and `naive`, with a check by scipy that all topics are connected after
 every thousand.
@@ -83,12 +84,12 @@ def compile_kernels() -> None:
     paper_low_oda.low_oda(tiny.indptr, tiny.topic_ids, tiny.topic_count, 3.0)
 
 
-def best_of(times: int, build: str, drawn: mw.Interests) -> tuple[float, mw.Overlay]:
+def best_of(times: int, build: str, drawn: mw.Interests, **options: float) -> tuple[float, mw.Overlay]:
     """The least seconds of some builds."""
     seconds = []
     for _ in range(times):
         begin = perf_counter()
-        overlay = mw.build(drawn, build)
+        overlay = mw.build(drawn, build, **options)
         seconds.append(perf_counter() - begin)
     return min(seconds), overlay
 
@@ -102,6 +103,17 @@ def transcribed(drawn: mw.Interests) -> tuple[float, int]:
     begin = perf_counter()
     edges = paper_low_oda.low_oda(indptr, topic_ids, drawn.topic_count, 3.0)
     return perf_counter() - begin, len(edges)
+
+
+def static() -> None:
+    """Print links, maximum degree and time of gm and of low-oda, by rho."""
+    drawn = interests(2_000, 1)
+    print(f"{'build':<12} {'links':>7} {'average':>8} {'maximum':>8} {'seconds':>8}")
+    for build, options in (("gm", {}), *(("low-oda", {"rho": rho}) for rho in (1, 1.5, 2, 3, 5, 10))):
+        seconds, overlay = best_of(3, build, drawn, **options)
+        name = build + "".join(f" {value:g}" for value in options.values())
+        degrees = f"{2 * len(overlay) / drawn.node_count:8.3f} {overlay.degrees().max():8}"
+        print(f"{name:<12} {len(overlay):7,} {degrees} {seconds:8.3f}", flush=True)
 
 
 def speed() -> None:
@@ -221,11 +233,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", choices=["speed", "growth", "endurance"])
+    parser.add_argument("--only", choices=["static", "speed", "growth", "endurance"])
     parser.add_argument("--events", type=int, default=100_000)
     parser.add_argument("--sizes", type=int, nargs="+", default=[2_000, 5_000, 10_000, 20_000, 50_000])
     options = parser.parse_args()
     compile_kernels()
+    if options.only in (None, "static"):
+        static()
     if options.only in (None, "speed"):
         speed()
     if options.only in (None, "growth"):
