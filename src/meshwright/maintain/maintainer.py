@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from time import perf_counter
 from typing import Any
 
@@ -11,14 +11,16 @@ from meshwright.errors import InputError, MeshwrightError
 from meshwright.kernels.relinking import unlink_unneeded
 from meshwright.maintain import backups as backup_sets
 from meshwright.maintain import naive, rebuild, shadow, snapshots
-from meshwright.maintain.batch import Batch, Refusal, Topics, sort_out
+from meshwright.maintain.batch import Batch, Move, Refusal, Topics, sort_out
 from meshwright.maintain.drift import Drift, Reference, drift_from, measured, reference_of
 from meshwright.maintain.fresh import fresh_problem
+from meshwright.maintain.known_ids import KnownIds
 from meshwright.maintain.mending import Mending
 from meshwright.maintain.options import MaintainOptions, Setting, make_options
+from meshwright.maintain.portions import portions
 from meshwright.maintain.relinking import link_places
 from meshwright.maintain.reoptimise import Reoptimisation
-from meshwright.maintain.repairs import Link, Repair, named
+from meshwright.maintain.repairs import Link, Repair, merged, named
 from meshwright.maintain.starting import missing_links
 from meshwright.maintain.state import Change, State, state_of
 from meshwright.maintain.views import Known, overlay_of
@@ -93,7 +95,7 @@ class Maintainer:
 
     def _set(self, setting: Setting, state: State) -> None:
         self._setting, self._state = setting, state
-        self._ids: dict[str, None] = {}
+        self._ids = KnownIds(setting.options.remember)
         self._reference = None
         self._whole = True
         self.revision = 0
@@ -173,7 +175,7 @@ class Maintainer:
         return self.apply([Event(0, "unsubscribe", node, topics)])  # type: ignore[arg-type]
 
     def apply(self, events: Iterable[Event]) -> Repair:
-        """Apply events in the order given, with one repair for all of them.
+        """Apply events in the order given, with one repair for all of them; a huge batch has several.
 
         If one can't be applied (a node that is not there leaves, or one that is there joins), all are refused
         and nothing changes; `sort_out` tells which. An event whose id was applied before is passed over. What
@@ -182,13 +184,18 @@ class Maintainer:
         self._check_whole()
         batch = Batch(self._state.topics_of)
         given = list(events)
-        new = self._without_repeated(given)
+        new = self._ids.new(given)
         for event in new:
             batch.add(event)
-        moves = batch.moves()
+        parts = portions(self._state, batch.moves(), self.options)
         self._whole = False
         self.revision += len(new)
-        self._remember(new)
+        self._ids.add(new)
+        done = merged([self._repair(moves) for moves in parts])
+        self._whole = True
+        return replace(done, events=len(new), repeated=len(given) - len(new))
+
+    def _repair(self, moves: Sequence[Move]) -> Repair:
         begin = perf_counter()
         change = self._state.move(moves)
         mending = _POLICIES[self.options.policy](self._state, change, self._setting)
@@ -199,11 +206,8 @@ class Maintainer:
         names = self._state.nodes.names
         added, removed = named(mending.added, names), named(mending.removed, names)
         self._state.release(change)
-        self._whole = True
         return Repair(
             revision=self.revision,
-            events=len(new),
-            repeated=len(given) - len(new),
             added=added,
             removed=removed,
             shadows=mending.shadows,
@@ -214,22 +218,6 @@ class Maintainer:
     def sort_out(self, events: Iterable[Event]) -> tuple[list[Event], list[Refusal]]:
         """The events that `apply` would take, and those that it would refuse, with the reason for each."""
         return sort_out(events, self._state.topics_of)
-
-    def _without_repeated(self, events: Sequence[Event]) -> list[Event]:
-        seen: set[str] = set()
-        new = []
-        for event in events:
-            if event.id is not None:
-                if event.id in self._ids or event.id in seen:
-                    continue
-                seen.add(event.id)
-            new.append(event)
-        return new
-
-    def _remember(self, events: Sequence[Event]) -> None:
-        self._ids |= dict.fromkeys(event.id for event in events if event.id is not None)
-        while len(self._ids) > self.options.remember:
-            del self._ids[next(iter(self._ids))]
 
     def _check_whole(self) -> None:
         if not self._whole:
@@ -310,7 +298,7 @@ class Maintainer:
         live = cls.__new__(cls)
         live._set(Setting(make_options(about["options"]), about["seed"], rng), saved.state)
         live._nodes, live._topics = saved.nodes, saved.topics
-        live._ids = dict.fromkeys(about["ids"])
+        live._ids = KnownIds(live.options.remember, about["ids"])
         live.revision = about["revision"]
         live.start = Repair(revision=live.revision)
         return live

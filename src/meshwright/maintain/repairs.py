@@ -39,3 +39,25 @@ def named(edges: Ids, names: Sequence[str | None]) -> tuple[Link, ...]:
     """Pairs of places that are taken as pairs of names, both in order."""
     pairs: Iterable[Any] = ((names[u], names[v]) for u, v in edges.tolist())
     return tuple(sorted((a, b) if a < b else (b, a) for a, b in pairs))
+
+
+def merged(repairs: Sequence[Repair]) -> Repair:
+    """What several repairs, one after the other, come to; there is at least one."""
+    if len(repairs) == 1:
+        return repairs[0]
+    added: set[Link] = set()
+    removed: set[Link] = set()
+    for repair in repairs:
+        gone, new = set(repair.removed), set(repair.added)
+        removed |= gone - added
+        added -= gone
+        added |= new - removed
+        removed -= new
+    return Repair(
+        revision=repairs[-1].revision,
+        added=tuple(sorted(added)),
+        removed=tuple(sorted(removed)),
+        shadows=sum(repair.shadows for repair in repairs),
+        repair_seconds=sum(repair.repair_seconds for repair in repairs),
+        backup_seconds=sum(repair.backup_seconds for repair in repairs),
+    )

@@ -51,5 +51,5 @@ def random_events(live: mw.Maintainer, count: int, seed: int) -> list[mw.Event]:
             names.append(node)
         if kind == "leave":
             names.remove(node)
-        events.append(mw.Event(at, kind, node, () if kind == "leave" else own, f"k{at}"))
+        events.append(mw.Event(at, kind, node, () if kind == "leave" else own, f"k{seed}-{at}"))
     return events

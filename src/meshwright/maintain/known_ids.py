@@ -1,0 +1,34 @@
+"""The ids of events that were applied, so that none is applied twice."""
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from meshwright.model.churn import Event
+
+
+class KnownIds:
+    """The last `most` ids, in the order in which they came."""
+
+    def __init__(self, most: int, ids: Iterable[str] = ()) -> None:
+        self._most = most
+        self._ids: dict[str, None] = dict.fromkeys(ids)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._ids)
+
+    def new(self, events: Iterable[Event]) -> list[Event]:
+        """The events without those whose id is known or came with an earlier one of them."""
+        seen: set[str] = set()
+        found = []
+        for event in events:
+            if event.id is not None:
+                if event.id in self._ids or event.id in seen:
+                    continue
+                seen.add(event.id)
+            found.append(event)
+        return found
+
+    def add(self, events: Sequence[Event]) -> None:
+        """Know the ids of these events, and forget the oldest beyond the most."""
+        self._ids |= dict.fromkeys(event.id for event in events if event.id is not None)
+        while len(self._ids) > self._most:
+            del self._ids[next(iter(self._ids))]
