@@ -33,7 +33,7 @@ from meshwright.progress import Progress, ProgressBar
 from meshwright.registry import Algorithm, algorithms, build, merge
 
 if TYPE_CHECKING:
-    from meshwright.maintain import Maintainer, Repair
+    from meshwright.maintain import Journal, Maintainer, Repair
 
 __all__ = [
     "Algorithm",
@@ -44,6 +44,7 @@ __all__ = [
     "Event",
     "InputError",
     "Interests",
+    "Journal",
     "Maintainer",
     "MeshwrightError",
     "OptionError",
@@ -66,7 +67,7 @@ __all__ = [
 
 def __getattr__(name: str) -> Any:
     """What needs Numba is imported when it is first asked for."""
-    if name not in ("Maintainer", "Repair"):
+    if name not in ("Journal", "Maintainer", "Repair"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from meshwright import maintain
 

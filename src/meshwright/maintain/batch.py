@@ -1,6 +1,6 @@
 """Events as what they come to: for each node that they touch, its topics before and after."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import NamedTuple
 
 from meshwright.errors import InputError
@@ -39,6 +39,18 @@ class Batch:
             self._before[node] = self._now[node] = self._topics_of(node)
         self._now[node] = _CHANGES[event.event](node, self._now[node], frozenset(event.topics))
 
+    def add_all(self, events: Iterable[Event], lenient: bool) -> list[Refusal]:
+        """Apply events; one that can't be is an error or, if `lenient`, left out and among the refusals."""
+        refused = []
+        for event in events:
+            try:
+                self.add(event)
+            except InputError as error:
+                if not lenient:
+                    raise
+                refused.append(Refusal(event, str(error)))
+        return refused
+
     def moves(self) -> list[Move]:
         """The nodes that are not as they were, in the order in which events first named them."""
         changed = (Move(node, before, self._now[node]) for node, before in self._before.items())
@@ -46,19 +58,12 @@ class Batch:
 
 
 def sort_out(
-    events: Iterable[Event], topics_of: Callable[[str], Topics | None]
+    events: Sequence[Event], topics_of: Callable[[str], Topics | None]
 ) -> tuple[list[Event], list[Refusal]]:
     """The events that can be applied one after the other, and those that can't once these are left out."""
-    batch = Batch(topics_of)
-    good: list[Event] = []
-    refused: list[Refusal] = []
-    for event in events:
-        try:
-            batch.add(event)
-            good.append(event)
-        except InputError as error:
-            refused.append(Refusal(event, str(error)))
-    return good, refused
+    refused = Batch(topics_of).add_all(events, lenient=True)
+    bad = {id(refusal.event) for refusal in refused}
+    return [event for event in events if id(event) not in bad], refused
 
 
 def _join(node: str, now: Topics | None, topics: Topics) -> Topics:

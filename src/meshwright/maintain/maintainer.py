@@ -23,6 +23,7 @@ from meshwright.maintain.reoptimise import Reoptimisation
 from meshwright.maintain.repairs import Link, Repair, merged, named
 from meshwright.maintain.starting import missing_links
 from meshwright.maintain.state import Change, State, state_of
+from meshwright.maintain.steps import Nobody, Relink, Step, Witness
 from meshwright.maintain.views import Known, overlay_of
 from meshwright.model.churn import Event
 from meshwright.model.overlay import Overlay
@@ -85,25 +86,32 @@ class Maintainer:
         connected = perf_counter()
         if policy == "shadow":
             backup_sets.build_all(self._state, self._setting, progress)
-        self.start = Repair(
+        start = Repair(
             revision=0,
             added=named(missing, self._state.nodes.names),
             shadows=len(self._state.nodes) if len(missing) else 0,
             repair_seconds=connected - begin,
             backup_seconds=perf_counter() - connected,
         )
+        self.start = self._described(start)
 
     def _set(self, setting: Setting, state: State) -> None:
         self._setting, self._state = setting, state
         self._ids = KnownIds(setting.options.remember)
         self._reference = None
         self._whole = True
+        self._witness: Witness = Nobody()
         self.revision = 0
 
     @property
     def options(self) -> MaintainOptions:
         """How the overlay is maintained."""
         return self._setting.options
+
+    @property
+    def seed(self) -> int:
+        """What random choices come from."""
+        return self._setting.seed
 
     @property
     def overlay(self) -> Overlay:
@@ -174,26 +182,33 @@ class Maintainer:
         """
         return self.apply([Event(0, "unsubscribe", node, topics)])  # type: ignore[arg-type]
 
-    def apply(self, events: Iterable[Event]) -> Repair:
+    def apply(self, events: Iterable[Event], *, lenient: bool = False) -> Repair:
         """Apply events in the order given, with one repair for all of them; a huge batch has several.
 
         If one can't be applied (a node that is not there leaves, or one that is there joins), all are refused
-        and nothing changes; `sort_out` tells which. An event whose id was applied before is passed over. What
-        counts is where each node ends up: one that leaves and joins again in one batch keeps its links.
+        and nothing changes; or, if `lenient`, it is left out and told of in `Repair.refused`. An event whose
+        id came before, also if it was left out, is passed over. What counts is where each node ends up: one
+        that leaves and joins again in one batch keeps its links.
         """
         self._check_whole()
-        batch = Batch(self._state.topics_of)
         given = list(events)
         new = self._ids.new(given)
-        for event in new:
-            batch.add(event)
+        batch = Batch(self._state.topics_of)
+        refused = batch.add_all(new, lenient)
         parts = portions(self._state, batch.moves(), self.options)
+        step = Step(tuple(new), lenient)
+        if new:
+            self._witness.before(step)
         self._whole = False
-        self.revision += len(new)
+        self.revision += len(new) - len(refused)
         self._ids.add(new)
         done = merged([self._repair(moves) for moves in parts])
         self._whole = True
-        return replace(done, events=len(new), repeated=len(given) - len(new))
+        counts = {"events": len(new) - len(refused), "repeated": len(given) - len(new)}
+        repair = self._described(done, refused=tuple(refused), **counts)
+        if new:
+            self._witness.after(step, repair)
+        return repair
 
     def _repair(self, moves: Sequence[Move]) -> Repair:
         begin = perf_counter()
@@ -216,8 +231,11 @@ class Maintainer:
         )
 
     def sort_out(self, events: Iterable[Event]) -> tuple[list[Event], list[Refusal]]:
-        """The events that `apply` would take, and those that it would refuse, with the reason for each."""
-        return sort_out(events, self._state.topics_of)
+        """The events that `apply` would take, and those that it would refuse, with the reason for each.
+
+        Those that it would pass over, since their ids are known, are in neither.
+        """
+        return sort_out(self._ids.new(events), self._state.topics_of)
 
     def _check_whole(self) -> None:
         if not self._whole:
@@ -237,8 +255,11 @@ class Maintainer:
         """
         self._check_whole()
         begin = perf_counter()
-        added = link_places(self._state, add, linked=False)
-        doubtful = link_places(self._state, remove, linked=True)
+        links = Relink(tuple(add), tuple(remove), most_removed)
+        added = link_places(self._state, links.add, linked=False)
+        doubtful = link_places(self._state, links.remove, linked=True)
+        step = Step(relink=links)
+        self._witness.before(step)
         self._whole = False
         self._state.link(added)
         most = len(doubtful) if most_removed is None else most_removed
@@ -246,12 +267,25 @@ class Maintainer:
         self.revision += 1
         self._whole = True
         names = self._state.nodes.names
-        return Repair(
+        done = Repair(
             revision=self.revision,
             added=named(added, names),
             removed=named(doubtful[gone], names),
             repair_seconds=perf_counter() - begin,
         )
+        repair = self._described(done)
+        self._witness.after(step, repair)
+        return repair
+
+    def _described(self, repair: Repair, **known: Any) -> Repair:
+        """A repair with what it left behind."""
+        state = self._state
+        known |= {"nodes": len(state.nodes), "links": state.link_count}
+        return replace(repair, maximum_degree=state.maximum_degree, **known)
+
+    def tell(self, witness: Witness) -> None:
+        """Tell somebody of every step from now on; a witness that had been told before hears no more."""
+        self._witness = witness
 
     def drift(self, *, measure: bool = False, progress: Progress | None = None) -> Drift:
         """How much higher the degrees are than those of an overlay that Low-ODA would build now.
@@ -300,5 +334,5 @@ class Maintainer:
         live._nodes, live._topics = saved.nodes, saved.topics
         live._ids = KnownIds(live.options.remember, about["ids"])
         live.revision = about["revision"]
-        live.start = Repair(revision=live.revision)
+        live.start = live._described(Repair(revision=live.revision))
         return live

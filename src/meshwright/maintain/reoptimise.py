@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from meshwright.construct.options import _check_whole
+from meshwright.construct.option_checks import check_whole
 from meshwright.maintain.fresh import FreshProblem
 from meshwright.maintain.repairs import Link, Repair, named
 from meshwright.maintain.state import State
@@ -30,7 +30,7 @@ class Reoptimisation:
     """
 
     def __init__(self, live: Maintainer, state: State, fresh: FreshProblem, most_changes: int) -> None:
-        _check_whole("most_changes", most_changes, 2, required=True)
+        check_whole("most_changes", most_changes, 2, required=True)
         self._live = live
         self._state = state
         self._most_changes = most_changes

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from meshwright.kernels.arrays import Ids
+from meshwright.maintain.batch import Refusal
 
 Link = tuple[str, str]
 
@@ -17,22 +18,35 @@ class Repair:
         revision: that of the maintainer after it; every event applied is one, and every `relink`.
         events: how many events were applied.
         repeated: how many were passed over, since an event of the same id was applied before.
+        refused: the events that could not be applied and were left out, with the reasons.
         added: the new links, pairs of names, both pairs and names in order.
         removed: the links that are gone, those of nodes that left included.
         shadows: how many nodes were looked at for new links.
         repair_seconds: until the overlay was topic-connected again (the paper's Step II; where topics are
             gained, with Step I, which has to come first).
         backup_seconds: for the backups afterwards (Step III).
+        nodes: how many there are after it.
+        links: how many there are after it.
+        maximum_degree: the most links that a node has after it.
     """
 
     revision: int
     events: int = 0
     repeated: int = 0
+    refused: tuple[Refusal, ...] = ()
     added: tuple[Link, ...] = ()
     removed: tuple[Link, ...] = ()
     shadows: int = 0
     repair_seconds: float = 0.0
     backup_seconds: float = 0.0
+    nodes: int = 0
+    links: int = 0
+    maximum_degree: int = 0
+
+    @property
+    def average_degree(self) -> float:
+        """How many links a node has on average after it."""
+        return 2 * self.links / max(1, self.nodes)
 
 
 def named(edges: Ids, names: Sequence[str | None]) -> tuple[Link, ...]:

@@ -18,6 +18,7 @@ from meshwright.model.churn import Event
 from meshwright.model.files import reading
 from meshwright.model.names import one_line
 from meshwright.model.new_file import new_file
+from meshwright.model.plain import compact
 from meshwright.model.schema import INTEGER, LIST_OF_STRINGS, STRING, check_types
 
 SCHEMA = pa.schema(
@@ -116,7 +117,7 @@ def _lines(path: Path, torn: list[Torn]) -> Iterator[Event]:
                 raise InputError(
                     f"{path}, line {number} is no JSON: {one_line(error)}; write an object a line"
                 ) from None
-            yield _event(row, f"{path}, line {number}")
+            yield from_row(row, f"{path}, line {number}")
 
 
 def _cut(stream: Any) -> Iterator[tuple[int, bytes, bool]]:
@@ -138,11 +139,12 @@ def _rows(path: Path) -> Iterator[Event]:
         number = 1
         for batch in file.iter_batches(_ROWS_AT_ONCE, columns=columns):
             for row in batch.to_pylist():
-                yield _event(row, f"{path}, row {number}")
+                yield from_row(row, f"{path}, row {number}")
                 number += 1
 
 
-def _event(row: Any, where: str) -> Event:
+def from_row(row: Any, where: str) -> Event:
+    """The event of a row in JSON's types; one that is none is refused, with the words for where it is."""
     if not isinstance(row, dict):
         raise InputError(f"{where} is {row!r}; give an object with at, event, node and topics")
     missing = [name for name in _WANTED if name not in _OPTIONAL and row.get(name) is None]
@@ -165,14 +167,19 @@ def write_events(events: Iterable[Event], path: str | Path, *, force: bool = Fal
         _WRITERS[kind](events, partial)
 
 
-def as_line(event: Event) -> str:
-    """An event as a line of JSON, without its end; what is not set is left out."""
+def as_row(event: Event) -> dict[str, Any]:
+    """An event in JSON's types; what is not set is left out."""
     row: dict[str, Any] = {"at": event.at, "event": event.event, "node": event.node}
     if event.event != "leave":
         row["topics"] = list(event.topics)
     if event.id is not None:
         row["id"] = event.id
-    return json.dumps(row, ensure_ascii=False, separators=(",", ":"))
+    return row
+
+
+def as_line(event: Event) -> str:
+    """An event as a line of JSON, without its end."""
+    return compact(as_row(event))
 
 
 def _write_lines(events: Iterable[Event], path: Path) -> None:

@@ -28,3 +28,8 @@ def _translated(value: Any) -> Any:
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
     raise TypeError(f"a {type(value).__name__} has no JSON form")
+
+
+def compact(value: Any) -> str:
+    """A value of JSON's types as one line without blanks; letters of any script as they are."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
