@@ -19,13 +19,15 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep together what shares something costly, where tests run in several processes.
 
-    All tests on the one Spark session go to one process, and first, since together they take longest; of all
-    others, those of a file, which share its fixtures and the kernels that they compile.
+    Tests on a Spark session come first, since together they take longest: those of whole runs, a third of
+    that time, in one process, all others in another. Of the rest, those of a file go together, which share
+    its fixtures and the kernels that they compile.
     """
     items.sort(key=lambda item: not _on_spark(item))
     for item in items:
-        group = "spark" if _on_spark(item) else item.nodeid.partition("::")[0]
-        item.add_marker(pytest.mark.xdist_group(group))
+        file = item.nodeid.partition("::")[0]
+        shared = _on_spark(item) and not file.endswith("test_run.py")
+        item.add_marker(pytest.mark.xdist_group("spark" if shared else file))
 
 
 def _on_spark(item: pytest.Item) -> bool:
