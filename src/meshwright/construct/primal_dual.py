@@ -93,13 +93,13 @@ def primal_dual(
     `lower_bound_cost` is under the cost of every topic-connected overlay; with unit costs that bounds the
     number of links. Deterministic for a seed, whatever the number of cores.
 
-    Cost: near that of `gr-maw` (1.1 to 1.6 times its time, measured), where the paper pays up to 60 times as
-    much for recomputing every dual sum in each step. A dual sum is read from union trees that remember when
-    each union happened (`kernels/prices.py`); the dual value at which an edge becomes tight only rises, so
-    pairs are looked at lazily. A byte a pair of nodes, and 12 bytes an interest for the trees.
+    Cost: near that of `gr-maw` (0.9 to 1.4 times its processor time, measured), where the paper pays up to
+    60 times as much for recomputing every dual sum in each step. A dual sum is read from union trees that
+    remember when each union happened (`kernels/prices.py`); the dual value at which an edge becomes tight
+    only rises, so pairs are looked at lazily. A byte a pair of nodes, and 12 bytes an interest for the trees.
 
     Source: [2], Alg. 4. Where the paper takes "arg min", equals are settled by `PdMawOptions.ties`, as for
-    `gr-maw`; edges come in the order in which they were taken.
+    `gr-maw`, unless rounding tells them apart; edges come in the order in which they were taken.
 
     [2] Chen, Tock, Jacobsen, Vitenberg: Weighted Overlay Design for Topic-based Publish/Subscribe Systems on
     Geo-Distributed Data Centers, ICDCS 2015.
