@@ -29,6 +29,7 @@ from meshwright.model.event_files import read_events, write_events
 from meshwright.model.export import export
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
+from meshwright.model.sessions import Session, read_sessions
 from meshwright.progress import Progress, ProgressBar
 from meshwright.registry import Algorithm, algorithms, build, merge
 
@@ -52,6 +53,7 @@ __all__ = [
     "Progress",
     "ProgressBar",
     "Repair",
+    "Session",
     "SparkError",
     "algorithms",
     "build",
@@ -59,6 +61,7 @@ __all__ = [
     "export",
     "merge",
     "read_events",
+    "read_sessions",
     "star_set",
     "workloads",
     "write_events",

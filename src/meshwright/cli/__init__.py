@@ -12,6 +12,7 @@ import typer
 from meshwright.cli import (
     algorithms,
     build,
+    churn,
     demo,
     evaluate,
     export,
@@ -58,6 +59,7 @@ for module in (
     build,
     merge,
     evaluate,
+    churn,
     export,
     algorithms,
 ):

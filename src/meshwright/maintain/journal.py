@@ -23,9 +23,8 @@ from meshwright.progress import Progress, stage
 class Follower(Protocol):
     """Somebody who makes something lasting of every step."""
 
-    @property
-    def settled(self) -> int | None:
-        """The revision up to which all is lasting; None before anything is."""
+    def open(self) -> int | None:
+        """Nobody else writes now. Gives the revision up to which all is lasting; None before anything is."""
 
     def follow(self, step: Step, repair: Repair) -> None:
         """A step was taken. After a restart, all that are not settled come again, and maybe some that are."""
@@ -87,6 +86,7 @@ class Journal:
         self._pending, self._since, self._last = False, 0, 0
         with ExitStack() as opened:
             self._descriptor = opened.enter_context(files.locked_folder(self.folder))
+            settled = None if follower is None else follower.open()
             generation = files.last_generation(self.folder)
             if generation is None:
                 self._begin(overlay, seed, progress, options)
@@ -95,7 +95,7 @@ class Journal:
             opened.callback(self._close_log)
             if generation is not None:
                 self._replay(progress)
-            self._check_follower()
+            self._check_settled(settled)
             syncing = start_syncing(sync, self._log_sync if sync == ALWAYS else self._log_sync_quietly)
             opened.callback(syncing.close)
             self._written = syncing.written
@@ -147,8 +147,7 @@ class Journal:
                 advance(at)
         del self._rows
 
-    def _check_follower(self) -> None:
-        settled = None if self._follower is None else self._follower.settled
+    def _check_settled(self, settled: int | None) -> None:
         if settled is not None and not self.recovery.snapshot_revision <= settled <= self.live.revision:
             raise DatasetError(
                 f"{self.folder} knows the steps from revision {self.recovery.snapshot_revision:,} to "

@@ -200,7 +200,7 @@ class Maintainer:
         if new:
             self._witness.before(step)
         self._whole = False
-        self.revision += len(new) - len(refused)
+        self.revision += len(new)
         self._ids.add(new)
         done = merged([self._repair(moves) for moves in parts])
         self._whole = True

@@ -19,19 +19,23 @@ class Syncing(Protocol):
         """Nothing more will be written."""
 
 
+def check_sync(policy: str | int) -> None:
+    """Refuse what is no policy."""
+    milliseconds = isinstance(policy, int) and not isinstance(policy, bool) and policy > 0
+    if policy not in (ALWAYS, NEVER) and not milliseconds:
+        raise OptionError(f"sync is {policy!r}; give {ALWAYS}, {NEVER}, or milliseconds from 1 on")
+
+
 def start_syncing(policy: str | int, sync: Callable[[], None]) -> Syncing:
     """Call `sync` by `policy`: `always`, `never`, or a number of milliseconds.
 
     With `always` an error of `sync` comes out of `written`; with milliseconds `sync` is called on another
     thread and has to remember its errors.
     """
+    check_sync(policy)
     if policy == ALWAYS:
         return _Always(sync)
-    if policy == NEVER:
-        return _Never()
-    if isinstance(policy, bool) or not isinstance(policy, int) or policy < 1:
-        raise OptionError(f"sync is {policy!r}; give {ALWAYS}, {NEVER}, or milliseconds from 1 on")
-    return _Interval(policy / 1000, sync)
+    return _Never() if policy == NEVER else _Interval(int(policy) / 1000, sync)
 
 
 class _Always:

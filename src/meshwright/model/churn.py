@@ -1,7 +1,9 @@
 """Churn: nodes and interests that come and go, as events."""
 
+from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import Any
 
 from meshwright.errors import InputError
@@ -51,6 +53,25 @@ class Event:
             )
         if not topics and self.event in ("subscribe", "unsubscribe"):
             raise InputError(f"{self.node!r} {self.event}s without topics; name at least one")
+
+
+def with_ids(events: Iterable[Event]) -> list[Event]:
+    """The events, each with an id: its own, or one made of what it says.
+
+    The same events get the same ids whenever they are read, also when others are added at their end; of
+    several that say the same, time included, each gets another one.
+    """
+    seen: Counter[bytes] = Counter()
+    found = []
+    for event in events:
+        if event.id is None:
+            said = repr((event.at, event.event, event.node, event.topics)).encode()
+            key = blake2b(said, digest_size=12).digest()
+            seen[key] += 1
+            found.append(replace(event, id=f"~{key.hex()}-{seen[key]}"))
+        else:
+            found.append(event)
+    return found
 
 
 def check_name(name: object, what: str) -> None:

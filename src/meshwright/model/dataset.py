@@ -69,7 +69,7 @@ def write_dataset(
     like a table that holds other files than tables do is never touched.
     """
     with draft(Path(path).absolute(), force) as folder, writing(path):
-        _write_tables(folder, tables, progress)
+        write_tables(folder, tables, progress)
         write_manifest(folder, manifest)
 
 
@@ -206,7 +206,8 @@ def writing(target: str | Path) -> Iterator[None]:
         raise DatasetError(f"{target} can't be written: {one_line(error)}; {way_out}") from error
 
 
-def _write_tables(folder: Path, tables: Mapping[str, TableSource], progress: Progress | None) -> None:
+def write_tables(folder: Path, tables: Mapping[str, TableSource], progress: Progress | None) -> None:
+    """Write tables into a folder, each as a folder with one file."""
     done = 0
     with stage(progress, "writing", sum(table.rows for table in tables.values())) as advance:
         for name, table in tables.items():

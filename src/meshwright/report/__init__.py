@@ -1,5 +1,6 @@
-"""Pages that people read: the report of a run and the profile of a dataset, each one file."""
+"""Pages that people read: the report of a run, the profile of a dataset, what churn did; each one file."""
 
+from meshwright.report.churn import Run, run_of
 from meshwright.report.comparing import alternatives
 from meshwright.report.contents import (
     Alternative,
@@ -11,7 +12,7 @@ from meshwright.report.contents import (
     Spending,
 )
 from meshwright.report.drawing import choose_drawing, edges_inside
-from meshwright.report.page import write_profile_page, write_report
+from meshwright.report.page import write_churn_page, write_profile_page, write_report
 
 __all__ = [
     "Alternative",
@@ -20,10 +21,13 @@ __all__ = [
     "LinkClass",
     "Map",
     "Quality",
+    "Run",
     "Spending",
     "alternatives",
     "choose_drawing",
     "edges_inside",
+    "run_of",
+    "write_churn_page",
     "write_profile_page",
     "write_report",
 ]

@@ -33,6 +33,7 @@ _VARIABLES = {
     _OTHERS: "var(--others)",
     _FIT: "var(--fit)",
 }
+_LINES = ((_OURS, "-"), (_OTHERS, "--"), (_FIT, ":"))
 _STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "meshwright",
@@ -193,6 +194,34 @@ def histogram(key: str, label: str, pairs: Sequence[tuple[int, int]], words: tup
     return _drawn(key, label, 240, draw)
 
 
+def lines(
+    key: str,
+    label: str,
+    series: Sequence[tuple[str, npt.NDArray[Any], npt.NDArray[Any]]],
+    words: tuple[str, str],
+    *,
+    log_x: bool = False,
+) -> Html:
+    """Steps of one quantity over another, for up to three named series (name, x, y), the first being ours."""
+
+    def draw(figure: "Figure") -> None:
+        axes = figure.subplots()
+        for (name, x, y), (colour, dashes) in zip(series, _LINES, strict=False):
+            axes.plot(*_fewer(x, y), dashes, color=colour, linewidth=1.6, drawstyle="steps-post", label=name)
+        axes.set(xlabel=words[0], ylabel=words[1], xscale="log" if log_x else "linear")
+        _name_ticks(axes, x=True, y=True, whole=False)
+        if len(series) > 1:
+            figure.legend(loc="outside upper left", ncols=len(series), frameon=False, handlelength=1.4)
+
+    return _drawn(key, label, 240, draw)
+
+
+def _fewer(x: npt.NDArray[Any], y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], npt.NDArray[Any]]:
+    """At most so many points that a picture can show, the last one among them."""
+    chosen = np.unique(np.linspace(0, len(x) - 1, min(len(x), _MOST_POINTS)).round().astype(np.int64))
+    return x[chosen], y[chosen]
+
+
 def heat_map(key: str, label: str, matrix: npt.NDArray[np.float64], darkest: float) -> Html:
     """The sizes of correlations, from white at none to black at `darkest` and above, as in [5], Fig. 5."""
     shades = np.round(np.clip(_shrunk(np.abs(np.nan_to_num(matrix))) / darkest, 0, 1) * 32) / 32
@@ -219,8 +248,8 @@ def _shrunk(matrix: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
     return means
 
 
-def _name_ticks(axes: "Axes", x: bool = False, y: bool = False) -> None:
-    """Write 1k for 1,000 on these axes, and draw the lines of the grid."""
+def _name_ticks(axes: "Axes", x: bool = False, y: bool = False, whole: bool = True) -> None:
+    """Write 1k for 1,000 on these axes, at whole numbers unless said otherwise, and draw a grid."""
     from matplotlib.ticker import LogLocator, MaxNLocator, NullLocator
 
     for wanted, axis, scale in ((x, axes.xaxis, axes.get_xscale()), (y, axes.yaxis, axes.get_yscale())):
@@ -231,6 +260,6 @@ def _name_ticks(axes: "Axes", x: bool = False, y: bool = False) -> None:
             axis.set_major_locator(LogLocator(numticks=7, subs=(1, 2, 5) if most < 100 * least else (1,)))
             axis.set_minor_locator(NullLocator())
         else:
-            axis.set_major_locator(MaxNLocator(6, integer=True))
+            axis.set_major_locator(MaxNLocator(6, integer=whole))
         axis.set_major_formatter(tick)
         axis.grid(True, linewidth=0.6)

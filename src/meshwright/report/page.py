@@ -1,6 +1,6 @@
 """The pages as files: written whole, or not at all."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from importlib import resources
 from pathlib import Path
@@ -9,6 +9,7 @@ from typing import Any
 from uuid import uuid4
 
 from meshwright.model.dataset import writing
+from meshwright.report.churn import Run, churn_header, churn_sections
 from meshwright.report.contents import Contents
 from meshwright.report.distributions import correlation, distributions
 from meshwright.report.glossary import glossary
@@ -28,6 +29,10 @@ _SECTIONS = {
     "interests": "The interests",
     "correlation": "Correlation",
     "overlay": "The overlay",
+    "degrees": "Degrees",
+    "sizes": "Repair sizes",
+    "times": "Times",
+    "policies": "In numbers",
     "making": "How it was made",
     "reading": "How to read this",
 }
@@ -67,6 +72,16 @@ def profile_page(profile: Mapping[str, Any], title: str = "Profile") -> str:
         "reading": glossary("interests"),
     }
     return _page(title, _profile_header(profile, title), body)
+
+
+def write_churn_page(path: Path, title: str, runs: Sequence[Run], parameters: Mapping[str, Any]) -> None:
+    """Write the page of what churn did to an overlay to `path`, in place of what is there."""
+    _write(path, churn_page(title, runs, parameters))
+
+
+def churn_page(title: str, runs: Sequence[Run], parameters: Mapping[str, Any]) -> str:
+    """What churn did to an overlay, as HTML in the style of the report; the first run is what it is about."""
+    return _page(title, churn_header(title, runs), churn_sections(runs, parameters))
 
 
 def _profile_header(profile: Mapping[str, Any], title: str) -> Html:

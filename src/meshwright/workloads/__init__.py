@@ -1,7 +1,8 @@
-"""Interests made up by a law: topics by popularity, or nodes and topics by place."""
+"""Interests made up by a law: topics by popularity, or nodes and topics by place; and churn among them."""
 
 from meshwright.workloads.sizes import Sizes
 from meshwright.workloads.spatial import grid
 from meshwright.workloads.synthetic import expo, unif, zipf
+from meshwright.workloads.traces import churn, session_churn
 
-__all__ = ["Sizes", "expo", "grid", "unif", "zipf"]
+__all__ = ["Sizes", "churn", "expo", "grid", "session_churn", "unif", "zipf"]

@@ -1,0 +1,130 @@
+"""Session tables: when each node of some network was there."""
+
+import csv
+import io
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from meshwright.errors import InputError
+from meshwright.model.files import reading
+
+BY_TIME = ("node", "start", "end")
+BY_SNAPSHOT = ("node", "first_snapshot", "last_snapshot")
+SNAPSHOTS = ("snapshot", "unix_time")
+_GREATEST = 2**63 - 1
+
+
+class Session(NamedTuple):
+    """A node is there from `start` on, and is gone at `end`; it stays where that is None."""
+
+    node: str
+    start: int
+    end: int | None
+
+
+def read_sessions(path: str | Path, snapshots: str | Path | None = None) -> list[Session]:
+    """The sessions of a CSV file (`.gz` too), in the order of its rows.
+
+    Its columns are `node, start, end`, where an empty `end` is one that never came; or `node`,
+    `first_snapshot` and `last_snapshot`, where a node was seen in all snapshots from the first to the last.
+    Such a session starts at the time of its first snapshot, and ends at that of the snapshot after its last,
+    in which the node was not seen; one up to the last snapshot of all has no end. Times of snapshots are in
+    the file `snapshots`, with columns `snapshot, unix_time`; without it, they are the snapshots' numbers.
+    Other columns are left alone. A row that can't be right is refused with its number.
+    """
+    path = Path(path)
+    with reading(path):
+        header, rows = _open(path)
+        by_time = set(BY_TIME) <= set(header)
+        if by_time and snapshots is not None:
+            raise InputError(f"{path} has times of its own; leave {snapshots} out")
+        wanted = BY_TIME if by_time else BY_SNAPSHOT
+        found = list(_picked(path, header, rows, wanted))
+    if by_time:
+        return [_by_time(where, *cells) for where, cells in found]
+    seen = [(where, node, _whole(where, first), _whole(where, last)) for where, (node, first, last) in found]
+    times = _times(Path(snapshots)) if snapshots is not None else None
+    return _from_snapshots(seen, times)
+
+
+def _open(path: Path) -> tuple[list[str], Iterator[list[str]]]:
+    with pa.input_stream(str(path), compression="detect") as stream:
+        text = io.StringIO(stream.read().decode("utf-8-sig"), newline="")
+    rows = csv.reader(text)
+    return next(rows, []), rows
+
+
+def _picked(
+    path: Path, header: Sequence[str], rows: Iterator[list[str]], wanted: Sequence[str]
+) -> Iterator[tuple[str, list[str]]]:
+    """Of each row its place in words, and the cells of the columns that are wanted."""
+    missing = [name for name in wanted if name not in header]
+    if missing:
+        raise InputError(
+            f"{path} has no column {missing[0]!r}; its columns are {', '.join(header) or 'none'}, and it "
+            f"needs {', '.join(wanted)}"
+        )
+    places = [header.index(name) for name in wanted]
+    for number, row in enumerate(rows, 1):
+        if not row:
+            continue
+        if len(row) != len(header):
+            raise InputError(f"{path}, row {number} has {len(row)} cells, and the header {len(header)}")
+        yield f"{path}, row {number}", [row[at] for at in places]
+
+
+def _session(where: str, node: str, start: int, end: int | None) -> Session:
+    if not node:
+        raise InputError(f"{where} names no node")
+    if end is not None and end <= start:
+        raise InputError(f"{where}: the session of {node!r} ends at {end}, and starts at {start} only")
+    return Session(node, start, end)
+
+
+def _whole(where: str, text: str) -> int:
+    try:
+        number = int(text)
+    except ValueError:
+        number = -1
+    if not 0 <= number <= _GREATEST:
+        raise InputError(f"{where} has {text!r} where a whole number from 0 on belongs")
+    return number
+
+
+def _by_time(where: str, node: str, start: str, end: str) -> Session:
+    return _session(where, node, _whole(where, start), _whole(where, end) if end else None)
+
+
+def _times(path: Path) -> dict[int, int]:
+    with reading(path):
+        header, rows = _open(path)
+        found = [
+            (where, _whole(where, number), _whole(where, time))
+            for where, (number, time) in _picked(path, header, rows, SNAPSHOTS)
+        ]
+    times: dict[int, int] = {}
+    for where, number, time in found:
+        if times and (number != next(reversed(times)) + 1 or time <= next(reversed(times.values()))):
+            raise InputError(f"{where}: snapshots and their times must rise, the former by one")
+        times[number] = time
+    return times
+
+
+def _from_snapshots(
+    seen: Sequence[tuple[str, str, int, int]], times: Mapping[int, int] | None
+) -> list[Session]:
+    last_of_all = max(times or (last for *_, last in seen), default=0)
+    time_of: Callable[[int], int | None] = times.get if times is not None else lambda number: number
+    sessions = []
+    for where, node, first, last in seen:
+        start = time_of(first)
+        end = None if last == last_of_all else time_of(last + 1)
+        if start is None or last > last_of_all:
+            raise InputError(f"{where} names snapshot {first} to {last}, of which one has no time")
+        if last < first:
+            raise InputError(f"{where}: the last snapshot of {node!r} is {last}, before its first, {first}")
+        sessions.append(_session(where, node, start, end))
+    return sessions

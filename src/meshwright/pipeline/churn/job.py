@@ -1,0 +1,177 @@
+"""Maintaining a local dataset's overlay through some churn, in this process."""
+
+import shutil
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from meshwright.maintain.journal import Journal
+from meshwright.maintain.maintainer import Maintainer
+from meshwright.maintain.recording import SCHEMAS, Recording, read_recorded
+from meshwright.maintain.repairs import Repair
+from meshwright.maintain.steps import Step
+from meshwright.model import overlay_tables
+from meshwright.model.churn import Event
+from meshwright.model.dataset import (
+    LEFT_BEHIND,
+    draft,
+    make_manifest,
+    remove_folder,
+    write_manifest,
+    write_tables,
+    writing,
+)
+from meshwright.model.overlay import Overlay
+from meshwright.pipeline.churn.source import ChurnSource, batches
+from meshwright.pipeline.churn.summary import summary, tried, write_page
+from meshwright.progress import Progress, StageTimer, stage
+
+_ROWS_AT_ONCE = 50_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChurnPlan:
+    """How events are applied.
+
+    Attributes:
+        options: of the maintainer, `policy` among them.
+        seed: for the maintainer, and for events that are made up.
+        together: whether events of equal times are one batch, with one repair.
+        strict: whether an event that can't be applied ends it all, or is put aside.
+        journal: the folder of the journal; without one, what is not finished leaves no trace.
+        journal_options: `sync` and `compact_after`.
+        report: where to write a page with pictures, if anywhere.
+        compare: policies that are tried on the same events for that page.
+    """
+
+    options: Mapping[str, Any]
+    seed: int = 0
+    together: bool = False
+    strict: bool = False
+    journal: Path | None = None
+    journal_options: Mapping[str, Any] = field(default_factory=dict)
+    report: Path | None = None
+    compare: Sequence[str] = ()
+
+
+class _Work(NamedTuple):
+    """A maintainer, where it takes down what it does, and how to put that on disk."""
+
+    live: Maintainer
+    recording: Recording
+    settle: Callable[[], None]
+
+
+def churn_here(
+    dataset: Path,
+    out: Path,
+    source: ChurnSource,
+    plan: ChurnPlan,
+    *,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Apply events to the overlay of a dataset, and write the overlay as it is then; gives the manifest.
+
+    Beside the tables of an overlay, `out` has `changes/` and `repairs/`, and `rejected/` where events were
+    put aside. With a journal, events that it has applied before are passed over, and what came of them is in
+    the tables as well: the same call, after whatever ended an earlier one, gives what that one would have.
+    """
+    timer = StageTimer(progress)
+    with draft(out.absolute(), force) as folder:
+        with stage(timer, "read"):
+            overlay = Overlay.read(dataset)
+            trace = source.load(overlay.interests, plan.seed)
+        groups = batches(trace.events, plan.together)
+        with _working(overlay, plan, folder, timer) as work:
+            repeated = _apply(work, groups, not plan.strict, timer)
+            result = work.live.overlay
+            rejected = _bring(work.recording, folder)
+        repairs = read_recorded(folder, "repairs")
+        found = {"repeated": repeated, "rejected": rejected, **summary(repairs)}
+        made_by = _made_by(dataset, source, plan)
+        if plan.report is not None:
+            others = {
+                policy: tried(overlay, groups, {**plan.options, "policy": policy}, plan.seed, timer)
+                for policy in plan.compare
+            }
+            policy = result.facts["maintained"]["policy"]
+            write_page(plan.report, {policy: repairs, **others}, {**made_by, **trace.facts, **found})
+        write_tables(folder, overlay_tables.tables(result), timer)
+        made_by["seconds"] = {name: round(seconds, 3) for name, seconds in timer.seconds.items()}
+        extras = {name: read_recorded(folder, name).num_rows for name in ("changes", "repairs")}
+        facts = {**result.facts, **trace.facts, **found}
+        counts = overlay_tables.counts(result)
+        manifest = make_manifest("overlay", counts, facts, extras, made_by)
+        write_manifest(folder, manifest)
+    return manifest
+
+
+@contextmanager
+def _working(overlay: Overlay, plan: ChurnPlan, folder: Path, progress: Progress) -> Iterator[_Work]:
+    if plan.journal is None:
+        recording = Recording(folder)
+        recording.open()
+        live = Maintainer(overlay, seed=plan.seed, progress=progress, **plan.options)
+        recording.follow(Step(), live.start)
+        live.tell(_HandsOn(recording))
+        yield _Work(live, recording, recording.settle)
+        return
+    recording = Recording(plan.journal)
+    how: dict[str, Any] = {"seed": plan.seed, **plan.options, **plan.journal_options}
+    with Journal(plan.journal, overlay, follower=recording, progress=progress, **how) as journal:
+        yield _Work(journal.live, recording, journal.settle)
+
+
+class _HandsOn:
+    """A witness that tells a recording of what was done."""
+
+    def __init__(self, recording: Recording) -> None:
+        self.after: Callable[[Step, Repair], None] = recording.follow
+
+    def before(self, step: Step) -> None:
+        """Nothing: without a journal nothing has to last."""
+
+
+def _apply(work: _Work, groups: Sequence[Sequence[Event]], lenient: bool, progress: Progress) -> int:
+    """Apply all events; gives how many were passed over, since their ids were known."""
+    repeated = done = 0
+    with stage(progress, "churn", sum(map(len, groups))) as advance:
+        for events in groups:
+            repeated += work.live.apply(events, lenient=lenient).repeated
+            done += len(events)
+            advance(done)
+            if work.recording.pending > _ROWS_AT_ONCE:
+                work.settle()
+        work.settle()
+    return repeated
+
+
+def _bring(recording: Recording, folder: Path) -> int:
+    """Put the tables of a recording into a dataset; gives how many rows were rejected."""
+    with writing(folder):
+        if recording.folder != folder:
+            for name in SCHEMAS:
+                shutil.copytree(recording.folder / name, folder / name)
+        rejected: int = read_recorded(folder, LEFT_BEHIND).num_rows
+        if not rejected:
+            remove_folder(folder / LEFT_BEHIND)
+    return rejected
+
+
+def _made_by(dataset: Path, source: ChurnSource, plan: ChurnPlan) -> dict[str, Any]:
+    files = [dataset, source.events, source.sessions, source.snapshots]
+    return {
+        "command": "churn",
+        "options": {
+            **plan.options,
+            "rounds": source.rounds,
+            "together": plan.together,
+            "strict": plan.strict,
+        },
+        "seed": plan.seed,
+        "journal": None if plan.journal is None else str(plan.journal),
+        "inputs": [str(path) for path in files if path is not None],
+    }

@@ -1,0 +1,170 @@
+"""What churn did to an overlay: degrees as it went on, what repairs changed, and how long they took."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from meshwright.report.figures import lines
+from meshwright.report.markup import Html, as_text, figure, name, section, table, tag, tiles
+from meshwright.report.numbers import count, decimal, percent
+
+Floats = npt.NDArray[np.float64]
+Series = tuple[str, npt.NDArray[Any], npt.NDArray[Any]]
+
+_EXPLANATION = (
+    "A repair changes links: it opens those that connect topics again, and closes those of nodes that left, "
+    "or of topics given up. Of a rebuild, those count that the old overlay and the new one do not share."
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """What one policy did, a number for each repair.
+
+    Attributes:
+        policy: its name.
+        kinds: what was repaired: join, leave, subscribe, unsubscribe, or batch.
+        changes: links opened and closed.
+        before: links before it.
+        repair_seconds: until all topics were connected again.
+        backup_seconds: for choosing backups afterwards.
+        maximum: the most links of a node after it.
+        average: links a node after it.
+    """
+
+    policy: str
+    kinds: npt.NDArray[np.str_]
+    changes: Floats
+    before: Floats
+    repair_seconds: Floats
+    backup_seconds: Floats
+    maximum: Floats
+    average: Floats
+
+
+def run_of(policy: str, repairs: pa.Table) -> Run:
+    """Of a table as `repairs/` holds; what came before the first event is left out."""
+    repairs = repairs.filter(pa.compute.greater(repairs["events"], 0))
+    columns = {field: repairs[field].to_numpy().astype(np.float64) for field in _COLUMNS}
+    causes = zip(repairs["cause"].to_pylist(), repairs["events"].to_pylist(), strict=True)
+    return Run(
+        policy=policy,
+        kinds=np.array(
+            [cause.partition(" ")[0] if events == 1 else "batch" for cause, events in causes], np.str_
+        ),
+        changes=columns["opened"] + columns["closed"],
+        before=columns["links"] - columns["opened"] + columns["closed"],
+        repair_seconds=columns["repair_seconds"],
+        backup_seconds=columns["backup_seconds"],
+        maximum=columns["maximum_degree"],
+        average=columns["average_degree"],
+    )
+
+
+_COLUMNS = (
+    "opened",
+    "closed",
+    "links",
+    "repair_seconds",
+    "backup_seconds",
+    "maximum_degree",
+    "average_degree",
+)
+
+
+def churn_header(title: str, runs: Sequence[Run]) -> Html:
+    """The heading, and the numbers that matter."""
+    ours = runs[0]
+    numbers = [(count(len(ours.changes)), "repairs")]
+    if len(ours.changes):
+        numbers += [
+            (decimal(float(ours.changes.mean())), "links changed by one, on average"),
+            (_milliseconds(np.median(ours.repair_seconds)), "until topics are connected, in the median"),
+            (decimal(ours.average[-1]), "links a node at the end"),
+            (count(int(ours.maximum[-1])), "the most links of a node"),
+        ]
+    eyebrow = tag("p", "Meshwright churn", class_="eyebrow")
+    return tag("header", eyebrow, tag("h1", name(title, 120)), tiles(numbers))
+
+
+def churn_sections(runs: Sequence[Run], parameters: Mapping[str, Any]) -> dict[str, Html]:
+    """The sections of the page; without repairs there is little to tell."""
+    rows = [(key, as_text(value)) for key, value in parameters.items()]
+    making = section("making", "How it was made", table("Parameters", ("what", "value"), rows))
+    there = [run for run in runs if len(run.changes)]
+    if not there:
+        return {"making": making}
+    return {
+        "degrees": section("degrees", "Degrees", tag("div", *_degrees(there), class_="pair")),
+        "sizes": section("sizes", "Repair sizes", tag("p", _EXPLANATION), *_sizes(there)),
+        "times": section("times", "Times", *_times(there)),
+        "policies": section("policies", "In numbers", *_numbers(there)),
+        "making": making,
+    }
+
+
+def _degrees(runs: Sequence[Run]) -> Iterator[Html]:
+    for key, values, words in (
+        ("maximum", [run.maximum for run in runs], "the most links of a node"),
+        ("average", [run.average for run in runs], "links a node"),
+    ):
+        series = [
+            (run.policy, np.arange(1, len(own) + 1), own) for run, own in zip(runs, values, strict=True)
+        ]
+        ends = "; ".join(f"{policy} ends at {decimal(own[-1])}" for policy, _, own in series)
+        picture = lines(f"degree-{key}", f"Lines: {words}. {ends}.", series, ("repairs", words))
+        yield figure(picture, f"{words[0].upper()}{words[1:]} as it went on: {ends}.")
+
+
+def _sizes(runs: Sequence[Run]) -> Iterator[Html]:
+    series = [_cumulative(run.policy, np.maximum(run.changes, 0.5)) for run in runs]
+    means = "; ".join(f"{run.policy} {decimal(float(run.changes.mean()))}" for run in runs)
+    words = ("links changed, on a logarithmic scale", "share of repairs, %")
+    picture = lines("sizes", f"Shares of repairs. On average {means}.", series, words, log_x=True)
+    yield figure(picture, f"The share of repairs that change at most so many links. On average: {means}.")
+
+
+def _times(runs: Sequence[Run]) -> Iterator[Html]:
+    series = [_cumulative(run.policy, 1e3 * np.maximum(run.repair_seconds, 1e-6)) for run in runs]
+    medians = "; ".join(f"{run.policy} {_milliseconds(np.median(run.repair_seconds))}" for run in runs)
+    words = ("milliseconds, on a logarithmic scale", "share of repairs, %")
+    picture = lines("times", f"Shares of repairs. In the median {medians}.", series, words, log_x=True)
+    caption = "The share of repairs that take at most so long until every topic is connected"
+    yield figure(picture, f"{caption}. In the median: {medians}.")
+
+
+def _cumulative(policy: str, values: Floats) -> Series:
+    return policy, np.sort(values), 100 * np.arange(1, len(values) + 1) / len(values)
+
+
+def _numbers(runs: Sequence[Run]) -> Iterator[Html]:
+    headings = ("policy, event", "repairs", "links changed", "of all links", "median", "99%", "backups")
+    rows = []
+    for run in runs:
+        rows += [(f"{run.policy}, {kind}", *_row(run, run.kinds == kind)) for kind in np.unique(run.kinds)]
+    yield table("Repairs by policy and event", headings, rows, {1, 2, 3, 4, 5, 6})
+    yield tag(
+        "p",
+        "Links changed, and what share of all links that is, are means. The median and 99% are of the time "
+        "until every topic is connected again; backups are chosen afterwards, and take a mean of that long.",
+    )
+
+
+def _row(run: Run, own: npt.NDArray[np.bool_]) -> tuple[str, ...]:
+    seconds, changes = run.repair_seconds[own], run.changes[own]
+    return (
+        count(int(own.sum())),
+        decimal(float(changes.mean())),
+        percent(float((changes / np.maximum(run.before[own], 1)).mean())),
+        _milliseconds(np.median(seconds)),
+        _milliseconds(np.quantile(seconds, 0.99)),
+        _milliseconds(run.backup_seconds[own].mean()),
+    )
+
+
+def _milliseconds(seconds: float) -> str:
+    return f"{decimal(1e3 * float(seconds))} ms"

@@ -1,0 +1,220 @@
+import json
+import sys
+
+import pyarrow.parquet as pq
+import pytest
+
+import meshwright as mw
+from meshwright.cli import main
+from meshwright.model.event_files import as_line
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Call the command line in this process; returns (exit code, stdout, stderr)."""
+
+    def call(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["meshwright", "churn", *map(str, words)])
+        code = main()
+        out, err = capsys.readouterr()
+        return code, out, err
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def overlay(tmp_path_factory):
+    path = tmp_path_factory.mktemp("churn") / "overlay"
+    mw.build(mw.workloads.unif(60, 12, subscriptions=4, seed=1), "low-oda").write(path)
+    return path
+
+
+def write_lines(path, events, rest=""):
+    path.write_text("".join(as_line(event) + "\n" for event in events) + rest)
+    return path
+
+
+def table(folder, name):
+    return pq.read_table(folder / name).to_pylist()
+
+
+def links(overlay):
+    names = overlay.interests.nodes.to_pylist()
+    return {(names[u], names[v]) for u, v in overlay.edges.tolist()}
+
+
+def replayed(start, changes):
+    """The links of a deployer who does what the changes say."""
+    found = links(start)
+    for row in changes:
+        link = (row["source"], row["target"])
+        assert (link in found) == (row["action"] == "close")
+        found ^= {link}
+    return found
+
+
+@pytest.mark.parametrize("policy", ["shadow", "naive", "rebuild"])
+def test_the_changes_lead_from_the_overlay_to_the_one_that_is_written(run, overlay, tmp_path, policy):
+    code, out, err = run(overlay, "--rounds", 30, "--policy", policy, "--out", tmp_path / "o", "--json")
+    assert (code, err) == (0, "")
+    said = json.loads(out)
+    result = mw.Overlay.read(tmp_path / "o")
+    assert mw.evaluate(result).topic_connected
+    changes = table(tmp_path / "o", "changes")
+    assert replayed(mw.Overlay.read(overlay), changes) == links(result)
+    assert said["kind"] == "overlay"
+    assert said["edges"] == len(result)
+    assert said["facts"]["events"] == said["facts"]["revision"] == 30
+    assert said["facts"]["opened"] + said["facts"]["closed"] == len(changes) == said["tables"]["changes"]
+    assert said["options"]["policy"] == policy
+    assert len(table(tmp_path / "o", "repairs")) == 31
+    assert not (tmp_path / "o" / "rejected").exists()
+
+
+def test_the_same_seed_gives_the_same_with_and_without_a_journal(run, overlay, tmp_path):
+    for name, more in (("a", ()), ("b", ()), ("c", ("--journal", tmp_path / "j", "--compact-after", 7))):
+        code, _, _ = run(overlay, "--rounds", 20, "--seed", 4, "--out", tmp_path / name, *more)
+        assert code == 0
+    one, same, journaled = (mw.Overlay.read(tmp_path / name) for name in "abc")
+    assert one.interests == same.interests == journaled.interests
+    assert links(one) == links(same) == links(journaled)
+    assert one.tables["changes"] == same.tables["changes"] == journaled.tables["changes"]
+
+
+def test_with_a_journal_a_second_run_goes_on_and_tells_everything(run, overlay, tmp_path):
+    events = mw.workloads.churn(mw.Overlay.read(overlay).interests, 24)
+    file = write_lines(tmp_path / "e.jsonl", events[:10])
+    run(overlay, "--events", file, "--journal", tmp_path / "j", "--out", tmp_path / "first")
+    write_lines(file, events)
+    code, out, _ = run(
+        overlay, "--events", file, "--journal", tmp_path / "j", "--out", tmp_path / "second", "--json"
+    )
+    assert code == 0
+    assert json.loads(out)["facts"]["repeated"] == 10
+    run(overlay, "--events", file, "--out", tmp_path / "whole")
+    second, whole = (mw.Overlay.read(tmp_path / name) for name in ("second", "whole"))
+    assert links(second) == links(whole)
+    assert second.tables["changes"] == whole.tables["changes"]
+
+
+def test_events_that_cannot_be_applied_are_put_aside_with_the_reason(run, overlay, tmp_path):
+    events = [
+        mw.Event(1, "leave", "nobody"),
+        mw.Event(2, "join", "n00", ("t01",)),
+        mw.Event(3, "subscribe", "n00", tuple(mw.Overlay.read(overlay).interests.topics_of("n00"))),
+        mw.Event(4, "join", "bare"),
+        mw.Event(5, "unsubscribe", "n01", ("no such topic",)),
+    ]
+    file = write_lines(tmp_path / "e.jsonl", events)
+    code, out, _ = run(overlay, "--events", file, "--out", tmp_path / "o")
+    assert code == 0
+    assert "2 events were put aside" in out
+    rejected = table(tmp_path / "o", "rejected")
+    assert [row["at"] for row in rejected] == [1, 2]
+    assert "'nobody' leaves, but is not there" in rejected[0]["reason"]
+    assert json.loads(rejected[1]["text"])["node"] == "n00"
+    result = mw.Overlay.read(tmp_path / "o")
+    assert links(result) == links(mw.Overlay.read(overlay))
+    assert "bare" in result.interests.nodes.to_pylist()
+
+
+def test_events_put_aside_stay_aside_when_a_journal_goes_on(run, overlay, tmp_path):
+    """What could not be applied then could be now: it is still not applied."""
+    events = [mw.Event(1, "leave", "x"), mw.Event(2, "join", "x", ("t01",))]
+    file = write_lines(tmp_path / "e.jsonl", events)
+    for name in ("first", "second"):
+        run(overlay, "--events", file, "--journal", tmp_path / "j", "--out", tmp_path / name)
+    assert "x" in mw.Overlay.read(tmp_path / "second").interests.nodes.to_pylist()
+    assert len(table(tmp_path / "second", "rejected")) == 1
+
+
+def test_strict_ends_at_the_first_event_that_cannot_be_applied(run, overlay, tmp_path):
+    file = write_lines(tmp_path / "e.jsonl", [mw.Event(1, "leave", "nobody")])
+    code, out, err = run(overlay, "--events", file, "--strict", "--out", tmp_path / "o")
+    assert (code, out) == (2, "")
+    assert "'nobody' leaves, but is not there" in err
+    assert not (tmp_path / "o").exists()
+
+
+def test_times_out_of_order_are_sorted_and_a_torn_line_is_told_of(run, overlay, tmp_path):
+    events = [mw.Event(5, "leave", "n02"), mw.Event(3, "leave", "n01"), mw.Event(3, "leave", "n00")]
+    file = write_lines(tmp_path / "e.jsonl", events, '{"at": 9, "event": "lea')
+    code, out, _ = run(overlay, "--events", file, "--out", tmp_path / "o")
+    assert code == 0
+    assert "2 events came out of order" in out
+    assert "1 last lines were not finished" in out
+    causes = [row["cause"] for row in table(tmp_path / "o", "repairs")]
+    assert causes == ["start", "leave n01", "leave n00", "leave n02"]
+
+
+def test_together_makes_one_repair_of_events_of_equal_times(run, overlay, tmp_path):
+    events = [mw.Event(1, "leave", "n02"), mw.Event(1, "leave", "n01"), mw.Event(2, "leave", "n00")]
+    file = write_lines(tmp_path / "e.jsonl", events)
+    run(overlay, "--events", file, "--together", "--out", tmp_path / "o")
+    repairs = table(tmp_path / "o", "repairs")
+    assert [(row["revision"], row["events"]) for row in repairs] == [(0, 0), (2, 2), (3, 1)]
+
+
+def test_sessions_are_events_too(run, overlay, tmp_path):
+    (tmp_path / "s.csv").write_text("node,first_snapshot,last_snapshot\nn00,0,0\nx,0,1\ny,1,2\n")
+    (tmp_path / "t.csv").write_text("snapshot,unix_time\n0,100\n1,130\n2,170\n")
+    words = ("--sessions", tmp_path / "s.csv", "--snapshots", tmp_path / "t.csv")
+    code, _, _ = run(overlay, *words, "--out", tmp_path / "o")
+    assert code == 0
+    repairs = table(tmp_path / "o", "repairs")
+    assert [(row["at"], row["cause"]) for row in repairs[1:]] == [
+        (100, "join x"),
+        (130, "leave n00"),
+        (130, "join y"),
+        (170, "leave x"),
+    ]
+
+
+def test_the_page_shows_the_policies_side_by_side(run, overlay, tmp_path):
+    words = ("--rounds", 8, "--report", tmp_path / "churn.html", "--compare", "naive", "--compare", "rebuild")
+    assert run(overlay, *words, "--out", tmp_path / "o")[0] == 0
+    page = (tmp_path / "churn.html").read_text()
+    assert page.count("<svg") == 4
+    for policy in ("shadow", "naive", "rebuild"):
+        assert f"{policy}, leave" in page
+
+
+def test_a_journal_of_another_overlay_is_refused_and_nothing_is_written(run, overlay, tmp_path):
+    run(overlay, "--rounds", 2, "--journal", tmp_path / "j", "--out", tmp_path / "o")
+    other = tmp_path / "other"
+    mw.build(mw.workloads.unif(20, 5, subscriptions=2, seed=2), "low-oda").write(other)
+    code, _, err = run(other, "--rounds", 2, "--journal", tmp_path / "j", "--out", tmp_path / "p")
+    assert code == 2
+    assert "is the journal of another overlay" in err
+    assert not (tmp_path / "p").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((), "give one of --events PATH, --rounds N"),
+        (("--rounds", 2, "--events", "x.jsonl"), "give one of"),
+        (("--rounds", 2, "--snapshots", "x.csv"), "--snapshots tells the times of --sessions"),
+        (("--rounds", 2, "--policy", "best"), "choose one of shadow, naive, rebuild"),
+        (("--rounds", 2, "--compare", "naive"), "give --report FILE as well"),
+        (("--rounds", 2, "--report", "x.html", "--compare", "best"), "choose one of shadow"),
+        (("--rounds", 2, "--set", "coverage=0"), "coverage is 0"),
+        (("--rounds", 2, "--set", "policy=naive"), "there is no option 'policy' to set"),
+        (("--rounds", 2, "--sync", "sometimes"), "always, never, or milliseconds"),
+        (("--rounds", -2), "rounds is -2"),
+        (("--events", "nothing.jsonl"), "there is no such file"),
+    ],
+)
+def test_a_wrong_call_is_one_line(run, overlay, tmp_path, words, message):
+    code, out, err = run(overlay, *words, "--out", tmp_path / "o")
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
+    assert not (tmp_path / "o").exists()
+
+
+def test_interests_without_an_overlay_are_refused(run, tmp_path):
+    mw.workloads.unif(5, 3, subscriptions=1).write(tmp_path / "w")
+    code, _, err = run(tmp_path / "w", "--rounds", 1, "--out", tmp_path / "o")
+    assert code == 2
+    assert "kind 'interests'; give one of kind overlay" in err

@@ -1,0 +1,125 @@
+import shutil
+
+import pytest
+
+import meshwright as mw
+from meshwright.maintain.recording import Recording, parts_of, read_recorded, repairs_table
+from meshwright.maintain.steps import Step
+from tests.unit.maintain.journals import copied, events_for, small_overlay
+
+
+@pytest.fixture(scope="module")
+def overlay():
+    return small_overlay()
+
+
+def applied(overlay, changes):
+    """The links of an overlay after changes to it."""
+    names = overlay.interests.nodes.to_pylist()
+    links = {(names[u], names[v]) for u, v in overlay.edges.tolist()}
+    for row in changes.to_pylist():
+        link = (row["source"], row["target"])
+        assert (link in links) == (row["action"] == "close")
+        links ^= {link}
+    return links
+
+
+def links_of(live):
+    names = live.overlay.interests.nodes.to_pylist()
+    return {(names[u], names[v]) for u, v in live.overlay.edges.tolist()}
+
+
+def test_changes_lead_from_the_start_to_the_end_whatever_ended_the_process(tmp_path, overlay):
+    events = events_for(overlay, 24)
+    for start in range(0, 24, 4):
+        recording = Recording(tmp_path / "r")
+        journal = mw.Journal(tmp_path / "j", overlay, follower=recording, compact_after=7)
+        for event in events[start : start + 4]:
+            journal.live.apply([event])
+        if start % 8:
+            journal.settle()
+        journal.close()  # not settled: the next one has to hear of the steps again
+    with mw.Journal(tmp_path / "j", overlay, follower=Recording(tmp_path / "r")) as journal:
+        journal.settle()
+        changes, repairs = (read_recorded(tmp_path / "r", name) for name in ("changes", "repairs"))
+        assert applied(overlay, changes) == links_of(journal.live)
+    assert repairs["revision"].to_pylist() == list(range(25))
+    assert changes["revision"].to_pylist() == sorted(changes["revision"].to_pylist())
+
+
+def test_links_that_a_start_lacked_are_changes_too(tmp_path):
+    interests = mw.Interests.from_pairs([("a", "x"), ("b", "x")])
+    bare = mw.Overlay.from_edges(interests, [])
+    with mw.Journal(tmp_path / "j", bare, follower=Recording(tmp_path / "r")) as journal:
+        journal.live.leave("a")
+        journal.settle()
+    assert read_recorded(tmp_path / "r", "changes").to_pylist() == [
+        {"revision": 0, "at": None, "action": "open", "source": "a", "target": "b", "cause": "start"},
+        {"revision": 1, "at": 0, "action": "close", "source": "a", "target": "b", "cause": "leave a"},
+    ]
+
+
+def test_a_change_names_the_events_of_its_ends_and_refused_events_are_rejected(tmp_path):
+    interests = mw.Interests.from_pairs([("a", "x"), ("b", "x"), ("c", "x"), ("d", "y")])
+    overlay = mw.Overlay.from_edges(interests, [("a", "b"), ("b", "c")])
+    recording = Recording(tmp_path / "r")
+    recording.open()
+    live = mw.Maintainer(overlay)
+    events = (mw.Event(4, "leave", "b"), mw.Event(5, "join", "a"), mw.Event(6, "join", "e", ("y",)))
+    recording.follow(Step(events), live.apply(events, lenient=True))
+    recording.settle()
+    changes = read_recorded(tmp_path / "r", "changes").to_pylist()
+    assert [(row["action"], row["source"] + row["target"], row["cause"]) for row in changes] == [
+        ("open", "ac", "3 events"),
+        ("open", "de", "join e"),
+        ("close", "ab", "leave b"),
+        ("close", "bc", "leave b"),
+    ]
+    assert {row["at"] for row in changes} == {6}
+    (rejected,) = read_recorded(tmp_path / "r", "rejected").to_pylist()
+    assert rejected["at"] == 5
+    assert "is there already" in rejected["reason"]
+    assert '"node":"a"' in rejected["text"]
+
+
+def test_files_of_a_settle_that_was_cut_off_are_made_anew(tmp_path, overlay):
+    events = events_for(overlay, 6)
+    with mw.Journal(tmp_path / "j", overlay, follower=Recording(tmp_path / "r")) as journal:
+        for event in events:
+            journal.live.apply([event])
+        journal.settle()
+    for name in ("rejected", "repairs", "changes"):
+        cut = copied(tmp_path / "r", tmp_path / "cut")
+        for later in ("changes", "repairs", "rejected")[: 1 + ["changes", "repairs", "rejected"].index(name)]:
+            parts_of(cut / later)[-1].unlink()
+        shutil.rmtree(tmp_path / "k", ignore_errors=True)
+        shutil.copytree(tmp_path / "j", tmp_path / "k")
+        with mw.Journal(tmp_path / "k", overlay, follower=Recording(cut)) as journal:
+            journal.settle()
+        for table in ("changes", "rejected"):
+            assert read_recorded(cut, table) == read_recorded(tmp_path / "r", table)
+
+
+def test_a_recording_that_does_not_fit_its_journal_is_refused(tmp_path, overlay):
+    events = events_for(overlay, 4)
+    with mw.Journal(tmp_path / "j", overlay, follower=Recording(tmp_path / "r")) as journal:
+        journal.live.apply(events[:2])
+        copied(tmp_path / "j", tmp_path / "old")
+        copied(tmp_path / "r", tmp_path / "older")
+        journal.live.apply(events[2:])
+        journal.compact()
+    with pytest.raises(mw.DatasetError, match="what follows it ends at 4"):
+        mw.Journal(tmp_path / "old", overlay, follower=Recording(tmp_path / "r"))
+    with pytest.raises(mw.DatasetError, match="what follows it ends at 0"):
+        mw.Journal(tmp_path / "j", overlay, follower=Recording(tmp_path / "older"))
+
+
+def test_repairs_tell_what_they_left_behind(overlay):
+    live = mw.Maintainer(overlay)
+    steps = [(Step((event,)), live.apply([event])) for event in events_for(overlay, 10)]
+    rows = repairs_table(steps).to_pylist()
+    degrees = live.overlay.degrees()
+    assert rows[-1]["links"] == len(live.overlay)
+    assert rows[-1]["nodes"] == len(live)
+    assert rows[-1]["maximum_degree"] == degrees.max()
+    assert rows[-1]["average_degree"] == pytest.approx(degrees.mean())
