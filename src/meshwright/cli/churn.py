@@ -1,14 +1,17 @@
 """`meshwright churn`: an overlay kept topic-connected while nodes and interests come and go."""
 
 import typing
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from meshwright.cli.common import (
+    Conf,
     Force,
     Json,
+    Master,
     Out,
     Seed,
     Settings,
@@ -17,6 +20,7 @@ from meshwright.cli.common import (
     print_table,
     progress_bar,
 )
+from meshwright.cli.streaming import follow_stream, refuse_given
 from meshwright.errors import OptionError
 
 if TYPE_CHECKING:
@@ -35,6 +39,8 @@ _EPILOG = """**Examples**
 `meshwright churn overlay --sessions sessions.csv.gz --snapshots snapshots.csv.gz --together --out later`
 
 `meshwright churn overlay --events e.parquet --policy shadow --set coverage=2 --set degree_of=shadows --out o`
+
+`meshwright churn overlay --stream incoming --out live`, until Ctrl-C; with `--once`, what is there.
 
 An event is a line `{"at": 1, "event": "join", "node": "b9", "topics": ["news"]}`; the others are leave,
 subscribe and unsubscribe. See docs/churn.md.
@@ -68,6 +74,22 @@ def churn(
         Path | None,
         typer.Option(metavar="PATH", help="With --sessions: a CSV of snapshot, unix_time."),
     ] = None,
+    stream: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help="Instead: a folder in which files of events appear, followed with Spark until Ctrl-C.",
+        ),
+    ] = None,
+    once: Annotated[
+        bool, typer.Option("--once", help="With --stream: end when all that is there is done.")
+    ] = False,
+    every: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="With --stream: how often to look; 1.")
+    ] = None,
+    files_a_batch: Annotated[
+        int | None, typer.Option(metavar="N", help="With --stream: the most files at a time; 100.")
+    ] = None,
     policy: Annotated[
         str, typer.Option(metavar="NAME", help="What a repair may link: shadow, naive or rebuild.")
     ] = "shadow",
@@ -80,12 +102,16 @@ def churn(
     ] = False,
     journal: Annotated[
         Path | None,
-        typer.Option(metavar="DIR", help="Keep what is done there, and go on from it after a crash."),
+        typer.Option(
+            metavar="DIR",
+            help="Keep what is done there, and go on from it after a crash; with --stream OUT/journal.",
+            show_default=False,
+        ),
     ] = None,
     sync: Annotated[
-        str,
-        typer.Option(metavar="always|never|MS", help="When the journal is forced to disk."),
-    ] = "always",
+        str | None,
+        typer.Option(metavar="always|never|MS", help="When the journal is forced to disk; always."),
+    ] = None,
     compact_after: Annotated[
         int, typer.Option(metavar="N", help="Events after which the journal is compacted.")
     ] = 5_000,
@@ -99,20 +125,57 @@ def churn(
     seed: Seed = 0,
     force: Force = False,
     as_json: Json = False,
+    master: Master = None,
+    conf: Conf = None,
 ) -> None:
     """Repair an overlay as nodes join and leave, and write it with all changes of links, in order."""
     from meshwright.model.dataset import check_free
     from meshwright.pipeline.churn.job import churn_here
     from meshwright.pipeline.churn.source import ChurnSource
 
+    options = {"policy": policy, **_settings(settings)}
+    check_options(options, compare or ())
+    here = {
+        "--events": events,
+        "--rounds": rounds,
+        "--sessions": sessions,
+        "--snapshots": snapshots,
+        "--strict": strict or None,
+        "--sync": sync,
+        "--report": report,
+        "--compare": compare or None,
+        "--force": force or None,
+    }
+    there = {
+        "--once": once or None,
+        "--every": every,
+        "--files-a-batch": files_a_batch,
+        "--master": master,
+        "--conf": conf or None,
+    }
+    if stream is not None:
+        refuse_given(here, "--stream")
+        follow_stream(
+            dataset,
+            source=stream,
+            out=out,
+            journal=journal,
+            settings={"options": options, "seed": seed, "together": together, "once": once}
+            | {"every": every, "files_a_batch": files_a_batch, "compact_after": compact_after},
+            master=master,
+            conf=conf,
+            as_json=as_json,
+        )
+        return
     source = ChurnSource(events=events, rounds=rounds, sessions=sessions, snapshots=snapshots)
+    refuse_given(there, "--events, --rounds or --sessions")
     plan = _plan(
-        options={"policy": policy, **_settings(settings)},
+        options=options,
         seed=seed,
         together=together,
         strict=strict,
         journal=journal,
-        journal_options={"sync": _sync(sync), "compact_after": compact_after},
+        journal_options={"sync": _sync(sync or "always"), "compact_after": compact_after},
         report=report,
         compare=tuple(compare or ()),
     )
@@ -125,14 +188,19 @@ def churn(
 
 
 def _plan(**given: Any) -> "ChurnPlan":
-    from meshwright.maintain.options import make_options
     from meshwright.pipeline.churn.job import ChurnPlan
 
     if given["compare"] and given["report"] is None:
         raise OptionError("--compare shows other policies in a page; give --report FILE as well")
-    for policy in (given["options"]["policy"], *given["compare"]):
-        make_options({**given["options"], "policy": policy})
     return ChurnPlan(**given)
+
+
+def check_options(options: dict[str, Any], policies: Iterable[str]) -> None:
+    """Refuse options of the maintainer that are out of range, before any work."""
+    from meshwright.maintain.options import make_options
+
+    for policy in (options["policy"], *policies):
+        make_options({**options, "policy": policy})
 
 
 def _settings(settings: list[str] | None) -> dict[str, Any]:

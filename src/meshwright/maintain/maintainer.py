@@ -121,6 +121,11 @@ class Maintainer:
         return overlay_of(self._state, self._nodes, self._topics, facts)
 
     @property
+    def link_count(self) -> int:
+        """How many links there are."""
+        return self._state.link_count
+
+    @property
     def average_degree(self) -> float:
         """How many links a node has on average, 0 without nodes."""
         return 2 * self._state.link_count / max(1, len(self._state.nodes))

@@ -63,7 +63,8 @@ class Recording:
     """The tables of what a maintainer did, in a folder; a `Follower` of a journal.
 
     Guarantee: the rows of a revision are there once, whatever happens, as long as the steps that are not
-    settled are followed again after a restart. A `settle` makes one file of each table, if there are steps.
+    settled are followed again after a restart. A `settle` makes one file of each table that has new rows,
+    and one of `changes/` whenever there were steps.
 
     Attributes:
         settled: the revision up to which all is on disk; None before anything is.
@@ -109,7 +110,8 @@ class Recording:
         first = 0 if self.settled is None else self.settled + 1
         for name, schema in SCHEMAS.items():
             part = self.folder / name / f"part-{first:012d}-{self._revision:012d}.parquet"
-            _write_part(part, pa.Table.from_pylist(self._rows[name], schema))
+            if self._rows[name] or name == _LAST:
+                write_part(part, pa.Table.from_pylist(self._rows[name], schema))
         self.settled = self._revision
         self._forget()
 
@@ -136,7 +138,8 @@ def _last_of(part: Path) -> int:
     return int(part.stem.rpartition("-")[2])
 
 
-def _write_part(path: Path, table: pa.Table) -> None:
+def write_part(path: Path, table: pa.Table) -> None:
+    """Write a file of a table, in place of what is there; on disk, and under its name, when this returns."""
     partial = path.with_name(f".{path.name}.partial")
     try:
         with writing(path):

@@ -70,12 +70,18 @@ def read_events(path: str | Path) -> EventLog:
     events: list[Event] = []
     for file in event_files(path):
         events += iterate_file(file, torn)
+    late = count_late(events)
+    events.sort(key=lambda event: event.at)
+    return EventLog(tuple(events), late, tuple(torn))
+
+
+def count_late(events: Iterable[Event]) -> int:
+    """How many events come after one of a later time."""
     latest, late = None, 0
     for event in events:
         late += latest is not None and event.at < latest
         latest = event.at if latest is None else max(latest, event.at)
-    events.sort(key=lambda event: event.at)
-    return EventLog(tuple(events), late, tuple(torn))
+    return late
 
 
 def event_files(path: Path) -> list[Path]:
@@ -105,7 +111,7 @@ def iterate_file(path: Path, torn: list[Torn]) -> Iterator[Event]:
 
 def _lines(path: Path, torn: list[Torn]) -> Iterator[Event]:
     with reading(path), pa.input_stream(str(path), compression="detect") as stream:
-        for number, line, ended in _cut(stream):
+        for number, line, ended in cut_lines(stream):
             if not line.strip():
                 continue
             try:
@@ -120,7 +126,7 @@ def _lines(path: Path, torn: list[Torn]) -> Iterator[Event]:
             yield from_row(row, f"{path}, line {number}")
 
 
-def _cut(stream: Any) -> Iterator[tuple[int, bytes, bool]]:
+def cut_lines(stream: Any) -> Iterator[tuple[int, bytes, bool]]:
     """The lines of a stream with their numbers, and whether each has an end."""
     rest, number = b"", 1
     while chunk := stream.read(1 << 20):

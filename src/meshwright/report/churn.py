@@ -100,9 +100,13 @@ def churn_sections(runs: Sequence[Run], parameters: Mapping[str, Any]) -> dict[s
         return {"making": making}
     return {
         "degrees": section("degrees", "Degrees", tag("div", *_degrees(there), class_="pair")),
-        "sizes": section("sizes", "Repair sizes", tag("p", _EXPLANATION), *_sizes(there)),
-        "times": section("times", "Times", *_times(there)),
-        "policies": section("policies", "In numbers", *_numbers(there)),
+        "repairs": section(
+            "repairs",
+            "Repairs",
+            tag("p", _EXPLANATION),
+            tag("div", _sizes(there), _times(there), class_="pair"),
+            *_numbers(there),
+        ),
         "making": making,
     }
 
@@ -120,21 +124,21 @@ def _degrees(runs: Sequence[Run]) -> Iterator[Html]:
         yield figure(picture, f"{words[0].upper()}{words[1:]} as it went on: {ends}.")
 
 
-def _sizes(runs: Sequence[Run]) -> Iterator[Html]:
+def _sizes(runs: Sequence[Run]) -> Html:
     series = [_cumulative(run.policy, np.maximum(run.changes, 0.5)) for run in runs]
     means = "; ".join(f"{run.policy} {decimal(float(run.changes.mean()))}" for run in runs)
     words = ("links changed, on a logarithmic scale", "share of repairs, %")
     picture = lines("sizes", f"Shares of repairs. On average {means}.", series, words, log_x=True)
-    yield figure(picture, f"The share of repairs that change at most so many links. On average: {means}.")
+    return figure(picture, f"The share of repairs that change at most so many links. On average: {means}.")
 
 
-def _times(runs: Sequence[Run]) -> Iterator[Html]:
+def _times(runs: Sequence[Run]) -> Html:
     series = [_cumulative(run.policy, 1e3 * np.maximum(run.repair_seconds, 1e-6)) for run in runs]
     medians = "; ".join(f"{run.policy} {_milliseconds(np.median(run.repair_seconds))}" for run in runs)
     words = ("milliseconds, on a logarithmic scale", "share of repairs, %")
     picture = lines("times", f"Shares of repairs. In the median {medians}.", series, words, log_x=True)
     caption = "The share of repairs that take at most so long until every topic is connected"
-    yield figure(picture, f"{caption}. In the median: {medians}.")
+    return figure(picture, f"{caption}. In the median: {medians}.")
 
 
 def _cumulative(policy: str, values: Floats) -> Series:

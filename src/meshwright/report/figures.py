@@ -209,7 +209,8 @@ def lines(
         for (name, x, y), (colour, dashes) in zip(series, _LINES, strict=False):
             axes.plot(*_fewer(x, y), dashes, color=colour, linewidth=1.6, drawstyle="steps-post", label=name)
         axes.set(xlabel=words[0], ylabel=words[1], xscale="log" if log_x else "linear")
-        _name_ticks(axes, x=True, y=True, whole=False)
+        whole = all((y == np.round(y)).all() for _, _, y in series)
+        _name_ticks(axes, x=True, y=True, whole=whole)
         if len(series) > 1:
             figure.legend(loc="outside upper left", ncols=len(series), frameon=False, handlelength=1.4)
 

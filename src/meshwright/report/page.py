@@ -30,9 +30,7 @@ _SECTIONS = {
     "correlation": "Correlation",
     "overlay": "The overlay",
     "degrees": "Degrees",
-    "sizes": "Repair sizes",
-    "times": "Times",
-    "policies": "In numbers",
+    "repairs": "Repairs",
     "making": "How it was made",
     "reading": "How to read this",
 }

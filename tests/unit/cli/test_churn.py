@@ -203,6 +203,12 @@ def test_a_journal_of_another_overlay_is_refused_and_nothing_is_written(run, ove
         (("--rounds", 2, "--sync", "sometimes"), "always, never, or milliseconds"),
         (("--rounds", -2), "rounds is -2"),
         (("--events", "nothing.jsonl"), "there is no such file"),
+        (("--rounds", 2, "--once"), "--once does not go with --events, --rounds or --sessions"),
+        (("--stream", ".", "--rounds", 2), "--rounds does not go with --stream"),
+        (("--stream", ".", "--report", "x.html"), "--report does not go with --stream"),
+        (("--stream", "nothing"), "give a folder in which files of events appear"),
+        (("--stream", ".", "--every", 0), "give a number of seconds above 0"),
+        (("--stream", ".", "--files-a-batch", 0), "give a whole number from 1 on"),
     ],
 )
 def test_a_wrong_call_is_one_line(run, overlay, tmp_path, words, message):

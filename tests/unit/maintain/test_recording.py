@@ -91,7 +91,8 @@ def test_files_of_a_settle_that_was_cut_off_are_made_anew(tmp_path, overlay):
     for name in ("rejected", "repairs", "changes"):
         cut = copied(tmp_path / "r", tmp_path / "cut")
         for later in ("changes", "repairs", "rejected")[: 1 + ["changes", "repairs", "rejected"].index(name)]:
-            parts_of(cut / later)[-1].unlink()
+            for part in parts_of(cut / later)[-1:]:
+                part.unlink()
         shutil.rmtree(tmp_path / "k", ignore_errors=True)
         shutil.copytree(tmp_path / "j", tmp_path / "k")
         with mw.Journal(tmp_path / "k", overlay, follower=Recording(cut)) as journal:

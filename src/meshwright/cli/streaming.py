@@ -1,0 +1,79 @@
+"""`churn --stream`: the part of the command that runs on Spark."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from meshwright.cli.common import progress_bar, spark_command
+from meshwright.errors import OptionError
+
+if TYPE_CHECKING:
+    from meshwright.pipeline.stream.batches import BatchReport
+
+
+def refuse_given(options: Mapping[str, object], way: str) -> None:
+    """Refuse options that say nothing to the way that was chosen."""
+    for flag, value in options.items():
+        if value is not None:
+            raise OptionError(f"{flag} does not go with {way}; leave it out")
+
+
+def follow_stream(
+    dataset: Path,
+    *,
+    source: str,
+    out: Path,
+    journal: Path | None,
+    settings: Mapping[str, Any],
+    master: str | None,
+    conf: list[str] | None,
+    as_json: bool,
+) -> None:
+    """Follow a stream of event files and say what each micro-batch came to, a line each."""
+    from meshwright.model.dataset import read_manifest
+    from meshwright.pipeline.engine.storage import is_local, location
+
+    given = {name: value for name, value in settings.items() if value is not None}
+    _check(given)
+    read_manifest(dataset, "overlay")
+    if is_local(source) and not location(None, source).is_dir():
+        raise OptionError(f"--stream got {source!r}; give a folder in which files of events appear")
+    with spark_command(master, conf) as session:
+        from meshwright.pipeline.stream.job import StreamPlan, follow
+
+        plan = StreamPlan(
+            source=location(session, source),
+            out=out.absolute(),
+            journal=(journal or out / "journal").absolute(),
+            **given,
+        )
+        manifest = follow(session, dataset, plan, _tell_json if as_json else _tell, progress_bar())
+    if as_json:
+        print(json.dumps({"out": str(out), **manifest}, ensure_ascii=False), flush=True)
+    else:
+        counts = manifest["counts"]
+        print(f"{out}: {counts['nodes']:,} nodes, {counts['edges']:,} links")
+
+
+def _check(given: Mapping[str, Any]) -> None:
+    if given.get("every", 1) <= 0:
+        raise OptionError(f"--every is {given['every']}; give a number of seconds above 0")
+    if given.get("files_a_batch", 1) < 1:
+        raise OptionError(f"--files-a-batch is {given['files_a_batch']}; give a whole number from 1 on")
+
+
+def _tell_json(report: "BatchReport") -> None:
+    print(json.dumps(asdict(report)), flush=True)
+
+
+def _tell(report: "BatchReport") -> None:
+    put_aside = f", {report.rejected:,} put aside" if report.rejected else ""
+    known = f", {report.repeated:,} known already" if report.repeated else ""
+    print(
+        f"batch {report.batch}: {report.events:,} events of {report.files:,} files{put_aside}{known}; "
+        f"{report.opened:,} links opened, {report.closed:,} closed; {report.nodes:,} nodes, "
+        f"{report.links:,} links, at most {report.maximum_degree:,} a node; lag {report.lag_seconds:.1f} s",
+        flush=True,
+    )

@@ -1,0 +1,1 @@
+"""Events that arrive as files, followed with Spark's Structured Streaming."""

@@ -1,0 +1,57 @@
+"""The folders of a stream: where its changes go, and where its journal and checkpoint are."""
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from meshwright.errors import DatasetError
+from meshwright.maintain.recording import read_recorded
+from meshwright.model.dataset import MANIFEST, make_manifest, read_manifest, writing
+from meshwright.model.files import reading
+from meshwright.model.new_file import new_file
+from meshwright.model.overlay import Overlay
+
+CHECKPOINT = "checkpoint"
+KIND = "changes"
+_BINDING = ".stream.json"
+_OVERLAY = "overlay"
+
+
+def prepare(out: Path) -> None:
+    """Make a folder ready for changes: a new one, or that of an earlier stream, no longer complete."""
+    if (out / MANIFEST).exists():
+        read_manifest(out, KIND)
+        with writing(out):
+            (out / MANIFEST).unlink()
+
+
+def bind(journal: Path, source: str) -> None:
+    """Refuse a journal of another stream, and one whose checkpoint is gone; make a new one this stream's."""
+    binding, checkpoint = journal / _BINDING, journal / CHECKPOINT
+    if not binding.exists():
+        with writing(journal):
+            checkpoint.mkdir(parents=True, exist_ok=True)
+        with new_file(binding) as partial:
+            partial.write_text(json.dumps({"source": source}), "utf-8")
+        return
+    with reading(binding, DatasetError):
+        known = json.loads(binding.read_text("utf-8"))["source"]
+    if known != source:
+        raise DatasetError(f"{journal} follows the stream {known}, not {source}; choose another journal")
+    if not checkpoint.is_dir():
+        raise DatasetError(
+            f"{checkpoint} is missing, which says what of the stream is done; restore it from a copy of the "
+            f"same time as the journal, or begin with another journal"
+        )
+
+
+def finish(out: Path, result: Overlay, made_by: Mapping[str, Any]) -> dict[str, Any]:
+    """Write the overlay as it is at the end, and say in a manifest what there is."""
+    result.write(out / _OVERLAY, force=True, made_by=made_by)
+    rows = {name: read_recorded(out, name).num_rows for name in ("changes", "repairs")}
+    counts = {"nodes": result.interests.node_count, "edges": len(result)}
+    manifest = make_manifest(KIND, counts, result.facts, rows, made_by)
+    with new_file(out / MANIFEST, force=True) as partial:
+        partial.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    return manifest

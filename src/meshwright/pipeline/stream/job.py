@@ -1,0 +1,152 @@
+"""Following a folder of event files: each micro-batch goes through the journaled maintainer, exactly once.
+
+Spark's checkpoint says which files were handed out in which batch, and the journal which events were applied.
+A batch is committed in the checkpoint after its events are on disk in the journal. Spark hands out again what
+was not committed; its events are then known by their ids. So whatever ends the process, and between whichever
+two steps, each event is applied once. Both lie in one folder, since neither is worth much without the other.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from threading import Event, Lock
+from typing import TYPE_CHECKING, Any
+
+from meshwright.errors import MeshwrightError
+from meshwright.maintain.journal import Journal
+from meshwright.maintain.recording import Recording
+from meshwright.maintain.syncing import NEVER
+from meshwright.model.overlay import Overlay
+from meshwright.pipeline.engine.storage import url
+from meshwright.pipeline.stream.batches import BatchReport, apply_batch
+from meshwright.pipeline.stream.folders import CHECKPOINT, bind, finish, prepare
+from meshwright.pipeline.stream.source import event_stream, files_of
+from meshwright.progress import Progress
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql.streaming.query import StreamingQuery
+
+_SECONDS_TO_LOOK = 0.5
+
+
+@dataclass(frozen=True, kw_only=True)
+class StreamPlan:
+    """How a stream is followed.
+
+    Attributes:
+        source: the folder in which event files appear.
+        out: the folder of the tables `changes/`, `repairs/` and `rejected/`.
+        journal: the folder of the journal and the checkpoint.
+        options: of the maintainer, `policy` among them.
+        seed: for the maintainer.
+        together: whether events of equal times in a micro-batch are one batch, with one repair.
+        once: whether to end when all files that are there are done.
+        every: seconds from the beginning of one micro-batch to that of the next.
+        files_a_batch: the most files of a micro-batch.
+        compact_after: events after which the journal is compacted.
+    """
+
+    source: Path
+    out: Path
+    journal: Path
+    options: Mapping[str, Any] = field(default_factory=dict)
+    seed: int = 0
+    together: bool = False
+    once: bool = False
+    every: float = 1.0
+    files_a_batch: int = 100
+    compact_after: int = 5_000
+
+
+def follow(
+    session: "SparkSession",
+    dataset: Path,
+    plan: StreamPlan,
+    tell: Callable[[BatchReport], None],
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Follow a stream of events for the overlay of a dataset until it is done; gives the manifest.
+
+    `tell` hears of every micro-batch when its changes are on disk. On Ctrl-C the present micro-batch ends
+    first, and the folder is left as after any other end.
+    """
+    overlay = Overlay.read(dataset)
+    bind(plan.journal, url(plan.source))
+    interrupted = False
+    # A batch is forced to disk as a whole before it is committed; to force each event would only cost time.
+    how = {"sync": NEVER, "compact_after": plan.compact_after, "seed": plan.seed, **plan.options}
+    with Journal(plan.journal, overlay, follower=Recording(plan.out), progress=progress, **how) as journal:
+        prepare(plan.out)
+        journal.settle()
+        try:
+            _run(session, plan, journal, tell)
+        except KeyboardInterrupt:
+            interrupted = True
+        result = journal.live.overlay
+    manifest = finish(plan.out, result, _made_by(dataset, plan))
+    if interrupted:
+        raise KeyboardInterrupt
+    return manifest
+
+
+def _run(
+    session: "SparkSession", plan: StreamPlan, journal: Journal, tell: Callable[[BatchReport], None]
+) -> None:
+    busy, over = Lock(), Event()
+    failures: list[Exception] = []
+
+    def apply(batch: "DataFrame", number: int) -> None:
+        """On a thread of Spark's; what it raises keeps the batch from being committed."""
+        with busy:
+            if over.is_set():
+                raise MeshwrightError("the stream has ended")
+            try:
+                tell(apply_batch(journal, plan.out, number, files_of(batch), plan.together))
+            except Exception as error:
+                failures.append(error)
+                raise
+
+    with _query(session, plan, apply) as query:
+        try:
+            while not query.awaitTermination(_SECONDS_TO_LOOK):  # type: ignore[arg-type]
+                pass
+        except Exception:
+            if failures:
+                raise failures[0] from None
+            raise
+        finally:
+            over.set()
+            with busy:
+                pass  # the present batch is done
+
+
+@contextmanager
+def _query(
+    session: "SparkSession", plan: StreamPlan, apply: Callable[["DataFrame", int], None]
+) -> Iterator["StreamingQuery"]:
+    writer = (
+        event_stream(session, plan.source, plan.files_a_batch)
+        .writeStream.foreachBatch(apply)
+        .option("checkpointLocation", url(plan.journal / CHECKPOINT))
+    )
+    if plan.once:
+        writer = writer.trigger(availableNow=True)
+    else:
+        writer = writer.trigger(processingTime=f"{round(1_000 * plan.every)} milliseconds")
+    query = writer.start()
+    try:
+        yield query
+    finally:
+        query.stop()
+
+
+def _made_by(dataset: Path, plan: StreamPlan) -> dict[str, Any]:
+    return {
+        "command": "churn",
+        "options": {**plan.options, "together": plan.together},
+        "seed": plan.seed,
+        "journal": str(plan.journal),
+        "inputs": [str(dataset), str(plan.source)],
+    }
