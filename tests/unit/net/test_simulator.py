@@ -164,13 +164,13 @@ def test_loss_is_the_share_of_messages_that_are_lost():
 
 @pytest.mark.parametrize("loss", [-0.1, 1.5, float("nan")])
 def test_a_loss_that_is_no_probability_is_refused(loss):
-    with pytest.raises(mw.OptionError, match="loss is .*; give a probability from 0 to 1"):
+    with pytest.raises(mw.OptionError, match=r"loss is .*; give a probability from 0 to 1"):
         Simulator({}, loss=loss)
 
 
 @pytest.mark.parametrize("delay", [-1.0, float("inf"), float("nan")])
 def test_a_delay_that_leads_nowhere_is_refused(delay):
-    with pytest.raises(mw.OptionError, match="a delay is .*; give a finite number from 0 on"):
+    with pytest.raises(mw.OptionError, match=r"a delay is .*; give a finite number from 0 on"):
         Simulator({}, delay=delay)
     with pytest.raises(mw.OptionError, match="a delay is"):
         Simulator({0: Echo([], [Send(1, "")])}, delay=lambda *_: delay).run()
