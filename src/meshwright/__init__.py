@@ -27,6 +27,7 @@ from meshwright.model.churn import Event
 from meshwright.model.costs import Costs
 from meshwright.model.event_files import read_events, write_events
 from meshwright.model.export import export
+from meshwright.model.fingers import Fingers
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
 from meshwright.model.sessions import Session, read_sessions
@@ -43,6 +44,7 @@ __all__ = [
     "DatasetError",
     "Evaluation",
     "Event",
+    "Fingers",
     "InputError",
     "Interests",
     "Journal",

@@ -27,6 +27,7 @@ from meshwright.model.overlay import Overlay
 from meshwright.model.priced import priced
 from meshwright.model.union import union
 from meshwright.progress import Progress, StageTimer
+from meshwright.smallworld.options import GrSwicoOptions, SmallWorldOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,6 +129,24 @@ _ALGORITHMS = {
         options=DcMawOptions,
         spread="meshwright.pipeline.build.spread_dc:weighted_divide_and_conquer",
     ),
+    "chord": Algorithm(
+        summary="Chord: nodes on a ring, the first node of each phase as finger; few links, for nsmf routing",
+        topic_connected=False,
+        load="meshwright.smallworld.regular:chord",
+        options=SmallWorldOptions,
+    ),
+    "random-sw": Algorithm(
+        summary="RandomSW: nodes on a ring, any node of each phase as finger; few links, for nsmf routing",
+        topic_connected=False,
+        load="meshwright.smallworld.regular:random_sw",
+        options=SmallWorldOptions,
+    ),
+    "gr-swico": Algorithm(
+        summary="GrSwico: nodes on a ring, fingers to common interests; few links, fewer forwards by nsmf",
+        topic_connected=False,
+        load="meshwright.smallworld.gr_swico:gr_swico",
+        options=GrSwicoOptions,
+    ),
     "nm": Algorithm(
         kind="merge",
         summary="Naive Merge: few new links, between any nodes; time grows with the square of the nodes",
@@ -162,7 +181,8 @@ def build(
 
     With `costs` every link gets what it costs; algorithms that need costs also choose by them, and the others
     don't. With `reverse_delete` links that no topic needs are removed afterwards, so that none is left which
-    could be; `construct.reverse_delete` says in which order.
+    could be; `construct.reverse_delete` says in which order. Algorithms that promise no topic-connected
+    overlay are refused there.
 
     The same seed gives the same overlay. `overlay.facts` say how it was made: the algorithm, its options, the
     seed, the seconds of each stage, and what the algorithm itself counted.
@@ -172,6 +192,10 @@ def build(
     if not isinstance(interests, Interests):
         raise InputError(f"build got a {type(interests).__name__}; give Interests")
     check_flag("reverse_delete", reverse_delete)
+    if reverse_delete and not chosen.topic_connected:
+        raise OptionError(
+            f"{algorithm} keeps links that no topic needs, for routing; leave reverse delete out"
+        )
     check_costs(algorithm, costs)
     own = None if costs is None else costs.of(interests)
     timer = StageTimer(progress)

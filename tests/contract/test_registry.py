@@ -12,6 +12,7 @@ from tests.shelf import AWKWARD
 
 BUILDS = [name for name, algorithm in mw.algorithms().items() if algorithm.kind == "build"]
 MERGES = [name for name, algorithm in mw.algorithms().items() if algorithm.kind == "merge"]
+CONNECT = [name for name in BUILDS if mw.algorithms()[name].topic_connected]
 NEED_COSTS = [name for name in BUILDS if mw.algorithms()[name].needs_costs]
 
 
@@ -83,7 +84,7 @@ def test_what_are_no_costs_is_refused(name):
 
 
 @pytest.mark.parametrize("shelf", AWKWARD)
-@pytest.mark.parametrize("name", BUILDS)
+@pytest.mark.parametrize("name", CONNECT)
 @pytest.mark.parametrize("with_costs", [False, True])
 def test_after_reverse_delete_every_link_is_needed(name, shelf, with_costs):
     interests = AWKWARD[shelf]
@@ -99,15 +100,19 @@ def test_after_reverse_delete_every_link_is_needed(name, shelf, with_costs):
     assert after.facts["reverse_delete"] is True
 
 
+@pytest.mark.parametrize("name", [name for name in BUILDS if name not in CONNECT])
+def test_reverse_delete_is_refused_where_links_serve_routing(name):
+    with pytest.raises(mw.OptionError, match=f"{name} keeps links that no topic needs.*leave reverse delete"):
+        build(AWKWARD["two nodes"], name, reverse_delete=True)
+
+
 def test_reverse_delete_is_a_flag():
     with pytest.raises(mw.OptionError, match="reverse_delete is 'yes'; give True or False"):
         mw.build(AWKWARD["two nodes"], "gm", reverse_delete="yes")
 
 
-@pytest.mark.parametrize("name", BUILDS)
+@pytest.mark.parametrize("name", CONNECT)
 def test_build_links_only_nodes_that_share_a_topic(name):
-    if not mw.algorithms()[name].topic_connected:
-        pytest.skip("promises nothing of the kind")
     interests = mw.workloads.zipf(60, 30, subscriptions=4, seed=3)
     topics_of = topics_by_node(interests)
     edges = build(interests, name).edges.tolist()

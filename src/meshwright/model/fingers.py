@@ -1,0 +1,129 @@
+"""Fingers: the links that every node of a small-world overlay keeps, one for each phase of the ring."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from meshwright.errors import DatasetError, InputError
+from meshwright.kernels.arrays import Ids, Offsets
+from meshwright.model.dense import frozen
+from meshwright.model.rings import NONE, phase_count, phases
+from meshwright.model.schema import INTEGER, check_types
+
+if TYPE_CHECKING:
+    from meshwright.model.overlay import Overlay
+
+TABLE = "fingers"
+SPACE_FACT = "identifiers"
+_COLUMNS = dict.fromkeys(("node_id", "position", "phase", "target_id"), INTEGER)
+_MOST_IDENTIFIERS = 2**62
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Fingers:
+    """Of each node its place on a ring of identifiers, and its finger in each phase ([4], Property 1).
+
+    `positions` has the identifier of each node, under `space`; `targets` is an int32 array, nodes by phases,
+    with `NONE` where a phase is empty. Every phase that is not empty has a finger, into that phase, and the
+    first of them leads to the next node. Checked when made in O(n log n log space); read-only.
+
+    [4] Chen, Tock: Design of Routing Protocols and Overlay Topologies for Topic-based Publish/Subscribe on
+    Small-World Networks, Middleware Industry 2015.
+    """
+
+    positions: Offsets
+    space: int
+    targets: Ids
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "positions", frozen(self.positions, np.int64, "positions"))
+        object.__setattr__(self, "targets", frozen(self.targets, np.int32, "targets"))
+        self._check_shape()
+        self._check_targets()
+
+    def __repr__(self) -> str:
+        return f"Fingers({len(self.positions):,} nodes on a ring of {self.space:,} identifiers)"
+
+    @classmethod
+    def of(cls, overlay: Overlay) -> Fingers:
+        """The fingers of an overlay that a small-world algorithm built; another overlay is refused."""
+        if TABLE not in overlay.tables or SPACE_FACT not in overlay.facts:
+            built_by = overlay.facts.get("algorithm")
+            raise InputError(
+                f"the overlay{f' of {built_by}' if built_by else ''} has no fingers; "
+                f"build one with chord, random-sw or gr-swico"
+            )
+        count = overlay.interests.node_count
+        return cls.from_table(overlay.tables[TABLE], count, overlay.facts[SPACE_FACT])
+
+    @classmethod
+    def from_table(cls, table: pa.Table, node_count: int, space: int) -> Fingers:
+        """Of the rows of `fingers/`: node_id, position, phase, target_id."""
+        check_types(table.schema, _COLUMNS, f"{TABLE}/", DatasetError)
+        nodes, places, phase, targets = (table[name].to_numpy().astype(np.int64) for name in _COLUMNS)
+        by_phase = np.full((node_count, phase_count(space)), NONE, np.int32)
+        _check_rows(nodes, phase, by_phase.shape)
+        positions = np.zeros(node_count, np.int64)
+        positions[nodes], by_phase[nodes, phase] = places, targets
+        if not np.array_equal(positions[nodes], places):
+            raise InputError("a node has two positions; write the fingers again")
+        return cls(positions, space, by_phase)
+
+    def to_table(self) -> pa.Table:
+        """A row for each finger, by node and phase."""
+        nodes, phase = np.nonzero(self.targets != NONE)
+        return pa.table(
+            {
+                "node_id": pa.array(nodes, pa.int32()),
+                "position": pa.array(self.positions[nodes], pa.int64()),
+                "phase": pa.array(phase, pa.int32()),
+                "target_id": pa.array(self.targets[nodes, phase], pa.int32()),
+            }
+        )
+
+    def edges(self) -> Ids:
+        """The pairs of a node and its fingers: the undirected view is an overlay of these."""
+        nodes, phase = np.nonzero(self.targets != NONE)
+        return np.column_stack([nodes, self.targets[nodes, phase]]).astype(np.int32)
+
+    def _check_shape(self) -> None:
+        count = len(self.positions)
+        if not 0 <= self.space <= _MOST_IDENTIFIERS or self.space < count:
+            raise InputError(
+                f"{count:,} nodes have {self.space:,} identifiers; give at least one each, at most 2^62"
+            )
+        wanted = (count, phase_count(self.space))
+        if self.targets.shape != wanted:
+            raise InputError(f"targets has shape {self.targets.shape}; give {wanted}, nodes by phases")
+        inside = (self.positions >= 0) & (self.positions < self.space)
+        if not inside.all() or len(np.unique(self.positions)) < count:
+            raise InputError(f"positions must be different and lie between 0 and {self.space - 1}")
+
+    def _check_targets(self) -> None:
+        count, targets = len(self.positions), self.targets
+        if targets.size and not NONE <= targets.min() <= targets.max() < count:
+            raise InputError(f"targets must lie between 0 and {count - 1}, or be {NONE} in an empty phase")
+        order = np.argsort(self.positions)
+        ranks = np.empty(count, np.int64)
+        ranks[order] = np.arange(count)
+        starts, ends = (bounds[ranks] for bounds in phases(self.positions[order], self.space))
+        reached = ranks[:, None] + (ranks[targets] - ranks[:, None]) % max(1, count)
+        right = np.where(targets == NONE, starts == ends, (starts <= reached) & (reached < ends))
+        if not right.all():
+            node, phase = np.argwhere(~right)[0]
+            raise InputError(
+                f"node {node} has the finger {targets[node, phase]} in phase {phase}; a finger leads into "
+                f"its phase, the first of a node to the next one, and no phase with nodes has none ({NONE})"
+            )
+
+
+def _check_rows(nodes: Offsets, phase: Offsets, shape: tuple[int, int]) -> None:
+    inside = (nodes >= 0) & (nodes < shape[0]) & (phase >= 0) & (phase < shape[1])
+    if not inside.all():
+        raise InputError(f"a finger has a node or phase outside of {shape[0]} nodes and {shape[1]} phases")
+    if len(np.unique(nodes * max(1, shape[1]) + phase)) < len(nodes):
+        raise InputError("a node has two fingers in one phase; write the fingers again")

@@ -1,0 +1,53 @@
+"""The options of the small-world overlays, apart from them so that reading them loads no kernel."""
+
+from dataclasses import dataclass
+
+from meshwright.construct.option_checks import check_choice, check_whole
+from meshwright.errors import OptionError
+
+PLACEMENTS = ("shuffled", "sorted")
+TIES = ("nearest", "random")
+TARGET_SLOTS = ("if-free", "never", "required")
+MOST_BITS = 62
+
+
+@dataclass(frozen=True, kw_only=True)
+class SmallWorldOptions:
+    """Where nodes stand on the ring.
+
+    Attributes:
+        placement: `shuffled` by the seed, as hashed addresses are, or `sorted` by name.
+        bits: the ring has 2^bits identifiers, of which nodes take some at random; unless given, as many as
+            there are nodes, and each is taken.
+    """
+
+    placement: str = "shuffled"
+    bits: int | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("placement", self.placement, PLACEMENTS)
+        check_whole("bits", self.bits, 0)
+        if self.bits is not None and self.bits > MOST_BITS:
+            raise OptionError(f"bits is {self.bits}; give a whole number from 0 to {MOST_BITS}")
+
+
+@dataclass(frozen=True, kw_only=True)
+class GrSwicoOptions(SmallWorldOptions):
+    """Where nodes stand on the ring, and how fingers are chosen among those of equal contribution.
+
+    Attributes:
+        ties: of the nodes of a phase with the greatest contribution, the `nearest` (some 5% fewer pure
+            forwards, measured: a finger that leads less far overshoots less) or one at `random`.
+        target_slot: whether a link becomes a finger of both its ends: `if-free`, where that phase of the
+            target has none yet; `never`, so that every node chooses all of its fingers (more links, more
+            support); or `required`, so that only links count which can be fingers of both: what [4], Alg. 4
+            says to the letter, and which leaves most fingers to chance.
+    """
+
+    ties: str = "nearest"
+    target_slot: str = "if-free"
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        check_choice("ties", self.ties, TIES)
+        check_choice("target_slot", self.target_slot, TARGET_SLOTS)

@@ -1,0 +1,57 @@
+"""Chord and RandomSW: small worlds that know nothing of interests."""
+
+import numpy as np
+
+from meshwright.model.built import Built
+from meshwright.model.costs import Costs
+from meshwright.model.interests import Interests
+from meshwright.model.rings import NONE
+from meshwright.progress import Progress, stage
+from meshwright.smallworld.options import SmallWorldOptions
+from meshwright.smallworld.ring import place, random_ranks
+
+
+def chord(
+    interests: Interests,
+    costs: Costs | None,
+    options: SmallWorldOptions,
+    seed: int,
+    progress: Progress | None,
+) -> Built:
+    """Chord: the finger of a phase is its first node.
+
+    Guarantee: one finger for each phase that is not empty, so at most log2 of the identifiers for each node;
+    between any two nodes at most as many hops. It promises no connected topic: `nsmf` routes on it. Costs
+    change nothing.
+
+    Cost: O(n log n) for each phase, in time; 16 bytes for each node and phase.
+
+    Source: [4], 5.1 (1), after Stoica et al., SIGCOMM 2001. Stoica's finger of an empty phase is the next
+    node beyond it, which is a finger of another phase already; here there is none.
+
+    [4] Chen, Tock: Design of Routing Protocols and Overlay Topologies for Topic-based Publish/Subscribe on
+    Small-World Networks, Middleware Industry 2015.
+    """
+    del costs
+    with stage(progress, "choosing fingers"):
+        ring = place(interests.node_count, options, seed)
+        starts, ends = ring.phases
+        first = np.where(starts < ends, starts % max(1, len(ring)), NONE).astype(np.int32)
+        return ring.built(first)
+
+
+def random_sw(
+    interests: Interests,
+    costs: Costs | None,
+    options: SmallWorldOptions,
+    seed: int,
+    progress: Progress | None,
+) -> Built:
+    """RandomSW: the finger of a phase is any of its nodes, all equally likely.
+
+    Guarantee and cost: as `chord`. Source: [4], 5.1 (2).
+    """
+    del costs
+    with stage(progress, "choosing fingers"):
+        ring = place(interests.node_count, options, seed)
+        return ring.built(random_ranks(ring, seed))

@@ -1,0 +1,56 @@
+"""Small worlds of whatever interests and rings hypothesis finds."""
+
+import numpy as np
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import meshwright as mw
+from meshwright.model.rings import NONE
+from meshwright.smallworld.gr_swico import choose
+from meshwright.smallworld.options import TARGET_SLOTS, GrSwicoOptions
+from meshwright.smallworld.ring import place
+from tests import oracles_small_world
+from tests.helpers import interests_of
+from tests.strategies import topic_sets
+
+SMALL_WORLDS = ("chord", "random-sw", "gr-swico")
+
+
+@settings(max_examples=50)
+@given(topic_sets(max_nodes=7), st.sampled_from(TARGET_SLOTS), st.integers(0, 5), st.integers(0, 3))
+def test_every_choice_of_gr_swico_is_the_oracles(topics, target_slot, spare_bits, seed):
+    interests = interests_of(topics)
+    bits = (max(1, len(topics)) - 1).bit_length() + spare_bits if spare_bits else None
+    options = GrSwicoOptions(bits=bits, target_slot=target_slot)
+    ring = place(interests.node_count, options, seed)
+    taken, _, ranks = choose(interests, ring, options, seed, np.zeros(2, np.int64))
+    positions = dict(zip(ring.nodes.tolist(), ring.positions.tolist(), strict=True))
+    edges, fingers = oracles_small_world.gr_swico(dict(enumerate(topics)), positions, ring.space, target_slot)
+    assert [tuple(edge) for edge in ring.nodes[taken].tolist()] == edges
+    found = {(r, i): ranks[r, i] for r, i in zip(*np.nonzero(ranks != NONE), strict=True)}
+    assert {(ring.nodes[r], i): ring.nodes[w] for (r, i), w in found.items()} == fingers
+
+
+@settings(max_examples=40)
+@given(
+    st.integers(0, 200),
+    st.sampled_from(SMALL_WORLDS),
+    st.one_of(st.none(), st.integers(8, 62)),
+    st.integers(0, 2**20),
+)
+def test_every_node_has_one_finger_into_each_phase_that_is_not_empty(nodes, name, bits, seed):
+    interests = mw.workloads.unif(nodes, 12, subscriptions=3, seed=seed)
+    overlay = mw.build(interests, name, seed=seed, bits=bits)
+    fingers = mw.Fingers.of(overlay)
+    positions = dict(enumerate(fingers.positions.tolist()))
+    assert fingers.space == (nodes if bits is None else 2**bits)
+    for v, targets in enumerate(fingers.targets.tolist()):
+        chosen = {i: w for i, w in enumerate(targets) if w != NONE}
+        allowed = oracles_small_world.candidates(v, positions, fingers.space)
+        assert chosen.keys() == allowed.keys()
+        assert all(w in allowed[i] for i, w in chosen.items())
+        if name == "chord":
+            assert all(w == allowed[i][0] for i, w in chosen.items())
+    links = {frozenset(edge) for edge in overlay.edges.tolist()}
+    ends = zip(*np.nonzero(fingers.targets != NONE), strict=True)
+    assert links == {frozenset((v, fingers.targets[v, i])) for v, i in ends}

@@ -1,0 +1,89 @@
+"""What the small-world overlays promise beyond their fingers."""
+
+import numpy as np
+import pytest
+
+import meshwright as mw
+from meshwright.smallworld.options import GrSwicoOptions, SmallWorldOptions
+from meshwright.smallworld.ring import place, random_ranks
+
+
+def test_every_identifier_has_a_node_unless_bits_are_given():
+    ring = place(10, SmallWorldOptions(), seed=1)
+    assert ring.space == 10
+    assert ring.positions.tolist() == list(range(10))
+    assert sorted(ring.nodes.tolist()) == list(range(10))
+    assert ring.nodes.tolist() != list(range(10))
+
+
+def test_sorted_nodes_stand_by_name():
+    assert place(10, SmallWorldOptions(placement="sorted"), seed=1).nodes.tolist() == list(range(10))
+    sparse = place(10, SmallWorldOptions(placement="sorted", bits=50), seed=1)
+    assert sparse.nodes.tolist() == list(range(10))
+    assert 0 <= sparse.positions[0] < sparse.positions[-1] < 2**50
+
+
+def test_too_few_identifiers_are_refused():
+    with pytest.raises(mw.OptionError, match=r"bits is 3, which makes 8 identifiers for 9 nodes; give .* 4"):
+        mw.build(mw.workloads.unif(9, 3, subscriptions=1), "chord", bits=3)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"bits": -1}, {"bits": 63}, {"bits": 2.0}, {"placement": "near"}, {"ties": "x"}, {"target_slot": "x"}],
+)
+def test_options_out_of_range_are_refused_by_name(options):
+    with pytest.raises(mw.OptionError, match=next(iter(options))):
+        GrSwicoOptions(**options)
+
+
+def test_every_node_of_a_phase_is_equally_likely_to_be_the_random_finger():
+    ring = place(40, SmallWorldOptions(), seed=0)
+    drawn = np.concatenate([(random_ranks(ring, seed)[:, 3] - np.arange(40)) % 40 for seed in range(100)])
+    counts = np.bincount(drawn, minlength=40)
+    assert counts[:8].sum() == counts[16:].sum() == 0
+    assert (abs(counts[8:16] - 500) < 5 * np.sqrt(4000 * 7 / 64)).all()
+
+
+@pytest.fixture(scope="module")
+def interests():
+    return mw.workloads.unif(500, 1000, subscriptions=20, seed=1)
+
+
+def support(interests, name, **options):
+    return mw.evaluate(mw.build(interests, name, **options), diameters=False, bound=False).tco_support_ratio
+
+
+def test_gr_swico_supports_topics_better_than_fingers_that_know_no_interests(interests):
+    chord, random, greedy = (support(interests, name) for name in ("chord", "random-sw", "gr-swico"))
+    assert greedy > 3 * max(chord, random)
+
+
+def test_gr_swico_reaches_most_support_with_fingers_of_the_owner_and_least_to_the_letter(interests):
+    found = [support(interests, "gr-swico", target_slot=slot) for slot in ("required", "if-free", "never")]
+    assert found == sorted(found)
+    assert found[0] < found[1] / 2
+
+
+def test_to_the_letter_at_most_one_link_a_node_is_chosen_on_a_ring_of_a_power_of_two():
+    interests = mw.workloads.unif(128, 20, subscriptions=8, seed=1)
+    chosen = mw.build(interests, "gr-swico", target_slot="required").facts["links_chosen"]
+    assert 0 < chosen <= 128
+    assert mw.build(interests, "gr-swico").facts["links_chosen"] > 2 * 128
+
+
+def test_facts_count_the_links_chosen_and_the_fingers_left_to_chance(interests):
+    facts = mw.build(interests, "gr-swico").facts
+    fingers = mw.Fingers.of(mw.build(interests, "gr-swico")).targets
+    assert facts["links_chosen"] <= fingers.size - facts["fingers_by_chance"] <= 2 * facts["links_chosen"]
+
+
+def test_ties_at_random_are_a_choice_of_their_own(interests):
+    nearest, random, again = (
+        mw.build(interests, "gr-swico", ties=ties) for ties in ("nearest", "random", "random")
+    )
+    assert random == again
+    assert not np.array_equal(nearest.edges, random.edges)
+    assert support(interests, "gr-swico", ties="random") == pytest.approx(
+        support(interests, "gr-swico"), rel=0.05
+    )
