@@ -66,7 +66,7 @@ def test_gr_swico_reaches_most_support_with_fingers_of_the_owner_and_least_to_th
 
 
 def test_to_the_letter_at_most_one_link_a_node_is_chosen_on_a_ring_of_a_power_of_two():
-    interests = mw.workloads.unif(128, 20, subscriptions=8, seed=1)
+    interests = mw.workloads.unif(128, 200, subscriptions=20, seed=1)
     chosen = mw.build(interests, "gr-swico", target_slot="required").facts["links_chosen"]
     assert 0 < chosen <= 128
     assert mw.build(interests, "gr-swico").facts["links_chosen"] > 2 * 128
