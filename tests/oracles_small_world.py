@@ -64,3 +64,39 @@ def gr_swico(
         if target_slot != "never" and back is not None:
             fingers[w, back] = v
         edges.append((v, w))
+
+
+def nsmf(
+    subscribers: set[int],
+    fingers: Mapping[int, list[int]],
+    positions: Mapping[int, int],
+    space: int,
+    issuer: int,
+) -> list[tuple[int, int, int]]:
+    """[4], Protocol 3, from the issuer on: every hop as (sender, receiver, hops from the issuer)."""
+    hops: list[tuple[int, int, int]] = []
+
+    def send(v: int, low: int, high: int, depth: int) -> None:
+        near = [
+            u for u in fingers[v] if distance(v, u, positions, space) <= distance(v, low, positions, space)
+        ]
+        u = min(near, key=lambda u: distance(u, low, positions, space))
+        hops.append((v, u, depth + 1))
+        receive(u, low, high, depth + 1)
+
+    def in_range(v: int, u: int, high: int) -> bool:
+        span = distance(v, high, positions, space) or space
+        return 0 < distance(v, u, positions, space) < span
+
+    def receive(v: int, low: int, high: int, depth: int) -> None:
+        if v != low:
+            send(v, low, high, depth)
+            return
+        others = sorted(subscribers - {v}, key=lambda u: distance(v, u, positions, space))
+        found = {u for u in fingers[v] if u in subscribers} | set(others[:1])
+        x = sorted((u for u in found if in_range(v, u, high)), key=lambda u: distance(v, u, positions, space))
+        for j, target in enumerate(x):
+            send(v, target, x[j + 1] if j + 1 < len(x) else high, depth)
+
+    receive(issuer, issuer, issuer, 0)
+    return hops

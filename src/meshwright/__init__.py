@@ -33,6 +33,7 @@ from meshwright.model.overlay import Overlay
 from meshwright.model.sessions import Session, read_sessions
 from meshwright.progress import Progress, ProgressBar
 from meshwright.registry import Algorithm, algorithms, build, merge
+from meshwright.route import Routing, route
 
 if TYPE_CHECKING:
     from meshwright.maintain import Journal, Maintainer, Repair
@@ -56,6 +57,7 @@ __all__ = [
     "ProgressBar",
     "Repair",
     "Session",
+    "Routing",
     "SparkError",
     "algorithms",
     "build",
@@ -64,6 +66,7 @@ __all__ = [
     "merge",
     "read_events",
     "read_sessions",
+    "route",
     "star_set",
     "workloads",
     "write_events",

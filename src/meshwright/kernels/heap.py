@@ -44,3 +44,14 @@ def drop_top(prices: Floats, codes: Offsets, count: int) -> int:
     if count:
         sink(prices, codes, count, int64(0), prices[count], codes[count])
     return count
+
+
+@njit(cache=True, nogil=True)
+def push(prices: Floats, codes: Offsets, count: int, price: float, code: int) -> int:
+    """Add a pair; return how many there are."""
+    at = count
+    while at and _before(price, code, prices[(at - 1) >> 1], codes[(at - 1) >> 1]):
+        prices[at], codes[at] = prices[(at - 1) >> 1], codes[(at - 1) >> 1]
+        at = (at - 1) >> 1
+    prices[at], codes[at] = price, code
+    return count + 1

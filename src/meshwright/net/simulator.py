@@ -3,7 +3,8 @@
 Events wait in a heap of (time, priority, number, event). The number counts events as they are made, so two
 events never compare equal and a run is a function of its arguments alone: same protocols, same seed, same
 course. At one moment nodes leave first, then others join, then messages arrive, then timers run out; whatever
-is the same in that too happens in the order in which it was asked for.
+is the same in that too happens in the order in which it was asked for. Only those that are there from the
+start are so before all else.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
@@ -20,7 +21,7 @@ from meshwright.errors import OptionError
 from meshwright.net.protocol import Action, Deliver, Message, Moment, Node, Protocol, Send, Wake
 from meshwright.seeds import generator
 
-_LEAVE, _JOIN, _MESSAGE, _TIMER = range(4)
+_START, _LEAVE, _JOIN, _MESSAGE, _TIMER = range(5)
 
 Delay = Callable[[Node, Node, Message, np.random.Generator], float]
 """(source, target, message, random state) -> how long it takes."""
@@ -53,7 +54,7 @@ class Simulator(Generic[Message]):
     """Runs a protocol on each node, and carries messages among them.
 
     Args:
-        protocols: by node; all join at time 0, in the order given.
+        protocols: by node; all are there from time 0 on, and start in the order given.
         delay: how long a message takes, a number or a function of source, target, message and random state.
         loss: with what probability a message is lost, a number or a function that decides.
         failures: (time, node) pairs: the node is gone from then on, without a word, and its timers with it.
@@ -84,7 +85,7 @@ class Simulator(Generic[Message]):
         self._random: dict[Node, np.random.Generator] = {}
         self._watch = watch
         for node, protocol in protocols.items():
-            self.add(node, protocol, at=0.0)
+            self._schedule(0.0, _START, partial(self._join, node, protocol))
         for time, node in failures:
             self.remove(node, at=time)
 

@@ -104,6 +104,12 @@ def test_at_one_moment_nodes_leave_then_join_then_messages_come_then_timers():
     assert log == [(0.0, "start"), (1.0, "start"), (1.0, 0, "to the new one"), (1.0, "timer", "once")]
 
 
+def test_a_node_that_fails_at_the_start_hears_nothing():
+    log = []
+    Simulator({0: Echo([], [Send(1, "anybody?")]), 1: Echo(log)}, failures=[(0.0, 1)]).run()
+    assert log == [(0.0, "start")]
+
+
 def test_a_message_to_a_node_that_is_gone_is_missed():
     course, log = [], []
     nodes = {0: Echo([], [Send(1, "a"), Send(9, "b")]), 1: Echo(log)}
