@@ -29,21 +29,22 @@ def one_topic(draw):
     return count, subscribers, issuer
 
 
-@settings(max_examples=60)
+@settings(max_examples=150)
 @given(
     one_topic(),
     st.sampled_from(SMALL_WORLDS),
     st.one_of(st.none(), st.integers(8, 62)),
     st.booleans(),
+    st.booleans(),
     st.integers(0, 2**20),
 )
-def test_a_publication_reaches_every_subscriber_exactly_once(case, name, bits, both_ways, seed):
+def test_a_publication_reaches_every_subscriber_exactly_once(case, name, bits, whole, both_ways, seed):
     count, subscribers, issuer = case
     names = [f"n{node:03}" for node in range(count)]
     interests = mw.Interests.from_pairs(
         [(names[node], "t") for node in subscribers] + [(node, "u") for node in names[::3]], nodes=names
     )
-    fingers = mw.Fingers.of(mw.build(interests, name, bits=bits, seed=seed))
+    fingers = mw.Fingers.of(mw.build(interests, name, bits=bits, whole_phases=whole, seed=seed))
     peers = peers_of(fingers, both_ways)
     routers = nsmf_routers(interests, fingers, peers)
     course = []
@@ -82,7 +83,7 @@ def ways(draw):
     return overlay, protocol, given_
 
 
-@settings(max_examples=60)
+@settings(max_examples=100)
 @given(ways(), st.integers(0, 99))
 def test_the_kernels_count_what_the_protocols_do(way, seed):
     overlay, protocol, given_ = way

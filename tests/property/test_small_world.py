@@ -36,17 +36,20 @@ def test_every_choice_of_gr_swico_is_the_oracles(topics, target_slot, spare_bits
     st.integers(0, 200),
     st.sampled_from(SMALL_WORLDS),
     st.one_of(st.none(), st.integers(8, 62)),
+    st.booleans(),
     st.integers(0, 2**20),
 )
-def test_every_node_has_one_finger_into_each_phase_that_is_not_empty(nodes, name, bits, seed):
+def test_every_node_has_one_finger_into_each_phase_that_is_not_empty(nodes, name, bits, whole, seed):
     interests = mw.workloads.unif(nodes, 12, subscriptions=3, seed=seed)
-    overlay = mw.build(interests, name, seed=seed, bits=bits)
+    overlay = mw.build(interests, name, seed=seed, bits=bits, whole_phases=whole)
     fingers = mw.Fingers.of(overlay)
     positions = dict(enumerate(fingers.positions.tolist()))
     assert fingers.space == (nodes if bits is None else 2**bits)
     for v, targets in enumerate(fingers.targets.tolist()):
         chosen = {i: w for i, w in enumerate(targets) if w != NONE}
         allowed = oracles_small_world.candidates(v, positions, fingers.space)
+        if whole and fingers.space & (fingers.space - 1):
+            allowed.pop((fingers.space - 1).bit_length() - 1, None)  # cut short
         assert chosen.keys() == allowed.keys()
         assert all(w in allowed[i] for i, w in chosen.items())
         if name == "chord":

@@ -21,6 +21,7 @@ from meshwright.cli import (
     ingest,
     merge,
     profile,
+    route,
     run,
     sample,
 )
@@ -60,6 +61,7 @@ for module in (
     merge,
     evaluate,
     churn,
+    route,
     export,
     algorithms,
 ):

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from meshwright.model.overlay import Overlay
 
 TABLE = "fingers"
-SPACE_FACT = "identifiers"
+SPACE_FACT, PHASES_FACT = "identifiers", "phases"
 _COLUMNS = dict.fromkeys(("node_id", "position", "phase", "target_id"), INTEGER)
 _MOST_IDENTIFIERS = 2**62
 
@@ -29,7 +29,8 @@ class Fingers:
 
     `positions` has the identifier of each node, under `space`; `targets` is an int32 array, nodes by phases,
     with `NONE` where a phase is empty. Every phase that is not empty has a finger, into that phase, and the
-    first of them leads to the next node. Checked when made in O(n log n log space); read-only.
+    first of them leads to the next node; the last phase may be left out where the ring cuts it short. Checked
+    when made in O(n log n log space); read-only.
 
     [4] Chen, Tock: Design of Routing Protocols and Overlay Topologies for Topic-based Publish/Subscribe on
     Small-World Networks, Middleware Industry 2015.
@@ -51,21 +52,22 @@ class Fingers:
     @classmethod
     def of(cls, overlay: Overlay) -> Fingers:
         """The fingers of an overlay that a small-world algorithm built; another overlay is refused."""
-        if TABLE not in overlay.tables or SPACE_FACT not in overlay.facts:
-            built_by = overlay.facts.get("algorithm")
+        facts = overlay.facts
+        if TABLE not in overlay.tables or not {SPACE_FACT, PHASES_FACT} <= facts.keys():
+            built_by = facts.get("algorithm")
             raise InputError(
                 f"the overlay{f' of {built_by}' if built_by else ''} has no fingers; "
                 f"build one with chord, random-sw or gr-swico"
             )
         count = overlay.interests.node_count
-        return cls.from_table(overlay.tables[TABLE], count, overlay.facts[SPACE_FACT])
+        return cls.from_table(overlay.tables[TABLE], count, facts[SPACE_FACT], facts[PHASES_FACT])
 
     @classmethod
-    def from_table(cls, table: pa.Table, node_count: int, space: int) -> Fingers:
-        """Of the rows of `fingers/`: node_id, position, phase, target_id."""
+    def from_table(cls, table: pa.Table, node_count: int, space: int, phases: int) -> Fingers:
+        """Of the rows of `fingers/`: node_id, position, phase, target_id; and how many phases there are."""
         check_types(table.schema, _COLUMNS, f"{TABLE}/", DatasetError)
         nodes, places, phase, targets = (table[name].to_numpy().astype(np.int64) for name in _COLUMNS)
-        by_phase = np.full((node_count, phase_count(space)), NONE, np.int32)
+        by_phase = np.full((node_count, phases), NONE, np.int32)
         _check_rows(nodes, phase, by_phase.shape)
         positions = np.zeros(node_count, np.int64)
         positions[nodes], by_phase[nodes, phase] = places, targets
@@ -96,9 +98,11 @@ class Fingers:
             raise InputError(
                 f"{count:,} nodes have {self.space:,} identifiers; give at least one each, at most 2^62"
             )
-        wanted = (count, phase_count(self.space))
-        if self.targets.shape != wanted:
-            raise InputError(f"targets has shape {self.targets.shape}; give {wanted}, nodes by phases")
+        legal = {phase_count(self.space, whole) for whole in (False, True)}
+        if self.targets.ndim != 2 or len(self.targets) != count or self.targets.shape[1] not in legal:
+            raise InputError(
+                f"targets has shape {self.targets.shape}; give {(count, max(legal))}, nodes by phases"
+            )
         inside = (self.positions >= 0) & (self.positions < self.space)
         if not inside.all() or len(np.unique(self.positions)) < count:
             raise InputError(f"positions must be different and lie between 0 and {self.space - 1}")
@@ -110,7 +114,8 @@ class Fingers:
         order = np.argsort(self.positions)
         ranks = np.empty(count, np.int64)
         ranks[order] = np.arange(count)
-        starts, ends = (bounds[ranks] for bounds in phases(self.positions[order], self.space))
+        legal = phases(self.positions[order], self.space, targets.shape[1])
+        starts, ends = (bounds[ranks] for bounds in legal)
         reached = ranks[:, None] + (ranks[targets] - ranks[:, None]) % max(1, count)
         right = np.where(targets == NONE, starts == ends, (starts <= reached) & (reached < ends))
         if not right.all():

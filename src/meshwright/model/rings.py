@@ -25,25 +25,27 @@ class Phases(NamedTuple):
     ends: Ids
 
 
-def phase_count(space: int) -> int:
-    """How many phases there are; distances go up to `space` - 1."""
-    return max(0, space - 1).bit_length()
+def phase_count(space: int, whole: bool = False) -> int:
+    """How many phases there are; distances go up to `space` - 1.
+
+    Where `space` is no power of two the ring cuts the last phase short; `whole` leaves that one out.
+    """
+    return max(0, space.bit_length() - 1) if whole else max(0, space - 1).bit_length()
 
 
-def phases(positions: Offsets, space: int) -> Phases:
-    """The phases of nodes at `positions`, which rise. O(n log n log space).
+def phases(positions: Offsets, space: int, count: int) -> Phases:
+    """The first `count` phases of nodes at `positions`, which rise. O(n log n log space).
 
     The first phase that is not empty is left with the next node alone. Where every identifier has a node
     that is phase 0, which has no other. Where they are sparse it may have more nodes, and with a finger to
     another one no path would lead to the next: [4] assumes that away, and practical systems keep a
     link to their successor too.
     """
-    count = len(positions)
     around = np.concatenate([positions, positions + space])
-    distances = np.minimum(2 ** np.arange(phase_count(space) + 1, dtype=np.int64), space)
+    distances = np.minimum(2 ** np.arange(count + 1, dtype=np.int64), space)
     bounds = np.searchsorted(around, positions[:, None] + distances).astype(np.int32)
     starts, ends = bounds[:, :-1].copy(), bounds[:, 1:].copy()
-    if count > 1:
-        ranks = np.arange(count)
+    if len(positions) > 1:
+        ranks = np.arange(len(positions))
         ends[ranks, np.argmax(ends > starts, axis=1)] = ranks + 2
     return Phases(starts, ends)

@@ -19,7 +19,7 @@ from meshwright.route.flood import flood_routers
 from meshwright.route.measures import Routing, measured
 from meshwright.route.nsmf import nsmf_routers
 from meshwright.route.peers import peers_of
-from meshwright.route.publications import Publications, draw_publications, named_publications
+from meshwright.route.publications import Publications, PublicationSource, publications_of
 from meshwright.route.router import Router
 from meshwright.route.simulation import simulate as run_protocols
 from meshwright.route.sweep import sweep_flood, sweep_nsmf
@@ -47,7 +47,7 @@ class _Options(NamedTuple):
 def route(
     overlay: Overlay,
     protocol: str,
-    publications: int | Iterable[tuple[str, str]] = 1_000,
+    publications: PublicationSource = 1_000,
     *,
     tree: str | None = None,
     both_ways: bool = False,
@@ -64,7 +64,7 @@ def route(
         protocol: `flood`, inside a topic from neighbour to neighbour; `tree`, the same along a tree for each
             topic; or `nsmf`, by the fingers of a small world.
         publications: how many to draw, topic and issuer at random as in [4], 5.1; or (topic, publisher)
-            pairs.
+            pairs, or a CSV or Parquet file with these two columns.
         tree: which one `tree` takes, `shortest` (unless given) or `cheapest`, where links cost.
         both_ways: let `nsmf` use a link at both of its ends, not at that alone whose finger it is.
         loss: the probability that a message is lost.
@@ -84,10 +84,7 @@ def route(
     check_flag("simulate", simulate)
     interests = overlay.interests
     alive = _alive(interests, failed, seed)
-    if isinstance(publications, int | np.integer):
-        issued = draw_publications(interests, int(publications), alive, seed)
-    else:
-        issued = named_publications(interests, publications, alive)
+    issued = publications_of(interests, publications, alive, seed)
     way = _WAYS[protocol](overlay, options, progress)
     key = generator(seed, "route.loss").integers(2**64, dtype=np.uint64)
     weather = Weather(alive, round(loss * _LOSS_UNITS), key)

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from meshwright.construct.option_checks import check_choice, check_whole
+from meshwright.construct.option_checks import check_choice, check_flag, check_whole
 from meshwright.errors import OptionError
 
 PLACEMENTS = ("shuffled", "sorted")
@@ -19,14 +19,18 @@ class SmallWorldOptions:
         placement: `shuffled` by the seed, as hashed addresses are, or `sorted` by name.
         bits: the ring has 2^bits identifiers, of which nodes take some at random; unless given, as many as
             there are nodes, and each is taken.
+        whole_phases: leave the last phase without a finger where the ring cuts it short, since the number of
+            identifiers is no power of two: a link less for each node, as [4] seems to have had it.
     """
 
     placement: str = "shuffled"
     bits: int | None = None
+    whole_phases: bool = False
 
     def __post_init__(self) -> None:
         check_choice("placement", self.placement, PLACEMENTS)
         check_whole("bits", self.bits, 0)
+        check_flag("whole_phases", self.whole_phases)
         if self.bits is not None and self.bits > MOST_BITS:
             raise OptionError(f"bits is {self.bits}; give a whole number from 0 to {MOST_BITS}")
 

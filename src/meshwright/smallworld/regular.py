@@ -20,9 +20,9 @@ def chord(
 ) -> Built:
     """Chord: the finger of a phase is its first node.
 
-    Guarantee: one finger for each phase that is not empty, so at most log2 of the identifiers for each node;
-    between any two nodes at most as many hops. It promises no connected topic: `nsmf` routes on it. Costs
-    change nothing.
+    Guarantee: one finger for each phase that is not empty, so at most log2 of the identifiers for each node,
+    rounded up; between any two nodes at most as many hops. It promises no connected topic: `nsmf` routes on
+    it. Costs change nothing.
 
     Cost: O(n log n) for each phase, in time; 16 bytes for each node and phase.
 

@@ -8,8 +8,8 @@ import numpy as np
 from meshwright.errors import OptionError
 from meshwright.kernels.arrays import Ids, Offsets
 from meshwright.model.built import Built
-from meshwright.model.fingers import SPACE_FACT, TABLE, Fingers
-from meshwright.model.rings import NONE, Phases, phases
+from meshwright.model.fingers import PHASES_FACT, SPACE_FACT, TABLE, Fingers
+from meshwright.model.rings import NONE, Phases, phase_count, phases
 from meshwright.seeds import generator
 from meshwright.smallworld.options import SmallWorldOptions
 
@@ -19,6 +19,7 @@ class Ring:
     """Nodes by rank: clockwise, from the one with the least identifier on."""
 
     space: int
+    phase_count: int
     nodes: Ids
     positions: Offsets
 
@@ -28,7 +29,7 @@ class Ring:
     @cached_property
     def phases(self) -> Phases:
         """Whom each finger may point to, by rank."""
-        return phases(self.positions, self.space)
+        return phases(self.positions, self.space, self.phase_count)
 
     def fingers(self, ranks: Ids) -> Fingers:
         """The fingers that lead to `ranks`, an array of ranks by phases."""
@@ -42,7 +43,7 @@ class Ring:
         fingers = self.fingers(ranks)
         return Built(
             edges=fingers.edges(),
-            facts={SPACE_FACT: self.space, **facts},
+            facts={SPACE_FACT: self.space, PHASES_FACT: self.phase_count, **facts},
             tables={TABLE: fingers.to_table()},
         )
 
@@ -60,7 +61,8 @@ def place(node_count: int, options: SmallWorldOptions, seed: int) -> Ring:
     if options.placement == "sorted":
         positions.sort()
     nodes = np.argsort(positions).astype(np.int32)
-    return Ring(space=space, nodes=nodes, positions=positions[nodes])
+    count = phase_count(space, options.whole_phases)
+    return Ring(space=space, phase_count=count, nodes=nodes, positions=positions[nodes])
 
 
 def random_ranks(ring: Ring, seed: int) -> Ids:

@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from meshwright.kernels.heap import drop_top, make_heap, sink
+from meshwright.kernels.heap import drop_top, make_heap, push, sink
 
 
 @given(st.lists(st.integers(0, 5)), st.lists(st.integers(0, 9), max_size=20))
@@ -23,3 +23,15 @@ def test_the_least_price_comes_first_and_of_equals_the_least_number(prices, late
         found.append((heap[0], codes[0]))
         count = drop_top(heap, codes, count)
     assert found == left
+
+
+@given(st.lists(st.integers(0, 5)))
+def test_what_is_pushed_comes_out_sorted(prices):
+    heap, codes, count = np.empty(len(prices)), np.empty(len(prices), np.int64), 0
+    for code, price in enumerate(prices):
+        count = push(heap, codes, count, float(price), code)
+    found = []
+    while count:
+        found.append((heap[0], codes[0]))
+        count = drop_top(heap, codes, count)
+    assert found == sorted((float(price), code) for code, price in enumerate(prices))

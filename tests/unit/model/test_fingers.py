@@ -9,20 +9,23 @@ from meshwright.model.rings import NONE, phase_count, phases
 
 
 def test_phases_of_a_full_ring_that_is_no_power_of_two_end_where_the_ring_does():
-    starts, ends = phases(np.arange(11), 11)
+    starts, ends = phases(np.arange(11), 11, phase_count(11))
     assert starts[0].tolist() == [1, 2, 4, 8]
     assert ends[0].tolist() == [2, 4, 8, 11]
     assert starts[9].tolist() == [10, 11, 13, 17]
     assert ends[9].tolist() == [10 + 1, 13, 17, 20]
 
 
-@pytest.mark.parametrize(("space", "count"), [(0, 0), (1, 0), (2, 1), (3, 2), (4, 2), (5, 3), (2**62, 62)])
-def test_phases_reach_the_greatest_distance(space, count):
-    assert phase_count(space) == count
+@pytest.mark.parametrize(
+    ("space", "count", "whole"),
+    [(0, 0, 0), (1, 0, 0), (2, 1, 1), (3, 2, 1), (4, 2, 2), (5, 3, 2), (1023, 10, 9), (2**62, 62, 62)],
+)
+def test_phases_reach_the_greatest_distance_unless_the_last_is_cut_short_and_left_out(space, count, whole):
+    assert (phase_count(space), phase_count(space, whole=True)) == (count, whole)
 
 
 def test_on_a_sparse_ring_phases_may_be_empty_and_the_first_other_holds_the_next_node_alone():
-    starts, ends = phases(np.array([0, 5, 6, 7, 12]), 16)
+    starts, ends = phases(np.array([0, 5, 6, 7, 12]), 16, 4)
     assert (ends - starts)[0].tolist() == [0, 0, 1, 1]  # 5, 6 and 7 are in phase 2, 12 in phase 3
     assert starts[0].tolist() == [1, 1, 1, 4]
 
@@ -98,12 +101,12 @@ def changed(table, **columns):
 def test_rows_that_contradict_each_other_are_refused():
     table = ring_of_four().to_table()
     read = mw.Fingers.from_table
-    assert np.array_equal(read(table, 4, 4).targets, ring_of_four().targets)
+    assert np.array_equal(read(table, 4, 4, 2).targets, ring_of_four().targets)
     with pytest.raises(mw.InputError, match="a node has two positions"):
-        read(changed(table, position=[0, 1, 1, 1, 2, 2, 3, 3]), 4, 4)
+        read(changed(table, position=[0, 1, 1, 1, 2, 2, 3, 3]), 4, 4, 2)
     with pytest.raises(mw.InputError, match="a node has two fingers in one phase"):
-        read(changed(table, phase=[0, 0, 0, 1, 0, 1, 0, 1]), 4, 4)
+        read(changed(table, phase=[0, 0, 0, 1, 0, 1, 0, 1]), 4, 4, 2)
     with pytest.raises(mw.InputError, match="outside of 4 nodes and 2 phases"):
-        read(changed(table, phase=[0, 2, 0, 1, 0, 1, 0, 1]), 4, 4)
+        read(changed(table, phase=[0, 2, 0, 1, 0, 1, 0, 1]), 4, 4, 2)
     with pytest.raises(mw.DatasetError, match="fingers/ has no column 'phase'"):
-        read(table.drop(["phase"]), 4, 4)
+        read(table.drop(["phase"]), 4, 4, 2)

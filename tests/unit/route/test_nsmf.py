@@ -4,26 +4,16 @@ import numpy as np
 import pytest
 
 import meshwright as mw
-from meshwright.net import Deliver, Happening, Send, Simulator, What
+from meshwright.net import Deliver, Send, What
 from meshwright.route.nsmf import RangedMessage, nsmf_routers
 from meshwright.route.peers import peers_of
-from meshwright.route.router import Publication
-
-SUBSCRIBERS = (1, 5, 7, 9, 11, 14)
+from meshwright.studies import small_world_example
+from meshwright.studies.small_world_example import PUBLICATION
 
 
 @pytest.fixture(scope="module")
 def figure_1():
-    """[4], Fig. 1: 16 nodes, of which node 1 has the fingers 2, 4, 7 and 11; all others have Chord's."""
-    targets = (np.arange(16)[:, None] + [1, 2, 4, 8]) % 16
-    targets[1] = [2, 4, 7, 11]
-    names = [f"n{node:02}" for node in range(16)]
-    interests = mw.Interests.from_pairs([(names[node], "t") for node in SUBSCRIBERS], nodes=names)
-    fingers = mw.Fingers(np.arange(16), 16, targets)
-    return nsmf_routers(interests, fingers, peers_of(fingers, both_ways=False))
-
-
-PUBLICATION = Publication(0, 0)
+    return small_world_example.figure_1().routers
 
 
 def message(low, high, hops=0):
@@ -49,11 +39,8 @@ def test_node_7_sends_to_its_nearest_subscriber_9_and_node_9_ends_it(figure_1):
     assert list(figure_1[9].receive(message(9, 10), 7, None)) == [Deliver(message(9, 10))]
 
 
-def test_the_running_example_reaches_5_7_and_9_over_4_hops(figure_1):
-    course: list[Happening] = []
-    simulator = Simulator(figure_1, watch=course.append)
-    simulator.inject(1, message(1, 10))
-    simulator.run()
+def test_the_running_example_reaches_5_7_and_9_over_4_hops():
+    course = small_world_example.course()
     hops = [(seen.source, seen.target) for seen in course if seen.what is What.SENT]
     assert hops == [(1, 4), (1, 7), (4, 5), (7, 9)]
     delivered = {seen.target: seen.message.hops for seen in course if seen.what is What.DELIVERED}

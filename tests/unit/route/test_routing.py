@@ -149,9 +149,9 @@ def test_an_overlay_that_is_not_topic_connected_is_refused_for_flood_and_tree(ov
 @pytest.mark.parametrize(
     ("pair", "message"),
     [
-        (("nothing", "n001"), "there is no topic 'nothing'"),
-        (("lonely", "n001"), "on topic 'lonely', which nobody subscribes to; leave it out"),
-        (("t00", "nobody"), "there is no node 'nobody'"),
+        (("nothing", "n001"), "the publications, row 2: there is no topic 'nothing' among the 3 topics"),
+        (("lonely", "n001"), "row 2: nobody subscribes to topic 'lonely'; leave its publications out"),
+        (("t00", "nobody"), "row 2: there is no node 'nobody' among the 3 nodes"),
         (("t00", "n001"), r"'n001' publishes on 't00', to which it does not subscribe; add .* 2 subscribers"),
         (("t01", "n001"), "'n001' publishes on 't01' and has failed; let another node publish"),
     ],
@@ -160,7 +160,19 @@ def test_a_publication_that_can_not_be_is_refused(pair, message):
     pairs = [("n000", "t00"), ("n002", "t00"), ("n001", "t01")]
     overlay = mw.build(mw.Interests.from_pairs(pairs, topics=["lonely"]), "gm")
     with pytest.raises(mw.InputError, match=message):
-        mw.route(overlay, "flood", [pair], failed=["n001"])
+        mw.route(overlay, "flood", [("t00", "n000"), pair], failed=["n001"])
+
+
+def test_publications_are_read_from_a_file_in_their_order(overlays, interests, tmp_path):
+    topics = interests.topics.to_pylist()
+    pairs = [(topic, interests.nodes_of(topic)[0]) for topic in topics[5:2:-1]] * 2
+    (tmp_path / "p.csv").write_text("publisher,topic\n" + "".join(f"{b},{a}\n" for a, b in pairs))
+    by_file, by_hand = (mw.route(overlays["gm"], "flood", given) for given in (tmp_path / "p.csv", pairs))
+    assert by_file.by_publication.equals(by_hand.by_publication)
+    assert by_file.by_publication["topic"].to_pylist() == [topic for topic, _ in pairs]
+    (tmp_path / "q.csv").write_text("topic,node\n")
+    with pytest.raises(mw.InputError, match="no column 'publisher'"):
+        mw.route(overlays["gm"], "flood", tmp_path / "q.csv")
 
 
 def test_without_any_subscriber_nothing_can_be_published():
@@ -175,6 +187,7 @@ def test_without_any_subscriber_nothing_can_be_published():
     [
         ({"protocol": "carrier-pigeon"}, "protocol is 'carrier-pigeon'; choose one of flood, tree, nsmf"),
         ({"publications": -1}, "publications is -1"),
+        ({"publications": 1.5}, "publications is 1.5; give a whole number"),
         ({"loss": 1.5}, "loss is 1.5; give a fraction from 0 to 1"),
         ({"failed": 2}, "failed is 2; give a fraction from 0 to 1"),
         ({"failed": "n001"}, "failed is 'n001'"),

@@ -1,0 +1,86 @@
+"""`meshwright route`: what it takes to carry publications over an overlay."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from meshwright.cli.common import Json, Seed, print_json, print_table, progress_bar
+from meshwright.errors import OptionError
+
+_EPILOG = """`flood` and `tree` need an overlay that connects every topic, `nsmf` one with fingers (`chord`,
+`random-sw`, `gr-swico`). Publications are drawn as in the paper, every topic and then every subscriber of it
+equally likely, or come from a file with the columns topic and publisher.
+
+**Examples**
+
+`meshwright route overlay --protocol flood --publications 10000`
+
+`meshwright route overlay --protocol tree --tree cheapest --publications log.csv`
+
+`meshwright build workload --algorithm gr-swico --out ring` and then
+
+`meshwright route ring --protocol nsmf --publications 100000 --loss 0.01 --failed 0.05 --json`
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command(epilog=_EPILOG)(route)
+
+
+def route(
+    dataset: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset with an overlay.")],
+    protocol: Annotated[str, typer.Option(metavar="flood|tree|nsmf", help="How publications travel.")],
+    publications: Annotated[
+        str, typer.Option(metavar="N|FILE", help="How many to draw, or a CSV or Parquet file of them.")
+    ] = "1000",
+    tree: Annotated[
+        str | None,
+        typer.Option(
+            metavar="shortest|cheapest", help="With tree; shortest unless given.", show_default=False
+        ),
+    ] = None,
+    both_ways: Annotated[
+        bool,
+        typer.Option("--both-ways", help="With nsmf: use a link at both of its ends."),
+    ] = False,
+    loss: Annotated[float, typer.Option(metavar="P", help="The probability that a message is lost.")] = 0.0,
+    failed: Annotated[float, typer.Option(metavar="P", help="The share of nodes that have failed.")] = 0.0,
+    simulate: Annotated[
+        bool, typer.Option("--simulate", help="Run the protocols in the simulator: the same counts, slower.")
+    ] = False,
+    seed: Seed = 0,
+    as_json: Json = False,
+) -> None:
+    """Carry publications over an overlay, and count messages, pure forwards, hops and load."""
+    from meshwright.model.overlay import Overlay
+    from meshwright.route import route as carry
+
+    source = _source(publications)
+    found = carry(
+        Overlay.read(dataset),
+        protocol,
+        source,
+        tree=tree,
+        both_ways=both_ways,
+        loss=loss,
+        failed=failed,
+        simulate=simulate,
+        seed=seed,
+        progress=progress_bar(),
+    )
+    if as_json:
+        print_json(found.to_json())
+    else:
+        rows = [(name.replace("_", " "), value) for name, value in found.to_json().items()]
+        print_table(("measure", "value"), rows, title=str(dataset))
+
+
+def _source(text: str) -> int | Path:
+    """A number of publications, or the file that they are in."""
+    if text.removeprefix("-").isdecimal():
+        return int(text)
+    if not Path(text).exists():
+        raise OptionError(f"--publications is {text!r}; give a whole number or a file that exists")
+    return Path(text)
