@@ -1,5 +1,6 @@
 """The whole on a cluster that loses an executor in the middle."""
 
+import os
 import subprocess
 import sys
 
@@ -7,16 +8,35 @@ import numpy as np
 import pytest
 
 import meshwright as mw
-from tests.spark.cluster import PATIENCE, free_port, standalone_cluster, wait_for
+from tests.spark.cluster import FOR_SHORT_JOBS, PATIENCE, standalone_cluster
 
 SEED = 3
-BUILDING = "building the parts"
-ATTEMPTS = 3  # building takes a few seconds, and may be over before anybody looks
+# The first task that has a part done kills its executor, the parent of its Python's daemon: the part is lost.
+LOSING = """
+import os, pathlib, signal, time
+from meshwright.pipeline.build import part_rows
+
+give = part_rows.row_of
+
+def row_of(*part):
+    try:
+        with open({lost!r}, "x") as lost:
+            executor = pathlib.Path(f"/proc/{{os.getppid()}}/stat").read_text().rpartition(")")[2].split()[1]
+            lost.write(executor)
+    except FileExistsError:
+        return give(*part)
+    os.kill(int(executor), signal.SIGKILL)
+    time.sleep(600)
+
+part_rows.row_of = row_of
+"""
 SETTINGS = {
     "spark.driver.host": "127.0.0.1",
     "spark.driver.bindAddress": "127.0.0.1",
     "spark.driver.memory": "512m",
     "spark.executor.memory": "512m",
+    "spark.driver.defaultJavaOptions": FOR_SHORT_JOBS,
+    "spark.executor.defaultJavaOptions": FOR_SHORT_JOBS,
     "spark.default.parallelism": "4",
     "spark.sql.shuffle.partitions": "4",
 }
@@ -35,7 +55,7 @@ def meshwright(cluster):
 
     def start(*words, **more):
         conf = [word for name, value in (SETTINGS | more).items() for word in ("--conf", f"{name}={value}")]
-        command = [sys.executable, "-m", "meshwright", *map(str, words), "--master", cluster.master, *conf]
+        command = [sys.executable, "-m", "meshwright", *map(str, words), "--master", cluster, *conf]
         started.append(subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True))
         return started[-1]
 
@@ -45,29 +65,25 @@ def meshwright(cluster):
         process.communicate()
 
 
-def _lost_or_over(cluster, ui, running):
-    if cluster.lose_an_executor(ui, BUILDING):
-        return "lost"
-    return "over" if running.poll() is not None else None
+def _first_on_the_path(folder):
+    rest = os.environ.get("PYTHONPATH")
+    return {"spark.executorEnv.PYTHONPATH": f"{folder}:{rest}" if rest else str(folder)}
 
 
-def test_an_executor_lost_in_the_middle_of_a_run_does_not_change_the_overlay(cluster, meshwright, tmp_path):
-    sizes = {"nodes": 3_000, "topics": 200, "min_subscriptions": 10, "max_subscriptions": 40}
-    interests = mw.workloads.unif(**sizes, seed=SEED)
+def test_an_executor_lost_in_the_middle_of_a_run_does_not_change_the_overlay(meshwright, tmp_path):
+    interests = mw.workloads.unif(300, 40, min_subscriptions=5, max_subscriptions=15, seed=SEED)
     interests.to_pandas().to_csv(tmp_path / "subscriptions.csv", index=False)
-    for attempt in range(ATTEMPTS):
-        ui, place = free_port(), tmp_path / f"out-{attempt}"
-        running = meshwright(
-            "run", tmp_path / "subscriptions.csv", "--as", "pairs", "--algorithm", "dc", "--seed", SEED,
-            "--set", "partitions=24", "--out", place, **{"spark.ui.enabled": "true", "spark.ui.port": ui},
-        )  # fmt: skip
-        if wait_for(lambda: _lost_or_over(cluster, ui, running), "a task to be lost") == "lost":  # noqa: B023
-            break
-    else:
-        pytest.fail(f"the parts were built too fast to lose one: {running.communicate()}")
-    out, err = running.communicate(timeout=PATIENCE)
-    assert (running.returncode, err) == (0, ""), out
-    expected = mw.build(interests, "dc", seed=SEED, partitions=24)
+    lost, place = tmp_path / "lost", tmp_path / "out"
+    (tmp_path / "sitecustomize.py").write_text(LOSING.format(lost=str(lost)))
+    running = meshwright(
+        "run", tmp_path / "subscriptions.csv", "--as", "pairs", "--algorithm", "dc", "--seed", SEED,
+        "--set", "partitions=4", "--out", place, **_first_on_the_path(tmp_path),
+    )  # fmt: skip
+    _, err = running.communicate(timeout=PATIENCE)
+    assert running.returncode == 0, err
+    assert err == ""
+    assert lost.read_text().isdecimal()
+    expected = mw.build(interests, "dc", seed=SEED, partitions=4)
     assert np.array_equal(mw.Overlay.read(place / "overlay").edges, expected.edges)
     assert (place / "report.html").is_file()
 
@@ -87,7 +103,7 @@ def test_workers_with_another_version_are_refused(cluster, meshwright, tmp_path)
         "--out",
         tmp_path / "overlay",
     )
-    process = meshwright(*words, **{"spark.executorEnv.PYTHONPATH": str(other.parent)})
+    process = meshwright(*words, **_first_on_the_path(other.parent))
     _, err = process.communicate(timeout=PATIENCE)
     assert process.returncode == 2
     assert " have numpy 0.1 and the driver has " in err
