@@ -2,7 +2,7 @@
 
 import typing
 from time import perf_counter
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -21,22 +21,12 @@ from meshwright.cli.common import (
     progress_bar,
     spark_command,
 )
-from meshwright.cli.costs import (
-    Base,
-    CostFile,
-    Factor,
-    Inner,
-    Local,
-    Missing,
-    Outer,
-    PlaceColumns,
-    Places,
-    SiteColumns,
-    Sites,
-    Symmetrise,
-    cost_files,
-)
+from meshwright.cli.costs import cost_files
 from meshwright.cli.engine import Engine, chosen_engine
+from meshwright.cli.option_groups import options_for
+
+if TYPE_CHECKING:
+    from meshwright.pipeline.cost_files import CostFiles
 
 _EPILOG = """**Examples**
 
@@ -69,24 +59,14 @@ def register(app: typer.Typer) -> None:
     app.command(epilog=_EPILOG)(build)
 
 
+@options_for("prices", cost_files)
 def build(
     dataset: Annotated[str, typer.Argument(metavar="DIR", help="A dataset with interests.")],
     algorithm: Annotated[str, typer.Option(metavar="NAME", help="See: meshwright algorithms")],
     out: Annotated[str, typer.Option("--out", metavar="DIR", help="The dataset to write.")],
     settings: Settings = None,
     seed: Seed = 0,
-    costs: CostFile = None,
-    sites: Sites = None,
-    local: Local = None,
-    inner: Inner = None,
-    outer: Outer = None,
-    places: Places = None,
-    base: Base = None,
-    factor: Factor = None,
-    symmetrise: Symmetrise = None,
-    missing: Missing = None,
-    site_columns: SiteColumns = None,
-    place_columns: PlaceColumns = None,
+    prices: "CostFiles | None" = None,
     reverse_delete: ReverseDelete = False,
     engine: Engine = "auto",
     master: Master = None,
@@ -97,20 +77,6 @@ def build(
     """Compute the links that keep the subscribers of every topic connected, and write the overlay."""
     chosen = registry.find(algorithm, "build")
     options = parse_settings(settings, typing.get_type_hints(chosen.options))
-    prices = cost_files(
-        costs=costs,
-        sites=sites,
-        local=local,
-        inner=inner,
-        outer=outer,
-        places=places,
-        base=base,
-        factor=factor,
-        symmetrise=symmetrise,
-        missing=missing,
-        site_columns=site_columns,
-        place_columns=place_columns,
-    )
     registry.check_given(algorithm, prices is not None)
     where = chosen_engine(engine, [dataset, out], master, conf, _counts(dataset), _BYTES_AN_INTEREST)
     check_target(out, force)

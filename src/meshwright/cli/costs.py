@@ -7,7 +7,7 @@ import typer
 from meshwright.errors import OptionError
 
 if TYPE_CHECKING:
-    from meshwright.pipeline.cost_files import CostFiles
+    pass
 
 _PANEL = "What links cost"
 
@@ -51,15 +51,38 @@ PlaceColumns = Annotated[
 ]
 
 
-def cost_files(*, site_columns: str | None, place_columns: str | None, **values: Any) -> "CostFiles | None":
-    """What was said about costs, checked; None where nothing was."""
+def cost_files(
+    costs: CostFile = None,
+    sites: Sites = None,
+    local: Local = None,
+    inner: Inner = None,
+    outer: Outer = None,
+    places: Places = None,
+    base: Base = None,
+    factor: Factor = None,
+    symmetrise: Symmetrise = None,
+    missing: Missing = None,
+    site_columns: SiteColumns = None,
+    place_columns: PlaceColumns = None,
+) -> Any:
+    """What was said about costs, checked, as `CostFiles`; None where nothing was."""
     from meshwright.pipeline.cost_files import CostFiles
 
+    values: dict[str, Any] = {
+        "costs": costs,
+        "sites": sites,
+        "local": local,
+        "inner": inner,
+        "outer": outer,
+        "places": places,
+        "base": base,
+        "factor": factor,
+        "symmetrise": symmetrise,
+        "missing": missing,
+        "site_columns": site_columns and _columns("--site-columns", site_columns, "node,site"),
+        "place_columns": place_columns and _columns("--place-columns", place_columns, "city,Lat,Long"),
+    }
     given = {name: value for name, value in values.items() if value is not None}
-    if site_columns is not None:
-        given["site_columns"] = _columns("--site-columns", site_columns, "node,site")
-    if place_columns is not None:
-        given["place_columns"] = _columns("--place-columns", place_columns, "city,Lat,Long")
     return CostFiles(**given) if given else None
 
 

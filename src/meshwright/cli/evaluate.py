@@ -15,22 +15,9 @@ from meshwright.cli.common import (
     progress_bar,
     spark_command,
 )
-from meshwright.cli.costs import (
-    Base,
-    CostFile,
-    Factor,
-    Inner,
-    Local,
-    Missing,
-    Outer,
-    PlaceColumns,
-    Places,
-    SiteColumns,
-    Sites,
-    Symmetrise,
-    cost_files,
-)
+from meshwright.cli.costs import cost_files
 from meshwright.cli.engine import Engine, chosen_engine
+from meshwright.cli.option_groups import options_for
 from meshwright.evaluate import Evaluation
 from meshwright.evaluate import evaluate as evaluate_overlay
 
@@ -60,44 +47,20 @@ def register(app: typer.Typer) -> None:
     app.command(epilog=_EPILOG)(evaluate)
 
 
+@options_for("prices", cost_files)
 def evaluate(
     dataset: Annotated[str, typer.Argument(metavar="DIR", help="A dataset with an overlay.")],
     diameters: Annotated[bool, typer.Option("--diameters/--no-diameters", help="Measure them.")] = True,
     bound: Annotated[
         bool, typer.Option("--bound/--no-bound", help="Bound how few links any overlay can have.")
     ] = True,
-    costs: CostFile = None,
-    sites: Sites = None,
-    local: Local = None,
-    inner: Inner = None,
-    outer: Outer = None,
-    places: Places = None,
-    base: Base = None,
-    factor: Factor = None,
-    symmetrise: Symmetrise = None,
-    missing: Missing = None,
-    site_columns: SiteColumns = None,
-    place_columns: PlaceColumns = None,
+    prices: "CostFiles | None" = None,
     engine: Engine = "auto",
     master: Master = None,
     conf: Conf = None,
     as_json: Json = False,
 ) -> None:
     """Measure an overlay: degrees, connectivity and diameter of every topic, distance from optimal."""
-    prices = cost_files(
-        costs=costs,
-        sites=sites,
-        local=local,
-        inner=inner,
-        outer=outer,
-        places=places,
-        base=base,
-        factor=factor,
-        symmetrise=symmetrise,
-        missing=missing,
-        site_columns=site_columns,
-        place_columns=place_columns,
-    )
     counts = _counts(dataset)
     where = chosen_engine(engine, [dataset], master, conf, counts, _bytes_an_interest(counts))
     wanted = {"diameters": diameters, "bound": bound}

@@ -1,6 +1,6 @@
 """`meshwright ingest`: raw files as an interests dataset, on Spark."""
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -14,18 +14,11 @@ from meshwright.cli.common import (
     progress_bar,
     spark_command,
 )
-from meshwright.cli.rows import (
-    Columns,
-    Delimiter,
-    Format,
-    Header,
-    Inputs,
-    MaxRejected,
-    OwnTopic,
-    Relation,
-    Wildcards,
-    reading_options,
-)
+from meshwright.cli.option_groups import options_for
+from meshwright.cli.rows import Inputs, reading_options
+
+if TYPE_CHECKING:
+    from meshwright.pipeline.ingest.options import IngestOptions
 
 _EPILOG = """**Examples**
 
@@ -44,17 +37,11 @@ def register(app: typer.Typer) -> None:
     app.command(epilog=_EPILOG)(ingest)
 
 
+@options_for("reading", reading_options)
 def ingest(
     paths: Inputs,
-    relation: Relation,
+    reading: "IngestOptions",
     out: Annotated[str, typer.Option("--out", metavar="DIR", help="The dataset to write; a path or URL.")],
-    file_format: Format = None,
-    columns: Columns = None,
-    header: Header = None,
-    delimiter: Delimiter = None,
-    max_rejected: MaxRejected = 0.01,
-    own_topic: OwnTopic = False,
-    wildcards: Wildcards = "reject",
     master: Master = None,
     conf: Conf = None,
     force: Force = False,
@@ -68,23 +55,13 @@ def ingest(
     from meshwright.model.dataset import check_free
     from meshwright.pipeline.engine.storage import is_local, location
 
-    options = reading_options(
-        relation=relation,
-        format=file_format,
-        columns=columns,
-        header=header,
-        delimiter=delimiter,
-        max_rejected=max_rejected,
-        own_topic=own_topic,
-        wildcards=wildcards,
-    )
     if is_local(out):
         check_free(location(None, out), force)  # before Spark, which takes seconds to start
     with spark_command(master, conf) as session:
         from meshwright.pipeline.ingest.job import ingest as run
 
         place = location(session, out)
-        manifest = run(session, paths, place, options, force=force, progress=progress_bar())
+        manifest = run(session, paths, place, reading, force=force, progress=progress_bar())
     if as_json:
         print_json({"out": out, **manifest["counts"], **manifest["facts"], "seconds": manifest["seconds"]})
     else:

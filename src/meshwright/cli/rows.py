@@ -7,7 +7,7 @@ import typer
 from meshwright.errors import OptionError
 
 if TYPE_CHECKING:
-    from meshwright.pipeline.ingest.options import IngestOptions
+    pass
 
 Inputs = Annotated[list[str], typer.Argument(metavar="PATH", help="Files, folders, patterns or URLs.")]
 Relation = Annotated[str, typer.Option("--as", metavar="pairs|friendship|follows", help="What a row means.")]
@@ -34,11 +34,29 @@ Wildcards = Annotated[
 ]
 
 
-def reading_options(*, columns: str | None, delimiter: str | None, **values: Any) -> "IngestOptions":
-    """The options as the pipeline has them, checked."""
+def reading_options(
+    relation: Relation,
+    file_format: Format = None,
+    columns: Columns = None,
+    header: Header = None,
+    delimiter: Delimiter = None,
+    max_rejected: MaxRejected = 0.01,
+    own_topic: OwnTopic = False,
+    wildcards: Wildcards = "reject",
+) -> Any:
+    """The options as `IngestOptions`, checked."""
     from meshwright.pipeline.ingest.options import IngestOptions
 
-    return IngestOptions(columns=_two(columns), delimiter="\t" if delimiter == "\\t" else delimiter, **values)
+    return IngestOptions(
+        relation=relation,
+        format=file_format,
+        columns=_two(columns),
+        header=header,
+        delimiter="\t" if delimiter == "\\t" else delimiter,
+        max_rejected=max_rejected,
+        own_topic=own_topic,
+        wildcards=wildcards,
+    )
 
 
 def _two(columns: str | None) -> tuple[str, str] | None:

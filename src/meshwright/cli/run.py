@@ -4,7 +4,7 @@ import sys
 import typing
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -23,33 +23,13 @@ from meshwright.cli.common import (
     progress_bar,
     spark_command,
 )
-from meshwright.cli.costs import (
-    Base,
-    CostFile,
-    Factor,
-    Inner,
-    Local,
-    Missing,
-    Outer,
-    PlaceColumns,
-    Places,
-    SiteColumns,
-    Sites,
-    Symmetrise,
-    cost_files,
-)
-from meshwright.cli.rows import (
-    Columns,
-    Delimiter,
-    Format,
-    Header,
-    Inputs,
-    MaxRejected,
-    OwnTopic,
-    Relation,
-    Wildcards,
-    reading_options,
-)
+from meshwright.cli.costs import cost_files
+from meshwright.cli.option_groups import options_for
+from meshwright.cli.rows import Inputs, reading_options
+
+if TYPE_CHECKING:
+    from meshwright.pipeline.cost_files import CostFiles
+    from meshwright.pipeline.ingest.options import IngestOptions
 
 _EPILOG = """DIR gets the folders interests, profile, overlay and rejected, report.html and manifest.json. A
 run that was cut off goes on with --resume after its last finished stage.
@@ -71,38 +51,22 @@ def register(app: typer.Typer) -> None:
     app.command(epilog=_EPILOG)(run)
 
 
+@options_for("reading", reading_options)
+@options_for("prices", cost_files)
 def run(
     inputs: Inputs,
-    relation: Relation,
+    reading: "IngestOptions",
     out: Annotated[str, typer.Option("--out", metavar="DIR", help="The folder to write to.")],
     algorithm: Annotated[
         str, typer.Option(metavar="NAME", help="See: meshwright algorithms")
     ] = "dcbc-direct",
     settings: Settings = None,
     seed: Seed = 0,
-    costs: CostFile = None,
-    sites: Sites = None,
-    local: Local = None,
-    inner: Inner = None,
-    outer: Outer = None,
-    places: Places = None,
-    base: Base = None,
-    factor: Factor = None,
-    symmetrise: Symmetrise = None,
-    missing: Missing = None,
-    site_columns: SiteColumns = None,
-    place_columns: PlaceColumns = None,
+    prices: "CostFiles | None" = None,
     reverse_delete: ReverseDelete = False,
     resume: Annotated[
         bool, typer.Option("--resume", help="Go on with a run that was cut off, after its last stage.")
     ] = False,
-    format_: Format = None,
-    columns: Columns = None,
-    header: Header = None,
-    delimiter: Delimiter = None,
-    max_rejected: MaxRejected = 0.01,
-    own_topic: OwnTopic = False,
-    wildcards: Wildcards = "reject",
     spark_only: Annotated[
         bool, typer.Option("--spark-only", help="Build and evaluate on Spark even what fits this machine.")
     ] = False,
@@ -114,30 +78,6 @@ def run(
     """Ingest raw rows, profile them, build an overlay, evaluate it and write a report to open."""
     chosen = registry.find(algorithm, "build")
     values = parse_settings(settings, typing.get_type_hints(chosen.options))
-    reading = reading_options(
-        relation=relation,
-        format=format_,
-        columns=columns,
-        header=header,
-        delimiter=delimiter,
-        max_rejected=max_rejected,
-        own_topic=own_topic,
-        wildcards=wildcards,
-    )
-    prices = cost_files(
-        costs=costs,
-        sites=sites,
-        local=local,
-        inner=inner,
-        outer=outer,
-        places=places,
-        base=base,
-        factor=factor,
-        symmetrise=symmetrise,
-        missing=missing,
-        site_columns=site_columns,
-        place_columns=place_columns,
-    )
     registry.check_given(algorithm, prices is not None)
     _check_place(out, resume, force)
     with _resumable(out), spark_command(master, conf) as session:

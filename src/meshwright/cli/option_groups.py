@@ -1,0 +1,28 @@
+"""Options that together say one thing, which several commands ask for."""
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from typing import Any
+
+Command = Callable[..., None]
+
+
+def options_for(parameter: str, make: Callable[..., Any]) -> Callable[[Command], Command]:
+    """A decorator: in place of a parameter the command line shows those of `make`, which makes its value."""
+    asked = inspect.signature(make, eval_str=True).parameters
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def run(**values: Any) -> None:
+            made = make(**{name: values.pop(name) for name in asked})
+            command(**{parameter: made}, **values)
+
+        own = inspect.signature(command).parameters
+        shown = [one for name in own for one in (asked.values() if name == parameter else [own[name]])]
+        named = [one.replace(kind=one.KEYWORD_ONLY) for one in shown]
+        run.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in named}
+        return run
+
+    return decorate
