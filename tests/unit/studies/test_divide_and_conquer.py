@@ -7,8 +7,8 @@ from meshwright.studies.divide_and_conquer_parts import independent_zipf
 
 
 @pytest.mark.parametrize("claim", CLAIMS, ids=lambda claim: claim.name)
-def test_the_verdict_over_a_few_runs_is_that_of_the_study(claim):
-    found = check(claim, runs=min(claim.runs, 3), seed=1)
+def test_the_verdict_of_a_single_run_is_that_of_the_study(claim):
+    found = check(claim, runs=1, seed=1)
     assert found.verdict is (Verdict.DIFFERS if claim.reason else Verdict.REPRODUCED)
     assert found.measured.minimum <= found.measured.mean <= found.measured.maximum
 
