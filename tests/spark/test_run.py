@@ -82,6 +82,8 @@ def test_a_run_with_costs_says_where_the_money_goes(spark, table, tmp_path, form
     rival = mw.build(overlay.interests, "gm", costs=options.costs.load(overlay.interests), seed=4)
     assert f"gm, which ignores costs, would have paid {decimal(rival.costs.sum())} for" in words
     assert "No topic-connected overlay costs less than" in words
+    a_node = decimal(2 * overlay.costs.sum() / overlay.interests.node_count)
+    assert f"the links of a node cost on average {a_node} " in words
     assert 'class="map"' in page
     if form == "sites":
         local = int(np.count_nonzero(overlay.costs == 1.0))

@@ -43,6 +43,10 @@ Missing = Annotated[
     str | None,
     _option("--missing", "refuse|other-direction|path", "A pair without a cost; refuse unless given."),
 ]
+CostNames = Annotated[
+    str | None,
+    _option("--cost-names", "FILE|nodes", "Names for a matrix without, one a line; or the dataset's nodes."),
+]
 SiteColumns = Annotated[
     str | None, _option("--site-columns", "NODE,SITE", "How the columns of --sites are called.")
 ]
@@ -62,6 +66,7 @@ def cost_files(
     factor: Factor = None,
     symmetrise: Symmetrise = None,
     missing: Missing = None,
+    cost_names: CostNames = None,
     site_columns: SiteColumns = None,
     place_columns: PlaceColumns = None,
 ) -> Any:
@@ -79,6 +84,7 @@ def cost_files(
         "factor": factor,
         "symmetrise": symmetrise,
         "missing": missing,
+        "cost_names": cost_names,
         "site_columns": site_columns and _columns("--site-columns", site_columns, "node,site"),
         "place_columns": place_columns and _columns("--place-columns", place_columns, "city,Lat,Long"),
     }

@@ -154,7 +154,15 @@ def print_for_people(out: str, manifest: dict[str, Any]) -> None:
     rows.append(("lower bound", "", found["lower_bound_average_degree"]))
     print_table(("overlay", "links", "average degree"), rows, title=title)
     print(_verdict(found) if found["interests"] else "The input has no interests: check it, and --columns.")
+    if "weighted_average_degree" in found:
+        print(_cost(found))
     print(f"{sum(manifest['seconds'].values()):.0f} s in all. Open the report: {out}/report.html")
+
+
+def _cost(found: dict[str, Any]) -> str:
+    paid, least = found["weighted_average_degree"], found["lower_bound_weighted_average_degree"]
+    known = "" if least is None else f"; no topic-connected overlay costs less than {least:,.2f}"
+    return f"The links of a node cost {paid:,.2f} on average{known}."
 
 
 def _verdict(found: dict[str, Any]) -> str:

@@ -17,7 +17,7 @@ from meshwright.model.interests import Interests
 from meshwright.progress import Progress, Ticks
 
 _MOST_STEPS = 5_000_000_000
-"""Steps that overlaps may take: about a second on two cores for each thousand million."""
+"""Steps that overlaps may take, so that a bound is a matter of seconds."""
 
 # Above the relative error of the sums, which is their number of terms times 2^-53.
 _ROUNDING = 1e-9
@@ -70,12 +70,9 @@ def lower_bound(
 
     `method` is what decides: "spanning", "overlap-duality" or "dual".
 
-    Measured at 1,000 nodes, 100 topics and 20 topics a node, as average degree: 4.51 by the dual, 4.38 by
-    trees, 2.96 by covers, 2.00 by spanning; Greedy Merge has 5.27. At 5,000 nodes, 1,000 topics, 10 to 150 a
-    node: 7.09 by the dual, 6.50 by trees; Greedy Merge has 9.54. Covers gain on trees by rounding alone, on
-    tiny interests. Minimum spanning trees in place of each node's cheapest edge, with the best split of the
-    cost of edges among topics that 400 steps of subgradient ascent found, gave 4.55: a better dual has
-    little left to gain.
+    Measured (`benchmarks/bounds.py`) at 1,000 nodes, 100 topics and 20 topics a node, as average degree: 4.51
+    by the dual, 4.39 by overlaps, 2.00 by spanning; Greedy Merge has 5.27. At 5,000 nodes, 1,000 topics and
+    10 to 150 a node: 7.09, 6.50 and 2.00; Greedy Merge has 9.54.
     """
     subscribers = Subscribers(interests.topic_indptr, interests.node_ids.view(np.uint32))
     return bound_of(subscribers, lists, interests.node_count, costs, progress)
@@ -89,6 +86,19 @@ def bound_of(
     progress: Progress | None = None,
 ) -> LowerBound:
     """`lower_bound` of interests as plain arrays, by topic and by node."""
+    found, cost = bounds_by_method(subscribers, lists, node_count, costs, progress)
+    method = max(found, key=lambda name: found[name])
+    return LowerBound(edges=found[method], method=method, cost=cost)
+
+
+def bounds_by_method(
+    subscribers: Subscribers,
+    lists: TopicLists,
+    node_count: int,
+    costs: CostArrays | None = None,
+    progress: Progress | None = None,
+) -> tuple[dict[str, int], float | None]:
+    """The least edges by each argument that pays, and the least cost where that is known."""
     sizes = np.diff(subscribers.indptr)
     components = kernel.interest_components(subscribers, node_count)
     edges = np.maximum(np.bincount(components, minlength=node_count) - 1, 0)
@@ -103,8 +113,7 @@ def bound_of(
         arrays = lists.indptr, lists.topic_ids, len(sizes)
         found["dual"] = int(_rounded_up(np.array(least_cost(*arrays, progress=progress))))
         cost = None if costs is None else least_cost(*arrays, costs, progress)
-    method = max(found, key=lambda name: found[name])
-    return LowerBound(edges=found[method], method=method, cost=cost)
+    return found, cost
 
 
 def overlaps_pay(sizes: Offsets) -> bool:

@@ -8,10 +8,10 @@ from meshwright.model.cost_forms import by_cluster
 from meshwright.progress import Progress
 
 _MOST_PAIRS = 12_500_000
-"""Pairs of nodes: a byte each, and 30 to 420 ns of a core (measured), so at most about 5 s of one."""
+"""Pairs of nodes: a byte each, and 40 to 104 ns of a core in `benchmarks/bounds.py`."""
 
 _MOST_STEPS = 100_000_000
-"""Sum over topics of half the square of their subscribers: 30 to 60 ns each where these are most of it."""
+"""Sum over topics of half the square of their subscribers, which are looked at where topics are large."""
 
 
 def dual_pays(sizes: Offsets, node_count: int) -> bool:

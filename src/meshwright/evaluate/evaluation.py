@@ -126,6 +126,7 @@ def evaluate(
     from meshwright.evaluate.assembly import Measures, assemble
     from meshwright.evaluate.bounds import lower_bound
     from meshwright.evaluate.clustering import clustering_coefficient
+    from meshwright.evaluate.exact_sums import exact_sum
     from meshwright.evaluate.topics import measure_topics, prepare
 
     interests = overlay.interests
@@ -135,7 +136,7 @@ def evaluate(
     found = Measures(
         interests=len(interests),
         edges=len(overlay),
-        costs=None if overlay.costs is None else float(overlay.costs.sum()),
+        costs=None if overlay.costs is None else exact_sum(overlay.costs),
         degrees=overlay.degrees(),
         bound=lower_bound(interests, lists, arrays, progress) if bound else None,
         clustering=clustering_coefficient(links, progress),

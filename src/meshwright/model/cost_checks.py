@@ -1,6 +1,5 @@
 """What is asked of costs wherever they come from: names that are unique, numbers that are positive."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -8,7 +7,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from meshwright.errors import InputError
-from meshwright.kernels.arrays import Ids
+from meshwright.kernels.arrays import Flags, Ids
 from meshwright.model.names import NameSource, name_array, ranks
 
 
@@ -22,12 +21,24 @@ def name_at(names: pa.StringArray, at: Any) -> str:
     return repr(names[int(at)].as_py())
 
 
+LEAST, MOST = 1e-100, 1e100
+"""Costs are within these, so that neither their squares nor sums of any number of them overflow."""
+
+COST_RULE = f"a cost is a positive finite number, from {LEAST:g} to {MOST:g}"
+
+
+def is_cost(values: Any) -> Flags:
+    """Where numbers can be what a link costs."""
+    fits: Flags = (values >= LEAST) & (values <= MOST)
+    return fits
+
+
 def positive(value: Any, what: str) -> float:
-    """`value` as a float, if it is a positive finite number."""
+    """`value` as a float, if it can be a cost."""
     if isinstance(value, bool | np.bool_) or not isinstance(value, int | float | np.integer | np.floating):
         raise InputError(f"{what} is {value!r}; give a positive number")
-    if not 0 < value < math.inf:
-        raise InputError(f"{what} is {value}; a cost is a positive finite number")
+    if not is_cost(value):
+        raise InputError(f"{what} is {value}; {COST_RULE}")
     return float(value)
 
 

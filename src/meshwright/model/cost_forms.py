@@ -16,7 +16,7 @@ from meshwright.kernels.cost_arrays import (
     SITES,
     CostArrays,
 )
-from meshwright.model.cost_checks import name_at
+from meshwright.model.cost_checks import COST_RULE, and_more, is_cost, name_at
 from meshwright.model.dense import frozen
 
 KINDS = {"sites": SITES, "clusters": CLUSTERS, "euclidean": EUCLIDEAN, "great-circle": GREAT_CIRCLE}
@@ -132,13 +132,13 @@ def check_form(form: CostArrays, nodes: pa.StringArray, sites: pa.StringArray) -
 def _check_points(form: CostArrays) -> None:
     if form.points.shape[1:] != (3,) or not np.isfinite(form.points).all():
         raise InputError(f"points must be finite and of shape (n, 3), not {form.points.shape}")
-    if not (form.base > 0 and form.factor >= 0):
+    if not (is_cost(form.base) and form.factor >= 0):
         raise InputError(f"the base is {form.base:g} and the factor {form.factor:g}; both must be positive")
     with np.errstate(over="ignore"):
         greatest = form.base + form.factor * _reach(form)
-    if not np.isfinite(greatest):
+    if not is_cost(greatest):
         raise InputError(
-            "the greatest cost between two points is not finite; use a smaller factor or another unit"
+            f"the greatest cost between two points is {greatest:g}; use a smaller factor or another unit"
         )
 
 
@@ -157,7 +157,7 @@ def _check_sites(form: CostArrays, nodes: pa.StringArray, sites: pa.StringArray)
         site = form.site_of[beyond[0]]
         raise InputError(f"node {name_at(nodes, beyond[0])} is on site {site}, and there are {count:,} sites")
     if form.kind == CLUSTERS:
-        if form.matrix.shape != (1, 2) or not ((form.matrix > 0) & np.isfinite(form.matrix)).all():
+        if form.matrix.shape != (1, 2) or not is_cost(form.matrix).all():
             raise InputError(f"clusters have two positive costs, inner and outer, not {form.matrix.tolist()}")
         return
     if form.matrix.shape != (count, count):
@@ -169,14 +169,14 @@ def _check_sites(form: CostArrays, nodes: pa.StringArray, sites: pa.StringArray)
 def _check_matrix(matrix: Floats, sites: pa.StringArray) -> None:
     for start in range(0, len(matrix), _BLOCK):
         rows = matrix[start : start + _BLOCK]
-        wrong = ~((rows > 0) & np.isfinite(rows) & (rows == matrix[:, start : start + _BLOCK].T))
+        wrong = ~(is_cost(rows) & (rows == matrix[:, start : start + _BLOCK].T))
         own = np.arange(len(rows))
         wrong[own, start + own] = ~(rows[own, start + own] >= 0)
         if wrong.any():
             u, v = np.argwhere(wrong)[0]
             raise InputError(
                 f"the matrix says {rows[u, v]:g} from {name_at(sites, start + u)} to {name_at(sites, v)} and "
-                f"{matrix[v, start + u]:g} back; costs are positive, finite and symmetric"
+                f"{matrix[v, start + u]:g} back; {COST_RULE}, the same both ways"
             )
 
 
@@ -184,10 +184,9 @@ def _check_local_costs(form: CostArrays, sites: pa.StringArray) -> None:
     """Refuse a site of several nodes without a cost inside it."""
     crowded = np.bincount(form.site_of, minlength=len(sites)) > 1
     local = np.diagonal(form.matrix)
-    without = np.flatnonzero(crowded & ~((local > 0) & np.isfinite(local)))
+    without = np.flatnonzero(crowded & ~is_cost(local))
     if len(without):
-        more = f" (and {len(without) - 1:,} more sites)" if len(without) > 1 else ""
         raise InputError(
-            f"several nodes are on site {name_at(sites, without[0])}{more}, and nothing says what a link "
-            f"inside it costs; give local= (--local), a positive number"
+            f"several nodes are on site {name_at(sites, without[0])}{and_more(len(without))}, and nothing "
+            f"says what a link inside it costs; give local= (--local), a positive number"
         )

@@ -15,7 +15,7 @@ import pyarrow as pa
 from meshwright.errors import InputError, OptionError
 from meshwright.kernels.arrays import Flags, Floats
 from meshwright.machine import check_memory
-from meshwright.model.cost_checks import and_more, name_at
+from meshwright.model.cost_checks import COST_RULE, and_more, is_cost, name_at
 
 SYMMETRISE = ("mean", "max", "min", "refuse")
 MISSING = ("refuse", "other-direction", "path")
@@ -68,11 +68,8 @@ def checked_matrix(cells: npt.ArrayLike, names: pa.StringArray, rules: MatrixRul
     matrix = _numbers(cells, len(names))
     np.fill_diagonal(matrix, 0.0)
     _check_cells(matrix, names)
-    gaps = int(np.count_nonzero(np.isnan(matrix)))
-    if gaps and rules.missing == "refuse":
-        raise _missing_error(
-            matrix, names, gaps, "set missing='other-direction' or 'path' (--missing) to fill it"
-        )
+    if rules.missing == "refuse" and np.isnan(matrix).any():
+        raise _missing_error(matrix, names)
     facts = {"symmetrised_by": rules.symmetrise, "missing_filled_by": rules.missing}
     facts |= _symmetrised(matrix, names, rules.symmetrise)
     return Checked(matrix, facts | _filled(matrix, names, rules.missing))
@@ -99,7 +96,7 @@ def _check_cells(matrix: Floats, names: pa.StringArray) -> None:
     """Refuse cells off the diagonal that are neither positive and finite nor missing."""
     count, first = 0, None
     for rows in _blocks(len(matrix)):
-        wrong = (matrix[rows] <= 0) | np.isinf(matrix[rows])
+        wrong = ~(is_cost(matrix[rows]) | np.isnan(matrix[rows]))
         wrong[_diagonal(rows)] = False
         count += int(np.count_nonzero(wrong))
         if first is None and count:
@@ -109,7 +106,7 @@ def _check_cells(matrix: Floats, names: pa.StringArray) -> None:
         u, v = first
         raise InputError(
             f"the cost from {name_at(names, u)} to {name_at(names, v)} is {matrix[u, v]:g}{and_more(count)}; "
-            f"a cost is a positive finite number"
+            f"{COST_RULE}"
         )
 
 
@@ -118,11 +115,15 @@ def _diagonal(rows: slice) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.int64]
     return np.arange(rows.stop - rows.start), np.arange(rows.start, rows.stop)
 
 
-def _missing_error(matrix: Floats, names: pa.StringArray, gaps: int, way_out: str) -> InputError:
-    u, v = divmod(int(np.isnan(matrix).argmax()), len(matrix))
+def _missing_error(matrix: Floats, names: pa.StringArray) -> InputError:
+    """Names the first pair without a cost in some direction, and a rule that fills all of them."""
+    gaps = np.isnan(matrix)
+    u, v = divmod(int(gaps.argmax()), len(matrix))
+    rules = "'path'" if (gaps & gaps.T).any() else "'other-direction' or 'path'"
     return InputError(
-        f"there is no cost from {name_at(names, u)} to {name_at(names, v)}{and_more(gaps)}; "
-        f"measure it, or {way_out}"
+        f"there is no cost from {name_at(names, u)} to {name_at(names, v)}"
+        f"{and_more(int(np.count_nonzero(np.triu(gaps | gaps.T))))}; "
+        f"measure it, or set missing={rules} (--missing) to fill it"
     )
 
 
@@ -130,7 +131,7 @@ class _Differences:
     """Counts how pairs differ between their directions while blocks pass by."""
 
     def __init__(self) -> None:
-        self.two_way = self.one_way = self.unequal = 0
+        self.two_way = self.one_way = self.unequal = self.beyond_rounding = 0
         self.total = self.greatest = 0.0
         self.example: tuple[int, int, float, float] | None = None
 
@@ -143,6 +144,7 @@ class _Differences:
         share = np.zeros(there.shape)
         np.divide(np.abs(there - back), np.maximum(there, back), out=share, where=both)
         self.unequal += int(np.count_nonzero(share))
+        self.beyond_rounding += int(np.count_nonzero(share > _ROUNDING))
         self.total += float(share.sum())
         at = np.unravel_index(int(share.argmax()), share.shape)
         if share[at] > self.greatest:
@@ -161,11 +163,12 @@ def _symmetrised(matrix: Floats, names: pa.StringArray, rule: str) -> dict[str, 
         both = _RULES[rule](there, back)
         matrix[rows, rows.start :] = both
         matrix[rows.start :, rows] = both.T
-    if rule == "refuse" and seen.example is not None and seen.greatest > _ROUNDING:
+    if rule == "refuse" and seen.example is not None and seen.beyond_rounding:
         u, v, there_, back_ = seen.example
         raise InputError(
             f"{name_at(names, u)} to {name_at(names, v)} costs {there_:g} and back {back_:g}, "
-            f"the most unlike{and_more(seen.unequal)}; a link has one cost: symmetrise by mean, max or min"
+            f"the most unlike{and_more(seen.beyond_rounding)}; a link has one cost: "
+            f"symmetrise by mean, max or min"
         )
     return _difference_facts(seen, names)
 
@@ -198,7 +201,7 @@ def _filled(matrix: Floats, names: pa.StringArray, rule: str) -> dict[str, Any]:
     gaps = np.argwhere(np.isnan(matrix))
     gaps = gaps[gaps[:, 0] < gaps[:, 1]]
     if len(gaps) and rule != "path":
-        raise _missing_error(matrix, names, len(gaps), "set missing='path' (--missing path) to fill it")
+        raise _missing_error(matrix, names)
     if len(gaps):
         paths = _path_costs(matrix, gaps)
         lost = np.flatnonzero(np.isinf(paths))

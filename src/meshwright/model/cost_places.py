@@ -13,7 +13,7 @@ from meshwright.errors import InputError
 from meshwright.kernels.arrays import Floats, Ids
 from meshwright.model import pairs as sources
 from meshwright.model.cost_checks import and_more, name_at, positive, unique_names
-from meshwright.model.cost_sources import kind_of
+from meshwright.model.cost_sources import kind_of, named
 from meshwright.model.files import part_files, reading
 from meshwright.model.interests import Interests
 from meshwright.model.names import is_text
@@ -40,6 +40,15 @@ class Placed(NamedTuple):
 
 def placed(source: Placement, columns: Columns) -> Placed:
     """Which site each node is on; a node that comes with two sites, or with none, is refused."""
+    with named(_file(source)):
+        return _placed(source, columns)
+
+
+def _file(source: Any) -> str | Path | None:
+    return source if isinstance(source, str | Path) else None
+
+
+def _placed(source: Placement, columns: Columns) -> Placed:
     found = collect(_pairs(source, columns), columns)
     site_of = np.full(len(found.first_names), -1, np.int32)
     site_of[found.first_ids] = found.second_ids
@@ -109,6 +118,11 @@ class Located(NamedTuple):
 
 def located(source: Coordinates, node: str, columns: tuple[str, ...]) -> Located:
     """The coordinates of each node, all finite; a node that comes twice is refused."""
+    with named(_file(source)):
+        return _located(source, node, columns)
+
+
+def _located(source: Coordinates, node: str, columns: tuple[str, ...]) -> Located:
     found = (
         _from_mapping(source, columns) if isinstance(source, Mapping) else _from_table(source, node, columns)
     )
@@ -117,7 +131,7 @@ def located(source: Coordinates, node: str, columns: tuple[str, ...]) -> Located
         row, place = wrong[0]
         raise InputError(
             f"the {columns[place]} of {name_at(found.nodes, row)} is missing or no finite number"
-            f"{and_more(len(np.unique(wrong[:, 0])))}; give it, or leave the node out"
+            f"{and_more(len(np.unique(wrong[:, 0])))}; give it, or leave the row out"
         )
     return found
 

@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from meshwright.errors import InputError
 from meshwright.kernels.arrays import Floats, Ids
 from meshwright.model import pairs as sources
-from meshwright.model.cost_checks import check_all_known, lookup, name_at, unique_names
+from meshwright.model.cost_checks import and_more, check_all_known, lookup, name_at, unique_names
 from meshwright.model.cost_matrices import check_room
 from meshwright.model.files import part_files, reading
 from meshwright.model.names import NameSource, is_text, one_line, ranks
@@ -43,14 +43,22 @@ class Cells(NamedTuple):
     names: pa.StringArray | None
 
 
+class _FileError(InputError):
+    """An error that begins with the name of a file."""
+
+
 @contextmanager
-def named(path: str | Path) -> Iterator[None]:
-    """Begin errors about the numbers in a file with its name."""
+def named(path: str | Path | None) -> Iterator[None]:
+    """Begin errors about what is in a file with its name, unless with that of another they do already."""
     try:
         yield
+    except _FileError:
+        raise
     except InputError as error:
+        if path is None:
+            raise
         text = str(error)
-        raise InputError(text if text.startswith(str(path)) else f"{path}: {text}") from error
+        raise _FileError(text if text.startswith(str(path)) else f"{path}: {text}") from error
 
 
 def from_memory(matrix: Any, has_names: bool) -> Cells:
@@ -245,9 +253,10 @@ def _check_agreement(
     other = np.flatnonzero((kept != given) & ~(np.isnan(kept) & np.isnan(given)) & (u != v))
     if len(other):
         row = int(other[0])
+        count = len(np.unique(np.stack([u[other], v[other]]), axis=1).T)
         raise InputError(
             f"{path}, row {row + 1}: {name_at(names, u[row])} to {name_at(names, v[row])} costs "
-            f"{given[row]:g} here and {kept[row]:g} further on; give one cost"
+            f"{given[row]:g} here and {kept[row]:g} further on{and_more(count)}; give one cost"
         )
 
 

@@ -41,6 +41,9 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+_NAMED_ALREADY = "names its nodes; leave names= (--cost-names) out, or rename them there"
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Costs:
     """What a link between any two nodes costs: positive, finite, the same in both directions.
@@ -155,13 +158,21 @@ class Costs:
             raise InputError(f"costs are of interests, not of a {type(interests).__name__}")
         if self.nodes.equals(interests.nodes):
             return self
+        what = self._known()
         example = f", such as {name_at(self.nodes, 0)}" if self.node_count else ""
         return self._taken(
             interests.nodes,
-            f"has no costs, which are for {self.node_count:,} nodes{example}",
-            "use the same names in both, or give costs for it",
+            f"has no {what}; known are those of {self.node_count:,}{example}",
+            f"use the same names in both, or give its {what}",
             "nodes_left_out",
         )
+
+    def _known(self) -> str:
+        """What is known of each node, so that its links have costs."""
+        if self.site_of is None:
+            return "coordinates"
+        own = self.form.kind == SITES and self.site_names.take(pa.array(self.site_of)).equals(self.nodes)
+        return "costs" if own else "site"
 
     def _taken(self, wanted: pa.StringArray, fault: str, way_out: str, fact: str) -> Costs:
         """The costs of the wanted nodes, in their order; the fact says how many were not wanted."""
@@ -265,6 +276,8 @@ class Costs:
         """Of a file by its name: *.npy, *.parquet (or a folder of them), else CSV; or a dataset of costs."""
         path = Path(path)
         if (path / MANIFEST).is_file():
+            if names is not None:
+                raise InputError(f"{path} {_NAMED_ALREADY}")
             return cls.read(path)
         rules = MatrixRules(symmetrise=symmetrise, missing=missing)
         with named(path):
@@ -273,7 +286,7 @@ class Costs:
     @classmethod
     def _of_cells(cls, cells: Cells, names: NameSource | None, rules: MatrixRules) -> Costs:
         if cells.names is not None and names is not None:
-            raise InputError("the file names its nodes; leave names= out, or rename them in the file")
+            raise InputError(f"it {_NAMED_ALREADY}")
         count = len(cells.values)
         given = cells.names if cells.names is not None else names
         nodes = numbered("n", count) if given is None else unique_names(given, "node", "the matrix")
@@ -303,10 +316,11 @@ class Costs:
             kind = type(between).__name__
             raise InputError(f"sites got a {kind}; give the Costs between sites, such as Costs.from_csv(…)")
         found = cost_places.placed(site_of, Columns(node, site))
+        what = between._known()
         used = between._taken(
             found.sites,
-            f"is a site of nodes and not among the {between.node_count:,} sites that costs are known for",
-            "name sites alike in both, or place its nodes elsewhere",
+            f"is a site of nodes and has no {what}; known are those of {between.node_count:,}",
+            f"name sites alike in both, give its {what}, or place its nodes elsewhere",
             "sites_left_out",
         )
         matrix = used.to_matrix()

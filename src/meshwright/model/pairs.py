@@ -292,13 +292,12 @@ def _checked(array: pa.Array, column: str, origin: str, row: int) -> pa.Dictiona
     if not pa.types.is_dictionary(array.type):
         array = array.dictionary_encode()
     indices, dictionary = array.indices.cast(pa.int32()), array.dictionary.cast(pa.string())
-    missing = pc.index(indices.is_null(), True).as_py() if indices.null_count else -1
     empty = pc.index(dictionary, pa.scalar("")).as_py()
-    if missing < 0 and empty >= 0:
-        missing = pc.index(indices, pa.scalar(empty, pa.int32())).as_py()
-    if missing >= 0:
+    if indices.null_count or empty >= 0:
+        missing = np.flatnonzero(indices.fill_null(empty).to_numpy() == empty)
+        more = f" (and {len(missing) - 1:,} more below)" if len(missing) > 1 else ""
         raise InputError(
-            f"{origin}, row {row + missing}: the {column} is missing or empty; "
+            f"{origin}, row {row + missing[0]}: the {column} is missing or empty{more}; "
             f"give it a name or leave the row out"
         )
     return pa.DictionaryArray.from_arrays(indices, dictionary)

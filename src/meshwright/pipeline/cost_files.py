@@ -10,8 +10,11 @@ from typing import Any
 from meshwright.errors import InputError, OptionError
 from meshwright.model.cost_matrices import MatrixRules
 from meshwright.model.cost_places import Located, check_globe, located
+from meshwright.model.cost_sources import named
 from meshwright.model.costs import Costs
+from meshwright.model.files import reading
 from meshwright.model.interests import Interests
+from meshwright.model.names import NameSource
 
 OWN = "nodes"
 """In place of a file: the attributes that the dataset's own nodes have."""
@@ -33,6 +36,7 @@ class CostFiles:
             costs by distance; with one, places are for the map alone.
         base, factor: what a link costs at least, and for each kilometre beyond that.
         symmetrise, missing: what is done to a matrix; see `Costs.from_matrix`.
+        cost_names: for a matrix without names, a file that has one a line; or "nodes": the dataset's.
         site_columns: the columns of `sites`: node, site.
         place_columns: the columns of `places`: node (or site), latitude, longitude.
     """
@@ -47,6 +51,7 @@ class CostFiles:
     factor: float | None = None
     symmetrise: str | None = None
     missing: str | None = None
+    cost_names: str | None = None
     site_columns: tuple[str, str] | None = None
     place_columns: tuple[str, str, str] | None = None
 
@@ -63,6 +68,8 @@ class CostFiles:
                 )
         if form == "inner" and (self.outer is None or self.sites is None):
             raise OptionError("clusters take --inner, --outer and --sites; give all three")
+        if self.cost_names == OWN and self.sites is not None:
+            raise OptionError("--cost-names nodes is for costs between nodes; give a file of sites' names")
         if form == "places" and self.base is None:
             raise OptionError("costs by distance need --base, what a link costs at least; give it")
         if form == "places" and self.sites is not None and self.places == OWN:
@@ -88,24 +95,26 @@ class CostFiles:
 
     def files(self) -> list[Path]:
         """The files and folders to read, all of which are there."""
-        named = [
-            Path(name) for name in (self.costs, self.sites, self.places) if name is not None and name != OWN
-        ]
-        for path in named:
+        given = (self.costs, self.sites, self.places, self.cost_names)
+        paths = [Path(name) for name in given if name is not None and name != OWN]
+        for path in paths:
             if not path.exists():
                 raise InputError(f"{path}: there is no such file; check the path")
-        return named
+        return paths
 
     def load(self, nodes: Interests) -> Costs:
         """The costs between these nodes, by id; whatever has no cost is refused."""
-        return _FORMS[self._form()].load(self, nodes).of(nodes)
+        loaded = _FORMS[self._form()].load(self, nodes)
+        with named(self._file("sites", "costs", "places")):
+            return loaded.of(nodes)
 
     def located(self, nodes: Interests) -> Located:
         """The places of sites, or of nodes where there are no sites, for a map."""
         assert self.places is not None
         name, *columns = self.columns_of_places()
         found = located(self.where(self.places, nodes), name, tuple(columns))
-        check_globe(found)
+        with named(self._file("places")):
+            check_globe(found)
         return found
 
     def columns_of_places(self) -> tuple[str, ...]:
@@ -117,7 +126,13 @@ class CostFiles:
         if self.sites is None:
             return between
         node, site = self.site_columns or _NODE_SITE
-        return Costs.sites(between, self.where(self.sites, nodes), local=self.local, node=node, site=site)
+        with named(self._file("costs", "places")):
+            return Costs.sites(between, self.where(self.sites, nodes), local=self.local, node=node, site=site)
+
+    def _file(self, *options: str) -> str | None:
+        """The file of the first of some options that is given; None where nodes say it themselves."""
+        given = next((value for name in options if (value := getattr(self, name)) is not None), None)
+        return None if given == OWN else given
 
     def where(self, table: str, nodes: Interests) -> str | Interests:
         """A file, or the nodes that have it themselves."""
@@ -126,7 +141,16 @@ class CostFiles:
 
 def _matrix(files: CostFiles, nodes: Interests) -> Costs:
     assert files.costs is not None
-    return files.on_sites(Costs.from_file(files.costs, **files.rules()), nodes)
+    names = _cost_names(files.cost_names, nodes)
+    return files.on_sites(Costs.from_file(files.costs, names, **files.rules()), nodes)
+
+
+def _cost_names(given: str | None, nodes: Interests) -> NameSource | None:
+    """The names of a matrix's rows: those of a file, a line each, or those of the nodes in their order."""
+    if given is None or given == OWN:
+        return None if given is None else nodes.nodes
+    with reading(Path(given)):
+        return Path(given).read_text("utf-8-sig").splitlines()
 
 
 def _clusters(files: CostFiles, nodes: Interests) -> Costs:
@@ -172,6 +196,7 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
     "factor": ("places",),
     "symmetrise": ("costs",),
     "missing": ("costs",),
+    "cost_names": ("costs",),
     "site_columns": ("sites",),
     "place_columns": ("places",),
 }

@@ -38,7 +38,7 @@ _RIVALS: Mapping[bool, tuple[tuple[str, int, dict[str, Any]], ...]] = {
 }
 """By whether ours looks at costs: which other algorithm to compare with, up to how many nodes.
 
-Each takes seconds to a minute there (`benchmarks/gm.py`, `benchmarks/weighted.py`).
+What each takes there: `benchmarks/gm.py`, `benchmarks/weighted.py`.
 """
 
 

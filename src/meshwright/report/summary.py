@@ -64,15 +64,20 @@ def _tiles(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield count(found["edges"]), "links"
     yield decimal(found["average_degree"]), "links a node on average"
     yield count(found["maximum_degree"]), "links at most"
-    bound = found.get("lower_bound_average_degree")
-    if bound and found["topic_connected"]:
-        yield (
-            percent(max(round(found["average_degree"] / bound - 1, 6), 0)),
-            "above the least possible, or less",
-        )
+    yield from _above(found, "average_degree", "above the least possible, or less")
+    if found.get("weighted_average_degree") is not None:
+        yield decimal(found["weighted_average_degree"]), "the links of a node cost on average"
+        yield from _above(found, "weighted_average_degree", "above the least cost possible, or less")
     if found.get("maximum_topic_diameter") is not None:
         exact = "" if found["diameters_exact"] else ", or less"
         yield count(found["maximum_topic_diameter"]), f"links across the widest topic{exact}"
+
+
+def _above(found: Mapping[str, Any], measure: str, words: str) -> Iterator[tuple[str, str]]:
+    """How far a measure is above what bounds it from below, where that is known and the overlay is valid."""
+    bound = found.get(f"lower_bound_{measure}")
+    if bound and found["topic_connected"]:
+        yield percent(max(round(found[measure] / bound - 1, 6), 0)), words
 
 
 def broken_topics(found: Mapping[str, Any]) -> Html:

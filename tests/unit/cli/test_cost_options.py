@@ -201,10 +201,24 @@ def test_a_matrix_of_the_wrong_shape_is_refused(run, workload, tmp_path, text, w
     wrong(build(run, workload, "--costs", path), str(path), *words)
 
 
+def test_a_matrix_without_names_takes_them_from_a_file_or_from_the_nodes(run, workload, brokers, tmp_path):
+    np.save(tmp_path / "sites.npy", BETWEEN)
+    np.save(tmp_path / "nodes.npy", np.ones((30, 30)))
+    (tmp_path / "names.txt").write_text("\n".join(SITES))
+    names, on_sites = ("--cost-names", tmp_path / "names.txt"), ("--sites", brokers, "--local", 1)
+    assert build(run, workload, "--costs", tmp_path / "sites.npy", *names, *on_sites)[0] == 0
+    assert build(run, workload, "--costs", tmp_path / "nodes.npy", "--cost-names", "nodes", "--force")[0] == 0
+    wrong(build(run, workload, "--costs", tmp_path / "sites.npy", *names[:1], "nodes", *on_sites), "of sites")
+    wrong(
+        build(run, workload, "--costs", tmp_path / "nodes.npy", *names, "--force"),
+        "3 names for a matrix of 30 rows",
+    )
+
+
 def test_a_cost_file_for_other_nodes_is_refused(run, workload, between, tmp_path):
     wrong(
         build(run, workload, "--costs", between),
-        "'n00' (and 29 more) has no costs, which are for 3 nodes, such as 'ams'",
+        "between.csv: 'n00' (and 29 more) has no costs; known are those of 3, such as 'ams'",
     )
     wrong(build(run, workload, "--costs", tmp_path / "none.csv"), "none.csv", "no such file")
 
@@ -212,14 +226,14 @@ def test_a_cost_file_for_other_nodes_is_refused(run, workload, between, tmp_path
 def test_nodes_without_a_site_are_refused(run, workload, between, brokers):
     brokers.write_text("\n".join(brokers.read_text().splitlines()[:-2]))
     words = ("--costs", between, "--sites", brokers, "--local", 1)
-    wrong(build(run, workload, *words), "'n28' (and 1 more) has no costs")
+    wrong(build(run, workload, *words), "brokers.csv: 'n28' (and 1 more) has no site; known are those of 28")
     brokers.write_text(brokers.read_text() + "\nn00,nyc\n")
     wrong(build(run, workload, *words), "'n00' has the site", "give it one")
 
 
 def test_a_site_of_several_nodes_without_a_local_cost_is_refused(run, workload, between, brokers):
     words = ("--costs", between, "--sites", brokers)
-    wrong(build(run, workload, *words), "on site 'ams' (and 2 more sites)", "--local")
+    wrong(build(run, workload, *words), "on site 'ams' (and 2 more)", "--local")
     for local in (0, -1, "nan", "inf"):
         wrong(build(run, workload, *words, "--local", local), "local is", "positive finite")
 
@@ -227,7 +241,10 @@ def test_a_site_of_several_nodes_without_a_local_cost_is_refused(run, workload, 
 def test_sites_without_coordinates_are_refused(run, workload, brokers, places):
     places.write_text("\n".join(line for line in places.read_text().splitlines() if "nyc" not in line))
     words = ("--places", places, "--place-columns", "city,Lat,Long", "--base", 2, "--sites", brokers)
-    wrong(build(run, workload, *words, "--local", 1), "'nyc' is a site of nodes and not among the 2 sites")
+    wrong(
+        build(run, workload, *words, "--local", 1),
+        "places.csv: 'nyc' is a site of nodes and has no coordinates; known are those of 2",
+    )
     wrong(build(run, workload, *words[:2], "--base", 2), "no column 'node'")
     places.write_text("city,Lat,Long\nams,52,\nfra,50,8\nnyc,91,0\n")
     wrong(build(run, workload, *words, "--local", 1), "the Long of 'ams' is missing")

@@ -40,7 +40,7 @@ def test_nodes_on_sites_cost_what_their_sites_do_and_a_stated_price_inside_one()
 def test_a_site_of_several_nodes_without_a_local_cost_is_refused() -> None:
     with pytest.raises(InputError, match="several nodes are on site 'Paris', and nothing says"):
         Costs.sites(CITIES, WHERE)
-    with pytest.raises(InputError, match=r"'Oslo' \(and 1 more sites\)"):
+    with pytest.raises(InputError, match=r"'Oslo' \(and 1 more\)"):
         Costs.sites(CITIES, WHERE | {"b4": "Oslo"}, local={"Lima": 1})
     alone = Costs.sites(CITIES, {"b1": "Paris", "b2": "Oslo"})
     assert of(alone, "b1", "b2") == 10
@@ -83,7 +83,7 @@ def test_placements_come_from_mappings_pairs_files_tables_and_attributes(tmp_pat
     [
         (
             WHERE | {"b4": "Rom", "b5": "Bern"},
-            r"'Bern' \(and 1 more\) is a site of nodes and not among the 3",
+            r"'Bern' \(and 1 more\) is a site of nodes and has no costs; known are those of 3",
         ),
         ([("b1", "Paris"), ("b1", "Oslo")], "node 'b1' has the site 'Paris' and also 'Oslo'; give it one"),
         ({"b1": None}, "the site of pair 1 is None"),
@@ -103,7 +103,7 @@ def test_nodes_without_a_site_and_sites_without_costs_are_refused(source: Any, r
 
 def test_a_node_that_the_placement_lacks_is_refused_when_bound() -> None:
     costs = Costs.sites(CITIES, WHERE, local=1)
-    with pytest.raises(InputError, match="'b9' has no costs"):
+    with pytest.raises(InputError, match="'b9' has no site; known are those of 3"):
         costs.of(Interests.from_pairs([], nodes=["b1", "b9"]))
 
 
@@ -120,7 +120,7 @@ def test_sites_may_be_at_coordinates_or_in_clusters_themselves() -> None:
     regions = Costs.clusters({"Oslo": "eu", "Paris": "eu", "Lima": "sa"}, inner=10, outer=100)
     costs = Costs.sites(regions, WHERE | {"b4": "Lima"}, local=1)
     assert [of(costs, "b1", other) for other in ("b3", "b2", "b4")] == [1, 10, 100]
-    with pytest.raises(InputError, match="'Lima' is a site of nodes and not among the 2 sites"):
+    with pytest.raises(InputError, match=r"'Lima' is a site .* has no coordinates; known are those of 2"):
         Costs.sites(globe, {"b4": "Lima"})
 
 
@@ -235,9 +235,9 @@ def test_prices_and_metrics_that_make_no_cost_are_refused(options: Any, error: A
         Costs.coordinates({"a": (0, 0)}, **options)
 
 
-@pytest.mark.parametrize(("far", "factor"), [(1e200, 1.0), (1e100, 1e250)])
-def test_points_too_far_apart_for_a_finite_cost_are_refused(far: float, factor: float) -> None:
-    with pytest.raises(InputError, match="greatest cost between two points is not finite"):
+@pytest.mark.parametrize(("far", "factor"), [(1e200, 1.0), (1e60, 1e50)])
+def test_points_too_far_apart_for_a_cost_are_refused(far: float, factor: float) -> None:
+    with pytest.raises(InputError, match=r"greatest cost between two points is (inf|1.*e\+110)"):
         Costs.coordinates({"a": (far, 0), "b": (0, far)}, base=1, factor=factor, metric="euclidean")
 
 

@@ -73,7 +73,7 @@ def test_numbers_alone_are_a_matrix_of_numbered_or_named_nodes(tmp_path: Path, m
 
 def test_empty_cells_are_pairs_without_a_number(tmp_path: Path) -> None:
     path = write(tmp_path / "m.csv", "x,a,b,c\na,0,1,\nb,1,0,2\nc,NaN,,0\n")
-    with pytest.raises(InputError, match=r"m\.csv: there is no cost from 'a' to 'c' \(and 2 more\)"):
+    with pytest.raises(InputError, match=r"m\.csv: there is no cost from 'a' to 'c' \(and 1 more\)"):
         Costs.from_csv(path)
     costs = Costs.from_csv(path, missing="path")
     assert costs.to_matrix().tolist() == [[0, 1, 3], [1, 0, 2], [3, 2, 0]]
@@ -124,7 +124,7 @@ def test_text_that_is_no_matrix_is_refused_with_the_file_and_the_place(
 
 
 def test_files_that_name_their_nodes_take_no_other_names(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="leave names= out"):
+    with pytest.raises(InputError, match="leave names= "):
         Costs.from_csv(write(tmp_path / "m.csv", SQUARE), NAMES)
 
 

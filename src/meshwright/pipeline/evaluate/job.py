@@ -13,6 +13,7 @@ from meshwright.errors import DatasetError, OptionError
 from meshwright.evaluate.assembly import Measures, assemble
 from meshwright.evaluate.clustering import mean_coefficient
 from meshwright.evaluate.evaluation import Evaluation
+from meshwright.evaluate.exact_sums import Partial, partial_sum, total
 from meshwright.evaluate.topics import TopicMeasures
 from meshwright.kernels.arrays import Offsets
 from meshwright.model.costs import Costs
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 MOST_EDGES = 1 << 24
 """Edges of a topic that is still measured exactly: about a gigabyte in a task, the same on every machine."""
 
+_PARTIAL_SUMS = ", ".join(f"{name} bigint" for name in Partial._fields) + ", least double"
 _COUNTED = ("nodes", "topics", "interests", "edges")
 
 
@@ -171,12 +173,21 @@ def priced_edges(edges: "DataFrame", costs: "Broadcast[Costs]") -> "DataFrame":
 
 
 def _costs(edges: "DataFrame") -> _Costs:
-    from pyspark.sql import functions as sf
-
+    """What all links cost, exactly, so that it is the same however they are spread; and the least of them."""
     if "cost" not in edges.columns:
         return _Costs(None, 0.0)
-    row = edges.agg(sf.sum("cost").alias("total"), sf.min("cost").alias("least")).collect()[0]
-    return _Costs(row["total"] or 0.0, row["least"] or 0.0)
+
+    def summed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            costs = batch.column(0).to_numpy(zero_copy_only=False)
+            if len(costs):
+                part = partial_sum(costs)
+                least = np.full(len(part.exponents), costs.min())
+                yield pa.record_batch([*part, least], names=[*Partial._fields, "least"])
+
+    rows = edges.select("cost").mapInArrow(summed, _PARTIAL_SUMS).toArrow()
+    part = Partial(*(rows[name].to_numpy() for name in Partial._fields))
+    return _Costs(total([part]), min(rows["least"].to_pylist(), default=0.0))
 
 
 def _measure_topics(job: _Job, sizes: Offsets, maximum_degree: int, costs: _Costs) -> TopicMeasures:
