@@ -31,15 +31,20 @@ def candidates(v: int, positions: Mapping[int, int], space: int) -> dict[int, li
 
 
 def gr_swico(
-    topics_of: oracles.Topics, positions: Mapping[int, int], space: int, target_slot: str
+    topics_of: oracles.Topics,
+    positions: Mapping[int, int],
+    space: int,
+    target_slot: str,
+    farthest: bool = False,
 ) -> tuple[list[Edge], dict[Edge, int]]:
     """[4], Alg. 4, while links contribute: the links as they are taken, and the finger of each (node, phase).
 
-    Of equals the first by the owner's place on the ring, then by phase, then by distance.
+    Of equals the first by the owner's place on the ring, then by phase, then by distance,
+    the greatest first if `farthest`.
     """
     around = sorted(positions, key=lambda v: positions[v])
     may = {v: candidates(v, positions, space) for v in around}
-    ordered = [(v, i, w) for v in around for i in sorted(may[v]) for w in may[v][i]]
+    ordered = [(v, i, w) for v in around for i in sorted(may[v]) for w in may[v][i][:: -1 if farthest else 1]]
     fingers: dict[Edge, int] = {}
     edges: list[Edge] = []
 

@@ -17,15 +17,24 @@ SMALL_WORLDS = ("chord", "random-sw", "gr-swico")
 
 
 @settings(max_examples=50)
-@given(topic_sets(max_nodes=7), st.sampled_from(TARGET_SLOTS), st.integers(0, 5), st.integers(0, 3))
-def test_every_choice_of_gr_swico_is_the_oracles(topics, target_slot, spare_bits, seed):
+@given(
+    topic_sets(max_nodes=7),
+    st.sampled_from(TARGET_SLOTS),
+    st.booleans(),
+    st.integers(0, 5),
+    st.integers(0, 3),
+)
+def test_every_choice_of_gr_swico_is_the_oracles(topics, target_slot, farthest, spare_bits, seed):
     interests = interests_of(topics)
     bits = (max(1, len(topics)) - 1).bit_length() + spare_bits if spare_bits else None
-    options = GrSwicoOptions(bits=bits, target_slot=target_slot)
+    ties = "farthest" if farthest else "nearest"
+    options = GrSwicoOptions(bits=bits, target_slot=target_slot, ties=ties)
     ring = place(interests.node_count, options, seed)
     taken, _, ranks = choose(interests, ring, options, seed, np.zeros(2, np.int64))
     positions = dict(zip(ring.nodes.tolist(), ring.positions.tolist(), strict=True))
-    edges, fingers = oracles_small_world.gr_swico(dict(enumerate(topics)), positions, ring.space, target_slot)
+    edges, fingers = oracles_small_world.gr_swico(
+        dict(enumerate(topics)), positions, ring.space, target_slot, farthest
+    )
     assert [tuple(edge) for edge in ring.nodes[taken].tolist()] == edges
     found = {(r, i): ranks[r, i] for r, i in zip(*np.nonzero(ranks != NONE), strict=True)}
     assert {(ring.nodes[r], i): ring.nodes[w] for (r, i), w in found.items()} == fingers

@@ -68,8 +68,9 @@ def built(spark, source, out, algorithm, seed=0, costs=None, reverse_delete=Fals
     assert manifest["engine"] == "spark"
     tables = {"interests", "nodes", "topics", "lists", "edges", "manifest.json"}
     tables |= {"cost_nodes", "cost_sites"} if costs else set()
-    assert {entry.name for entry in out.iterdir()} == tables
-    return mw.Overlay.read(out)
+    overlay = mw.Overlay.read(out)
+    assert {entry.name for entry in out.iterdir()} == tables | overlay.tables.keys()
+    return overlay
 
 
 SPREAD = [
@@ -80,6 +81,7 @@ SPREAD = [
     ("dcbc-direct", {}),
     ("dcbc-direct", {"bulk_size": 3, "crowd": 30, "slack": 0.2}),
     ("gm", {}),
+    ("gr-swico", {"bits": 12}),
 ]
 
 

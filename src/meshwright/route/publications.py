@@ -63,7 +63,9 @@ def draw_publications(interests: Interests, count: float, alive: Flags, seed: in
     if not count:
         return Publications(topics=np.empty(0, np.int32), slots=np.empty(0, np.int64))
     if not len(able):
-        raise InputError("no topic has a subscriber that could publish; give interests that have some")
+        raise InputError(
+            "no topic has a subscriber that could publish; give interests that have some, or let fewer fail"
+        )
     random = generator(seed, "route.publications")
     topics = able[random.integers(0, len(able), int(count))]
     chosen = bounds[topics] + random.integers(0, sizes[topics])

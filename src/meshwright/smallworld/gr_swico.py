@@ -90,6 +90,7 @@ def choose(
 
 def _priority(nodes: int, ties: str, seed: int) -> Ids:
     """By rank, counted on beyond the last: of two nodes of one phase, who comes first."""
-    if ties == "nearest":
-        return np.arange(2 * nodes, dtype=np.int32)
+    if ties != "random":
+        ahead = np.arange(2 * nodes, dtype=np.int32)
+        return ahead if ties == "nearest" else ahead[::-1].copy()
     return np.tile(generator(seed, "smallworld.ties").permutation(nodes).astype(np.int32), 2)

@@ -113,3 +113,41 @@ def test_publications_that_can_not_be_are_refused_with_file_and_row(run, tmp_pat
     code, _, err = run("route", tmp_path / "o", "--protocol", "flood", "--publications", tmp_path / "log.csv")
     assert code == 2
     assert f"log.csv, {message}" in err
+
+
+def test_a_small_world_is_built_evaluated_and_routed_by_the_command_line(run, overlays, tmp_path):
+    words = ("build", overlays / "gm", "--algorithm", "gr-swico", "--out", tmp_path / "ring")
+    code, out, _ = run(*words, "--set", "bits=20", "--set", "ties=farthest", "--seed", 3)
+    assert code == 0
+    assert "60 nodes" in out
+    overlay = mw.Overlay.read(tmp_path / "ring")
+    assert overlay == mw.build(
+        mw.Interests.read(overlays / "gm"), "gr-swico", bits=20, ties="farthest", seed=3
+    )
+    assert mw.Fingers.of(overlay).space == 2**20
+    code, out, _ = run("evaluate", tmp_path / "ring", "--json")
+    assert code == 1  # not topic-connected
+    assert 0 < json.loads(out)["tco_support_ratio"] < 1
+    code, out, _ = run("route", tmp_path / "ring", "--protocol", "nsmf", "--json")
+    assert (code, json.loads(out)["delivered_fraction"]) == (0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["chord", "--set", "bits=5"], "bits is 5, which makes 32 identifiers for 60 nodes; give at least 6"),
+        (["random-sw", "--set", "ties=random"], "the options are: bits, placement, whole_phases"),
+        (["gr-swico", "--set", "ties=x"], "ties is 'x'; choose one of nearest, random, farthest"),
+        (["gr-swico", "--reverse-delete"], "keeps links that no topic needs, for routing"),
+    ],
+)
+def test_a_small_world_that_can_not_be_is_refused_in_one_line(run, overlays, tmp_path, words, message):
+    code, out, err = run("build", overlays / "gm", "--out", tmp_path / "ring", "--algorithm", *words)
+    assert (code, out, err.count("\n")) == (2, "", 1)
+    assert message in err
+
+
+def test_where_all_nodes_have_failed_nobody_publishes(run, overlays):
+    code, _, err = run("route", overlays / "gm", "--protocol", "flood", "--failed", 1)
+    assert code == 2
+    assert "no topic has a subscriber that could publish; give interests that have some, or let fewer" in err
