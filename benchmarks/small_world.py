@@ -2,15 +2,16 @@
 
     python -m benchmarks.small_world speed | sweeps [--out docs/images] | table [--topics 2000]
 
-`speed`: gr-swico beside gm on the same interests (10,000 nodes, 2,000 topics, 20 each), and 100,000
-publications by each protocol; wall and processor seconds, the best of three.
+`speed`: gr-swico beside gm on the same interests (10,000 nodes, 2,000 topics, 20 each), 100,000 publications
+by each protocol, and the simulator beside the kernels; wall and processor seconds, the best of three.
 `sweeps`: Fig. 2 and 3 of Chen and Tock: NSMF on three overlays, ten points each, 10,000 publications a point;
-as the paper seems to have had it (whole phases, links that serve both ends), and to the letter of Protocol 3.
+in the setting that fits the paper's numbers best, and to its letter (`studies/small_world_points.py`).
 `table`: the same 10,000 publications over overlays that connect every topic and over small worlds.
 """
 
 import argparse
 from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
 from statistics import fmean
 from time import perf_counter, process_time
@@ -18,10 +19,11 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import meshwright as mw
-from meshwright.studies.small_world import (
-    AS_THEIRS,
+from meshwright.studies.small_world_points import (
+    FITTED,
     NODES,
     OVERLAYS,
+    STEPS,
     TO_THE_LETTER,
     TOPICS,
     Found,
@@ -31,9 +33,8 @@ from meshwright.studies.small_world import (
 )
 
 _TIMES = 3
-_SWEEP = range(1_000, 10_001, 1_000)
 _PUBLICATIONS = 10_000
-_SETTINGS = {"as theirs": AS_THEIRS, "to the letter": TO_THE_LETTER}
+_SETTINGS = {"fitted": FITTED, "to the letter": TO_THE_LETTER}
 _PANELS: dict[str, tuple[str, Callable[[Found], float]]] = {
     "forwards": ("pure forwards over GrSwico's", lambda found: found.forwards),
     "path": ("average path length, hops", lambda found: found.path),
@@ -46,11 +47,10 @@ class Way(NamedTuple):
 
     algorithm: str
     protocol: str
-    building: Mapping[str, Any] = MappingProxyType({})
     routing: Mapping[str, Any] = MappingProxyType({})
 
     def __str__(self) -> str:
-        told = ", ".join([*map(str, self.building.values()), *self.routing])
+        told = ", ".join(name.replace("_", " ") for name in self.routing)
         return f"{self.algorithm} {self.protocol}" + (f" ({told})" if told else "")
 
 
@@ -64,9 +64,8 @@ _WAYS = (
     Way("ring", "flood"),
     Way("chord", "nsmf"),
     Way("random-sw", "nsmf"),
-    Way("gr-swico", "nsmf", {"ties": "random"}),
     Way("gr-swico", "nsmf"),
-    Way("gr-swico", "nsmf", {}, {"both_ways": True}),
+    Way("gr-swico", "nsmf", {"both_ways": True}),
 )
 
 
@@ -83,7 +82,7 @@ def best(work: Callable[[], object]) -> tuple[float, float]:
 
 def speed() -> None:
     """Build beside gm, and route a hundred thousand publications."""
-    small_worlds = [name for name, _ in OVERLAYS.values()]
+    small_worlds = OVERLAYS.values()
     tiny = mw.workloads.unif(60, 20, subscriptions=3)
     for name, protocol in (("gm", "flood"), ("gm", "tree"), ("gr-swico", "nsmf")):
         mw.route(mw.build(tiny, name), protocol, 10)
@@ -100,6 +99,20 @@ def speed() -> None:
         overlay = mw.build(interests, name)
         wall, processor = best(lambda overlay=overlay, way=protocol: mw.route(overlay, way, 100_000))
         print(f"{name:<10} {protocol:<6} 100,000 publications {wall:6.2f} s, {processor:6.2f}", flush=True)
+    compare_simulator()
+
+
+def compare_simulator() -> None:
+    """The protocols themselves beside the kernels that count the same."""
+    interests = mw.workloads.unif(1_000, TOPICS, subscriptions=20, seed=1)
+    for name, protocol in (("gm", "flood"), ("gr-swico", "nsmf")):
+        carry = partial(mw.route, mw.build(interests, name), protocol, 20_000)
+        swept, simulated = (best(partial(carry, simulate=flag))[1] for flag in (False, True))
+        print(
+            f"{name:<10} {protocol:<6} 20,000 publications over 1,000 nodes {swept:.2f} s of the processors, "
+            f"{simulated / swept:.0f} times as long in the simulator",
+            flush=True,
+        )
 
 
 def print_point(label: str, point: Point) -> None:
@@ -137,7 +150,7 @@ def draw(found: list[Point], label: str, path: Path) -> None:
         for name, marker in zip(OVERLAYS, "os^", strict=True):
             units = [value(at["GrSwico"]) if measure == "forwards" else 1.0 for at in found]
             heights = [value(at[name]) / unit for at, unit in zip(found, units, strict=True)]
-            axes.plot(list(_SWEEP), heights, f"{marker}-", label=name)
+            axes.plot(list(STEPS), heights, f"{marker}-", label=name)
         axes.set(title=title, xlabel=label, ylim=(0, None))
         axes.grid(alpha=0.3)
     panels[1].legend(frameon=False)
@@ -150,9 +163,9 @@ def sweeps(out: Path | None) -> None:
     heads = f"{'nodes x topics':<28} {'overlay':<9} {'forwards':>8} {'times':>6} {'hops':>7} {'support':>7}"
     print(heads)
     for label, setting in _SETTINGS.items():
-        nodes = sweep([(nodes, TOPICS) for nodes in _SWEEP], setting, label)
-        topics = sweep([(NODES, topics) for topics in _SWEEP], setting, label)
-        if out and setting is AS_THEIRS:
+        nodes = sweep([(nodes, TOPICS) for nodes in STEPS], setting, label)
+        topics = sweep([(NODES, topics) for topics in STEPS], setting, label)
+        if out and setting is FITTED:
             draw(nodes, "nodes (2,000 topics)", out / "small-world-nodes.svg")
             draw(topics, "topics (1,023 nodes)", out / "small-world-topics.svg")
 
@@ -164,9 +177,7 @@ def table(nodes: int, topics: int, subscriptions: int) -> None:
     heads += ("hops", 6), ("most", 5), ("load", 7), ("1% loss", 8), ("5% failed", 10)
     print(f"{'overlay and protocol':<26}", *(f"{head:>{width}}" for head, width in heads))
     for way in _WAYS:
-        if way.algorithm not in mw.algorithms():
-            continue
-        overlay = mw.build(interests, way.algorithm, **way.building)
+        overlay = mw.build(interests, way.algorithm)
         found = mw.route(overlay, way.protocol, _PUBLICATIONS, **way.routing)
         lossy = mw.route(overlay, way.protocol, _PUBLICATIONS, loss=0.01, **way.routing)
         failing = mw.route(overlay, way.protocol, _PUBLICATIONS, failed=0.05, **way.routing)
