@@ -47,10 +47,11 @@ class Way(NamedTuple):
 
     algorithm: str
     protocol: str
+    building: Mapping[str, Any] = MappingProxyType({})
     routing: Mapping[str, Any] = MappingProxyType({})
 
     def __str__(self) -> str:
-        told = ", ".join(name.replace("_", " ") for name in self.routing)
+        told = ", ".join([f"{name}={value}" for name, value in self.building.items()] + [*self.routing])
         return f"{self.algorithm} {self.protocol}" + (f" ({told})" if told else "")
 
 
@@ -65,7 +66,8 @@ _WAYS = (
     Way("chord", "nsmf"),
     Way("random-sw", "nsmf"),
     Way("gr-swico", "nsmf"),
-    Way("gr-swico", "nsmf", {"both_ways": True}),
+    Way("gr-swico", "nsmf", {"fill": "first"}),
+    Way("gr-swico", "nsmf", {}, {"both_ways": True}),
 )
 
 
@@ -177,7 +179,7 @@ def table(nodes: int, topics: int, subscriptions: int) -> None:
     heads += ("hops", 6), ("most", 5), ("load", 7), ("1% loss", 8), ("5% failed", 10)
     print(f"{'overlay and protocol':<26}", *(f"{head:>{width}}" for head, width in heads))
     for way in _WAYS:
-        overlay = mw.build(interests, way.algorithm)
+        overlay = mw.build(interests, way.algorithm, **way.building)
         found = mw.route(overlay, way.protocol, _PUBLICATIONS, **way.routing)
         lossy = mw.route(overlay, way.protocol, _PUBLICATIONS, loss=0.01, **way.routing)
         failing = mw.route(overlay, way.protocol, _PUBLICATIONS, failed=0.05, **way.routing)

@@ -11,7 +11,7 @@ from meshwright.model.rings import NONE
 from meshwright.progress import Progress, Ticks, run_with_ticks
 from meshwright.seeds import generator
 from meshwright.smallworld.options import TARGET_SLOTS, GrSwicoOptions
-from meshwright.smallworld.ring import Ring, place, random_ranks
+from meshwright.smallworld.ring import Ring, first_ranks, place, random_ranks
 
 
 def gr_swico(
@@ -21,8 +21,8 @@ def gr_swico(
 
     Guarantee: one finger for each phase that is not empty. As long as a link contributes, every link taken
     had the greatest contribution of all pairs of a node and another one in a phase of its without a finger;
-    phases then left without are filled at random. Deterministic for a seed. It promises no connected topic:
-    `nsmf` routes on it. Costs change nothing.
+    phases then left without are filled as `fill` says. Deterministic for a seed. It promises no connected
+    topic: `nsmf` routes on it. Costs change nothing.
 
     Cost: at worst O(Σ|V(t)|²) for each level of contribution, in practice a few walks over the subscribers
     of a node's topics for each node (`kernels/finger_choice.py`); about 44 bytes an interest and 24 for each
@@ -45,11 +45,10 @@ def gr_swico(
         lambda ticks: choose(interests, ring, options, seed, ticks), "choosing fingers", slots, progress
     )
     left = ranks == NONE
-    filled = np.where(left, random_ranks(ring, seed), ranks).astype(np.int32)
-    by_chance = int(np.count_nonzero(left & (filled != NONE)))
-    return ring.built(
-        filled, links_chosen=len(taken), fingers_by_chance=by_chance, contributions_counted=counted
-    )
+    others = random_ranks(ring, seed) if options.fill == "random" else first_ranks(ring)
+    fingers = np.where(left, others, ranks).astype(np.int32)
+    filled = int(np.count_nonzero(left & (fingers != NONE)))
+    return ring.built(fingers, links_chosen=len(taken), fingers_filled=filled, contributions_counted=counted)
 
 
 def choose(

@@ -8,6 +8,7 @@ from meshwright.errors import OptionError
 PLACEMENTS = ("shuffled", "sorted")
 TIES = ("nearest", "random", "farthest")
 TARGET_SLOTS = ("if-free", "never", "required")
+FILLS = ("random", "first")
 MOST_BITS = 62
 
 
@@ -47,12 +48,17 @@ class GrSwicoOptions(SmallWorldOptions):
             target has none yet; `never`, so that every node chooses all of its fingers (more links, more
             support); or `required`, so that only links count which can be fingers of both: what [4], Alg. 4
             says to the letter, and which leaves most fingers to chance.
+        fill: where a phase's finger leads if no link into it contributes any more, to any of its nodes at
+            `random` or to the `first`, as Chord's: better where topics are popular, so that the next
+            subscriber is near.
     """
 
     ties: str = "nearest"
     target_slot: str = "if-free"
+    fill: str = "random"
 
     def __post_init__(self) -> None:
         super().__post_init__()
         check_choice("ties", self.ties, TIES)
         check_choice("target_slot", self.target_slot, TARGET_SLOTS)
+        check_choice("fill", self.fill, FILLS)

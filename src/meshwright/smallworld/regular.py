@@ -1,14 +1,11 @@
 """Chord and RandomSW: small worlds that know nothing of interests."""
 
-import numpy as np
-
 from meshwright.model.built import Built
 from meshwright.model.costs import Costs
 from meshwright.model.interests import Interests
-from meshwright.model.rings import NONE
 from meshwright.progress import Progress, stage
 from meshwright.smallworld.options import SmallWorldOptions
-from meshwright.smallworld.ring import place, random_ranks
+from meshwright.smallworld.ring import first_ranks, place, random_ranks
 
 
 def chord(
@@ -35,9 +32,7 @@ def chord(
     del costs
     with stage(progress, "choosing fingers"):
         ring = place(interests.node_count, options, seed)
-        starts, ends = ring.phases
-        first = np.where(starts < ends, starts % max(1, len(ring)), NONE).astype(np.int32)
-        return ring.built(first)
+        return ring.built(first_ranks(ring))
 
 
 def random_sw(

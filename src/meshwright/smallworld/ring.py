@@ -65,6 +65,12 @@ def place(node_count: int, options: SmallWorldOptions, seed: int) -> Ring:
     return Ring(space=space, phase_count=count, nodes=nodes, positions=positions[nodes])
 
 
+def first_ranks(ring: Ring) -> Ids:
+    """The first node of each phase that is not empty as its finger."""
+    starts, ends = ring.phases
+    return np.where(starts < ends, starts % max(1, len(ring)), NONE).astype(np.int32)
+
+
 def random_ranks(ring: Ring, seed: int) -> Ids:
     """A finger for each phase that is not empty, every node of the phase being equally likely."""
     starts, ends = ring.phases

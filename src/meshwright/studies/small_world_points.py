@@ -26,19 +26,20 @@ class Setting(NamedTuple):
     """What [4] leaves open.
 
     Whether the phase that the ring cuts short has a finger, where nodes are no power of two; whether the node
-    at the other end of a finger may use the link too; and which of the nodes with the greatest contribution
-    GrSwico takes.
+    at the other end of a finger may use the link too; which of the nodes with the greatest contribution
+    GrSwico takes; and which when none contributes.
     """
 
     whole_phases: bool
     both_ways: bool
     ties: str
+    fill: str
 
 
-TO_THE_LETTER = Setting(whole_phases=False, both_ways=False, ties="random")
+TO_THE_LETTER = Setting(whole_phases=False, both_ways=False, ties="random", fill="random")
 """Property 1 and Protocol 3 as they stand, with no preference among equals."""
 
-FITTED = Setting(whole_phases=True, both_ways=True, ties="farthest")
+FITTED = Setting(whole_phases=True, both_ways=True, ties="farthest", fill="first")
 """What comes nearest to the numbers of [4]: chosen after seeing what each choice gives."""
 
 
@@ -58,7 +59,7 @@ Point = Mapping[str, Found]
 @cache
 def measure_overlay(label: str, nodes: int, topics: int, setting: Setting, seed: int, count: int) -> Found:
     """NSMF with `count` publications on one overlay at one point of a sweep."""
-    options: dict[str, Any] = {"ties": setting.ties} if label == "GrSwico" else {}
+    options: dict[str, Any] = {"ties": setting.ties, "fill": setting.fill} if label == "GrSwico" else {}
     interests = workloads.unif(nodes, topics, subscriptions=SUBSCRIPTIONS, seed=seed)
     overlay = build(interests, OVERLAYS[label], seed=seed, whole_phases=setting.whole_phases, **options)
     found = route(overlay, "nsmf", count, both_ways=setting.both_ways, seed=seed)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import meshwright as mw
-from meshwright.smallworld.options import TIES, GrSwicoOptions, SmallWorldOptions
+from meshwright.smallworld.options import FILLS, TIES, GrSwicoOptions, SmallWorldOptions
 from meshwright.smallworld.ring import place, random_ranks
 
 
@@ -30,7 +30,15 @@ def test_too_few_identifiers_are_refused():
 
 @pytest.mark.parametrize(
     "options",
-    [{"bits": -1}, {"bits": 63}, {"bits": 2.0}, {"placement": "near"}, {"ties": "x"}, {"target_slot": "x"}],
+    [
+        {"bits": -1},
+        {"bits": 63},
+        {"bits": 2.0},
+        {"placement": "near"},
+        {"ties": "x"},
+        {"target_slot": "x"},
+        {"fill": "x"},
+    ],
 )
 def test_options_out_of_range_are_refused_by_name(options):
     with pytest.raises(mw.OptionError, match=next(iter(options))):
@@ -72,10 +80,10 @@ def test_to_the_letter_at_most_one_link_a_node_is_chosen_on_a_ring_of_a_power_of
     assert mw.build(interests, "gr-swico").facts["links_chosen"] > 2 * 128
 
 
-def test_facts_count_the_links_chosen_and_the_fingers_left_to_chance(interests):
+def test_facts_count_the_links_chosen_and_the_fingers_filled(interests):
     facts = mw.build(interests, "gr-swico").facts
     fingers = mw.Fingers.of(mw.build(interests, "gr-swico")).targets
-    assert facts["links_chosen"] <= fingers.size - facts["fingers_by_chance"] <= 2 * facts["links_chosen"]
+    assert facts["links_chosen"] <= fingers.size - facts["fingers_filled"] <= 2 * facts["links_chosen"]
 
 
 def test_ties_are_settled_one_by_one_with_about_the_same_support(interests):
@@ -92,3 +100,21 @@ def test_the_nearer_the_finger_among_equals_the_fewer_nodes_forward(interests):
     ]
     assert TIES == ("nearest", "random", "farthest")
     assert forwards == sorted(forwards)
+
+
+def test_the_first_nodes_fill_what_chance_fills_otherwise_and_nothing_else(interests):
+    chord, random, first = (
+        mw.Fingers.of(mw.build(interests, name, **options)).targets
+        for name, options in (("chord", {}), ("gr-swico", {}), ("gr-swico", {"fill": "first"}))
+    )
+    differ = random != first
+    assert differ.any()
+    assert np.array_equal(first[differ], chord[differ])
+
+
+def test_where_topics_are_popular_the_first_nodes_forward_less_than_those_by_chance():
+    interests = mw.workloads.unif(400, 10, subscriptions=2, seed=1)
+    random, first = (
+        mw.route(mw.build(interests, "gr-swico", fill=fill), "nsmf", 2_000).pure_forwards for fill in FILLS
+    )
+    assert first < 0.95 * random
