@@ -66,7 +66,7 @@ _WAYS = (
     Way("chord", "nsmf"),
     Way("random-sw", "nsmf"),
     Way("gr-swico", "nsmf"),
-    Way("gr-swico", "nsmf", {"fill": "first"}),
+    Way("gr-swico", "nsmf", {"fill": "random"}),
     Way("gr-swico", "nsmf", {}, {"both_ways": True}),
 )
 
