@@ -177,14 +177,14 @@ def table(nodes: int, topics: int, subscriptions: int) -> None:
     interests = mw.workloads.unif(nodes, topics, subscriptions=subscriptions, seed=1)
     heads = ("links", 8), ("degree", 7), ("most", 6), ("messages", 9), ("forwards", 9), ("twice", 6)
     heads += ("hops", 6), ("most", 5), ("load", 7), ("1% loss", 8), ("5% failed", 10)
-    print(f"{'overlay and protocol':<26}", *(f"{head:>{width}}" for head, width in heads))
+    print(f"{'overlay and protocol':<28}", *(f"{head:>{width}}" for head, width in heads))
     for way in _WAYS:
         overlay = mw.build(interests, way.algorithm, **way.building)
         found = mw.route(overlay, way.protocol, _PUBLICATIONS, **way.routing)
         lossy = mw.route(overlay, way.protocol, _PUBLICATIONS, loss=0.01, **way.routing)
         failing = mw.route(overlay, way.protocol, _PUBLICATIONS, failed=0.05, **way.routing)
         print(
-            f"{way!s:<26} {len(overlay):8,} {2 * len(overlay) / nodes:7.2f} {overlay.degrees().max():6,} "
+            f"{way!s:<28} {len(overlay):8,} {2 * len(overlay) / nodes:7.2f} {overlay.degrees().max():6,} "
             f"{found.messages / _PUBLICATIONS:9.1f} {found.pure_forwards / _PUBLICATIONS:9.1f} "
             f"{found.duplicates / _PUBLICATIONS:6.1f} {found.average_path_length:6.1f} "
             f"{found.maximum_path_length:5} {found.maximum_load:7,} "

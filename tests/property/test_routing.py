@@ -63,6 +63,24 @@ def test_a_publication_reaches_every_subscriber_exactly_once(case, name, bits, w
     assert set(received.values()) <= {1}  # no node is passed twice
 
 
+@settings(max_examples=60)
+@given(
+    st.integers(2, 200),
+    st.sampled_from(SMALL_WORLDS),
+    st.one_of(st.none(), st.integers(8, 62)),
+    st.booleans(),
+    st.integers(0, 2**20),
+)
+def test_between_two_nodes_are_at_most_two_hops_a_phase_and_one_on_chord(nodes, name, bits, both_ways, seed):
+    sparse = {"bits": bits} if name == "chord" else {}
+    pairs = [(f"n{node:03}", f"t{node:03}") for node in range(nodes)]
+    pairs += [(f"n{(7 * node + seed) % nodes:03}", f"t{node:03}") for node in range(nodes)]
+    overlay = mw.build(mw.Interests.from_pairs(pairs), name, seed=seed, **sparse)
+    found = mw.route(overlay, "nsmf", [(topic, node) for node, topic in pairs], both_ways=both_ways)
+    assert found.delivered_fraction == 1
+    assert found.maximum_path_length <= (1 if name == "chord" else 2) * overlay.facts["phases"]
+
+
 @st.composite
 def ways(draw):
     """An overlay, and how publications are carried over it, perhaps with losses and failures."""

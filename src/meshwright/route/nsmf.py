@@ -55,8 +55,9 @@ class Nsmf(Router[RangedMessage]):
     """NSMF on one node.
 
     Guarantee: without loss, every subscriber in the target range receives a publication exactly once, over
-    at most log2 of the identifiers hops from the one before. Relays stand strictly between a subscriber and
-    the nearest one after it, so none of them is interested, and no node is passed twice.
+    at most two hops a phase from the one before (one on Chord, where no finger leads beyond the target), if
+    every identifier has a node. Relays stand strictly between a subscriber and the nearest one after it, so
+    none of them is interested, and no node is passed twice.
 
     Source: [4], Protocol 3. Where it is silent: `nearestSub` is strictly after the node, and a next hop
     only inside the target range; `send` takes the finger that is nearest to the target and not beyond it.

@@ -22,7 +22,7 @@ def gr_swico(
     Guarantee: one finger for each phase that is not empty. As long as a link contributes, every link taken
     had the greatest contribution of all pairs of a node and another one in a phase of its without a finger;
     phases then left without are filled as `fill` says. Deterministic for a seed. It promises no connected
-    topic: `nsmf` routes on it. Costs change nothing.
+    topic: `nsmf` routes on it, over as many hops as on `random_sw`. Costs change nothing.
 
     Cost: at worst O(Σ|V(t)|²) for each level of contribution, in practice a few walks over the subscribers
     of a node's topics for each node (`kernels/finger_choice.py`); about 44 bytes an interest and 24 for each

@@ -21,7 +21,7 @@ class SmallWorldOptions:
         bits: the ring has 2^bits identifiers, of which nodes take some at random; unless given, as many as
             there are nodes, and each is taken.
         whole_phases: leave the last phase without a finger where the ring cuts it short, since the number of
-            identifiers is no power of two: a link less for each node, as [4] seems to have had it.
+            identifiers is no power of two: a link less for each node. The numbers of [4] fit that.
     """
 
     placement: str = "shuffled"
@@ -49,8 +49,8 @@ class GrSwicoOptions(SmallWorldOptions):
             support); or `required`, so that only links count which can be fingers of both: what [4], Alg. 4
             says to the letter, and which leaves most fingers to chance.
         fill: where a phase's finger leads if no link into it contributes any more, to its `first` node, as
-            Chord's, or to one at `random`: some 12% more pure forwards where topics are popular, measured, so
-            that the next subscriber is near, and 2% fewer where they are rare.
+            Chord's, or to one at `random`: some 13% more pure forwards, measured, where topics are popular
+            and so the next subscriber is near, and as many where they are rare.
     """
 
     ties: str = "nearest"

@@ -18,8 +18,8 @@ def chord(
     """Chord: the finger of a phase is its first node.
 
     Guarantee: one finger for each phase that is not empty, so at most log2 of the identifiers for each node,
-    rounded up; between any two nodes at most as many hops. It promises no connected topic: `nsmf` routes on
-    it. Costs change nothing.
+    rounded up; between any two nodes at most as many hops, unless `whole_phases`. It promises no connected
+    topic: `nsmf` routes on it. Costs change nothing.
 
     Cost: O(n log n) for each phase, in time; 16 bytes for each node and phase.
 
@@ -44,7 +44,8 @@ def random_sw(
 ) -> Built:
     """RandomSW: the finger of a phase is any of its nodes, all equally likely.
 
-    Guarantee and cost: as `chord`. Source: [4], 5.1 (2).
+    Guarantee and cost: as `chord`, but for the hops: a finger may lead beyond the target, so that there are
+    up to two a phase where every identifier has a node. Source: [4], 5.1 (2).
     """
     del costs
     with stage(progress, "choosing fingers"):
