@@ -1,12 +1,13 @@
 """Small worlds and routing: speed, the sweeps of the paper at its scale, and one table to choose by.
 
-    python -m benchmarks.small_world speed | sweeps [--out docs/images] | table [--topics 2000]
+    python -m benchmarks.small_world speed | sweeps [--out docs/images] | table [--topics 2000] | options
 
 `speed`: gr-swico beside gm on the same interests (10,000 nodes, 2,000 topics, 20 each), 100,000 publications
 by each protocol, and the simulator beside the kernels; wall and processor seconds, the best of three.
 `sweeps`: Fig. 2 and 3 of Chen and Tock: NSMF on three overlays, ten points each, 10,000 publications a point;
 in the setting that fits the paper's numbers best, and to its letter (`studies/small_world_points.py`).
 `table`: the same 10,000 publications over overlays that connect every topic and over small worlds.
+`options`: what each option of gr-swico changes, where topics are popular, as in the paper, and rare.
 """
 
 import argparse
@@ -68,6 +69,19 @@ _WAYS = (
     Way("gr-swico", "nsmf"),
     Way("gr-swico", "nsmf", {"fill": "random"}),
     Way("gr-swico", "nsmf", {}, {"both_ways": True}),
+)
+
+
+_OPTIONS: tuple[Mapping[str, Any], ...] = (
+    {},
+    {"ties": "random"},
+    {"ties": "farthest"},
+    {"fill": "random"},
+    {"ties": "farthest", "fill": "random"},
+    {"target_slot": "never"},
+    {"target_slot": "required"},
+    {"whole_phases": True},
+    {"bits": 32},
 )
 
 
@@ -193,12 +207,34 @@ def table(nodes: int, topics: int, subscriptions: int) -> None:
         )
 
 
+def compare_options() -> None:
+    """Pure forwards and hops of nsmf on gr-swico with each option."""
+    heads = ("degree", "filled", "forwards", "times", "hops", "support")
+    for nodes, topics in ((10_000, 200), (10_000, TOPICS), (NODES, 10_000)):
+        print(f"{f'{nodes:,} nodes, {topics:,} topics':<28}", *(f"{head:>9}" for head in heads))
+        interests = mw.workloads.unif(nodes, topics, subscriptions=20, seed=1)
+        unit = 0
+        for given in _OPTIONS:
+            overlay = mw.build(interests, "gr-swico", **given)
+            found = mw.route(overlay, "nsmf", _PUBLICATIONS)
+            unit = unit or found.pure_forwards
+            filled = overlay.facts["fingers_filled"] / overlay.tables["fingers"].num_rows
+            told = ", ".join(f"{name}={value}" for name, value in given.items())
+            support = mw.evaluate(overlay, diameters=False, bound=False).tco_support_ratio
+            print(
+                f"{told:<28} {2 * len(overlay) / nodes:9.2f} {filled:9.1%} "
+                f"{found.pure_forwards / _PUBLICATIONS:9.2f} {found.pure_forwards / unit:9.3f} "
+                f"{found.average_path_length:9.2f} {support:9.3f}",
+                flush=True,
+            )
+
+
 def main() -> None:
-    """Run one of the three."""
+    """Run one of the four."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("speed", "sweeps", "table"))
+    parser.add_argument("what", choices=("speed", "sweeps", "table", "options"))
     parser.add_argument("--nodes", type=int, default=10_000)
     parser.add_argument("--topics", type=int, default=TOPICS)
     parser.add_argument("--subscriptions", type=int, default=20)
@@ -208,6 +244,8 @@ def main() -> None:
         speed()
     elif options.what == "sweeps":
         sweeps(options.out)
+    elif options.what == "options":
+        compare_options()
     else:
         table(options.nodes, options.topics, options.subscriptions)
 

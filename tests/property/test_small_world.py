@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 import meshwright as mw
 from meshwright.model.rings import NONE
 from meshwright.smallworld.gr_swico import choose
-from meshwright.smallworld.options import TARGET_SLOTS, GrSwicoOptions
+from meshwright.smallworld.options import TARGET_SLOTS, TIES, GrSwicoOptions
 from meshwright.smallworld.ring import place
-from tests import oracles_small_world
-from tests.helpers import interests_of
+from tests import oracles, oracles_small_world
+from tests.helpers import interests_of, topics_by_node
 from tests.strategies import topic_sets
 
 SMALL_WORLDS = ("chord", "random-sw", "gr-swico")
@@ -38,6 +38,35 @@ def test_every_choice_of_gr_swico_is_the_oracles(topics, target_slot, farthest, 
     assert [tuple(edge) for edge in ring.nodes[taken].tolist()] == edges
     found = {(r, i): ranks[r, i] for r, i in zip(*np.nonzero(ranks != NONE), strict=True)}
     assert {(ring.nodes[r], i): ring.nodes[w] for (r, i), w in found.items()} == fingers
+
+
+@settings(max_examples=60)
+@given(topic_sets(max_nodes=16, max_topics=8), st.sampled_from(TIES), st.integers(0, 3), st.integers(0, 99))
+def test_every_link_of_gr_swico_contributes_most_when_taken_until_none_does(topics, ties, spare_bits, seed):
+    interests = interests_of(topics)
+    bits = (max(1, len(topics)) - 1).bit_length() + spare_bits if spare_bits else None
+    options = GrSwicoOptions(bits=bits, ties=ties)
+    ring = place(interests.node_count, options, seed)
+    taken, _, _ = choose(interests, ring, options, seed, np.zeros(2, np.int64))
+    positions = dict(zip(ring.nodes.tolist(), ring.positions.tolist(), strict=True))
+    slot_of = {
+        (v, w): (v, i)
+        for v in positions
+        for i, nodes in oracles_small_world.candidates(v, positions, ring.space).items()
+        for w in nodes
+    }
+    topics_of = topics_by_node(interests)
+    free, edges = set(slot_of.values()), []
+    for owner, target in [*map(tuple, ring.nodes[taken].tolist()), (None, None)]:
+        gains = {frozenset(pair): gain for pair, gain in oracles.contributions(topics_of, edges)}
+        best = max((gains[frozenset(pair)] for pair, slot in slot_of.items() if slot in free), default=0)
+        if owner is None:
+            assert best == 0
+            return
+        assert slot_of[owner, target] in free
+        assert gains[frozenset((owner, target))] == best > 0
+        free -= {slot_of[owner, target], slot_of.get((target, owner))}
+        edges.append((owner, target))
 
 
 @settings(max_examples=40)

@@ -41,9 +41,9 @@ class GrSwicoOptions(SmallWorldOptions):
     """Where nodes stand on the ring, and how fingers are chosen among those of equal contribution.
 
     Attributes:
-        ties: of the nodes of a phase with the greatest contribution, the `nearest`, one at `random` (some 5%
+        ties: of the nodes of a phase with the greatest contribution, the `nearest`, one at `random` (up to 6%
             more pure forwards, measured: a finger that leads farther is more often beyond the target) or the
-            `farthest` (some 8% more).
+            `farthest` (up to 9% more).
         target_slot: whether a link becomes a finger of both its ends: `if-free`, where that phase of the
             target has none yet; `never`, so that every node chooses all of its fingers (more links, more
             support); or `required`, so that only links count which can be fingers of both: what [4], Alg. 4
