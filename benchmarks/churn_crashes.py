@@ -74,7 +74,7 @@ def crash(
                 journal.settle()
             done = revision
             tell(outcome)
-    outcome.doubled = _doubled(folder, overlay, len(events))
+    outcome.doubled = doubled(folder / "recorded", overlay, len(events))
     return outcome
 
 
@@ -92,13 +92,13 @@ def _state(live: mw.Maintainer) -> bytes:
     return blake2b(live.snapshot(), digest_size=16).digest()
 
 
-def _doubled(folder: Path, overlay: mw.Overlay, events: int) -> int:
+def doubled(recorded: Path, overlay: mw.Overlay, events: int) -> int:
     """How many revisions are not there exactly once, or don't lead from link to link."""
-    revisions = read_recorded(folder / "recorded", "repairs")["revision"].to_pylist()
+    revisions = read_recorded(recorded, "repairs")["revision"].to_pylist()
     wrong = abs(len(revisions) - (events + 1)) + (revisions != sorted(set(revisions)))
     names = overlay.interests.nodes.to_pylist()
     links = {(names[u], names[v]) for u, v in overlay.edges.tolist()}
-    for row in read_recorded(folder / "recorded", "changes").to_pylist():
+    for row in read_recorded(recorded, "changes").to_pylist():
         link = (row["source"], row["target"])
         wrong += (link in links) != (row["action"] == "close")
         links ^= {link}

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 
 from meshwright.model.costs import Costs
 from meshwright.progress import ProgressBar
-from meshwright.studies import divide_and_conquer, small_world, weighted
+from meshwright.studies import divide_and_conquer, shadows, small_world, weighted
 from meshwright.studies.claims import Claim, Finding, Verdict, check
 from meshwright.studies.weighted_cases import Setting
 from meshwright.studies.weighted_costs import placed_on
@@ -20,6 +20,7 @@ from meshwright.studies.weighted_costs import placed_on
 _STUDIES: dict[str, Callable[[argparse.Namespace], Sequence[Claim]]] = {
     "divide-and-conquer": lambda options: divide_and_conquer.CLAIMS,
     "small-world": lambda options: small_world.CLAIMS,
+    "shadows": lambda options: shadows.CLAIMS,
     "weighted": lambda options: weighted.claims(_setting(options.costs, options.local)),
 }
 

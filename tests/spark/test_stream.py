@@ -156,6 +156,16 @@ def _fails_at_call(number, original):
     return settle
 
 
+def test_a_file_that_comes_late_with_an_old_time_is_applied_when_it_comes(spark, overlay, events, plan):
+    told = []
+    for at, (name, days) in enumerate([("b.jsonl", 30), ("a.jsonl", 0)]):
+        write_events(events[4 * at : 4 * at + 4], plan.source / name)
+        os.utime(plan.source / name, (86_400 * (100 + days),) * 2)
+        follow(spark, overlay, plan, told.append)
+    assert [report.events for report in told] == [4, 4]
+    assert_as_if_never_stopped(plan, overlay, events[:8])
+
+
 def test_what_is_no_event_or_cannot_be_applied_is_put_aside_once(spark, overlay, plan):
     good = as_line(mw.Event(1, "leave", "n01"))
     lines = [good, "{", '{"at": 1}', as_line(mw.Event(2, "leave", "nobody")), '{"at": 3, "event": "lea']

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Event, Lock
+from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
 from meshwright.errors import MeshwrightError
@@ -109,17 +109,33 @@ def _run(
                 raise
 
     with _query(session, plan, apply) as query:
+        ended = _end_of(query, failures)
         try:
-            while not query.awaitTermination(_SECONDS_TO_LOOK):  # type: ignore[arg-type]
+            # Here and not inside a call to Java, which Ctrl-C would leave half done.
+            while not ended.wait(_SECONDS_TO_LOOK):
                 pass
-        except Exception:
-            if failures:
-                raise failures[0] from None
-            raise
         finally:
             over.set()
             with busy:
                 pass  # the present batch is done
+    if failures:
+        raise failures[0] from None
+
+
+def _end_of(query: "StreamingQuery", failures: list[Exception]) -> Event:
+    """Is set when the query has ended, by a thread of its own; an error that ended it goes to `failures`."""
+    ended = Event()
+
+    def wait() -> None:
+        try:
+            query.awaitTermination()
+        except Exception as error:
+            failures.append(error)
+        finally:
+            ended.set()
+
+    Thread(target=wait, name="meshwright stream", daemon=True).start()
+    return ended
 
 
 @contextmanager

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _SCHEMA = "path string, modificationTime timestamp, length long, content binary"
 _NAMES = "*.{jsonl,jsonl.gz,parquet}"
+_ANY_AGE = "36500d"
+"""Spark passes over files that are a week older than the newest; one that was moved there would be lost."""
 _NOT_FINISHED = (
     "the last line is not finished; in a stream a file must be complete when it appears: write it under a "
     "name that begins with a dot, and rename it"
@@ -53,6 +55,7 @@ def event_stream(session: "SparkSession", folder: Path, files_a_batch: int) -> "
         .format("binaryFile")
         .option("pathGlobFilter", _NAMES)
         .option("maxFilesPerTrigger", files_a_batch)
+        .option("maxFileAge", _ANY_AGE)
         .load(url(folder))
     )
 
