@@ -1,6 +1,7 @@
 """How fast are repairs, how do they grow with the fleet, and does the overlay hold out?
 
-    python -m benchmarks.churn [--only static|speed|growth|endurance] [--events N] [--sizes N ...]
+    python -m benchmarks.churn [--only static|speed|growth|endurance] [--policies NAME ...] [--events N]
+        [--sizes N ...]
 
 Interests as in the paper on churn: unif, 200 topics, 10 to 90 subscriptions by a power law, 2,000 nodes; each
 round a node joins or leaves with probability 1/2.
@@ -27,6 +28,7 @@ from meshwright.construct.gm import tie_order
 
 _TOPICS = 200
 _ROUNDS = 1_000
+_POLICIES = ["shadow", "naive"]
 _GOALS = {"join": (0.5, 2.0), "leave": (1.0, 5.0)}
 
 
@@ -75,7 +77,7 @@ def start(nodes: int, policy: str, newcomers: int, seed: int = 1) -> Fleet:
 
 def compile_kernels() -> None:
     """Run everything once, so that no time below holds compiling."""
-    for policy in ("shadow", "naive"):
+    for policy in _POLICIES:
         fleet = start(60, policy, 40)
         for _ in range(40):
             fleet.round()
@@ -116,7 +118,7 @@ def static() -> None:
         print(f"{name:<12} {len(overlay):7,} {degrees} {seconds:8.3f}", flush=True)
 
 
-def speed() -> None:
+def speed(policies: list[str]) -> None:
     """Print the time of repairs at 2,000 nodes, and of building anew."""
     drawn = interests(2_000, 1)
     gm, _ = best_of(5, "gm", drawn)
@@ -137,7 +139,7 @@ def speed() -> None:
         "low-oda /",
     )
     print(("{:<7} {:<6}" + " {:>9}" * 8).format(*head))
-    for policy in ("shadow", "naive"):
+    for policy in policies:
         fleet = start(2_000, policy, _ROUNDS)
         repairs: dict[str, list[mw.Repair]] = {"join": [], "leave": []}
         for _ in range(_ROUNDS):
@@ -186,9 +188,9 @@ def disconnected_topics(overlay: mw.Overlay) -> int:
     return sum(connected_components(graph[own][:, own], directed=False)[0] > 1 for own in members)
 
 
-def endurance(events: int) -> None:
+def endurance(policies: list[str], events: int) -> None:
     """Apply random events, and print how the overlay fares; stop where a topic is not connected."""
-    for policy in ("shadow", "naive"):
+    for policy in policies:
         fleet = start(2_000, policy, events)
         checks, begin = 0, perf_counter()
         print(f"{policy}: {'events':>8} {'nodes':>6} {'d':>7} {'D':>4} {'seconds':>8}")
@@ -234,6 +236,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--only", choices=["static", "speed", "growth", "endurance"])
+    parser.add_argument("--policies", choices=_POLICIES, nargs="+", default=_POLICIES)
     parser.add_argument("--events", type=int, default=100_000)
     parser.add_argument("--sizes", type=int, nargs="+", default=[2_000, 5_000, 10_000, 20_000, 50_000])
     options = parser.parse_args()
@@ -241,11 +244,11 @@ def main() -> None:
     if options.only in (None, "static"):
         static()
     if options.only in (None, "speed"):
-        speed()
+        speed(options.policies)
     if options.only in (None, "growth"):
         growth(options.sizes)
     if options.only in (None, "endurance"):
-        endurance(options.events)
+        endurance(options.policies, options.events)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,9 @@
     python -m benchmarks.stream_crashes [--kills N] [--files N] [--seed N]
 
 `meshwright churn --stream` follows a folder of files, JSON lines and Parquet in turns. It and its Spark are
-killed with SIGKILL, mostly in the middle of a micro-batch, and started again, as often as asked. In the end
-its overlay is compared with one that was maintained without a break, and its changes are followed one by one.
+killed with SIGKILL at random moments and started again, as often as asked; it says how many of them were in
+the middle of a micro-batch, with some of its events applied and others not. In the end its overlay is
+compared with one that was maintained without a break, and its changes are followed one by one.
 """
 
 import argparse
@@ -74,21 +75,25 @@ def main() -> None:
         overlay.write(folder / "overlay")
         (folder / "in").mkdir()
         feed(folder / "in", events)
-        kills = again = 0
+        kills = again = between = 0
         ended = False
         while not ended:
-            wait = (chance.randint(1, 3), chance.uniform(0, 0.5)) if kills < given.kills else None
+            wait = (chance.randint(1, 3), chance.uniform(0, 1)) if kills < given.kills else None
             reports, killed = follow(folder, wait)
             kills += killed
             again += sum(report["repeated"] for report in reports)
             ended = not killed
+            with mw.Journal(folder / "out" / "journal") as journal:
+                between += journal.live.revision % (_EVENTS_A_FILE * _FILES_A_BATCH) != 0
         live = mw.Maintainer(overlay)
         for event in events:
             live.apply([event])
         found, expected = mw.Overlay.read(folder / "out" / "overlay"), live.overlay
         same = found.interests == expected.interests and np.array_equal(found.edges, expected.edges)
         wrong = doubled(folder / "out", overlay, len(events))
-    print(f"{kills} kills among {len(events):,} events of {given.files} files")
+    print(
+        f"{kills} kills among {len(events):,} events of {given.files} files, {between} of them inside a batch"
+    )
     print(f"events that Spark handed out again and that were passed over: {again:,}")
     print(f"events lost or applied twice: {wrong}; the overlay differs: {'no' if same else 'yes'}")
 
