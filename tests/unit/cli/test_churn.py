@@ -175,6 +175,7 @@ def test_the_page_shows_the_policies_side_by_side(run, overlay, tmp_path):
     assert run(overlay, *words, "--out", tmp_path / "o")[0] == 0
     page = (tmp_path / "churn.html").read_text()
     assert page.count("<svg") == 4
+    assert ">rounds<" in page
     for policy in ("shadow", "naive", "rebuild"):
         assert f"{policy}, leave" in page
 

@@ -1,6 +1,6 @@
 """What repairs came to, in numbers and in pictures."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,16 @@ def write_page(
 ) -> None:
     """A page with pictures of what policies did, by the tables of their repairs; the first is ours."""
     runs = [run_of(policy, repairs) for policy, repairs in policies.items()]
-    write_churn_page(path, "Churn", runs, parameters)
+    write_churn_page(path, "Churn", runs, dict(_plain(parameters)))
+
+
+def _plain(parameters: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
+    """Options one by one, and without what the tables of the page tell."""
+    for key, value in parameters.items():
+        if key == "options":
+            yield from value.items()
+        elif key != "repairs":
+            yield key, value
 
 
 def tried(
