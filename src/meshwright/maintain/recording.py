@@ -108,12 +108,20 @@ class Recording:
         if self._revision is None:
             return
         first = 0 if self.settled is None else self.settled + 1
+        self._remove_from(first)
         for name, schema in SCHEMAS.items():
             part = self.folder / name / f"part-{first:012d}-{self._revision:012d}.parquet"
             if self._rows[name] or name == _LAST:
                 write_part(part, pa.Table.from_pylist(self._rows[name], schema))
         self.settled = self._revision
         self._forget()
+
+    def _remove_from(self, first: int) -> None:
+        """Remove what an earlier settle from this revision on has left that failed half-way: a full disk."""
+        with writing(self.folder):
+            for name in SCHEMAS:
+                for part in (self.folder / name).glob(f"part-{first:012d}-*.parquet"):
+                    part.unlink()
 
 
 def repairs_table(steps: Iterable[tuple[Step, Repair]]) -> pa.Table:

@@ -101,6 +101,22 @@ def test_files_of_a_settle_that_was_cut_off_are_made_anew(tmp_path, overlay):
             assert read_recorded(cut, table) == read_recorded(tmp_path / "r", table)
 
 
+def test_a_settle_that_fails_half_way_and_is_tried_again_later_tells_everything_once(tmp_path, overlay):
+    events = events_for(overlay, 6)
+    with mw.Journal(tmp_path / "j", overlay, follower=Recording(tmp_path / "r")) as journal:
+        journal.live.apply(events[:3])
+        in_the_way = tmp_path / "r" / "changes" / f".part-{1:012d}-{3:012d}.parquet.partial"
+        in_the_way.mkdir()
+        with pytest.raises(mw.DatasetError, match="changes"):
+            journal.settle()
+        in_the_way.rmdir()
+        journal.live.apply(events[3:])
+        journal.settle()
+    assert read_recorded(tmp_path / "r", "repairs")["revision"].to_pylist() == [0, 3, 6]
+    with mw.Journal(tmp_path / "j", overlay, follower=Recording(tmp_path / "r")) as journal:
+        assert applied(overlay, read_recorded(tmp_path / "r", "changes")) == links_of(journal.live)
+
+
 def test_a_recording_that_does_not_fit_its_journal_is_refused(tmp_path, overlay):
     events = events_for(overlay, 4)
     with mw.Journal(tmp_path / "j", overlay, follower=Recording(tmp_path / "r")) as journal:
