@@ -94,6 +94,7 @@ class Journal:
                 self._recover(generation, overlay, seed, options)
             opened.callback(self._close_log)
             if generation is not None:
+                self._check_followed(settled)
                 self._replay(progress)
             self._check_settled(settled)
             syncing = start_syncing(sync, self._log_sync if sync == ALWAYS else self._log_sync_quietly)
@@ -146,6 +147,14 @@ class Journal:
                 self.after(step, _taken(self.live, step))
                 advance(at)
         del self._rows
+
+    def _check_followed(self, settled: int | None) -> None:
+        """A follower has settled the start before there is a journal."""
+        if self._follower is not None and settled is None:
+            raise DatasetError(
+                f"{self.folder} has reached revision {self.live.revision:,} or more, and its changes are not "
+                f"there; give the folder that they went to, or begin both anew"
+            )
 
     def _check_settled(self, settled: int | None) -> None:
         if settled is not None and not self.recovery.snapshot_revision <= settled <= self.live.revision:

@@ -58,6 +58,10 @@ class Way(NamedTuple):
     ties: str = "shuffled"
 
 
+MORE_COVERS = Way(coverage=5)
+"""So many that backup sets are as large as [3], VI-A, states for three: 2.8% of the nodes."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Run:
     """What came of the rounds, a number for each.

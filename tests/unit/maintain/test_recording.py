@@ -131,6 +131,15 @@ def test_a_recording_that_does_not_fit_its_journal_is_refused(tmp_path, overlay)
         mw.Journal(tmp_path / "j", overlay, follower=Recording(tmp_path / "older"))
 
 
+def test_a_journal_whose_changes_are_gone_or_were_never_kept_is_refused(tmp_path, overlay):
+    with mw.Journal(tmp_path / "j", overlay, follower=Recording(tmp_path / "r")) as journal:
+        journal.live.apply(events_for(overlay, 3))
+    with pytest.raises(mw.DatasetError, match="give the folder that they went to"):
+        mw.Journal(tmp_path / "j", overlay, follower=Recording(tmp_path / "elsewhere"))
+    with mw.Journal(tmp_path / "j", overlay, follower=Recording(tmp_path / "r")) as journal:
+        assert journal.live.revision == 3
+
+
 def test_repairs_tell_what_they_left_behind(overlay):
     live = mw.Maintainer(overlay)
     steps = [(Step((event,)), live.apply([event])) for event in events_for(overlay, 10)]
