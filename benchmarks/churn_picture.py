@@ -1,10 +1,11 @@
 """Draw how the three policies fare under churn: python -m benchmarks.churn_picture [--out PATH].
 
 The setting of the study on shadows: 2,000 nodes, 200 topics, 1,000 rounds. Low-ODA is run anew in five of
-every fifty rounds.
+every fifty rounds. All is run three times, and of each repair the least time counts.
 """
 
 import argparse
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,16 +13,22 @@ import numpy as np
 
 from meshwright.studies.shadows_runs import Run, Setting, Way, rebuilds, run
 
+_PASSES = 3
 _COLOURS = {"shadow": "#2a7f62", "naive": "#9aa5b1", "rebuild": "#c0504d"}
+
+
+def quickest(make: Any, *arguments: Any) -> Run:
+    """A run with the least time of each of its repairs in some passes; the work is the same each time."""
+    passes: list[Run] = [make.__wrapped__(*arguments) for _ in range(_PASSES)]
+    return replace(passes[0], seconds=np.min([own.seconds for own in passes], axis=0))
 
 
 def runs(seed: int) -> dict[str, Run]:
     """What each policy did, with ties settled as they are unless told."""
     setting = Setting()
-    found = {
-        policy: run(setting, Way(policy=policy, ties="few-links"), seed) for policy in ("shadow", "naive")
-    }
-    return {**found, "rebuild": rebuilds(setting, seed)}
+    ways = {policy: Way(policy=policy, ties="few-links") for policy in ("shadow", "naive")}
+    found = {policy: quickest(run, setting, way, seed) for policy, way in ways.items()}
+    return {**found, "rebuild": quickest(rebuilds, setting, seed)}
 
 
 def draw_degrees(axes: Any, found: dict[str, Run]) -> None:

@@ -3,9 +3,10 @@
     python -m benchmarks.stream_crashes [--kills N] [--files N] [--seed N]
 
 `meshwright churn --stream` follows a folder of files, JSON lines and Parquet in turns. It and its Spark are
-killed with SIGKILL at random moments and started again, as often as asked; it says how many of them were in
-the middle of a micro-batch, with some of its events applied and others not. In the end its overlay is
-compared with one that was maintained without a break, and its changes are followed one by one.
+killed with SIGKILL when the journal has grown by a random number of bytes since the last batch, and started
+again, as often as asked; it says how many kills were in the middle of a micro-batch, with some of its events
+applied and others not. In the end its overlay is compared with one that was maintained without a break, and
+its changes are followed one by one.
 """
 
 import argparse
@@ -27,6 +28,7 @@ from meshwright.model.event_files import write_events
 
 _EVENTS_A_FILE = 200
 _FILES_A_BATCH = 2
+_BYTES_A_BATCH = 40_000
 
 
 def feed(folder: Path, events: list[mw.Event]) -> None:
@@ -37,8 +39,16 @@ def feed(folder: Path, events: list[mw.Event]) -> None:
         os.utime(path, (1_000_000 + number,) * 2)
 
 
-def follow(folder: Path, wait: tuple[int, float] | None) -> tuple[list[dict[str, int]], bool]:
-    """Run the command; kill it after so many reports and seconds. Gives the reports, and if it was killed."""
+def let_grow(journal: Path, by: int) -> None:
+    """Wait until the log of a journal has so many bytes more, or half a minute."""
+    end = time.monotonic() + 30
+    before = sum(log.stat().st_size for log in journal.glob("*.log"))
+    while sum(log.stat().st_size for log in journal.glob("*.log")) < before + by and time.monotonic() < end:
+        time.sleep(0.001)
+
+
+def follow(folder: Path, wait: tuple[int, int] | None) -> tuple[list[dict[str, int]], bool]:
+    """Run the command; kill it after so many reports and bytes. Gives the reports, and if it was killed."""
     command = [sys.executable, "-m", "meshwright", "churn", "overlay", "--stream", "in", "--out", "out"]
     command += ["--once", "--json", "--master", "local[1]", "--files-a-batch", str(_FILES_A_BATCH)]
     reports = []
@@ -51,7 +61,7 @@ def follow(folder: Path, wait: tuple[int, float] | None) -> tuple[list[dict[str,
             if "batch" in row:
                 reports.append(row)
             if wait is not None and not killed and len(reports) >= wait[0]:
-                time.sleep(wait[1])
+                let_grow(folder / "out" / "journal", wait[1])
                 os.killpg(process.pid, signal.SIGKILL)
                 killed = True
     if process.wait() and not killed:
@@ -78,7 +88,7 @@ def main() -> None:
         kills = again = between = 0
         ended = False
         while not ended:
-            wait = (chance.randint(1, 3), chance.uniform(0, 1)) if kills < given.kills else None
+            wait = (chance.randint(1, 3), chance.randint(1, _BYTES_A_BATCH)) if kills < given.kills else None
             reports, killed = follow(folder, wait)
             kills += killed
             again += sum(report["repeated"] for report in reports)
