@@ -1,0 +1,107 @@
+"""What gossip nodes say to each other: small frozen records of numbers, tuples of numbers and bytes.
+
+Nodes and topics go by their ids. A node may send to itself: the walk of a node may end where it began, and
+whoever carries messages hands it over like any other. What the application asks of its own node comes with no
+sender: `Join`, `Leave` and, with no hop made, `Event`.
+"""
+
+from dataclasses import dataclass
+
+NONE = -1
+"""No node."""
+
+
+@dataclass(frozen=True, slots=True)
+class Join:
+    """From the application: subscribe to a topic through a node that is in it; NONE for the first one."""
+
+    topic: int
+    contact: int
+
+
+@dataclass(frozen=True, slots=True)
+class Leave:
+    """From the application: unsubscribe from a topic."""
+
+    topic: int
+
+
+@dataclass(frozen=True, slots=True)
+class Subscribe:
+    """To the contact: the sender wants to be in views of the topic."""
+
+    topic: int
+
+
+@dataclass(frozen=True, slots=True)
+class Forward:
+    """A subscription on its way to somebody who keeps it, and how many have passed it on."""
+
+    topic: int
+    node: int
+    hops: int
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """To a subscriber: the sender has it in its view of the topic."""
+
+    topic: int
+
+
+@dataclass(frozen=True, slots=True)
+class Replace:
+    """From one who leaves a topic: put another node in my place, or none if it is NONE."""
+
+    topic: int
+    by: int
+
+
+@dataclass(frozen=True, slots=True)
+class Ping:
+    """Once for each physical link: are you there? With the topics whose views share the link."""
+
+    topics: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Pong:
+    """The answer: I am, and subscribe to these of the topics asked for."""
+
+    topics: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CollectWalk:
+    """A random walk inside a topic: who sent it out, how far it goes on, and whom it has met."""
+
+    source: int
+    topic: int
+    ttl: int
+    nodes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class CollectReply:
+    """From the last node of a walk to its source: whom the walk met."""
+
+    topic: int
+    nodes: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Event:
+    """What is published, on one or several topics: a number that no other event has, and the content.
+
+    `hops` counts those made on arrival; 0 is what a publisher's application hands over.
+    """
+
+    number: int
+    topics: tuple[int, ...]
+    content: bytes
+    hops: int
+
+
+Message = (
+    Join | Leave | Subscribe | Forward | Kept | Replace | Ping | Pong | CollectWalk | CollectReply | Event
+)
