@@ -66,9 +66,9 @@ class Ping:
 
 @dataclass(frozen=True, slots=True)
 class Pong:
-    """The answer: I am, and subscribe to these of the topics asked for."""
+    """The answer: I am; with those of the topics asked for that the sender does not subscribe to."""
 
-    topics: tuple[int, ...]
+    left: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,11 +9,11 @@ from numba import njit
 LOSS_BITS = 53
 """A loss is a whole number of 2^-53, so that 0 never happens and 1 always does."""
 
-_GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(cache=True, nogil=True, inline="always")
-def _mixed(word: np.uint64) -> np.uint64:
+@njit(cache=True, nogil=True)
+def mixed(word: np.uint64) -> np.uint64:
     """The finaliser of SplitMix64: every bit of the input changes half of the output's."""
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
@@ -28,6 +28,6 @@ def is_lost(key: np.uint64, loss: int, publication: int, source: int, target: in
     """
     if loss == 0:
         return False
-    word = _mixed(key + np.uint64(publication) * _GOLDEN)
-    word = _mixed(word ^ ((np.uint64(source) << np.uint64(32)) | np.uint64(target)))
+    word = mixed(key + np.uint64(publication) * GOLDEN)
+    word = mixed(word ^ ((np.uint64(source) << np.uint64(32)) | np.uint64(target)))
     return bool(np.int64(word >> np.uint64(64 - LOSS_BITS)) < loss)

@@ -5,10 +5,8 @@ from itertools import pairwise
 
 from meshwright.kernels.routing_arrays import TopicLinks
 from meshwright.net import Action, Deliver, Moment, Node, Send
+from meshwright.net.seen import Seen
 from meshwright.route.router import Message, Publication, Router
-
-_REMEMBERED = 65_536
-"""Publications that a node recognises again; older ones are forgotten, or memory would grow for ever."""
 
 
 class Flood(Router[Message]):
@@ -21,7 +19,7 @@ class Flood(Router[Message]):
 
     def __init__(self, neighbours: Mapping[int, tuple[Node, ...]]) -> None:
         self.neighbours = neighbours
-        self._seen: dict[int, None] = {}
+        self._seen = Seen()
 
     def publish(self, publication: Publication) -> Message:
         """A message that has made no hop yet."""
@@ -32,16 +30,11 @@ class Flood(Router[Message]):
         del moment
         if message.publication.number in self._seen:
             return []
-        self._remember(message.publication.number)
+        self._seen.add(message.publication.number)
         onward = Message(message.publication, message.hops + 1)
         delivered = [] if sender is None else [Deliver(message)]
         neighbours = self.neighbours.get(message.publication.topic, ())
         return [*delivered, *(Send(node, onward) for node in neighbours if node != sender)]
-
-    def _remember(self, number: int) -> None:
-        self._seen[number] = None
-        if len(self._seen) > _REMEMBERED:
-            del self._seen[next(iter(self._seen))]
 
 
 def flood_routers(links: TopicLinks, node_count: int) -> dict[Node, Flood]:

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import meshwright as mw
-from meshwright.net import Deliver, Send
-from meshwright.route import flood
+from meshwright.net import Deliver, Send, seen
 from meshwright.route.flood import Flood
 from meshwright.route.publications import draw_publications
 from meshwright.route.router import Publication
@@ -117,7 +116,7 @@ def test_numbers_come_by_name_for_machines(overlays):
 
 
 def test_flood_forgets_the_oldest_publications(monkeypatch):
-    monkeypatch.setattr(flood, "_REMEMBERED", 2)
+    monkeypatch.setattr(seen, "REMEMBERED", 2)
     router = Flood({0: (7,)})
     fresh = [bool(list(router.receive(router.publish(Publication(n, 0)), 3, None))) for n in (1, 2, 1, 3, 1)]
     assert fresh == [True, True, False, True, True]

@@ -1,0 +1,101 @@
+"""What one node knows of others: its view of each of its topics."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from meshwright.gossip.weights import Weights
+from meshwright.net import Node
+
+
+class LocalViews:
+    """The views of one node by topic: lists of others, which the protocols of that node share.
+
+    A view has a *size*, which membership decides and link management keeps. It holds fewer only while a peer
+    that was lost has not been replaced.
+    """
+
+    def __init__(self, node: Node, weights: Weights, views: Mapping[int, Sequence[Node]]) -> None:
+        self.node = node
+        self._weights = weights
+        self._views = {topic: list(view) for topic, view in views.items()}
+        self._sizes = {topic: len(view) for topic, view in views.items()}
+        self.lost: dict[Node, float] = {}
+        """Peers that are gone, and until when hearsay does not bring them back."""
+        self.holders: dict[int, dict[Node, float]] = {}
+        """By topic, who has said to have this node in its view, and when."""
+
+    def __contains__(self, topic: int) -> bool:
+        return topic in self._views
+
+    @property
+    def topics(self) -> Sequence[int]:
+        """The topics of this node, rising."""
+        return sorted(self._views)
+
+    def view(self, topic: int) -> Sequence[Node]:
+        """The view of a topic; empty where the node does not subscribe to it."""
+        return self._views.get(topic, ())
+
+    def links(self) -> dict[Node, tuple[int, ...]]:
+        """The physical links: each peer once, with the topics whose views share the link."""
+        shared: dict[Node, list[int]] = {}
+        for topic in self.topics:
+            for peer in self._views[topic]:
+                shared.setdefault(peer, []).append(topic)
+        return {peer: tuple(topics) for peer, topics in shared.items()}
+
+    def subscribe(self, topic: int) -> None:
+        """Begin with an empty view of a topic."""
+        self._views.setdefault(topic, [])
+        self._sizes.setdefault(topic, 0)
+
+    def unsubscribe(self, topic: int) -> None:
+        """Forget a topic."""
+        self._views.pop(topic, None)
+        self._sizes.pop(topic, None)
+        self.holders.pop(topic, None)
+
+    def is_legal(self, topic: int, peer: Node) -> bool:
+        """Whether a node could be a new peer in a topic."""
+        known = topic in self._views and peer not in self._views[topic]
+        return known and peer != self.node and 0 <= peer < len(self._weights)
+
+    def add(self, topic: int, peer: Node) -> None:
+        """Take a peer in: into a vacant place, or the view grows."""
+        if self.is_legal(topic, peer):
+            self._views[topic].append(peer)
+            self._sizes[topic] = max(self._sizes[topic], len(self._views[topic]))
+
+    def remove(self, topic: int, peer: Node) -> None:
+        """Take a peer out, and its place with it."""
+        if peer in self.view(topic):
+            self.vacate(topic, peer)
+            self._sizes[topic] -= 1
+
+    def lose(self, peer: Node, until: float) -> None:
+        """A peer is gone: its places are vacant, and it is not taken back by hearsay before `until`."""
+        self.lost[peer] = until
+        for topic in self._views:
+            self.vacate(topic, peer)
+
+    def vacate(self, topic: int, peer: Node) -> None:
+        """Take a peer out, and leave its place vacant."""
+        if peer in self.view(topic):
+            self._views[topic].remove(peer)
+
+    def note_holder(self, topic: int, peer: Node, now: float) -> None:
+        """A peer has this node in its view of a topic, unless it is none of its topics."""
+        if topic in self._views:
+            self.holders.setdefault(topic, {})[peer] = now
+
+    def choose(self, topic: int, candidates: Iterable[Node]) -> bool:
+        """Keep the lightest of the view and the candidates, at the same size; whether anything changed.
+
+        [5], Alg. 2, lines 15 to 17. O(c log c) for c candidates.
+        """
+        if topic not in self._views:
+            return False
+        before = self._views[topic]
+        new = {peer for peer in candidates if peer not in self.lost and self.is_legal(topic, peer)}
+        after = self._weights.lightest(self.node, [*before, *sorted(new)], self._sizes[topic])
+        self._views[topic] = after
+        return set(after) != set(before)

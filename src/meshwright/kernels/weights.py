@@ -1,0 +1,44 @@
+"""The weight that a node gives another, and the random picks of walks: functions of keys alone.
+
+So the protocols, one message at a time, and the kernels, a round at a time, choose the same links.
+"""
+
+import numpy as np
+from numba import njit
+
+from meshwright.kernels.arrays import Ids, Words
+from meshwright.kernels.chance import GOLDEN, mixed
+
+
+@njit(cache=True, nogil=True)
+def weight(own: np.uint64, other: np.uint64) -> np.uint64:
+    """What a node of key `own` gives one of key `other`.
+
+    Two nodes of different keys never weigh the same for a third, and what p gives q says nothing about what q
+    gives p.
+    """
+    return mixed(mixed(own + GOLDEN) ^ other)
+
+
+@njit(cache=True, nogil=True)
+def weights_of(own: np.uint64, keys: Words, others: Ids, weights: Words) -> None:
+    """Write what a node gives each of `others`."""
+    for at in range(others.size):
+        weights[at] = weight(own, keys[others[at]])
+
+
+@njit(cache=True, nogil=True)
+def pick(key: np.uint64, who: int, which: int, count: int) -> int:
+    """A number under `count`, as if at random: the draw `which` of `who`."""
+    word = mixed(key + np.uint64(who) * GOLDEN)
+    word = mixed(word + np.uint64(which) * GOLDEN)
+    return np.int64(word % np.uint64(count))  # type: ignore[return-value]
+
+
+@njit(cache=True, nogil=True)
+def is_dropped(key: np.uint64, who: int, which: int, loss: int) -> bool:
+    """Whether the message `which` of the walk of `who` is lost, with probability loss / 2^53."""
+    if loss == 0:
+        return False
+    word = mixed(mixed(~key + np.uint64(who) * GOLDEN) + np.uint64(which) * GOLDEN)
+    return bool(np.int64(word >> np.uint64(11)) < loss)

@@ -1,0 +1,132 @@
+"""Views: whom every node of a gossip overlay knows in each of its topics."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+
+from meshwright.errors import DatasetError, InputError
+from meshwright.kernels.arrays import Ids, Offsets
+from meshwright.model.dense import frozen, rows_of
+from meshwright.model.interests import Interests
+from meshwright.model.schema import INTEGER, check_types
+
+if TYPE_CHECKING:
+    from meshwright.model.overlay import Overlay
+
+TABLE = "views"
+_COLUMNS = dict.fromkeys(("topic_id", "node_id", "peer_id"), INTEGER)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Views:
+    """The view of every interest, by *slot*: its place when interests are sorted by topic and then by node.
+
+    The view of a slot is `slots[indptr[slot]:indptr[slot + 1]]`, in the order of the owner's preference:
+    other slots of its topic, each once. Checked when made, in linear time; read-only; 4 bytes a logical link.
+    """
+
+    interests: Interests
+    indptr: Offsets
+    slots: Ids
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "indptr", frozen(self.indptr, np.int64, "indptr"))
+        object.__setattr__(self, "slots", frozen(self.slots, np.int32, "slots"))
+        self._check()
+
+    @property
+    def peers(self) -> Ids:
+        """The same views as node ids."""
+        return self.interests.node_ids[self.slots]
+
+    def __repr__(self) -> str:
+        return f"Views({len(self.indptr) - 1:,} views, {len(self.slots):,} logical links)"
+
+    @classmethod
+    def of(cls, overlay: Overlay) -> Views:
+        """The views of an overlay that gossip made; another overlay is refused."""
+        if TABLE not in overlay.tables:
+            built_by = overlay.facts.get("algorithm")
+            raise InputError(
+                f"the overlay{f' of {built_by}' if built_by else ''} has no views; build one with stan"
+            )
+        return cls.from_table(overlay.interests, overlay.tables[TABLE])
+
+    @classmethod
+    def from_table(cls, interests: Interests, table: pa.Table) -> Views:
+        """Of the rows of `views/`: topic_id, node_id, peer_id; those of one view in order of preference."""
+        check_types(table.schema, _COLUMNS, f"{TABLE}/", DatasetError)
+        topics, nodes, peers = (table[name].to_numpy().astype(np.int64) for name in _COLUMNS)
+        own = _slot_numbers(interests, topics, nodes)
+        if (own < 0).any():
+            row = int(np.argmax(own < 0))
+            raise InputError(
+                f"{TABLE}/ has a view of node {nodes[row]} in topic {topics[row]}, to which it does not "
+                f"subscribe; write the views again"
+            )
+        order = np.argsort(own, kind="stable")
+        counts = np.bincount(own, minlength=len(interests))
+        slots = _slot_numbers(interests, topics, peers)[order]
+        return cls(interests, np.concatenate([[0], np.cumsum(counts)]), slots.astype(np.int32))
+
+    def to_table(self) -> pa.Table:
+        """A row for each logical link, by topic, node and preference."""
+        owners = rows_of(self.indptr)
+        topics = rows_of(self.interests.topic_indptr)
+        return pa.table(
+            {
+                "topic_id": pa.array(topics[owners]),
+                "node_id": pa.array(self.interests.node_ids[owners]),
+                "peer_id": pa.array(self.peers),
+            }
+        )
+
+    def edges(self) -> Ids:
+        """The physical links, as pairs of a node and a peer of it: the undirected view is an overlay."""
+        owners = self.interests.node_ids[rows_of(self.indptr)].astype(np.int64)
+        peers = self.peers
+        keys = np.unique(np.minimum(owners, peers) << 32 | np.maximum(owners, peers))
+        return np.column_stack([keys >> 32, keys & 0xFFFFFFFF]).astype(np.int32)
+
+    def by_node(self) -> list[dict[int, tuple[int, ...]]]:
+        """For each node its views by topic: what its protocols begin with."""
+        views: list[dict[int, tuple[int, ...]]] = [{} for _ in range(self.interests.node_count)]
+        topics, nodes = rows_of(self.interests.topic_indptr).tolist(), self.interests.node_ids.tolist()
+        peers, bounds = self.peers.tolist(), self.indptr.tolist()
+        for slot, (topic, node) in enumerate(zip(topics, nodes, strict=True)):
+            views[node][topic] = tuple(peers[bounds[slot] : bounds[slot + 1]])
+        return views
+
+    def _check(self) -> None:
+        from meshwright.kernels.views import wrong_peer
+
+        interests, indptr = self.interests, self.indptr
+        if len(indptr) != len(interests) + 1 or indptr[0] != 0 or indptr[-1] != len(self.slots):
+            raise InputError(
+                f"there are {len(indptr) - 1:,} views with {indptr[-1] if len(indptr) else 0:,} peers, "
+                f"{len(self.slots):,} given; give a view for each of {len(interests):,} interests"
+            )
+        if (np.diff(indptr) < 0).any():
+            raise InputError("the offsets of views fall; give rising ones")
+        place = wrong_peer(interests.topic_indptr, indptr, self.slots)
+        if place >= 0:
+            owner = int(np.searchsorted(indptr, place, side="right")) - 1
+            topic = int(np.searchsorted(interests.topic_indptr, owner, side="right")) - 1
+            raise InputError(
+                f"the view of node {interests.node_ids[owner]} in topic {topic} has a peer that is no other "
+                f"subscriber of the topic, or that is there twice; write the views again"
+            )
+
+
+def _slot_numbers(interests: Interests, topics: Offsets | Ids, nodes: Offsets | Ids) -> Offsets:
+    """Where interests stand by topic and node; -1 where there is no such interest."""
+    width = interests.node_count + 1
+    known = rows_of(interests.topic_indptr).astype(np.int64) * width + interests.node_ids
+    legal = (topics >= 0) & (topics < interests.topic_count) & (nodes >= 0) & (nodes < interests.node_count)
+    wanted = np.where(legal, topics.astype(np.int64) * width + nodes, -1)
+    found = np.searchsorted(known, wanted)
+    return np.where(np.append(known, -2)[found] == wanted, found, -1)
