@@ -23,6 +23,9 @@ from meshwright.errors import (
     SparkError,
 )
 from meshwright.evaluate import Evaluation, evaluate
+from meshwright.gossip.measures import Gossip
+from meshwright.gossip.options import SimulationOptions, StanOptions
+from meshwright.gossip.running import gossip
 from meshwright.model.churn import Event
 from meshwright.model.costs import Costs
 from meshwright.model.event_files import read_events, write_events
@@ -31,6 +34,7 @@ from meshwright.model.fingers import Fingers
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
 from meshwright.model.sessions import Session, read_sessions
+from meshwright.model.views import Views
 from meshwright.progress import Progress, ProgressBar
 from meshwright.registry import Algorithm, algorithms, build, merge
 from meshwright.route import Routing, route
@@ -46,6 +50,7 @@ __all__ = [
     "Evaluation",
     "Event",
     "Fingers",
+    "Gossip",
     "InputError",
     "Interests",
     "Journal",
@@ -58,11 +63,15 @@ __all__ = [
     "Repair",
     "Routing",
     "Session",
+    "SimulationOptions",
     "SparkError",
+    "StanOptions",
+    "Views",
     "algorithms",
     "build",
     "evaluate",
     "export",
+    "gossip",
     "merge",
     "read_events",
     "read_sessions",

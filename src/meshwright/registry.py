@@ -21,6 +21,7 @@ from meshwright.construct.options import (
 from meshwright.construct.reverse_delete import delete_after
 from meshwright.construct.weighted_options import DcMawOptions, GrMawOptions, PdMawOptions, TrMawOptions
 from meshwright.errors import InputError, OptionError
+from meshwright.gossip.options import StanOptions
 from meshwright.model.costs import Costs
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
@@ -146,6 +147,12 @@ _ALGORITHMS = {
         topic_connected=False,
         load="meshwright.smallworld.gr_swico:gr_swico",
         options=GrSwicoOptions,
+    ),
+    "stan": Algorithm(
+        summary="StaN: random views in every topic that come to share links; without a planner, for gossip",
+        topic_connected=False,
+        load="meshwright.gossip.running:stan",
+        options=StanOptions,
     ),
     "nm": Algorithm(
         kind="merge",

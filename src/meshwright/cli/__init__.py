@@ -17,6 +17,7 @@ from meshwright.cli import (
     evaluate,
     export,
     generate,
+    gossip,
     import_,
     ingest,
     merge,
@@ -62,6 +63,7 @@ for module in (
     evaluate,
     churn,
     route,
+    gossip,
     export,
     algorithms,
 ):

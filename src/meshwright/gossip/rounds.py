@@ -1,12 +1,12 @@
 """Gossip overlays in lock step: all nodes at once, on all cores."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 import numpy as np
 
 from meshwright.evaluate.cores import Chunk, balanced_chunks, on_all_cores
 from meshwright.gossip.options import StanOptions
+from meshwright.gossip.traffic import Traffic
 from meshwright.gossip.view_sizes import view_sizes
 from meshwright.gossip.weights import node_keys
 from meshwright.kernels.arrays import Ids, Offsets, Words
@@ -16,25 +16,6 @@ from meshwright.progress import Progress, Ticks
 from meshwright.seeds import generator
 
 _LOSS_UNITS = 2**53
-
-
-@dataclass(frozen=True, kw_only=True)
-class Traffic:
-    """What a run took.
-
-    Attributes:
-        messages: of walks and replies, those that got lost included.
-        ids: nodes named in all of them together.
-        lost: messages that did not arrive.
-        walks: how many went out.
-        upkeep: messages of membership and keep-alive, which are not StaN's.
-    """
-
-    messages: int = 0
-    ids: int = 0
-    lost: int = 0
-    walks: int = 0
-    upkeep: int = 0
 
 
 Watch = Callable[[int, Views, Traffic], None]

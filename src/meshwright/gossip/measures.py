@@ -1,0 +1,191 @@
+"""What a run of gossip comes to: link counts and fitness, before and after."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from meshwright.evaluate.views import Fitness, LinkCounts, count_links, measure_fitness
+from meshwright.gossip.traffic import Traffic
+from meshwright.kernels.arrays import Flags, Floats, Offsets
+from meshwright.model.views import Views
+from meshwright.progress import Progress
+
+STRONG_IMPROVEMENT = 0.4
+"""[5], 3.4, counts nodes whose physical view shrinks by more than that share."""
+
+
+class Round(NamedTuple):
+    """A round of a run: mean view sizes after it, and what it took."""
+
+    round: int
+    logical_view_size: float
+    physical_view_size: float
+    traffic: Traffic
+
+
+@dataclass(frozen=True, kw_only=True)
+class Gossip:
+    """A run of StaN, in numbers. Means are over all nodes that are there, those without topics included.
+
+    Attributes:
+        engine: what ran it: `rounds` in lock step, the `simulator`, or `live` sockets.
+        rounds: how many.
+        nodes: that are there in the end.
+        logical_view_size: mean over the nodes of the logical links at the end (LVS of [5]).
+        initial_logical_view_size: the same before the first round.
+        initial_physical_view_size: mean of the physical links, each peer counted once, before (IPVS).
+        final_physical_view_size: the same at the end (FPVS).
+        improved_nodes: share of the nodes with topics whose physical links became fewer.
+        strongly_improved_nodes: share of them that lost over 40% of these.
+        worse_nodes: share of them that got more.
+        worse_initial_physical_view_size: mean before of those that got more; None without any.
+        initial_disconnected_topics, disconnected_topics: topics that are not strongly connected.
+        initial_clustering_coefficient, clustering_coefficient: mean over the topics of two or more nodes.
+        initial_diameter, diameter: mean over the topics connected both before and after; None without any.
+        initial_in_view_deviation, in_view_deviation: standard deviation over the nodes of how many nodes have
+            them in a view.
+        maximum_in_view: of the node that is in most, at the end.
+        walks, walk_messages, walk_ids, lost_messages, upkeep_messages: as `Traffic` counts them.
+    """
+
+    engine: str
+    rounds: int
+    nodes: int
+    logical_view_size: float
+    initial_logical_view_size: float
+    initial_physical_view_size: float
+    final_physical_view_size: float
+    improved_nodes: float
+    strongly_improved_nodes: float
+    worse_nodes: float
+    worse_initial_physical_view_size: float | None
+    initial_disconnected_topics: int
+    disconnected_topics: int
+    initial_clustering_coefficient: float
+    clustering_coefficient: float
+    initial_diameter: float | None
+    diameter: float | None
+    initial_in_view_deviation: float
+    in_view_deviation: float
+    maximum_in_view: int
+    walks: int
+    walk_messages: int
+    walk_ids: int
+    lost_messages: int
+    upkeep_messages: int
+    by_round: tuple[Round, ...] = field(repr=False, compare=False)
+    before: Views = field(repr=False, compare=False)
+    after: Views = field(repr=False, compare=False)
+    counts: tuple[LinkCounts, LinkCounts] = field(repr=False, compare=False)
+    fitness: tuple[Fitness, Fitness] = field(repr=False, compare=False)
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers by name, in JSON's types, and the mean view sizes and messages of every round."""
+        numbers = {number.name: getattr(self, number.name) for number in fields(self) if number.repr}
+        return numbers | {"by_round": [_plain(at) for at in self.by_round]}
+
+
+class Course:
+    """Notes every round of a run."""
+
+    def __init__(self, before: Views) -> None:
+        self.rounds: list[Round] = []
+        self._before = before
+
+    def __call__(self, at: int, views: Views, traffic: Traffic) -> None:
+        """Note a round: 0 before the first."""
+        counts, nodes = count_links(views), _present(self._before, views)
+        self.rounds.append(Round(at, _mean(counts.logical, nodes), _mean(counts.physical, nodes), traffic))
+
+
+def measured(
+    engine: str,
+    views: tuple[Views, Views],
+    by_round: Iterable[Round],
+    traffic: Traffic,
+    *,
+    diameters: bool = True,
+    progress: Progress | None = None,
+) -> Gossip:
+    """The measures of a run, of the views before it and after it."""
+    before, after = views
+    counts = (count_links(before, progress), count_links(after, progress))
+    fitness = (
+        measure_fitness(before, diameters=diameters, progress=progress),
+        measure_fitness(after, diameters=diameters, progress=progress),
+    )
+    rounds, nodes = tuple(by_round), (_present(before, before), _present(before, after))
+    return Gossip(
+        engine=engine,
+        rounds=max((at.round for at in rounds), default=0),
+        nodes=nodes[1],
+        logical_view_size=_mean(counts[1].logical, nodes[1]),
+        initial_logical_view_size=_mean(counts[0].logical, nodes[0]),
+        initial_physical_view_size=_mean(counts[0].physical, nodes[0]),
+        final_physical_view_size=_mean(counts[1].physical, nodes[1]),
+        **_improvement(*counts),
+        **_fitness(before, *fitness),
+        initial_in_view_deviation=float(counts[0].held_by.std()) if len(counts[0].held_by) else 0.0,
+        in_view_deviation=float(counts[1].held_by.std()) if len(counts[1].held_by) else 0.0,
+        maximum_in_view=int(counts[1].held_by.max(initial=0)),
+        walks=traffic.walks,
+        walk_messages=traffic.messages,
+        walk_ids=traffic.ids,
+        lost_messages=traffic.lost,
+        upkeep_messages=traffic.upkeep,
+        by_round=rounds,
+        before=before,
+        after=after,
+        counts=counts,
+        fitness=fitness,
+    )
+
+
+def improvements(before: LinkCounts, after: LinkCounts) -> Floats:
+    """The share of its physical links that each node with links, before and after, was freed of."""
+    there = (before.physical > 0) & (after.physical > 0)
+    return 1 - after.physical[there] / before.physical[there]
+
+
+def _improvement(before: LinkCounts, after: LinkCounts) -> Mapping[str, Any]:
+    there = (before.physical > 0) & (after.physical > 0)
+    gained = improvements(before, after)
+    worse = before.physical[there][gained < 0]
+    return {
+        "improved_nodes": _share(gained > 0),
+        "strongly_improved_nodes": _share(gained > STRONG_IMPROVEMENT),
+        "worse_nodes": _share(gained < 0),
+        "worse_initial_physical_view_size": float(worse.mean()) if len(worse) else None,
+    }
+
+
+def _fitness(views: Views, before: Fitness, after: Fitness) -> Mapping[str, Any]:
+    several = np.diff(views.interests.topic_indptr) > 1
+    both = several & (before.diameters >= 0) & (after.diameters >= 0)
+    found: dict[str, Any] = {}
+    for prefix, fitness in (("initial_", before), ("", after)):
+        clustering, diameters = fitness.clustering[several], fitness.diameters[both]
+        found[f"{prefix}disconnected_topics"] = int(np.count_nonzero(fitness.components > 1))
+        found[f"{prefix}clustering_coefficient"] = float(clustering.mean()) if len(clustering) else 0.0
+        found[f"{prefix}diameter"] = float(diameters.mean()) if len(diameters) else None
+    return found
+
+
+def _present(before: Views, now: Views) -> int:
+    """How many nodes are there: who is gone had topics before, and has none now."""
+    had, has = (np.diff(views.interests.indptr) > 0 for views in (before, now))
+    return len(had) - int(np.count_nonzero(had & ~has))
+
+
+def _mean(counts: Offsets, nodes: int) -> float:
+    return float(counts.sum()) / max(1, nodes)
+
+
+def _share(flags: Flags) -> float:
+    return float(flags.mean()) if len(flags) else 0.0
+
+
+def _plain(at: Round) -> dict[str, Any]:
+    return at._asdict() | {"traffic": vars(at.traffic)}

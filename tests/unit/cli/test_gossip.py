@@ -1,0 +1,78 @@
+"""`meshwright gossip`, and every way to ask it for what can't be."""
+
+import json
+import sys
+
+import pytest
+
+import meshwright as mw
+from meshwright.cli import main
+
+
+@pytest.fixture
+def run(monkeypatch, capsys):
+    """Call the command line in this process; returns (exit code, stdout, stderr)."""
+
+    def call(*words: object) -> tuple[int, str, str]:
+        monkeypatch.setattr(sys, "argv", ["meshwright", *map(str, words)])
+        code = main()
+        return code, *capsys.readouterr()
+
+    return call
+
+
+@pytest.fixture(scope="module")
+def workload(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("gossip") / "workload"
+    mw.workloads.grid(40, 6, seed=1).write(folder)
+    return folder
+
+
+@pytest.mark.parametrize("engine", ["rounds", "simulator"])
+def test_gossip_prints_what_the_library_measures(run, workload, engine):
+    words = ("gossip", workload, "--rounds", 3, "--ttl", 2, "--loss", 0.1, "--learn", "--engine", engine)
+    code, out, err = run(*words, "--seed", 4, "--json")
+    assert (code, err) == (0, "")
+    options = mw.StanOptions(rounds=3, ttl=2, loss=0.1, learn=True)
+    expected = mw.gossip(mw.Interests.read(workload), options, engine=engine, seed=4).to_json()
+    assert json.loads(out) == json.loads(json.dumps(expected))
+    promised = (
+        "rounds logical_view_size initial_physical_view_size final_physical_view_size disconnected_topics "
+        "initial_clustering_coefficient clustering_coefficient initial_diameter diameter"
+    )
+    assert set(promised.split()) < expected.keys()
+
+
+def test_gossip_prints_a_table_for_people(run, workload):
+    code, out, _ = run("gossip", workload, "--links", "omniscient", "--no-diameters")
+    assert code == 0
+    assert "final physical view size" in out
+
+
+def test_gossip_writes_an_overlay_with_views(run, workload, tmp_path):
+    code, out, _ = run("gossip", workload, "--rounds", 2, "--seed", 3, "--out", tmp_path / "o", "--json")
+    assert code == 0
+    overlay = mw.Overlay.read(tmp_path / "o")
+    built = mw.build(mw.Interests.read(workload), "stan", seed=3, rounds=2)
+    assert mw.Views.of(overlay).by_node() == mw.Views.of(built).by_node()
+    assert overlay.facts["final_physical_view_size"] == json.loads(out)["final_physical_view_size"]
+    code, _, err = run("gossip", workload, "--out", tmp_path / "o")
+    assert code == 2
+    assert "--force" in err or "force" in err
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--engine", "warp"), "engine is 'warp'; choose one of rounds, simulator"),
+        (("--churn", 0.1), "churn is 0.1, and rounds in lock step have none"),
+        (("--loss", 2), "loss is 2.0; give a fraction from 0 to 1"),
+        (("--membership", "x"), "membership is 'x'; choose one of random, scamp"),
+        (("--rounds", -1), "rounds is -1; give a whole number from 0 on"),
+    ],
+)
+def test_what_can_not_be_is_refused_in_one_line(run, workload, words, message):
+    code, out, err = run("gossip", workload, *words)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert err.count("\n") == 1
