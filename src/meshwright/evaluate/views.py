@@ -27,14 +27,18 @@ class LinkCounts:
 
 @dataclass(frozen=True, kw_only=True)
 class Fitness:
-    """By topic, over directed links: strongly connected components, clustering coefficient, diameter.
+    """By topic, over directed links: components, clustering coefficient, diameter.
 
-    The clustering coefficient is the mean over the subscribers of the share of pairs of peers, in order, of
-    which the first has the second in its view; 0 with fewer than two peers. The diameter is -1 where the
-    topic is not strongly connected, or was not asked for.
+    Within a strongly connected component everybody can reach everybody; a weakly connected one holds together
+    if links are used in both directions. `unreached` counts the subscribers that are in nobody's view, if
+    there is anybody else. The clustering coefficient is the mean over the subscribers of the share of pairs
+    of peers, in order, of which the first has the second in its view; 0 with fewer than two peers. The
+    diameter is -1 where the topic is not strongly connected, or was not asked for.
     """
 
     components: Ids
+    weak_components: Ids
+    unreached: Offsets
     clustering: Floats
     diameters: Ids
 
@@ -65,10 +69,21 @@ def measure_fitness(views: Views, *, diameters: bool = True, progress: Progress 
     """
     interests = views.interests
     found = np.full(interests.topic_count, -1, np.int32)
-    components = run_with_ticks(lambda ticks: _components(views), "finding components", 0, progress)
+    strong, weak = run_with_ticks(
+        lambda ticks: [_components(views, strong=strong) for strong in (True, False)],
+        "finding components",
+        0,
+        progress,
+    )
     if diameters:
         _measure_diameters(views, found, progress)
-    return Fitness(components=components, clustering=_clustering(views, progress), diameters=found)
+    return Fitness(
+        components=strong,
+        weak_components=weak,
+        unreached=_unreached(views),
+        clustering=_clustering(views, progress),
+        diameters=found,
+    )
 
 
 def _slots_by_node(interests: Interests) -> Ids:
@@ -78,18 +93,25 @@ def _slots_by_node(interests: Interests) -> Ids:
     return slots
 
 
-def _components(views: Views) -> Ids:
+def _components(views: Views, *, strong: bool) -> Ids:
     from scipy.sparse.csgraph import connected_components
 
     interests, size = views.interests, len(views.indptr) - 1
     if not size:
         return np.zeros(interests.topic_count, np.int32)
     links = as_scipy(np.ones(len(views.slots), np.int8), views.indptr, views.slots, size)
-    _, labels = connected_components(links, directed=True, connection="strong")
+    _, labels = connected_components(links, directed=True, connection="strong" if strong else "weak")
     # A component lies within one topic: count those that are first seen there.
     firsts = np.unique(labels, return_index=True)[1]
     topics = np.searchsorted(interests.topic_indptr, firsts, side="right") - 1
     return np.bincount(topics, minlength=interests.topic_count).astype(np.int32)
+
+
+def _unreached(views: Views) -> Offsets:
+    interests, subscribers = views.interests, np.diff(views.interests.topic_indptr)
+    alone = np.bincount(views.slots, minlength=len(interests)) == 0
+    topics = np.repeat(np.arange(interests.topic_count), subscribers)
+    return np.bincount(topics[alone & (subscribers[topics] > 1)], minlength=interests.topic_count)
 
 
 def _clustering(views: Views, progress: Progress | None) -> Floats:

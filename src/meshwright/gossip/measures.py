@@ -41,7 +41,12 @@ class Gossip:
         strongly_improved_nodes: share of them that lost over 40% of these.
         worse_nodes: share of them that got more.
         worse_initial_physical_view_size: mean before of those that got more; None without any.
-        initial_disconnected_topics, disconnected_topics: topics that are not strongly connected.
+        initial_disconnected_topics, disconnected_topics: topics in which some subscriber can't reach another
+            from view to view.
+        initial_weakly_disconnected_topics, weakly_disconnected_topics: topics that fall apart even if links
+            are used in both directions.
+        initial_unreached_interests, unreached_interests: in how many topics of theirs nodes are in nobody's
+            view, so that no event reaches them there.
         initial_clustering_coefficient, clustering_coefficient: mean over the topics of two or more nodes.
         initial_diameter, diameter: mean over the topics connected both before and after; None without any.
         initial_in_view_deviation, in_view_deviation: standard deviation over the nodes of how many nodes have
@@ -63,6 +68,10 @@ class Gossip:
     worse_initial_physical_view_size: float | None
     initial_disconnected_topics: int
     disconnected_topics: int
+    initial_weakly_disconnected_topics: int
+    weakly_disconnected_topics: int
+    initial_unreached_interests: int
+    unreached_interests: int
     initial_clustering_coefficient: float
     clustering_coefficient: float
     initial_diameter: float | None
@@ -168,6 +177,8 @@ def _fitness(views: Views, before: Fitness, after: Fitness) -> Mapping[str, Any]
     for prefix, fitness in (("initial_", before), ("", after)):
         clustering, diameters = fitness.clustering[several], fitness.diameters[both]
         found[f"{prefix}disconnected_topics"] = int(np.count_nonzero(fitness.components > 1))
+        found[f"{prefix}weakly_disconnected_topics"] = int(np.count_nonzero(fitness.weak_components > 1))
+        found[f"{prefix}unreached_interests"] = int(fitness.unreached.sum())
         found[f"{prefix}clustering_coefficient"] = float(clustering.mean()) if len(clustering) else 0.0
         found[f"{prefix}diameter"] = float(diameters.mean()) if len(diameters) else None
     return found

@@ -31,6 +31,9 @@ def test_fitness_is_what_networkx_says(views):
     for topic in range(12):
         graph = oracles.topic_graph(views, topic)
         assert found.components[topic] == nx.number_strongly_connected_components(graph)
+        assert found.weak_components[topic] == nx.number_weakly_connected_components(graph)
+        lonely = [node for node, degree in graph.in_degree() if not degree]
+        assert found.unreached[topic] == (len(lonely) if len(graph) > 1 else 0)
         connected = len(graph) > 0 and nx.is_strongly_connected(graph)
         assert found.diameters[topic] == (nx.diameter(graph) if connected else 0 if not len(graph) else -1)
         assert found.clustering[topic] == pytest.approx(oracles.clustering(graph))
