@@ -1,18 +1,24 @@
 """Measure every claim of the papers again and print the verdicts.
 
     python -m benchmarks.claims [--study weighted] [--costs FILE] [--local 1] [--runs N] [--seed N]
+    python -m benchmarks.claims --study stan [--universes STRONG MILD GROWING…]
 
 Links of the study `weighted` cost what a rule draws, or, with a matrix of costs between sites, what that says
 of the sites that nodes are put on; `local` is then what a link inside a site costs. Pairs that the matrix has
 no number for cost as much as the cheapest path.
+
+Universes of the study `stan` are synthetic, or datasets: one of strong and one of mild correlation, and some
+of growing size.
 """
 
 import argparse
 from collections.abc import Callable, Sequence
+from functools import partial
 
 from meshwright.model.costs import Costs
+from meshwright.model.interests import Interests
 from meshwright.progress import ProgressBar
-from meshwright.studies import divide_and_conquer, shadows, small_world, weighted
+from meshwright.studies import divide_and_conquer, shadows, small_world, stan, weighted
 from meshwright.studies.claims import Claim, Finding, Verdict, check
 from meshwright.studies.weighted_cases import Setting
 from meshwright.studies.weighted_costs import placed_on
@@ -22,7 +28,20 @@ _STUDIES: dict[str, Callable[[argparse.Namespace], Sequence[Claim]]] = {
     "small-world": lambda options: small_world.CLAIMS,
     "shadows": lambda options: shadows.CLAIMS,
     "weighted": lambda options: weighted.claims(_setting(options.costs, options.local)),
+    "stan": lambda options: stan.claims(_universes(options.universes)),
 }
+
+
+def _universes(folders: Sequence[str]) -> stan.Universes | None:
+    if not folders:
+        return None
+    strong, mild, *growing = (partial(_same, Interests.read(folder)) for folder in folders)
+    return stan.Universes(strong=strong, mild=mild, growing=growing, told=", ".join(folders))
+
+
+def _same(interests: Interests, seed: int) -> Interests:
+    del seed
+    return interests
 
 
 def _setting(costs: str | None, local: float) -> Setting:
@@ -53,6 +72,7 @@ def main() -> None:
     parser.add_argument("--study", nargs="+", choices=_STUDIES, default=list(_STUDIES))
     parser.add_argument("--costs", help="a matrix of costs between sites: CSV, Parquet or NPY")
     parser.add_argument("--local", type=float, default=1.0)
+    parser.add_argument("--universes", nargs="*", default=[], help="datasets for the study stan")
     parser.add_argument("--runs", type=int, help="those of the paper, unless given")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()

@@ -1,0 +1,277 @@
+"""StaN: the paper's first figure, how near rounds come to the limit, what goes wrong, events, and scale.
+
+    python -m benchmarks.stan grid | limit | trouble [--out docs/images]
+    python -m benchmarks.stan universes DIR… [--out docs/images]
+    python -m benchmarks.stan events
+    python -m benchmarks.stan scale [--nodes 250000] [--topics 10000] [--subscriptions 12] [--growth]
+
+`grid`: Fig. 6 of [5]: 100 nodes, 16 topics, 8 rounds, five runs in the simulator and in lock step.
+`limit`: PVS after 8, 16 and 32 rounds, beside the omniscient choice; with learning and slowing too.
+`trouble`: the same under 5, 10 and 20% message loss, and under churn, in the simulator.
+`universes`: Fig. 7 to 9 on datasets, such as benchmarks.stan_universes makes; a line for each.
+`events`: physical messages of an event on several topics, together and apart, and whom it reaches under loss.
+`scale`: a large universe by zipf (alpha 1), 8 rounds; wall and processor seconds of each stage, peak memory.
+"""
+
+import argparse
+import resource
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from pathlib import Path
+from time import perf_counter, process_time
+from typing import Any
+
+import numpy as np
+
+import meshwright as mw
+from meshwright.evaluate.views import count_links
+from meshwright.gossip.measures import Gossip, improvements
+from meshwright.gossip.rounds import draw_views, run_rounds
+from meshwright.gossip.spreading import draw_publishings, spread
+
+_RUNS = 5
+_SEEDS = range(_RUNS)
+_EVENTS = 200
+
+
+def plots(columns: int) -> tuple[Any, Any, Callable[[Path], None]]:
+    """A figure with some panels, and what writes it; the same numbers give the same file."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams["svg.hashsalt"] = "meshwright"
+    from matplotlib import pyplot as plt
+
+    figure, panels = plt.subplots(1, columns, figsize=(4.6 * columns, 3.4), layout="constrained")
+
+    def write(path: Path) -> None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        figure.savefig(path, metadata={"Date": None})
+
+    return figure, np.atleast_1d(panels), write
+
+
+def curve(runs: Sequence[Gossip]) -> list[float]:
+    """The mean PVS after each round."""
+    return np.mean([[at.physical_view_size for at in run.by_round] for run in runs], axis=0).tolist()
+
+
+def grid(out: Path | None) -> None:
+    """Fig. 6."""
+    runs = {
+        engine: [mw.gossip(mw.workloads.grid(seed=seed), engine=engine, seed=seed) for seed in _SEEDS]
+        for engine in ("simulator", "rounds")
+    }
+    for engine, found in runs.items():
+        sizes = " ".join(f"{size:5.2f}" for size in curve(found))
+        print(f"{engine:<10} PVS {sizes}; LVS {np.mean([run.logical_view_size for run in found]):.2f}")
+    if out is None:
+        return
+    _, (left, right), write = plots(2)
+    left.axhline(np.mean([run.logical_view_size for run in runs["rounds"]]), color="grey", label="LVS")
+    for engine, found in runs.items():
+        left.plot(curve(found), "o-", label=f"PVS, {engine}")
+    left.set(xlabel="round", ylabel="mean view size", ylim=(0, None))
+    left.legend(frameon=False)
+    for at, name in ((0, "PVS before"), (1, "PVS after")):
+        sizes = np.sort(np.concatenate([run.counts[at].physical for run in runs["simulator"]]))
+        right.step(sizes, np.arange(1, len(sizes) + 1) / len(sizes), label=name)
+    logical = np.sort(np.concatenate([run.counts[0].logical for run in runs["simulator"]]))
+    right.step(logical, np.arange(1, len(logical) + 1) / len(logical), color="grey", label="LVS")
+    right.set(xlabel="view size", ylabel="share of nodes with at most that")
+    right.legend(frameon=False)
+    write(out / "stan-grid.svg")
+
+
+_WAYS: Mapping[str, Mapping[str, Any]] = {
+    "walks": {},
+    "learning": {"learn": True},
+    "slowing": {"slowest": 8},
+    "learning and slowing": {"learn": True, "slowest": 8},
+}
+
+
+def limit(out: Path | None) -> None:
+    """How much of the way to the omniscient choice is made."""
+    interests = mw.workloads.grid(1_000, 64, min_radius=1.2, seed=0)
+    best = mw.gossip(interests, mw.StanOptions(links="omniscient"), diameters=False)
+    start, end = best.initial_physical_view_size, best.final_physical_view_size
+    print(f"{interests}: PVS {start:.1f}, omniscient {end:.1f}, LVS {best.logical_view_size:.1f}")
+    curves = {}
+    for name, options in _WAYS.items():
+        found = mw.gossip(interests, mw.StanOptions(rounds=32, **options), diameters=False)
+        curves[name] = curve([found])
+        reached = [(start - curves[name][at]) / (start - end) for at in (8, 16, 32)]
+        print(
+            f"{name:<22} after 8, 16, 32 rounds {' '.join(f'{share:6.1%}' for share in reached)} of the way; "
+            f"{found.walk_messages / len(interests):.0f} messages and "
+            f"{found.walk_ids / len(interests):.0f} ids an interest; unreached interests "
+            f"{found.initial_unreached_interests} before, {found.unreached_interests} after",
+            flush=True,
+        )
+    if out is not None:
+        _, (panel,), write = plots(1)
+        for name, sizes in curves.items():
+            panel.plot(sizes, label=name)
+        panel.axhline(end, color="grey", linestyle="--", label="omniscient")
+        panel.set(xlabel="round", ylabel="mean PVS", ylim=(0, None))
+        panel.legend(frameon=False)
+        write(out / "stan-limit.svg")
+
+
+_TROUBLE: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
+    "none": ({}, {}),
+    "5% loss": ({"loss": 0.05}, {}),
+    "10% loss": ({"loss": 0.1}, {}),
+    "20% loss": ({"loss": 0.2}, {}),
+    "20% loss, learning": ({"loss": 0.2, "learn": True}, {}),
+    "churn 2% a round": ({}, {"churn": 0.02}),
+    "churn 2%, learning": ({"learn": True}, {"churn": 0.02}),
+    "churn 5%, 5% loss, learning": ({"learn": True, "loss": 0.05}, {"churn": 0.05}),
+}
+
+
+def trouble(out: Path | None) -> None:
+    """Loss and churn, on the grid of Fig. 6."""
+    curves = {}
+    for name, (options, conditions) in _TROUBLE.items():
+        found = [
+            mw.gossip(
+                mw.workloads.grid(seed=seed),
+                mw.StanOptions(rounds=32, **options),
+                mw.SimulationOptions(**conditions),
+                engine="simulator",
+                diameters=False,
+                seed=seed,
+            )
+            for seed in _SEEDS
+        ]
+        curves[name] = curve(found)
+        lvs = np.mean([run.logical_view_size for run in found])
+        print(
+            f"{name:<28} PVS after 0, 8, 16, 32 rounds "
+            f"{' '.join(f'{curves[name][at]:5.2f}' for at in (0, 8, 16, 32))}; LVS {lvs:5.2f}; "
+            f"disconnected topics {sum(run.disconnected_topics for run in found)} of {16 * _RUNS}; "
+            f"upkeep messages {np.mean([run.upkeep_messages for run in found]) / 3200:.1f} a node and round",
+            flush=True,
+        )
+    if out is not None:
+        _, (panel,), write = plots(1)
+        for name, sizes in curves.items():
+            panel.plot(sizes, label=name)
+        panel.set(xlabel="round", ylabel="mean PVS of the nodes there", ylim=(0, None))
+        panel.legend(frameon=False, fontsize="small")
+        write(out / "stan-trouble.svg")
+
+
+def universes(folders: Iterable[Path], out: Path | None) -> None:
+    """Fig. 7 to 9."""
+    shown = []
+    for folder in folders:
+        found = mw.gossip(mw.Interests.read(folder), diameters=True)
+        shown.append((folder.name, found))
+        interests = found.before.interests
+        worse = found.worse_initial_physical_view_size
+        print(
+            f"{folder.name:<14} {interests.node_count:6,} nodes {interests.topic_count:5,} topics "
+            f"{len(interests) / interests.node_count:5.1f} each; "
+            f"IPVS {found.initial_physical_view_size:6.1f} FPVS {found.final_physical_view_size:6.1f} "
+            f"LVS {found.logical_view_size:6.1f}; over 40%: {found.strongly_improved_nodes:5.1%}, worse {found.worse_nodes:5.1%}"
+            f"{'' if worse is None else f' (IPVS {worse:.1f})'}; "
+            f"disconnected {found.initial_disconnected_topics} > {found.disconnected_topics}, "
+            f"weakly {found.initial_weakly_disconnected_topics} > {found.weakly_disconnected_topics}; "
+            f"clustering {found.initial_clustering_coefficient:.4f} > {found.clustering_coefficient:.4f}; "
+            f"diameter {found.initial_diameter or 0:.3f} > {found.diameter or 0:.3f}; "
+            f"in-view deviation {found.initial_in_view_deviation:.1f} > {found.in_view_deviation:.1f}",
+            flush=True,
+        )
+    if out is not None and shown:
+        draw_universes(shown, out)
+
+
+def draw_universes(shown: Sequence[tuple[str, Gossip]], out: Path) -> None:
+    """IPVS and FPVS of each node, as Fig. 7, and the improvement."""
+    _, panels, write = plots(2 * len(shown))
+    for at, (name, found) in enumerate(shown):
+        before, after = (counts.physical for counts in found.counts)
+        there = (before > 0) & (after > 0)
+        panels[2 * at].scatter(before[there], after[there], s=2, alpha=0.4, rasterized=True)
+        panels[2 * at].plot([0, before.max()], [0, before.max()], color="grey", linewidth=0.8)
+        panels[2 * at].set(title=name, xlabel="IPVS", ylabel="FPVS")
+        panels[2 * at + 1].scatter(
+            before[there], 100 * improvements(*found.counts), s=2, alpha=0.4, rasterized=True
+        )
+        panels[2 * at + 1].set(title=name, xlabel="IPVS", ylabel="improvement, %")
+    write(out / "stan-universes.svg")
+
+
+def events() -> None:
+    """Dissemination over the views before and after."""
+    found = mw.gossip(
+        mw.workloads.grid(300, 24, seed=0), mw.StanOptions(rounds=32, learn=True), diameters=False
+    )
+    print(
+        f"{found.before.interests}; PVS {found.initial_physical_view_size:.1f} before, "
+        f"{found.final_physical_view_size:.1f} after; {_EVENTS} events each"
+    )
+    for topics in (1, 2, 4, 8):
+        drawn = draw_publishings(found.before.interests, _EVENTS, topics, 1)
+        apart = spread(found.after, drawn, apart=True)
+        for name, views in (("before", found.before), ("after", found.after)):
+            whole = spread(views, drawn)
+            lossy = [spread(views, drawn, loss=loss).reached_fraction for loss in (0.05, 0.1, 0.2)]
+            print(
+                f"{topics} topics, {name:<6} {whole.messages / _EVENTS:8.1f} messages an event, "
+                f"{whole.messages / apart.messages:5.1%} of those apart; "
+                f"reached {whole.reached_fraction:.2%}, foreign {whole.foreign}; under 5, 10, 20% loss "
+                f"{' '.join(f'{share:.2%}' for share in lossy)}",
+                flush=True,
+            )
+
+
+def scale(nodes: int, topics: int, subscriptions: int) -> None:
+    """One large universe, stage by stage."""
+    tiny = mw.workloads.zipf(200, 20, subscriptions=3, alpha=1.0)
+    count_links(run_rounds(draw_views(tiny, mw.StanOptions(), 0), mw.StanOptions(rounds=1), 0)[0])
+    interests = mw.workloads.zipf(nodes, topics, subscriptions=subscriptions, alpha=1.0)
+    options, wall, processor = mw.StanOptions(), perf_counter(), process_time()
+    views = draw_views(interests, options, 0)
+    drawn = perf_counter() - wall
+    after, traffic = run_rounds(views, options, 0)
+    wall, processor = perf_counter() - wall, process_time() - processor
+    sizes = [count_links(own).physical.mean() for own in (views, after)]
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
+    print(
+        f"{interests}, {len(views.slots):,} logical links: views in {drawn:.1f} s, "
+        f"with {options.rounds} rounds {wall:.1f} s, {processor:.1f} of the processors, "
+        f"{processor / len(views.slots) * 1e6:.2f} µs a link; {traffic.messages:,} messages; "
+        f"PVS {sizes[0]:.1f} to {sizes[1]:.1f}; peak {peak:.2f} GiB",
+        flush=True,
+    )
+
+
+def main() -> None:
+    """Run one of them."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("what", choices=("grid", "limit", "trouble", "universes", "events", "scale"))
+    parser.add_argument("folders", nargs="*", type=Path)
+    parser.add_argument("--out", type=Path, help="the folder to draw in")
+    parser.add_argument("--nodes", type=int, default=250_000)
+    parser.add_argument("--topics", type=int, default=10_000)
+    parser.add_argument("--subscriptions", type=int, default=12)
+    parser.add_argument("--growth", action="store_true", help="a sixteenth and a quarter of the nodes first")
+    options = parser.parse_args()
+    if options.what == "universes":
+        universes(options.folders, options.out)
+    elif options.what == "events":
+        events()
+    elif options.what == "scale":
+        for part in (16, 4, 1) if options.growth else (1,):
+            scale(options.nodes // part, options.topics // part, options.subscriptions)
+    else:
+        {"grid": grid, "limit": limit, "trouble": trouble}[options.what](options.out)
+
+
+if __name__ == "__main__":
+    main()
