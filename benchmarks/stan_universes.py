@@ -33,7 +33,7 @@ SOURCES = {
         "youtube-groups.tsv.gz",
         IngestOptions(relation="pairs", columns=("1", "2"), format="tsv"),
         "random",
-        (100, 500, 1_000, 5_000, 20_000),
+        (100, 500, 1_000, 5_000),
     ),
     "genres": Source(
         "deezer-hu-genres.jsonl.gz",
@@ -41,7 +41,7 @@ SOURCES = {
         "random",
         (1, 2, 5, 20),
     ),
-    "follows": Source("ego-twitter.txt.gz", IngestOptions(relation="follows"), "own", (20, 100, 500, 1_000)),
+    "follows": Source("ego-twitter.txt.gz", IngestOptions(relation="follows"), "own", (20, 100, 500)),
 }
 
 

@@ -27,7 +27,7 @@ def test_claims_have_names_of_their_own_and_those_without_data_are_the_same_ones
 
 @pytest.mark.parametrize(
     "name",
-    ["figure-6a-initial", "figure-6a-logical", "figure-6a-few-rounds", "figure-7-majority", "figure-7-fewer"],
+    ["figure-6a-logical", "figure-6a-few-rounds", "figure-7-majority", "figure-7-fewer"],
 )
 def test_claims_that_hold_on_small_universes_are_found_to(name):
     assert check(BY_NAME[name], runs=2).verdict is Verdict.REPRODUCED
@@ -73,8 +73,8 @@ def test_who_is_in_nobodys_view_stays_so_unless_nodes_learn_from_passing_walks()
 
 
 def test_growth_is_the_ratio_of_slopes():
-    runs = [run_grid(0), mw.gossip(mw.workloads.grid(300, 40, seed=0), diameters=False)]
-    (a, b), topics = runs, 40 - 16
+    runs = [run_grid(0), mw.gossip(mw.workloads.grid(200, 30, seed=0), diameters=False)]
+    (a, b), topics = runs, 30 - 16
     before = (b.initial_physical_view_size - a.initial_physical_view_size) / topics
     after = (b.final_physical_view_size - a.final_physical_view_size) / topics
     assert growth_factor(runs) == pytest.approx(before / after)
