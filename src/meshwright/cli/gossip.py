@@ -60,8 +60,11 @@ def gossip(
     churn: Annotated[
         float, typer.Option(metavar="P", help="Simulated: the share of nodes that crash in a round.")
     ] = 0.0,
+    keep_alive: Annotated[
+        bool, typer.Option("--keep-alive", help="Simulated: find who is gone, as with churn, or is cut off.")
+    ] = False,
     patience: Annotated[
-        int, typer.Option(metavar="N", help="With churn: unanswered keep-alive messages until a peer goes.")
+        int, typer.Option(metavar="N", help="Keep-alive messages without an answer until a peer is gone.")
     ] = 4,
     diameters: Annotated[bool, typer.Option(help="Measure diameters of topics too.")] = True,
     out: Annotated[
@@ -88,7 +91,12 @@ def gossip(
         links=links,
     )
     conditions = SimulationOptions(
-        membership=membership, copies=copies, delay=delay, churn=churn, patience=patience
+        membership=membership,
+        copies=copies,
+        delay=delay,
+        churn=churn,
+        keep_alive=keep_alive,
+        patience=patience,
     )
     if out is not None:
         check_free(out, force)

@@ -58,13 +58,16 @@ class SimulationOptions:
         delay: the mean time that a message takes, in periods; each takes an exponentially distributed one.
         churn: the share of nodes that crash in each round, without a word; each is back a round later, with
             nothing but a contact in each of its topics.
-        patience: with churn, after how many unanswered keep-alive messages in a row a peer is given up.
+        keep_alive: send keep-alive messages; with churn they always are. Then who is in nobody's view
+            notices, and subscribes again.
+        patience: after how many unanswered ones in a row a peer is given up.
     """
 
     membership: str = "random"
     copies: int = 4
     delay: float = 0.01
     churn: float = 0.0
+    keep_alive: bool = False
     patience: int = 4
 
     def __post_init__(self) -> None:
@@ -74,4 +77,5 @@ class SimulationOptions:
         if not number or not 0 <= self.delay < 1:
             raise OptionError(f"delay is {self.delay!r}; give a number of periods, from 0 to under 1")
         check_fraction("churn", self.churn, below_one=True)
+        check_flag("keep_alive", self.keep_alive)
         check_whole("patience", self.patience, 1, required=True)

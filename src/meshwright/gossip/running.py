@@ -38,7 +38,8 @@ def gossip(
     Args:
         interests: who subscribes to what.
         options: of StaN.
-        conditions: how views begin, and what goes wrong; churn and delay are the simulator's alone.
+        conditions: how views begin, and what goes wrong; churn, delay and keep-alive are the
+            simulator's alone.
         engine: `rounds` in lock step by kernels, the `simulator` with the protocols themselves, or a function
             that carries messages otherwise.
         diameters: whether to measure them, which takes longest in large topics.
@@ -49,8 +50,10 @@ def gossip(
         raise InputError(f"gossip got a {type(interests).__name__}; give Interests")
     options, conditions = options or StanOptions(), conditions or SimulationOptions()
     name, run = _engine(engine)
-    if name == "rounds" and conditions.churn:
-        raise OptionError(f"churn is {conditions.churn}, and rounds in lock step have none; simulate them")
+    if name == "rounds" and (conditions.churn or conditions.keep_alive):
+        raise OptionError(
+            "rounds in lock step have neither churn nor keep-alive messages; take the simulator"
+        )
     before = first_views(interests, options, conditions, seed, progress)
     course = Course(before)
     if options.links == "walks":

@@ -27,7 +27,7 @@ def settings_of(options: StanOptions, conditions: SimulationOptions) -> Settings
         learn=options.learn,
         slowest=options.slowest,
         copies=conditions.copies,
-        patience=conditions.patience if conditions.churn else 0,
+        patience=conditions.patience if conditions.churn or conditions.keep_alive else 0,
     )
 
 

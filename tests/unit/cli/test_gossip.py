@@ -65,7 +65,7 @@ def test_gossip_writes_an_overlay_with_views(run, workload, tmp_path):
     ("words", "message"),
     [
         (("--engine", "warp"), "engine is 'warp'; choose one of rounds, simulator"),
-        (("--churn", 0.1), "churn is 0.1, and rounds in lock step have none"),
+        (("--churn", 0.1), "rounds in lock step have neither churn nor keep-alive"),
         (("--loss", 2), "loss is 2.0; give a fraction from 0 to 1"),
         (("--membership", "x"), "membership is 'x'; choose one of random, scamp"),
         (("--rounds", -1), "rounds is -1; give a whole number from 0 on"),
@@ -76,3 +76,9 @@ def test_what_can_not_be_is_refused_in_one_line(run, workload, words, message):
     assert (code, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_gossip_explains_itself(run):
+    code, out, _ = run("gossip", "--help")
+    assert code == 0
+    assert "meshwright gossip" in out

@@ -93,6 +93,15 @@ def test_a_node_that_dies_mid_walk_costs_that_walk_alone(interests):
     assert len({happening.source for happening in late}) > 30
 
 
+def test_with_keep_alive_messages_some_of_who_is_in_nobodys_view_come_back():
+    interests = mw.workloads.unif(120, 1, subscriptions=1)
+    options = {"rounds": 20, "ttl": 1, "view_size": 6}
+    without, with_them = (course(interests, options, {"keep_alive": flag}) for flag in (False, True))
+    assert without.unreached_interests > 10
+    assert with_them.unreached_interests < 0.8 * without.unreached_interests
+    assert with_them.logical_view_size < 1.5 * without.logical_view_size
+
+
 AWKWARD = {
     "none": ({}, ()),
     "nobody wants anything": ({"a": "", "b": ""}, ("x",)),
@@ -126,7 +135,7 @@ def test_scamp_views_grow_with_the_copies_and_the_logarithm_of_the_topic(copies)
 
 
 def test_churn_is_refused_in_lock_step_and_unknown_engines_everywhere(interests):
-    with pytest.raises(mw.OptionError, match=r"churn is 0.1, and rounds in lock step have none"):
+    with pytest.raises(mw.OptionError, match="rounds in lock step have neither churn nor keep-alive"):
         course(interests, {}, {"churn": 0.1}, "rounds")
     with pytest.raises(mw.OptionError, match="engine is 'warp'; choose one of rounds, simulator"):
         course(interests, engine="warp")
@@ -151,6 +160,7 @@ def test_churn_is_refused_in_lock_step_and_unknown_engines_everywhere(interests)
         (SimulationOptions, {"delay": "1"}),
         (SimulationOptions, {"churn": 1}),
         (SimulationOptions, {"patience": 0}),
+        (SimulationOptions, {"keep_alive": 1}),
     ],
 )
 def test_options_out_of_range_are_refused_by_name(kind, options):
