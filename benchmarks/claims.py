@@ -20,6 +20,7 @@ from meshwright.model.interests import Interests
 from meshwright.progress import ProgressBar
 from meshwright.studies import divide_and_conquer, shadows, small_world, stan, weighted
 from meshwright.studies.claims import Claim, Finding, Verdict, check
+from meshwright.studies.stan_cases import Universes
 from meshwright.studies.weighted_cases import Setting
 from meshwright.studies.weighted_costs import placed_on
 
@@ -32,11 +33,11 @@ _STUDIES: dict[str, Callable[[argparse.Namespace], Sequence[Claim]]] = {
 }
 
 
-def _universes(folders: Sequence[str]) -> stan.Universes | None:
+def _universes(folders: Sequence[str]) -> Universes | None:
     if not folders:
         return None
     strong, mild, *growing = (partial(_same, Interests.read(folder)) for folder in folders)
-    return stan.Universes(strong=strong, mild=mild, growing=growing, told=", ".join(folders))
+    return Universes(strong=strong, mild=mild, growing=growing, told=", ".join(folders))
 
 
 def _same(interests: Interests, seed: int) -> Interests:

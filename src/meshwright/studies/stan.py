@@ -8,75 +8,23 @@ interests overlap; that nothing is lost does not.
 """  # noqa: D205
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from meshwright import workloads
 from meshwright.gossip.measures import Gossip
-from meshwright.gossip.options import StanOptions
-from meshwright.gossip.running import gossip
-from meshwright.model.interests import Interests
-from meshwright.progress import Progress
-from meshwright.studies.claims import Claim, Measure, Statistics, by_seed
-from meshwright.studies.equivalence import equivalence_p, rise_p
-
-CLUSTERING_MARGIN, DIAMETER_MARGIN = 0.01, 0.5
-"""Within these a mean over the topics of a universe counts as unchanged."""
+from meshwright.studies.claims import Claim, by_seed
+from meshwright.studies.stan_cases import CLOSE_GRID, RUNS, Universes, run_grid, runs_of
+from meshwright.studies.stan_fitness import claims_on_fitness
 
 _FEW_ROUNDS = 3
-_RUNS = 10
-
-CLOSE_GRID: Mapping[str, float] = {
-    "copies_exponent": 3.0,
-    "radius_exponent": 2.0,
-    "min_radius": 0.5,
-    "max_radius": 8.0,
-}
-"""A grid of the same kind on which interests overlap more, and physical views begin at the same size."""
-
-Value = Callable[[Gossip], float]
-Universe = Callable[[int], Interests]
-"""By seed; one that was sampled is the same under each."""
-
-
-def strong_universe(seed: int) -> Interests:
-    """A grid of wide radii: nodes have 18 topics each, and much in common."""
-    return workloads.grid(1_000, 64, min_radius=1.2, seed=seed)
-
-
-def mild_universe(seed: int) -> Interests:
-    """The grid of Fig. 6, larger."""
-    return workloads.grid(1_000, 64, seed=seed)
-
-
-def _growing(topics: int) -> Universe:
-    return lambda seed: workloads.grid(10 * topics, topics, seed=seed)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Universes:
-    """What Fig. 7 to 9 are measured on: one of strong and one of mild correlation, and a row by size."""
-
-    strong: Universe = strong_universe
-    mild: Universe = mild_universe
-    growing: Sequence[Universe] = field(
-        default_factory=lambda: [_growing(topics) for topics in (16, 32, 64, 128)]
-    )
-    told: str = "grids of 1,000 nodes and 64 topics, and of 160 to 1,280 nodes and 16 to 128 topics"
 
 
 def claims(universes: Universes | None = None) -> tuple[Claim, ...]:
     """All claims; those of Fig. 7 to 9 on the universes given."""
     given = universes or Universes()
-    return (*_claims_on_the_grid(), *_claims_on_links(given), *_claims_on_fitness(given))
-
-
-def run_grid(seed: int, **grid: float) -> Gossip:
-    """Fig. 6: 100 nodes, 16 topics, 8 rounds, the protocols in the simulator."""
-    return gossip(workloads.grid(100, 16, seed=seed, **grid), engine="simulator", seed=seed)  # type: ignore[arg-type]
+    return (*_claims_on_the_grid(), *_claims_on_links(given), *claims_on_fitness(given))
 
 
 _LESS_OVERLAP = (
@@ -148,9 +96,12 @@ def _share_of_drop(run: Gossip, rounds: int) -> float:
     return (sizes[0] - sizes[rounds]) / (sizes[0] - sizes[-1])
 
 
+_LESS_GROWTH = "It depends on how far interests overlap: on grids of wider radii the factor is over 2."
+
+
 def _claims_on_links(given: Universes) -> Iterator[Claim]:
     how = f"8 rounds, TTL 5, in lock step; {given.told}."
-    strong, mild = _runs_of(given.strong), _runs_of(given.mild)
+    strong, mild = runs_of(given.strong), runs_of(given.mild)
     yield Claim(
         name="figure-7-majority",
         source="[5], 3.4 and Fig. 7(b)",
@@ -160,7 +111,7 @@ def _claims_on_links(given: Universes) -> Iterator[Claim]:
         tolerance=0,
         how=f"Share of the nodes with topics whose PVS fell by over 40%; {how}",
         measure=by_seed("links", lambda seed: strong(seed).strongly_improved_nodes),
-        runs=_RUNS,
+        runs=RUNS,
     )
     yield Claim(
         name="figure-7-fewer",
@@ -173,7 +124,7 @@ def _claims_on_links(given: Universes) -> Iterator[Claim]:
         measure=by_seed(
             "links", lambda seed: mild(seed).strongly_improved_nodes / strong(seed).strongly_improved_nodes
         ),
-        runs=_RUNS,
+        runs=RUNS,
     )
     yield Claim(
         name="figure-7-worse",
@@ -184,7 +135,7 @@ def _claims_on_links(given: Universes) -> Iterator[Claim]:
         tolerance=0,
         how=f"Mean IPVS of these nodes over that of all, in both universes, 0 without any; {how}",
         measure=by_seed("links", lambda seed: max(_size_of_worse(run(seed)) for run in (strong, mild))),
-        runs=_RUNS,
+        runs=RUNS,
     )
     yield Claim(
         name="figure-8-factor",
@@ -195,14 +146,11 @@ def _claims_on_links(given: Universes) -> Iterator[Claim]:
         tolerance=0.15,
         how=f"Slope of the mean IPVS over that of the mean FPVS, by least squares over the topics; {how}",
         measure=by_seed(
-            "growth", lambda seed: growth_factor([run(seed) for run in map(_runs_of, given.growing)])
+            "growth", lambda seed: growth_factor([run(seed) for run in map(runs_of, given.growing)])
         ),
         runs=1,
+        reason=_LESS_GROWTH,
     )
-
-
-def _runs_of(universe: Universe, **options: Any) -> Callable[[int], Gossip]:
-    return cache(lambda seed: gossip(universe(seed), StanOptions(**options), seed=seed))
 
 
 def _size_of_worse(run: Gossip) -> float:
@@ -214,82 +162,7 @@ def growth_factor(runs: Sequence[Gossip]) -> float:
     """How much steeper the mean IPVS rises with the number of topics than the mean FPVS."""
     topics = [run.before.interests.topic_count for run in runs]
 
-    def slope(value: Value) -> float:
+    def slope(value: Callable[[Gossip], float]) -> float:
         return float(np.polyfit(topics, [value(run) for run in runs], 1)[0])
 
     return slope(lambda run: run.initial_physical_view_size) / slope(lambda run: run.final_physical_view_size)
-
-
-_STARVED = (
-    "A node whose holders have all found others that they prefer is in nobody's view, and no walk meets it "
-    "any more: without learning it stays there, though some would prefer it. [5] assumes that the overlay "
-    "management keeps topics connected, and may count components without direction."
-)
-
-
-def _claims_on_fitness(given: Universes) -> Iterator[Claim]:
-    how = f"8 rounds, TTL 5, in lock step; {given.told}; {_RUNS} runs of each of two."
-    both = (_runs_of(given.strong), _runs_of(given.mild))
-    taught = tuple(_runs_of(universe, learn=True, rounds=32) for universe in (given.strong, given.mild))
-    connected = "In all the experiments we did not observe a single disconnection."
-    kinds: tuple[tuple[str, Sequence[Callable[[int], Gossip]], str, str, str], ...] = (
-        ("weak", both, "weakly_disconnected_topics", "not even weakly connected", ""),
-        ("strong", both, "disconnected_topics", "not strongly connected", _STARVED),
-        ("learning", taught, "disconnected_topics", "not strongly connected, 32 rounds with learning", ""),
-    )
-    for name, runs, measure, what, reason in kinds:
-        yield Claim(
-            name=f"connectivity-{name}",
-            source="[5], 3.5",
-            statement=connected,
-            expected=0.05,
-            relation="at least",
-            tolerance=0,
-            how=f"p-value of a rise (sign test) of the topics that are {what}; {how}",
-            measure=_over_all(runs, partial(_rise, measure=measure)),
-            runs=_RUNS,
-            reason=reason,
-        )
-    for name, margin, pairs, figure in (
-        ("clustering", CLUSTERING_MARGIN, _clustering, "9(a)"),
-        ("diameter", DIAMETER_MARGIN, _diameters, "9(b)"),
-    ):
-        yield Claim(
-            name=f"figure-9-{name}",
-            source=f"[5], 3.5 and Fig. {figure}",
-            statement=f"Initial and final {name} are almost indistinguishable.",
-            expected=0.05,
-            relation="at most",
-            tolerance=0,
-            how=f"p-value of equivalence (TOST) of means over topics, margin {margin}; {how}",
-            measure=_over_all(both, partial(_equivalent, difference=pairs, margin=margin)),
-            runs=_RUNS,
-        )
-
-
-def _over_all(runs: Sequence[Callable[[int], Gossip]], value: Callable[[Sequence[Gossip]], float]) -> Measure:
-    """One number of all runs together."""
-
-    def measure(count: int, seed: int, progress: Progress | None) -> Statistics:
-        del progress
-        found = value([run(seed + at) for run in runs for at in range(count)])
-        return Statistics(mean=found, variance=0.0, minimum=found, maximum=found, runs=count)
-
-    return measure
-
-
-def _rise(runs: Sequence[Gossip], measure: str) -> float:
-    before, after = (sum(getattr(run, f"{prefix}{measure}") for run in runs) for prefix in ("initial_", ""))
-    return rise_p(before, after)
-
-
-def _clustering(run: Gossip) -> float:
-    return run.clustering_coefficient - run.initial_clustering_coefficient
-
-
-def _diameters(run: Gossip) -> float:
-    return (run.diameter or 0.0) - (run.initial_diameter or 0.0)
-
-
-def _equivalent(runs: Sequence[Gossip], difference: Value, margin: float) -> float:
-    return equivalence_p([difference(run) for run in runs], margin)
