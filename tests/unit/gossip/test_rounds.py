@@ -163,6 +163,16 @@ def test_learning_from_passing_walks_reaches_the_limit_in_fewer_rounds():
     assert left[1] < left[0] - 0.1
 
 
+def test_in_large_topics_most_nodes_improve_strongly_only_with_learning_or_full_knowledge():
+    interests = mw.workloads.unif(1_000, 6, subscriptions=6, seed=0)
+    options = ({"ttl": 1}, {"ttl": 1, "learn": True, "rounds": 16}, {"links": "omniscient"})
+    shares = [
+        mw.gossip(interests, mw.StanOptions(**own), diameters=False).strongly_improved_nodes
+        for own in options
+    ]
+    assert shares[0] < 0.5 < shares[1] <= shares[2]
+
+
 def test_slowing_down_saves_messages_and_hardly_any_sharing(interests):
     fast, slow = (StanOptions(rounds=32, slowest=slowest) for slowest in (1, 8))
     views = draw_views(interests, fast, 0)
