@@ -28,7 +28,7 @@ OPTIONS = st.builds(
 )
 
 
-@settings(max_examples=60)
+@settings(max_examples=25)
 @given(topic_sets(), OPTIONS, st.integers(0, 3), st.sampled_from(["rounds", "simulator"]))
 def test_views_keep_their_size_and_only_grow_lighter(topics, options, seed, engine):
     interests = as_interests(topics)
@@ -44,7 +44,7 @@ def test_views_keep_their_size_and_only_grow_lighter(topics, options, seed, engi
             assert all(new <= old for old, new in zip(*ranks, strict=True))
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(topic_sets(), OPTIONS, st.integers(0, 3))
 def test_rounds_end_between_where_they_began_and_the_omniscient_choice(topics, options, seed):
     interests = as_interests(topics)
@@ -71,7 +71,7 @@ def test_rounds_end_between_where_they_began_and_the_omniscient_choice(topics, o
             assert all(ranked[ours] >= ranked[theirs] for ours, theirs in zip(peers, best, strict=True))
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(topic_sets().filter(any), st.integers(1, 3), st.booleans(), st.integers(0, 3))
 def test_events_reach_nobody_twice_and_no_stranger(topics, view_size, apart, seed):
     interests = as_interests(topics)
