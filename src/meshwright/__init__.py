@@ -19,6 +19,7 @@ from meshwright.errors import (
     DatasetError,
     InputError,
     MeshwrightError,
+    NetworkError,
     OptionError,
     SparkError,
 )
@@ -56,6 +57,7 @@ __all__ = [
     "Journal",
     "Maintainer",
     "MeshwrightError",
+    "NetworkError",
     "OptionError",
     "Overlay",
     "Progress",

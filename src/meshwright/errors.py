@@ -27,3 +27,7 @@ class CapacityError(MeshwrightError):
 
 class SparkError(MeshwrightError):
     """Spark can't start, can't reach its cluster, or a job of it failed for a reason of its own."""
+
+
+class NetworkError(MeshwrightError):
+    """Nodes can't run on real sockets: a port is taken, files are short, or a process of theirs has died."""

@@ -1,0 +1,202 @@
+"""One TCP connection between two nodes, as one of its ends sees it."""
+
+import asyncio
+from collections.abc import Callable
+from typing import Protocol, cast
+
+from meshwright.errors import InputError
+from meshwright.net.frames import Frame, FrameReader, Hello, Kind, framed
+from meshwright.net.protocol import Node
+
+PATIENCE = 10.0
+"""Seconds for a connection to open, for a hello to come, and for the other end to close when this one has."""
+
+FULL = 1 << 20
+"""Bytes that wait at one end; beyond them messages are dropped: a slow peer must not take all memory."""
+
+
+class Keeper(Protocol):
+    """What a link tells the node whose end it is."""
+
+    def opened(self, link: "Link") -> None:
+        """The connection is open that this end asked for."""
+
+    def greeted(self, link: "Link", hello: Hello) -> None:
+        """The other end says who it is; InputError where it has no business here."""
+
+    def got(self, link: "Link", body: bytes) -> None:
+        """A message came; InputError where it is none."""
+
+    def unfit(self, link: "Link", reason: str) -> None:
+        """The other end does not keep to the format; the link is being cut."""
+
+    def retired(self, link: "Link") -> None:
+        """The other end will send no more."""
+
+    def ended(self, link: "Link") -> None:
+        """The connection is no more; no call follows."""
+
+
+class Link(asyncio.Protocol):
+    """A connection that carries frames both ways.
+
+    Whoever opens it sends a hello first, at once followed by what is there to say. Either end ends it by
+    closing its own direction and reading on until the other has done so too: what is under way still comes.
+
+    Attributes:
+        peer: the node at the other end; None until its hello has come.
+        dialled: whether this end has opened it.
+        over: whether this end sends no more.
+        used: when a message last went or came, by the loop's clock.
+        held, held_there: whether some logical link of this end, or of the other, uses the connection.
+        sent_bytes: all that was written.
+    """
+
+    def __init__(self, keeper: Keeper, hello: Hello | None = None) -> None:
+        self.peer: Node | None = hello.target if hello else None
+        self.dialled = hello is not None
+        self.held = self.held_there = False
+        self._loop = asyncio.get_running_loop()
+        self.used = self._loop.time()
+        self._keeper = keeper
+        self._transport: asyncio.Transport | None = None
+        self._reader = FrameReader()
+        self._unsent = [framed(Kind.HELLO, hello.body())] if hello else []
+        self.sent_bytes = sum(map(len, self._unsent))
+        self.over = self._cut = self._full = False
+        self._limit: asyncio.TimerHandle | None = None
+        self._handlers: dict[Kind, Callable[[bytes], None]] = {
+            Kind.HELLO: self._take_hello,
+            Kind.MESSAGE: self._take_message,
+            Kind.HOLD: self._take_hold,
+            Kind.RELEASE: self._take_release,
+        }
+
+    @property
+    def address(self) -> str:
+        """Where the other end is, for people."""
+        name = self._transport.get_extra_info("peername") if self._transport else None
+        return f"{name[0]}:{name[1]}" if name else "an unknown address"
+
+    def send(self, frame: bytes) -> bool:
+        """Write a frame, or keep it until the connection is open; False where too much waits already."""
+        if self._full or self.over:
+            return False
+        self.sent_bytes += len(frame)
+        self.used = self._loop.time()
+        if self._transport is None:
+            self._unsent.append(frame)
+            self._full = self.sent_bytes > FULL
+        else:
+            self._transport.write(frame)
+        return True
+
+    def hold(self, held: bool) -> None:
+        """Tell the other end whether this one needs the connection, if that is new."""
+        if held != self.held and self.send(framed(Kind.HOLD if held else Kind.RELEASE)):
+            self.held = held
+
+    def retire(self) -> None:
+        """Send no more, and be gone when the other end has closed too."""
+        if self.over:
+            return
+        self.over = True
+        if self._transport is not None:
+            self._transport.write_eof()
+            self._wait(self.abort)
+
+    def abort(self) -> None:
+        """Cut the connection, as a node does that dies; nothing that came with what came last counts."""
+        self.over = self._cut = True
+        if self._transport is not None:
+            self._transport.abort()
+
+    # What asyncio calls.
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        """The connection is open."""
+        self._transport = cast(asyncio.Transport, transport)
+        self._transport.set_write_buffer_limits(high=FULL)
+        self._full = False
+        if self._cut:
+            self._transport.abort()
+        elif self.dialled:
+            self._open()
+        else:
+            self._wait(self._give_up)
+
+    def _open(self) -> None:
+        assert self._transport is not None
+        self._transport.write(b"".join(self._unsent))
+        self._unsent.clear()
+        if self.over:  # it was retired before it was open
+            self._transport.write_eof()
+            self._wait(self.abort)
+        self._keeper.opened(self)
+
+    def data_received(self, data: bytes) -> None:
+        """Take all frames that are whole; after one that is malformed there is nothing to read."""
+        try:
+            for frame in self._reader.feed(data):
+                self._take(frame)
+        except InputError as error:
+            self._keeper.unfit(self, str(error))
+            self.abort()
+
+    def eof_received(self) -> None:
+        """The other end has closed its direction: asyncio writes what waits, and closes this one."""
+        self.over = True
+        self._keeper.retired(self)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """The connection is no more."""
+        del exc
+        self.over = True
+        self._wait(None)
+        self._handlers.clear()
+        self._keeper.ended(self)
+
+    def pause_writing(self) -> None:
+        """Too much waits."""
+        self._full = True
+
+    def resume_writing(self) -> None:
+        """Enough has gone."""
+        self._full = False
+
+    # What frames do.
+
+    def _take(self, frame: Frame) -> None:
+        if self.peer is None and frame.kind is not Kind.HELLO:
+            raise InputError(f"a connection begins with {frame.kind.name}; HELLO is legal")
+        if (handler := self._handlers.get(frame.kind)) is not None:
+            handler(frame.body)
+
+    def _take_hello(self, body: bytes) -> None:
+        if self.peer is not None:
+            raise InputError("a HELLO came in the midst of a connection")
+        hello = Hello.read(body)
+        self._wait(None)
+        self._keeper.greeted(self, hello)
+
+    def _take_message(self, body: bytes) -> None:
+        self.used = self._loop.time()
+        self._keeper.got(self, body)
+
+    def _take_hold(self, body: bytes) -> None:
+        del body
+        self.held_there = True
+
+    def _take_release(self, body: bytes) -> None:
+        del body
+        self.held_there = False
+
+    def _give_up(self) -> None:
+        self._keeper.unfit(self, f"no hello came within {PATIENCE:g} s")
+        self.abort()
+
+    def _wait(self, late: Callable[[], None] | None) -> None:
+        """Call `late` unless something else is waited for, or nothing, before patience ends."""
+        if self._limit is not None:
+            self._limit.cancel()
+        self._limit = self._loop.call_later(PATIENCE, late) if late else None
