@@ -6,8 +6,6 @@ and is closed when neither end has had a use for it for a while.
 """
 
 import asyncio
-import errno
-import os
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any, NamedTuple, cast
@@ -17,20 +15,10 @@ from meshwright.net.codec import Codec
 from meshwright.net.frames import Hello, Kind, framed
 from meshwright.net.link import PATIENCE, Link
 from meshwright.net.protocol import Node
+from meshwright.net.shortages import SHORTAGES, reason
 
 _BACKLOG = 1024
 _ANOTHER_PORT = "give another port, or none: then a free one is found"
-_MORE_FILES = "spread the nodes over more processes, or raise the limit of open files (ulimit -n)"
-_FEWER = "run fewer nodes"
-_SHORTAGES = {
-    errno.EMFILE: _MORE_FILES,
-    errno.ENFILE: _FEWER,
-    errno.EADDRNOTAVAIL: _FEWER,  # no port is left to connect from
-    errno.ENOBUFS: _FEWER,
-    errno.ENOMEM: _FEWER,
-}
-"""What the system may run out of, and the way out."""
-
 RETRY = 1.0
 """Seconds before a connection that a logical link needs, and that could not be opened, is tried again."""
 
@@ -130,8 +118,8 @@ class Connections:
             self._server = await self._loop.create_server(self._accepted, *address, backlog=_BACKLOG)
         except OSError as error:
             raise NetworkError(
-                f"node {self.node} can't listen on {address.host}:{address.port}: {_reason(error)}; "
-                f"{_SHORTAGES.get(error.errno or 0, _ANOTHER_PORT)}"
+                f"node {self.node} can't listen on {address.host}:{address.port}: {reason(error)}; "
+                f"{SHORTAGES.get(error.errno or 0, _ANOTHER_PORT)}"
             ) from None
         host, port = self._server.sockets[0].getsockname()
         return Address(host, port)
@@ -211,9 +199,9 @@ class Connections:
             async with asyncio.timeout(PATIENCE):
                 await self._loop.create_connection(lambda: link, *address)
         except OSError as error:  # TimeoutError is one
-            if error.errno in _SHORTAGES:
-                advice = _SHORTAGES[error.errno]
-                self._owner.complain("system", f"node {self.node} can't connect: {_reason(error)}; {advice}")
+            if error.errno in SHORTAGES:
+                advice = SHORTAGES[error.errno]
+                self._owner.complain("system", f"node {self.node} can't connect: {reason(error)}; {advice}")
             self._retry[to] = self._loop.time() + RETRY
         finally:
             self._not_opened(to, link)
@@ -295,7 +283,3 @@ class Connections:
         """A connection is no more."""
         self._past.bytes += link.sent_bytes
         self._forget(link)
-
-
-def _reason(error: OSError) -> str:
-    return os.strerror(error.errno).lower() if error.errno else str(error)

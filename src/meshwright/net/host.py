@@ -24,7 +24,7 @@ class State(NamedTuple):
     Attributes:
         sent: messages that nodes have sent.
         settled: messages whose way has ended here: received, missed or dropped.
-        waiting: timers that will run out, connections being opened, and the start.
+        waiting: timers that will run out, connections being opened, and nodes that have not started.
     """
 
     sent: int
@@ -34,11 +34,13 @@ class State(NamedTuple):
 
 @dataclass
 class _Seat(Generic[Message]):
-    """A node, and all that it has here."""
+    """A node, and all that it has here; what comes before its start waits in `early`."""
 
     protocol: Protocol[Message]
     random: np.random.Generator
     connections: Connections
+    started: bool = False
+    early: list[Callable[[], None]] = field(default_factory=list)
     timers: set[asyncio.TimerHandle] = field(default_factory=set)
 
 
@@ -69,7 +71,7 @@ class Host(Generic[Message]):
         self._codec = Codec(options.messages)
         self._book: dict[Node, Address] = {}
         self._start: float | None = None
-        self._early: list[Callable[[], None]] = []
+        self._random: dict[Node, np.random.Generator] = {}
         self._sent = self._settled = 0
         self._past = Traffic()
         self._leaving: list[Connections] = []
@@ -97,8 +99,8 @@ class Host(Generic[Message]):
     def state(self) -> State:
         """What is going on."""
         seats = self._seats.values()
-        waiting = sum(len(seat.timers) + seat.connections.opening for seat in seats)
-        return State(self._sent, self._settled, waiting + (self._start is None))
+        waiting = sum(len(seat.timers) + seat.connections.opening + (not seat.started) for seat in seats)
+        return State(self._sent, self._settled, waiting)
 
     async def open(self) -> dict[Node, Address]:
         """Listen for all nodes, and say where."""
@@ -107,10 +109,23 @@ class Host(Generic[Message]):
             for node, seat in self._seats.items()
         }
 
-    def begin(self, book: Mapping[Node, Address], start: float) -> None:
+    def begin(self, start: float) -> None:
         """Start all nodes at a time of the loop's clock, which is the protocols' time 0."""
-        self._book.update(book)
         self._loop.call_at(start, self._begin, start)
+
+    async def add(self, node: Node, protocol: Protocol[Message]) -> Address:
+        """Let a node listen that came later, and say where; one that is here is removed before."""
+        self.remove(node)
+        self._seats[node] = self._seat(node, protocol)
+        return await self._seats[node].connections.listen(self._options.address(node))
+
+    def learn(self, book: Mapping[Node, Address]) -> None:
+        """Where nodes listen, here and elsewhere."""
+        self._book.update(book)
+
+    def start(self, node: Node) -> None:
+        """Start a node that came later."""
+        self._start_node(node, self._loop.time())
 
     def inject(self, node: Node, message: Message) -> None:
         """Hand a node a message from its application."""
@@ -150,28 +165,36 @@ class Host(Generic[Message]):
             complain=self._complain,
         )
         connections = Connections(node, self._run, self._codec, self._book, owner)
-        return _Seat(protocol, generator(self._options.seed, "net.node", node), connections)
+        if node not in self._random:
+            self._random[node] = generator(self._options.seed, "net.node", node)
+        return _Seat(protocol, self._random[node], connections)
 
     def _begin(self, start: float) -> None:
+        if self._frozen:
+            return
         self._start = start
-        for node, seat in list(self._seats.items()):
-            self._act(node, seat, start, "its start", partial(seat.protocol.start, self._moment(seat)))
-        early, self._early = self._early, []
-        for event in early:
-            event()
+        for node in list(self._seats):
+            self._start_node(node, start)
         self._sweep()
+
+    def _start_node(self, node: Node, due: float) -> None:
+        seat = self._seats[node]
+        seat.started = True
+        self._act(node, seat, due, "its start", partial(seat.protocol.start, self._moment(seat)))
+        for event in seat.early:
+            event()
 
     def _receive_from(self, target: Node, source: Node, message: Message) -> None:
         self._settled += 1
         self._receive(source, target, message)
 
     def _receive(self, source: Node | None, target: Node, message: Message) -> None:
-        if self._start is None:  # another process began a little earlier
-            self._early.append(partial(self._receive, source, target, message))
-            return
         seat = self._seats.get(target)
         if seat is None or self._frozen:
             self._note(What.MISSED, source, target, message)
+            return
+        if not seat.started:  # whoever sent it was told a little earlier
+            seat.early.append(partial(self._receive, source, target, message))
             return
         self._note(What.RECEIVED, source, target, message)
         try:

@@ -74,8 +74,9 @@ class Live(Generic[Message]):
         self._processes = Processes(self._jobs())
         try:
             book = {node: where for part in self._ask("open") for node, where in part.items()}
+            self._ask("learn", book)
             self._start = time.monotonic() + _LEAD
-            self._ask("begin", book, self._start)
+            self._ask("begin", self._start)
         except BaseException:
             self._processes.close()
             raise
@@ -112,13 +113,19 @@ class Live(Generic[Message]):
         """What crossed the physical links, as `run` last saw it."""
         return self._traffic
 
+    def add(self, node: Node, protocol: Protocol[Message]) -> None:
+        """Let a node join now; one that is there begins anew."""
+        self._home.setdefault(node, len(self._home) % self._count)
+        self._ask("learn", {node: self._ask_home(node, "add", protocol)})
+        self._ask_home(node, "start")
+
     def inject(self, node: Node, message: Message) -> None:
         """Hand a node a message from its application."""
-        self._ask_home(node, "inject", node, message)
+        self._ask_home(node, "inject", message)
 
     def remove(self, node: Node) -> None:
         """Let a node die, without a word to anybody: its connections break."""
-        self._ask_home(node, "remove", node)
+        self._ask_home(node, "remove")
 
     def run(self, until: float = np.inf) -> None:
         """Wait until a time; or, unless one is given, until nothing is under way and no timer waits.
@@ -178,16 +185,17 @@ class Live(Generic[Message]):
         return [Job(part, len(self._initial), self._options, run, watched) for part in parts]
 
     def _ask(self, name: str, *arguments: Any) -> list[Any]:
-        if self._processes is None:
-            raise OptionError("the nodes are not running; use Live in a `with`")
-        return self._processes.ask(name, *arguments)
+        return self._running().ask(name, *arguments)
 
-    def _ask_home(self, node: Node, name: str, *arguments: Any) -> None:
+    def _ask_home(self, node: Node, name: str, *arguments: Any) -> Any:
         if node not in self._home:
             raise OptionError(f"there is no node {node}; there are {len(self._home)}")
+        return self._running().ask_one(self._home[node], name, node, *arguments)
+
+    def _running(self) -> Processes:
         if self._processes is None:
             raise OptionError("the nodes are not running; use Live in a `with`")
-        self._processes.ask_one(self._home[node], name, *arguments)
+        return self._processes
 
 
 def _time(happening: Happening) -> float:

@@ -8,11 +8,11 @@ from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
 from meshwright.errors import MeshwrightError
-from meshwright.net import descriptors
 from meshwright.net.connections import Traffic
 from meshwright.net.host import Host, State
 from meshwright.net.live_options import LiveOptions
 from meshwright.net.protocol import Node, Protocol
+from meshwright.net.shortages import allow_files
 from meshwright.net.simulator import Happening
 
 
@@ -79,7 +79,9 @@ class Worker:
             fail=self._failures.append,
         )
         self._answers: dict[str, Callable[..., Any]] = {
+            "learn": self._host.learn,
             "begin": self._host.begin,
+            "start": self._host.start,
             "inject": self._host.inject,
             "remove": self._host.remove,
             "report": self._report,
@@ -87,8 +89,9 @@ class Worker:
             "peers": lambda: self._host.peers,
             "freeze": self._host.freeze,
         }
-        self._tasks: dict[str, Callable[[], Awaitable[Any]]] = {
+        self._tasks: dict[str, Callable[..., Awaitable[Any]]] = {
             "open": self._host.open,
+            "add": self._host.add,
             "close": self._host.close,
         }
 
@@ -114,7 +117,7 @@ class Worker:
     async def _answer(self, name: str, arguments: tuple[Any, ...]) -> Any:
         try:
             if name in self._tasks:
-                return await self._tasks[name]()
+                return await self._tasks[name](*arguments)
             return self._answers[name](*arguments)
         except MeshwrightError as error:
             return error
@@ -165,4 +168,4 @@ def _allow_descriptors(job: Job) -> None:
     """A socket to listen on and one for each link that a node has or that others have to it."""
     count, holds = len(job.protocols), job.options.holds
     held = sum(len(set(holds(protocol))) for protocol in job.protocols.values()) if holds else 0
-    descriptors.allow(count + 2 * held, count * job.nodes)
+    allow_files(count + 2 * held, count * job.nodes)

@@ -40,8 +40,10 @@ class Hosts:
         for host in self.all:
             book |= await host.open()
         start = asyncio.get_running_loop().time()
-        self.all[0].begin(book, start)
-        self.all[1].begin(book, start + late)
+        for host in self.all:
+            host.learn(book)
+        self.all[0].begin(start)
+        self.all[1].begin(start + late)
 
     def inject(self, node, message):
         self.all[node % 2].inject(node, message)
@@ -225,6 +227,26 @@ def test_a_node_that_dies_is_missed_and_its_timers_die_with_it():
         assert {seen.target for seen in hosts.course if seen.what is What.MISSED} == {2}
 
     hosts = run({n: Chatter([o for o in range(5) if o != n]) for n in range(5)}, scenario, unit=0.02)
+    assert hosts.complaints == hosts.failures == []
+
+
+def test_a_node_that_comes_back_begins_anew_and_draws_on():
+    async def scenario(hosts):
+        await hosts.until(lambda: all(p.heard for p in hosts.protocols.values()), "all talk")
+        hosts.all[1].remove(1)
+        again = Chatter([0, 2])
+        book = {1: await hosts.all[1].add(1, again)}
+        for host in hosts.all:
+            host.learn(book)
+        heard = [hosts.protocols[node].heard for node in (0, 2)]
+        hosts.all[1].start(1)
+        await hosts.until(lambda: again.heard >= 4, "the others find it")
+        await hosts.until(lambda: again.told >= 4, "its timers run")
+        assert hosts.all[1].protocols[1] is again
+        assert [hosts.protocols[node].heard for node in (0, 2)] > heard
+
+    nodes = {node: Chatter([other for other in range(3) if other != node]) for node in range(3)}
+    hosts = run(nodes, scenario, unit=0.02)
     assert hosts.complaints == hosts.failures == []
 
 

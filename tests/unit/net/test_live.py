@@ -123,6 +123,8 @@ def test_a_node_that_dies_in_the_midst_of_it_is_missed_and_the_others_go_on(capl
         assert live.protocols.keys() == {0, 1, 3, 4, 5}
         assert any(happening.what is What.MISSED and happening.target == 2 for happening in course[seen:])
         assert 2 not in {happening.source for happening in course[seen:] if happening.time > died}
+        live.add(2, Chatter([0]))
+        wait_for(lambda: live.protocols[2].heard > 5, "it is back, and heard of by others")
         assert not live.complaints
     assert not caplog.records
 

@@ -8,11 +8,11 @@ import pytest
 PROGRAM = """
 import resource
 from meshwright.errors import CapacityError
-from meshwright.net.descriptors import allow
+from meshwright.net.shortages import allow_files
 
 resource.setrlimit(resource.RLIMIT_NOFILE, (100, 400))
 try:
-    allow({needed}, {at_most})
+    allow_files({needed}, {at_most})
 except CapacityError as error:
     print(error)
 else:

@@ -1,14 +1,33 @@
-"""File descriptors: each connection takes one at each of its ends, and a process may have only so many."""
+"""What the system may run out of where nodes have many connections, above all file descriptors."""
 
+import errno
+import os
 import resource
 
 from meshwright.errors import CapacityError
 
 _SPARE = 64
-"""For what a process has open besides: pipes, libraries, the event loop."""
+"""Descriptors for what a process has open besides sockets: pipes, libraries, the event loop."""
+
+_MORE_FILES = "spread the nodes over more processes, or raise the limit of open files (ulimit -n)"
+_FEWER = "run fewer nodes"
+
+SHORTAGES = {
+    errno.EMFILE: _MORE_FILES,
+    errno.ENFILE: _FEWER,
+    errno.EADDRNOTAVAIL: _FEWER,  # no port is left to connect from
+    errno.ENOBUFS: _FEWER,
+    errno.ENOMEM: _FEWER,
+}
+"""The way out, by the number of the error."""
 
 
-def allow(needed: int, at_most: int) -> None:
+def reason(error: OSError) -> str:
+    """What the system says, without where."""
+    return os.strerror(error.errno).lower() if error.errno else str(error)
+
+
+def allow_files(needed: int, at_most: int) -> None:
     """Let this process open `at_most` sockets, or as many as the system allows it, by raising its soft limit.
 
     An error says what to do where not even those that are needed are allowed.
