@@ -1,17 +1,17 @@
 """The views of all nodes, taken at one moment."""
 
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 
-from meshwright.gossip.peer import Peer
 from meshwright.model.dense import rows_of
 from meshwright.model.interests import Interests
 from meshwright.model.views import Views
 from meshwright.net import Node
 
 
-def snapshot(interests: Interests, peers: Mapping[Node, Peer]) -> Views:
+def snapshot(interests: Interests, peers: Mapping[Node, Any]) -> Views:
     """The views of the nodes that are there, without links to those that are not, or have left the topic.
 
     Where all are there with all of their topics the views have `interests` themselves; otherwise interests of

@@ -9,7 +9,7 @@ import json
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import fields, is_dataclass
-from functools import partial
+from functools import cache, partial
 from math import isfinite
 from types import NoneType, UnionType
 from typing import Any, NoReturn, Union, get_args, get_origin, get_type_hints
@@ -67,7 +67,16 @@ class Codec:
 def _values(record: Any) -> list[Any]:
     if isinstance(record, tuple):
         return list(record)
-    return [getattr(record, field.name) for field in fields(record)]
+    return [getattr(record, name) for name in _field_names(record.__class__)]
+
+
+@cache
+def _field_names(cls: type) -> tuple[str, ...]:
+    if is_dataclass(cls):
+        return tuple(field.name for field in fields(cls))
+    if issubclass(cls, tuple) and hasattr(cls, "_fields"):
+        return tuple(cls._fields)
+    raise OptionError(f"{cls.__name__} can't cross a socket; make it a dataclass or a named tuple")
 
 
 def _plain(value: Any) -> Any:
@@ -94,13 +103,7 @@ def _finite(text: str) -> float:
 
 def _record(cls: type) -> Reader:
     """A reader of a dataclass or a named tuple, from the list of its fields."""
-    if is_dataclass(cls):
-        names = [field.name for field in fields(cls)]
-    elif issubclass(cls, tuple) and hasattr(cls, "_fields"):
-        names = list(cls._fields)
-    else:
-        raise OptionError(f"{cls.__name__} can't cross a socket; make it a dataclass or a named tuple")
-    hints = get_type_hints(cls)
+    names, hints = _field_names(cls), get_type_hints(cls)
     readers = [_reader(hints[name]) for name in names]
 
     def read(value: Any) -> Any:

@@ -6,28 +6,23 @@ and is closed when neither end has had a use for it for a while.
 """
 
 import asyncio
-from collections.abc import Callable, Collection, Mapping
+import socket
+from collections.abc import Callable, Collection, Coroutine, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, cast
+from functools import partial
+from typing import Any, cast
 
 from meshwright.errors import InputError, NetworkError
 from meshwright.net.codec import Codec
 from meshwright.net.frames import Hello, Kind, framed
 from meshwright.net.link import PATIENCE, Link
+from meshwright.net.listener import Address, Listener
 from meshwright.net.protocol import Node
 from meshwright.net.shortages import SHORTAGES, reason
 
-_BACKLOG = 1024
 _ANOTHER_PORT = "give another port, or none: then a free one is found"
 RETRY = 1.0
 """Seconds before a connection that a logical link needs, and that could not be opened, is tried again."""
-
-
-class Address(NamedTuple):
-    """Where a node listens."""
-
-    host: str
-    port: int
 
 
 @dataclass(frozen=True)
@@ -92,7 +87,7 @@ class Connections:
         self._tasks: set[asyncio.Task[None]] = set()
         self._retry: dict[Node, float] = {}
         self._past = Traffic()
-        self._server: asyncio.Server | None = None
+        self._listener: Listener | None = None
         self._loop = asyncio.get_running_loop()
         self._over = False
 
@@ -112,17 +107,18 @@ class Connections:
         written = sum(link.sent_bytes for link in (*self._links.values(), *self._others))
         return self._past + Traffic(bytes=written, open=len(self.peers))
 
-    async def listen(self, address: Address) -> Address:
+    def listen(self, address: Address) -> Address:
         """Take connections from now on; port 0 is any that is free. Says where."""
         try:
-            self._server = await self._loop.create_server(self._accepted, *address, backlog=_BACKLOG)
+            self._listener = Listener(
+                address, self._accept, partial(self._complain_of, "accept a connection")
+            )
         except OSError as error:
             raise NetworkError(
                 f"node {self.node} can't listen on {address.host}:{address.port}: {reason(error)}; "
                 f"{SHORTAGES.get(error.errno or 0, _ANOTHER_PORT)}"
             ) from None
-        host, port = self._server.sockets[0].getsockname()
-        return Address(host, port)
+        return self._listener.address
 
     def send(self, to: Node, message: Any) -> None:
         """Send a message to a node; opens a connection where there is none."""
@@ -158,8 +154,8 @@ class Connections:
     def abort(self) -> None:
         """Be gone at once and without a word, as a node that dies."""
         self._over = True
-        if self._server is not None:
-            self._server.close()
+        if self._listener is not None:
+            self._listener.close()
         for link in (*self._links.values(), *self._others):
             link.abort()
         for task in self._tasks:
@@ -171,16 +167,25 @@ class Connections:
         await asyncio.gather(*self._tasks, return_exceptions=True)
         while self._links or self._others:
             await asyncio.sleep(0)  # the loop ends a connection in the turn after its abort
-        if self._server is not None:
-            await self._server.wait_closed()
 
     # Opening a connection, and choosing among several.
+
+    def _begin(self, work: Coroutine[Any, Any, None]) -> "asyncio.Task[None]":
+        task = self._loop.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+    def _accept(self, accepted: socket.socket) -> None:
+        task = self._begin(self._welcome(accepted))
+        task.add_done_callback(lambda task: accepted.close() if task.cancelled() else None)
+
+    async def _welcome(self, accepted: socket.socket) -> None:
+        await self._loop.connect_accepted_socket(self._accepted, accepted)
 
     def _accepted(self) -> Link:
         link = Link(self)
         self._others.add(link)
-        if self._over:
-            link.abort()
         return link
 
     def _dial(self, to: Node) -> Link | None:
@@ -189,9 +194,7 @@ class Connections:
             return None
         link = Link(self, Hello(self.node, to, self._run))
         self._links[to], self._dials[link] = link, []
-        task = self._loop.create_task(self._open(to, link, address))
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self._begin(self._open(to, link, address))
         return link
 
     async def _open(self, to: Node, link: Link, address: Address) -> None:
@@ -199,12 +202,16 @@ class Connections:
             async with asyncio.timeout(PATIENCE):
                 await self._loop.create_connection(lambda: link, *address)
         except OSError as error:  # TimeoutError is one
-            if error.errno in SHORTAGES:
-                advice = SHORTAGES[error.errno]
-                self._owner.complain("system", f"node {self.node} can't connect: {reason(error)}; {advice}")
+            self._complain_of("connect", error)
             self._retry[to] = self._loop.time() + RETRY
         finally:
             self._not_opened(to, link)
+
+    def _complain_of(self, what: str, error: OSError) -> None:
+        """Where the system is short of something; that others are gone is nothing to complain of."""
+        if error.errno in SHORTAGES:
+            words = f"node {self.node} can't {what}: {reason(error)}; {SHORTAGES[error.errno]}"
+            self._owner.complain("system", words)
 
     def _not_opened(self, to: Node, link: Link) -> None:
         """What waited for it goes over a connection that the other end has opened meanwhile, or nowhere."""

@@ -29,6 +29,9 @@ class Kind(IntEnum):
     RELEASE = 4  # none does any more
 
 
+_KINDS = {int(kind): kind for kind in Kind}
+
+
 class Frame(NamedTuple):
     """A frame that has come in whole."""
 
@@ -78,7 +81,7 @@ class FrameReader:
         """The frames that this piece completes."""
         self._bytes += piece
         while (end := self._end()) is not None and end <= len(self._bytes):
-            kind, body = Kind(self._bytes[1]), bytes(self._bytes[_HEAD.size : end])
+            kind, body = _KINDS[self._bytes[1]], bytes(self._bytes[_HEAD.size : end])
             del self._bytes[:end]
             yield Frame(kind, body)
 
@@ -89,7 +92,7 @@ class FrameReader:
         if len(self._bytes) < _HEAD.size:
             return None
         _, kind, length = _HEAD.unpack_from(self._bytes)
-        if kind not in Kind.__members__.values():
+        if kind not in _KINDS:
             raise InputError(f"a frame has kind {kind}; {min(Kind)} to {max(Kind)} are legal")
         if length > LARGEST_BODY:
             raise InputError(f"a frame has {length:,} bytes; up to {LARGEST_BODY:,} are legal")

@@ -11,7 +11,8 @@ import numpy as np
 
 from meshwright.errors import OptionError
 from meshwright.net.codec import Codec
-from meshwright.net.connections import Address, Connections, Owner, Traffic
+from meshwright.net.connections import Connections, Owner, Traffic
+from meshwright.net.listener import Address
 from meshwright.net.live_options import LiveOptions
 from meshwright.net.protocol import Action, Deliver, Message, Moment, Node, Protocol, Send, Wake
 from meshwright.net.simulator import Happening, What
@@ -24,12 +25,14 @@ class State(NamedTuple):
     Attributes:
         sent: messages that nodes have sent.
         settled: messages whose way has ended here: received, missed or dropped.
-        waiting: timers that will run out, connections being opened, and nodes that have not started.
+        timers: that will run out, the start of nodes included.
+        opening: connections that are not open yet.
     """
 
     sent: int
     settled: int
-    waiting: int
+    timers: int
+    opening: int
 
 
 @dataclass
@@ -52,6 +55,9 @@ class Host(Generic[Message]):
     when that dies, nobody hears of. An exception that a protocol raises at a message from another node is a
     complaint, since a node must survive what others send; one that it raises at its own timer, or at its
     start, goes to `fail`.
+
+    Attributes:
+        late: the longest time in seconds that a timer had to wait for the machine.
     """
 
     def __init__(
@@ -73,6 +79,7 @@ class Host(Generic[Message]):
         self._start: float | None = None
         self._random: dict[Node, np.random.Generator] = {}
         self._sent = self._settled = 0
+        self.late = 0.0
         self._past = Traffic()
         self._leaving: list[Connections] = []
         self._links = generator(options.seed, "net.links", min(protocols, default=0))
@@ -99,25 +106,30 @@ class Host(Generic[Message]):
     def state(self) -> State:
         """What is going on."""
         seats = self._seats.values()
-        waiting = sum(len(seat.timers) + seat.connections.opening + (not seat.started) for seat in seats)
-        return State(self._sent, self._settled, waiting)
+        timers = sum(len(seat.timers) + (not seat.started) for seat in seats)
+        return State(self._sent, self._settled, timers, sum(seat.connections.opening for seat in seats))
 
-    async def open(self) -> dict[Node, Address]:
+    def open(self) -> dict[Node, Address]:
         """Listen for all nodes, and say where."""
         return {
-            node: await seat.connections.listen(self._options.address(node))
-            for node, seat in self._seats.items()
+            node: seat.connections.listen(self._options.address(node)) for node, seat in self._seats.items()
         }
+
+    def link(self) -> None:
+        """Bring the physical links in line with the logical ones."""
+        if self._options.holds is not None:
+            for seat in self._seats.values():
+                seat.connections.hold(frozenset(self._options.holds(seat.protocol)))
 
     def begin(self, start: float) -> None:
         """Start all nodes at a time of the loop's clock, which is the protocols' time 0."""
         self._loop.call_at(start, self._begin, start)
 
-    async def add(self, node: Node, protocol: Protocol[Message]) -> Address:
+    def add(self, node: Node, protocol: Protocol[Message]) -> Address:
         """Let a node listen that came later, and say where; one that is here is removed before."""
         self.remove(node)
         self._seats[node] = self._seat(node, protocol)
-        return await self._seats[node].connections.listen(self._options.address(node))
+        return self._seats[node].connections.listen(self._options.address(node))
 
     def learn(self, book: Mapping[Node, Address]) -> None:
         """Where nodes listen, here and elsewhere."""
@@ -240,11 +252,16 @@ class Host(Generic[Message]):
             seat.connections.send(target, message)
 
     def _set_timer(self, node: Node, seat: _Seat[Message], due: float, timer: Hashable) -> None:
-        """Timers follow on from when they were due, not from when the loop came to them: periods keep."""
+        """Timers follow on from when they were due, not from when the loop came to them: periods keep.
+
+        Unless it came later than a unit of time: then rounds that were missed would all come at once.
+        """
 
         def ring() -> None:
             seat.timers.discard(handle)
-            self._wake(node, seat, timer, due)
+            late = self._loop.time() - due
+            self.late = max(self.late, late)
+            self._wake(node, seat, timer, due if late < self._options.unit else due + late)
 
         handle = self._loop.call_at(due, ring)
         seat.timers.add(handle)
@@ -255,14 +272,13 @@ class Host(Generic[Message]):
         seat.timers.clear()
 
     def _sweep(self) -> None:
-        """Bring the physical links in line with the logical ones, now and then."""
+        """Open the connections that are needed and close those that are not, now and then."""
         if self._frozen:
             return
-        for seat in self._seats.values():
-            if self._options.holds is not None:
-                seat.connections.hold(frozenset(self._options.holds(seat.protocol)))
-            seat.connections.close_idle(self._options.idle)
         self._sweeps = self._loop.call_later(min(1.0, self._options.idle / 4), self._sweep)
+        self.link()
+        for seat in self._seats.values():
+            seat.connections.close_idle(self._options.idle)
 
     def _settle(self, what: What, source: Node, target: Node, message: Message) -> None:
         self._settled += 1

@@ -80,7 +80,7 @@ class Link(asyncio.Protocol):
 
     def send(self, frame: bytes) -> bool:
         """Write a frame, or keep it until the connection is open; False where too much waits already."""
-        if self._full or self.over:
+        if self._full or self.over or (self._transport is not None and self._transport.is_closing()):
             return False
         self.sent_bytes += len(frame)
         self.used = self._loop.time()
@@ -102,8 +102,7 @@ class Link(asyncio.Protocol):
             return
         self.over = True
         if self._transport is not None:
-            self._transport.write_eof()
-            self._wait(self.abort)
+            self._close_direction(self._transport)
 
     def abort(self) -> None:
         """Cut the connection, as a node does that dies; nothing that came with what came last counts."""
@@ -129,10 +128,17 @@ class Link(asyncio.Protocol):
         assert self._transport is not None
         self._transport.write(b"".join(self._unsent))
         self._unsent.clear()
-        if self.over:  # it was retired before it was open
-            self._transport.write_eof()
-            self._wait(self.abort)
         self._keeper.opened(self)
+        if self.over:  # it was retired before it was open
+            self._close_direction(self._transport)
+
+    def _close_direction(self, transport: asyncio.Transport) -> None:
+        try:
+            transport.write_eof()
+        except OSError:  # the other end is gone, and the loop will say so
+            self.abort()
+        else:
+            self._wait(self.abort)
 
     def data_received(self, data: bytes) -> None:
         """Take all frames that are whole; after one that is malformed there is nothing to read."""

@@ -12,6 +12,7 @@ import numpy as np
 from meshwright.errors import NetworkError, OptionError
 from meshwright.net.connections import Traffic
 from meshwright.net.host import State
+from meshwright.net.link import PATIENCE
 from meshwright.net.live_options import LiveOptions
 from meshwright.net.processes import Processes
 from meshwright.net.protocol import Message, Node, Protocol
@@ -47,7 +48,9 @@ class Live(Generic[Message]):
         watch: called with all that happens to messages, while `run` waits; in the order of time up to a
             twentieth of a second.
 
-    A message costs about 50 µs of a core at each end.
+    Attributes:
+        complaints: how often something came that should not have, by kind; the first of each kind is logged.
+        late: the longest time in seconds that a timer had to wait for the machine, as `run` last saw it.
     """
 
     def __init__(
@@ -68,6 +71,7 @@ class Live(Generic[Message]):
         self._start = np.inf
         self._traffic = Traffic()
         self.complaints: Counter[str] = Counter()
+        self.late = 0.0
 
     def __enter__(self) -> "Live[Message]":
         """Start all processes, exchange where nodes listen, and start all nodes."""
@@ -75,6 +79,7 @@ class Live(Generic[Message]):
         try:
             book = {node: where for part in self._ask("open") for node, where in part.items()}
             self._ask("learn", book)
+            self._link()
             self._start = time.monotonic() + _LEAD
             self._ask("begin", self._start)
         except BaseException:
@@ -89,7 +94,6 @@ class Live(Generic[Message]):
             if kind is None:
                 self._ask("freeze")
                 self._look()
-                self._ask("close")
         finally:
             self._processes.close()
 
@@ -154,9 +158,16 @@ class Live(Generic[Message]):
                 changed = time.monotonic()
             still = time.monotonic() - changed > _STILL
             arrived = before.settled == state.sent or still
-            if arrived and before.waiting == state.waiting == 0:
+            if arrived and not (before.timers or before.opening or state.timers or state.opening):
                 return
             before = state
+
+    def _link(self) -> None:
+        """Open the connections of all logical links before the start, so that no message waits for one."""
+        self._ask("link")
+        end = time.monotonic() + PATIENCE
+        while self._look().opening and time.monotonic() < end:
+            time.sleep(_TICK)
 
     def _look(self) -> State:
         """Take what the processes have to say."""
@@ -168,6 +179,7 @@ class Live(Generic[Message]):
         if self._watch is not None:
             for happening in sorted((h for report in reports for h in report.happenings), key=_time):
                 self._watch(happening)
+        self.late = max(report.late for report in reports)
         self._traffic = sum((report.traffic for report in reports), Traffic())
         return State(*map(sum, zip(*(report.state for report in reports), strict=True)))
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from meshwright.errors import OptionError
-from meshwright.net.connections import Address
+from meshwright.net.listener import Address
 from meshwright.net.protocol import Node
 
 Holds = Callable[[Any], Collection[Node]]
@@ -21,6 +21,8 @@ class LiveOptions:
     Attributes:
         messages: the classes of all messages, dataclasses or named tuples (see `Codec`).
         unit: how many seconds the protocols' unit of time takes.
+        prepare: called in each process before its nodes start, to load what would hold them up; it and
+            `holds` must be functions that pickle finds by name.
         holds: which logical links a node has; None where connections live by their use alone.
         idle: after how many seconds a connection without use or logical link is closed.
         loss: with what probability a message is dropped before it is sent, besides what the network does.
@@ -32,6 +34,7 @@ class LiveOptions:
 
     messages: tuple[type, ...]
     unit: float = 1.0
+    prepare: Callable[[], None] | None = None
     holds: Holds | None = None
     idle: float = 5.0
     loss: float = 0.0

@@ -3,7 +3,7 @@
 import asyncio
 import signal
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Callable, Mapping
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
@@ -44,6 +44,7 @@ class Report(NamedTuple):
         failures: what nodes failed at by themselves.
         state: what is going on.
         traffic: what crossed the physical links from the start on.
+        late: the longest time in seconds that a timer had to wait, from the start on.
     """
 
     happenings: list[Happening]
@@ -52,6 +53,7 @@ class Report(NamedTuple):
     failures: list[str]
     state: State
     traffic: Traffic
+    late: float
 
 
 class Worker:
@@ -69,7 +71,9 @@ class Worker:
         self._complaints: Counter[str] = Counter()
         self._words: dict[str, str] = {}
         self._failures: list[str] = []
-        _allow_descriptors(job)
+        _allow_files(job)
+        if job.options.prepare is not None:
+            job.options.prepare()
         self._host: Host[Any] = Host(
             job.protocols,
             job.options,
@@ -79,8 +83,11 @@ class Worker:
             fail=self._failures.append,
         )
         self._answers: dict[str, Callable[..., Any]] = {
+            "open": self._host.open,
             "learn": self._host.learn,
+            "link": self._host.link,
             "begin": self._host.begin,
+            "add": self._host.add,
             "start": self._host.start,
             "inject": self._host.inject,
             "remove": self._host.remove,
@@ -89,17 +96,12 @@ class Worker:
             "peers": lambda: self._host.peers,
             "freeze": self._host.freeze,
         }
-        self._tasks: dict[str, Callable[..., Awaitable[Any]]] = {
-            "open": self._host.open,
-            "add": self._host.add,
-            "close": self._host.close,
-        }
 
     async def work(self) -> None:
         """Answer until the parent asks no more."""
         try:
             while (request := await self._request()) is not None:
-                self._channel.send(await self._answer(*request))
+                self._channel.send(self._answer(*request))
         except (EOFError, ConnectionError):
             pass  # the parent is gone
         finally:
@@ -114,10 +116,8 @@ class Worker:
             self._loop.remove_reader(self._channel.fileno())
         return self._channel.recv()
 
-    async def _answer(self, name: str, arguments: tuple[Any, ...]) -> Any:
+    def _answer(self, name: str, arguments: tuple[Any, ...]) -> Any:
         try:
-            if name in self._tasks:
-                return await self._tasks[name](*arguments)
             return self._answers[name](*arguments)
         except MeshwrightError as error:
             return error
@@ -130,6 +130,7 @@ class Worker:
             self._failures[:1],
             self._host.state,
             self._host.traffic,
+            self._host.late,
         )
         self._happenings, self._complaints, self._words = [], Counter(), {}
         return report
@@ -164,7 +165,7 @@ async def _serve(channel: "Connection[Any, Any]", job: Job) -> None:
     await worker.work()
 
 
-def _allow_descriptors(job: Job) -> None:
+def _allow_files(job: Job) -> None:
     """A socket to listen on and one for each link that a node has or that others have to it."""
     count, holds = len(job.protocols), job.options.holds
     held = sum(len(set(holds(protocol))) for protocol in job.protocols.values()) if holds else 0

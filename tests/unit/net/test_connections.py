@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 import meshwright as mw
 from meshwright.net import link
 from meshwright.net.codec import Codec
-from meshwright.net.connections import Address, Connections, Owner, Traffic
+from meshwright.net.connections import Connections, Owner, Traffic
 from meshwright.net.frames import Hello, Kind, framed
+from meshwright.net.listener import Address
 from tests.live_protocols import Note
 
 RUN = b"the run of tests"
@@ -37,7 +38,7 @@ class Pools:
             complain=lambda kind, words: self.complaints.append((kind, words)),
         )
         pool = Connections(node, RUN, Codec([Note]), self.book, owner)
-        self.book[node] = await pool.listen(address)
+        self.book[node] = pool.listen(address)
         self.pools[node] = pool
         return pool
 

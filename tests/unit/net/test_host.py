@@ -38,7 +38,7 @@ class Hosts:
         """Start both, the second one some seconds after the first."""
         book = {}
         for host in self.all:
-            book |= await host.open()
+            book |= host.open()
         start = asyncio.get_running_loop().time()
         for host in self.all:
             host.learn(book)
@@ -60,7 +60,7 @@ class Hosts:
         def still():
             states = [host.state for host in self.all]
             return sum(s.sent for s in states) == sum(s.settled for s in states) and not any(
-                s.waiting for s in states
+                s.timers or s.opening for s in states
             )
 
         await self.until(still, "nothing is under way")
@@ -235,7 +235,7 @@ def test_a_node_that_comes_back_begins_anew_and_draws_on():
         await hosts.until(lambda: all(p.heard for p in hosts.protocols.values()), "all talk")
         hosts.all[1].remove(1)
         again = Chatter([0, 2])
-        book = {1: await hosts.all[1].add(1, again)}
+        book = {1: hosts.all[1].add(1, again)}
         for host in hosts.all:
             host.learn(book)
         heard = [hosts.protocols[node].heard for node in (0, 2)]
