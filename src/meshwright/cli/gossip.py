@@ -11,7 +11,8 @@ from meshwright.gossip.options import SimulationOptions, StanOptions
 
 _EPILOG = """Every node has a view of random others in each of its topics. Walks find out who else is there,
 and the node keeps those that it prefers: the same ones in all topics, so that a physical link serves several.
-`rounds` runs all nodes in lock step, for large datasets; `simulator` runs the protocols themselves.
+`rounds` runs all nodes in lock step, for large datasets; `simulator` runs the protocols themselves. With
+`--live` they run on this machine, over TCP, and the same is measured.
 
 **Examples**
 
@@ -22,6 +23,8 @@ and the node keeps those that it prefers: the same ones in all topics, so that a
 `meshwright gossip workload --engine simulator --loss 0.1 --churn 0.02 --json`
 
 `meshwright gossip workload --engine simulator --membership scamp`
+
+`meshwright gossip workload --live --round-seconds 0.5 --processes 4`
 
 `meshwright gossip workload --links omniscient`, the limit that rounds approach.
 """
@@ -66,6 +69,22 @@ def gossip(
     patience: Annotated[
         int, typer.Option(metavar="N", help="Keep-alive messages without an answer until a peer is gone.")
     ] = 4,
+    live: Annotated[bool, typer.Option("--live", help="Run the nodes for real, over sockets.")] = False,
+    round_seconds: Annotated[
+        float,
+        typer.Option(metavar="S", help="Live: how long a round takes; more where there are more nodes."),
+    ] = 1.0,
+    processes: Annotated[
+        int, typer.Option(metavar="N", min=1, help="Live: over how many processes nodes are spread.")
+    ] = 2,
+    port: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N",
+            help="Live: where the first node listens, the others after it; free ports unless given.",
+            show_default=False,
+        ),
+    ] = None,
     diameters: Annotated[bool, typer.Option(help="Measure diameters of topics too.")] = True,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="The overlay dataset to write, with views.")
@@ -75,6 +94,7 @@ def gossip(
     as_json: Json = False,
 ) -> None:
     """Let the views of the nodes' topics share links, and measure them before and after."""
+    from meshwright.gossip.live import LiveEngine
     from meshwright.gossip.running import gossip as run
     from meshwright.gossip.running import overlay_of
     from meshwright.model.dataset import check_free
@@ -100,11 +120,12 @@ def gossip(
     )
     if out is not None:
         check_free(out, force)
+    sockets = LiveEngine(seconds=round_seconds, processes=processes, port=port) if live else None
     found = run(
         Interests.read(dataset),
         options,
         conditions,
-        engine=engine,
+        engine=sockets or engine,
         diameters=diameters,
         seed=seed,
         progress=progress_bar(),
@@ -114,9 +135,10 @@ def gossip(
         how = {"algorithm": "stan", "options": given, "seed": seed}
         made_by = {"command": "gossip", "engine": found.engine, **how, "inputs": [str(dataset)]}
         overlay_of(found, how).write(out, force=force, made_by=made_by, progress=progress_bar())
+    measures = found.to_json() | (sockets.facts if sockets else {})
     if as_json:
-        print_json(found.to_json())
+        print_json(measures)
     else:
-        numbers = {name: value for name, value in found.to_json().items() if name != "by_round"}
+        numbers = {name: value for name, value in measures.items() if name != "by_round"}
         rows = [(name.replace("_", " "), value) for name, value in numbers.items()]
         print_table(("measure", "value"), rows, title=str(dataset))

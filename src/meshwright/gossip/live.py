@@ -103,5 +103,5 @@ def _facts(live: Live[Message], seconds: float) -> dict[str, Any]:
         "live_connections_opened": traffic.opened,
         "live_connections_open": traffic.open // 2,
         "live_latest_timer_seconds": round(live.late, 4),
-        "live_complaints": dict(live.complaints),
+        "live_complaints": live.complaints.total(),
     }

@@ -43,6 +43,20 @@ def test_gossip_prints_what_the_library_measures(run, workload, engine):
     assert set(promised.split()) < expected.keys()
 
 
+def test_gossip_runs_on_sockets_and_prints_the_same_measures_and_what_sockets_took(run, workload):
+    words = ("gossip", workload, "--rounds", 2, "--seed", 4, "--no-diameters", "--json")
+    code, out, _ = run(*words, "--live", "--round-seconds", 0.3, "--processes", 3)
+    assert code == 0
+    found, expected = json.loads(out), json.loads(run(*words, "--engine", "simulator")[1])
+    assert found["engine"] == "live"
+    assert {name for name in found if not name.startswith("live_")} == expected.keys()
+    assert found["logical_view_size"] == expected["logical_view_size"]
+    assert found["live_connections_opened"] > 0
+    code, _, err = run(*words, "--live", "--port", 65_530)
+    assert code == 2
+    assert "port 65530 leaves none for node 39; give a smaller one, or none" in err
+
+
 def test_gossip_prints_a_table_for_people(run, workload):
     code, out, _ = run("gossip", workload, "--links", "omniscient", "--no-diameters")
     assert code == 0
