@@ -84,7 +84,7 @@ class LiveEngine:
             seed=seed,
         )
         with Live(scene.peers(), how, watch=counter.note) as live:
-            now, _ = carry_rounds(live, counter, scene, watch, progress)
+            carried = carry_rounds(live, counter, scene, watch, progress)
         self.facts = _facts(live, monotonic() - began)
         if live.late > self.seconds:
             _log.warning(
@@ -92,7 +92,7 @@ class LiveEngine:
                 live.late,
                 self.seconds,
             )
-        return now, counter.traffic
+        return carried
 
 
 def _facts(live: Live[Message], seconds: float) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 import signal
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
-from multiprocessing import get_context
+from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from pickle import PicklingError
@@ -119,6 +119,7 @@ def _answer(one: _Process) -> Any:
 @contextmanager
 def _interrupts_held_back() -> Iterator[None]:
     """Ctrl-C comes to a child too, which can't handle it until it runs; children inherit what is blocked."""
+    resource_tracker.ensure_running()  # the first process starts it, and it would let interrupts through
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

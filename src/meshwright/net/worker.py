@@ -4,6 +4,7 @@ import asyncio
 import signal
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
@@ -156,13 +157,15 @@ def serve(channel: "Connection[Any, Any]", job: Job) -> None:
 
 
 async def _serve(channel: "Connection[Any, Any]", job: Job) -> None:
-    try:
-        worker = Worker(channel, job)
-    except MeshwrightError as error:
-        channel.send(error)
-        return
-    channel.send(None)
-    await worker.work()
+    """Say whether the worker is ready, and let it work; a parent that is gone already needs neither."""
+    with suppress(ConnectionError):
+        try:
+            worker = Worker(channel, job)
+        except MeshwrightError as error:
+            channel.send(error)
+            return
+        channel.send(None)
+        await worker.work()
 
 
 def _allow_files(job: Job) -> None:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from multiprocessing import resource_tracker
+from pathlib import Path
 
 import networkx as nx
 import pytest
@@ -221,23 +222,40 @@ if __name__ == "__main__":
 """
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
-def test_whatever_ends_the_parent_ends_the_processes_of_its_nodes(tmp_path, number):
-    script = tmp_path / "chat.py"
-    script.write_text(SCRIPT)
+@pytest.fixture
+def script(tmp_path):
+    """A script that starts two nodes, and lets them talk until something ends it."""
+    path = tmp_path / "chat.py"
+    path.write_text(SCRIPT)
     with subprocess.Popen(
-        [sys.executable, str(script)],
+        [sys.executable, str(path)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
     ) as parent:
-        children = [int(word) for word in parent.stdout.readline().split()]
-        assert len(children) == 2
-        (os.killpg if number == signal.SIGINT else os.kill)(parent.pid, number)  # Ctrl-C goes to the group
-        parent.wait(60)
-        wait_for(lambda: not any(alive(child) for child in children), "they end")
-        assert parent.stderr.read().count("Traceback") == (number == signal.SIGINT)  # the script's own
+        yield parent
+        parent.kill()
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL])
+def test_whatever_ends_the_parent_ends_the_processes_of_its_nodes(script, number):
+    children = [int(word) for word in script.stdout.readline().split()]
+    assert len(children) == 2
+    check_all_end(script, children, number)
+
+
+def test_an_interrupt_while_processes_start_ends_them_without_a_word(script):
+    children = Path(f"/proc/{script.pid}/task/{script.pid}/children")
+    wait_for(lambda: len(children.read_text().split()) == 3, "two, and the tracker of Python")
+    check_all_end(script, [int(word) for word in children.read_text().split()], signal.SIGINT)
+
+
+def check_all_end(script, children, number):
+    (os.killpg if number == signal.SIGINT else os.kill)(script.pid, number)  # Ctrl-C goes to the group
+    script.wait(60)
+    wait_for(lambda: not any(alive(child) for child in children), "they end")
+    assert script.stderr.read().count("Traceback") == (number == signal.SIGINT)  # the script's own
 
 
 def alive(pid):
