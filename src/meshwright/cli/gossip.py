@@ -61,10 +61,11 @@ def gossip(
         float, typer.Option(metavar="T", help="Simulated: the mean time of a message, in rounds.")
     ] = 0.01,
     churn: Annotated[
-        float, typer.Option(metavar="P", help="Simulated: the share of nodes that crash in a round.")
+        float, typer.Option(metavar="P", help="Simulated or live: the share of nodes that crash in a round.")
     ] = 0.0,
     keep_alive: Annotated[
-        bool, typer.Option("--keep-alive", help="Simulated: find who is gone, as with churn, or is cut off.")
+        bool,
+        typer.Option("--keep-alive", help="Simulated or live: find who is gone, as with churn, or cut off."),
     ] = False,
     patience: Annotated[
         int, typer.Option(metavar="N", help="Keep-alive messages without an answer until a peer is gone.")

@@ -38,10 +38,10 @@ def gossip(
     Args:
         interests: who subscribes to what.
         options: of StaN.
-        conditions: how views begin, and what goes wrong; churn, delay and keep-alive are the
-            simulator's alone.
-        engine: `rounds` in lock step by kernels, the `simulator` with the protocols themselves, or a function
-            that carries messages otherwise.
+        conditions: how views begin, and what goes wrong; lock step has neither churn nor
+            keep-alive, and delay is the simulator's alone.
+        engine: `rounds` in lock step by kernels, the `simulator` with the protocols themselves, or what
+            carries their messages otherwise: `LiveEngine` of meshwright.gossip.live, over sockets.
         diameters: whether to measure them, which takes longest in large topics.
         seed: the same seed gives the same run.
         progress: shows how far it is.
@@ -54,6 +54,8 @@ def gossip(
         raise OptionError(
             "rounds in lock step have neither churn nor keep-alive messages; take the simulator"
         )
+    if name == "live" and options.links != "walks":
+        raise OptionError(f"links are {options.links!r}, which take no messages; take walks, or lock step")
     before = first_views(interests, options, conditions, seed, progress)
     course = Course(before)
     if options.links == "walks":

@@ -55,6 +55,9 @@ def test_gossip_runs_on_sockets_and_prints_the_same_measures_and_what_sockets_to
     code, _, err = run(*words, "--live", "--port", 65_530)
     assert code == 2
     assert "port 65530 leaves none for node 39; give a smaller one, or none" in err
+    code, _, err = run("gossip", workload, "--live", "--links", "random")
+    assert code == 2
+    assert "links are 'random', which take no messages; take walks, or lock step" in err
 
 
 def test_gossip_prints_a_table_for_people(run, workload):
