@@ -8,7 +8,7 @@ from meshwright.errors import InputError
 from meshwright.net.frames import Frame, FrameReader, Hello, Kind, framed
 from meshwright.net.protocol import Node
 
-PATIENCE = 10.0
+PATIENCE = 30.0
 """Seconds for a connection to open, for a hello to come, and for the other end to close when this one has."""
 
 FULL = 1 << 20
