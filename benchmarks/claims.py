@@ -1,7 +1,7 @@
 """Measure every claim of the papers again and print the verdicts.
 
     python -m benchmarks.claims [--study weighted] [--costs FILE] [--local 1] [--runs N] [--seed N]
-    python -m benchmarks.claims --study stan [--universes STRONG MILD GROWING…]
+    python -m benchmarks.claims --study stan [--universes STRONG MILD GROWING…] [--only figure-9]
 
 Links of the study `weighted` cost what a rule draws, or, with a matrix of costs between sites, what that says
 of the sites that nodes are put on; `local` is then what a link inside a site costs. Pairs that the matrix has
@@ -74,11 +74,14 @@ def main() -> None:
     parser.add_argument("--costs", help="a matrix of costs between sites: CSV, Parquet or NPY")
     parser.add_argument("--local", type=float, default=1.0)
     parser.add_argument("--universes", nargs="*", default=[], help="datasets for the study stan")
+    parser.add_argument("--only", default="", help="claims whose name has this in it")
     parser.add_argument("--runs", type=int, help="those of the paper, unless given")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     for study in options.study:
         for claim in _STUDIES[study](options):
+            if options.only not in claim.name:
+                continue
             show(check(claim, runs=options.runs, seed=options.seed, progress=ProgressBar()))
 
 
