@@ -214,7 +214,7 @@ def events() -> None:
         f"{found.before.interests}; PVS {found.initial_physical_view_size:.1f} before, "
         f"{found.final_physical_view_size:.1f} after; {_EVENTS} events each"
     )
-    for topics in (1, 2, 4, 8):
+    for topics in (1, 2, 4):
         drawn = draw_publishings(found.before.interests, _EVENTS, topics, 1)
         apart = spread(found.after, drawn, apart=True)
         for name, views in (("before", found.before), ("after", found.after)):
