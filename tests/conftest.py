@@ -20,10 +20,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep together what shares something costly, where tests run in several processes.
 
     Tests on a Spark session come first, since together they take longest: those of whole runs, a third of
-    that time, in one process, all others in another. Of the rest, those of a file go together, which share
-    its fixtures and the kernels that they compile.
+    that time, in one process, all others in another; then those that start a Spark of their own. Of the rest,
+    those of a file go together, which share its fixtures and the kernels that they compile.
     """
-    items.sort(key=lambda item: not _on_spark(item))
+    items.sort(key=lambda item: (not _on_spark(item), "spark" not in item.path.parts))
     for item in items:
         file = item.nodeid.partition("::")[0]
         shared = _on_spark(item) and not file.endswith("test_run.py")
