@@ -73,7 +73,7 @@ def test_an_algorithm_that_needs_costs_says_so(name):
 @pytest.mark.parametrize("name", BUILDS)
 def test_costs_of_other_nodes_are_refused_with_the_first_and_how_many_more(name):
     costs = mw.Costs.from_matrix(np.ones((2, 2)), ["b", "x"])
-    with pytest.raises(mw.InputError, match=r"'a' \(and 1 more\) has no costs, which are for 2 nodes"):
+    with pytest.raises(mw.InputError, match=r"'a' \(and 1 more\) has no costs; known are those of 2"):
         mw.build(AWKWARD["no overlap at all"], name, costs=costs)
 
 

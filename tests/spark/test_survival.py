@@ -11,6 +11,8 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.spark.cluster import FOR_SHORT_JOBS
+
 PATIENCE = 240
 
 COMMAND = """
@@ -31,7 +33,8 @@ COMMAND = """
 
     @cli.app.command()
     def hang() -> None:
-        with spark_command("local[1]", ["spark.driver.memory=512m"]) as session:
+        conf = ["spark.driver.memory=512m", "spark.driver.defaultJavaOptions=%(java)s"]
+        with spark_command("local[1]", conf) as session:
             java = session.sparkContext._jvm.java.lang.ProcessHandle.current().pid()
             (folder / "java" / str(java)).touch()
             with spark_stage(session, progress_bar(), "hanging"):
@@ -51,7 +54,7 @@ class Hanging(NamedTuple):
 
 @pytest.fixture
 def hanging(tmp_path):
-    (tmp_path / "command.py").write_text(textwrap.dedent(COMMAND))
+    (tmp_path / "command.py").write_text(textwrap.dedent(COMMAND) % {"java": FOR_SHORT_JOBS})
     for name in ("java", "worker"):
         (tmp_path / name).mkdir()
     command = [sys.executable, str(tmp_path / "command.py"), "hang", str(tmp_path)]
