@@ -94,6 +94,8 @@ class Fingers:
 
     def _check_shape(self) -> None:
         count = len(self.positions)
+        if not isinstance(self.space, int):
+            raise InputError(f"space is {self.space!r}; give the number of identifiers, a whole number")
         if not 0 <= self.space <= _MOST_IDENTIFIERS or self.space < count:
             raise InputError(
                 f"{count:,} nodes have {self.space:,} identifiers; give at least one each, at most 2^62"

@@ -78,6 +78,7 @@ class Simulator(Generic[Message]):
         self._queue: list[tuple[float, int, int, Callable[[], None]]] = []
         self._numbers = count()
         self._protocols: dict[Node, Protocol[Message]] = {}
+        self._joins: dict[Node, int] = {}  # how often each node has joined: timers are those of one stay
         self._delay = delay if callable(delay) else partial(_constant, _checked_delay(delay))
         self._loss = loss if callable(loss) else partial(_coin, _checked_loss(loss))
         self._seed = seed
@@ -130,7 +131,8 @@ class Simulator(Generic[Message]):
 
     def _join(self, node: Node, protocol: Protocol[Message]) -> None:
         self._protocols[node] = protocol
-        self._do(node, protocol, protocol.start(self._moment(node)))
+        self._joins[node] = self._joins.get(node, 0) + 1
+        self._do(node, protocol.start(self._moment(node)))
 
     def _leave(self, node: Node) -> None:
         self._protocols.pop(node, None)
@@ -141,22 +143,25 @@ class Simulator(Generic[Message]):
             self._note(What.MISSED, source, target, message)
             return
         self._note(What.RECEIVED, source, target, message)
-        self._do(target, protocol, protocol.receive(message, source, self._moment(target)))
+        self._do(target, protocol.receive(message, source, self._moment(target)))
 
-    def _wake(self, node: Node, protocol: Protocol[Message], timer: Hashable) -> None:
-        if self._protocols.get(node) is protocol:  # a node that left and came back has other timers
-            self._do(node, protocol, protocol.wake(timer, self._moment(node)))
+    def _wake(self, node: Node, stay: int, timer: Hashable) -> None:
+        protocol = self._protocols.get(node)
+        if protocol is not None and self._joins[node] == stay:
+            self._do(node, protocol.wake(timer, self._moment(node)))
 
-    def _do(self, node: Node, protocol: Protocol[Message], actions: Iterable[Action[Message]]) -> None:
+    def _do(self, node: Node, actions: Iterable[Action[Message]]) -> None:
         for action in actions:
             match action:
                 case Send(to, message):
                     self._send(node, to, message)
                 case Wake(after, timer):
                     time = self._now + _checked_delay(after)
-                    self._schedule(time, _TIMER, partial(self._wake, node, protocol, timer))
+                    self._schedule(time, _TIMER, partial(self._wake, node, self._joins[node], timer))
                 case Deliver(message):
                     self._note(What.DELIVERED, node, node, message)
+                case _:
+                    raise TypeError(f"a protocol gave {action!r}; give Send, Wake or Deliver")
 
     def _send(self, source: Node, target: Node, message: Message) -> None:
         self._note(What.SENT, source, target, message)

@@ -7,6 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
+from meshwright.errors import InputError
 from meshwright.model.fingers import Fingers
 from meshwright.model.interests import Interests
 from meshwright.net import Action, Deliver, Moment, Node, Send
@@ -70,7 +71,10 @@ class Nsmf(Router[RangedMessage]):
         self.table = table
 
     def publish(self, publication: Publication) -> RangedMessage:
-        """A message to the whole ring."""
+        """A message to the whole ring, on a topic of this node: of others it knows no subscriber."""
+        if publication.topic not in self.table.matched:
+            topic = publication.topic
+            raise InputError(f"the node does not subscribe to topic {topic}; let a subscriber publish")
         return RangedMessage(publication, 0, self.table.position, self.table.position)
 
     def receive(

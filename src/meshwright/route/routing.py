@@ -70,7 +70,7 @@ def route(
         loss: the probability that a message is lost.
         failed: the share of nodes that have failed before, drawn at random, or their names. Nobody knows of
             it: their neighbours' tables stay as they were.
-        simulate: run the protocols themselves in the simulator: the same counts, some 100 times slower.
+        simulate: run the protocols themselves in the simulator: the same counts, some 200 times slower.
         seed: the same seed draws the same publications, failures and losses.
         progress: shows how far it is.
 
@@ -106,12 +106,12 @@ def _checked_options(protocol: str, tree: str | None, both_ways: bool) -> _Optio
 
 def _alive(interests: Interests, failed: float | Iterable[str], seed: int) -> Flags:
     alive = np.ones(interests.node_count, np.bool_)
-    if isinstance(failed, int | float | np.integer | np.floating | str):
+    if isinstance(failed, Iterable) and not isinstance(failed, str):
+        gone = np.array([find(interests.nodes, name, "node") for name in failed], np.int64)
+    else:
         check_fraction("failed", failed)
         count = round(float(failed) * interests.node_count)
         gone = generator(seed, "route.failures").choice(interests.node_count, count, replace=False)
-    else:
-        gone = np.array([find(interests.nodes, name, "node") for name in failed], np.int64)
     alive[gone] = False
     return alive
 

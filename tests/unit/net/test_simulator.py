@@ -189,3 +189,36 @@ def test_nothing_happens_in_the_past():
     simulator.run(5)
     with pytest.raises(mw.OptionError, match=r"should happen at 4, and it is 5; give a later time"):
         simulator.remove(0, at=4)
+
+
+class Ticking(Protocol[str]):
+    """Wakes once a second, and keeps the times."""
+
+    def __init__(self):
+        self.times = []
+
+    def start(self, moment):
+        return [Wake(1.0, "tick")]
+
+    def receive(self, message, sender, moment):
+        return ["rubbish"]
+
+    def wake(self, timer, moment):
+        self.times.append(moment.now)
+        return [Wake(1.0, "tick")]
+
+
+def test_timers_of_an_earlier_stay_are_dead_even_where_the_same_protocol_comes_back():
+    protocol = Ticking()
+    simulator = Simulator({0: protocol})
+    simulator.remove(0, at=2.5)
+    simulator.add(0, protocol, at=2.75)
+    simulator.run(6)
+    assert protocol.times == [1.0, 2.0, 3.75, 4.75, 5.75]
+
+
+def test_what_is_no_action_is_refused():
+    simulator = Simulator({0: Ticking()})
+    simulator.inject(0, "anything")
+    with pytest.raises(TypeError, match="gave 'rubbish'; give Send, Wake or Deliver"):
+        simulator.run(1)
