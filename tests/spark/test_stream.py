@@ -195,6 +195,17 @@ def test_a_journal_of_another_stream_or_without_its_checkpoint_is_refused(spark,
         follow(spark, overlay, plan, lambda _: None)
 
 
+def test_folders_of_others_are_refused_and_stay_as_they_are(spark, overlay, events, plan):
+    arrive(plan, events[:2])
+    mw.Overlay.read(overlay).write(plan.out)
+    before = sorted(plan.out.parent.rglob("*"))
+    with pytest.raises(mw.DatasetError, match="changes"):
+        follow(spark, overlay, plan, tell=print)
+    with pytest.raises(mw.DatasetError, match="no snapshot of a journal"):
+        follow(spark, overlay, replace(plan, out=plan.out / "new", journal=plan.out), tell=print)
+    assert sorted(plan.out.parent.rglob("*")) == before
+
+
 def test_the_command_tells_of_each_batch_and_of_the_end(spark, overlay, events, plan, monkeypatch, capsys):
     @contextmanager
     def same_session(master, conf):

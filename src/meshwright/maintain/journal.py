@@ -86,14 +86,16 @@ class Journal:
         self._pending, self._since, self._last = False, 0, 0
         with ExitStack() as opened:
             self._descriptor = opened.enter_context(files.locked_folder(self.folder))
-            settled = None if follower is None else follower.open()
             generation = files.last_generation(self.folder)
+            if generation is not None:
+                self._recover(generation, overlay, seed, options)
+                opened.callback(self._close_log)
+            # After all that may be refused, since a follower removes what was never settled.
+            settled = None if follower is None else follower.open()
             if generation is None:
                 self._begin(overlay, seed, progress, options)
+                opened.callback(self._close_log)
             else:
-                self._recover(generation, overlay, seed, options)
-            opened.callback(self._close_log)
-            if generation is not None:
                 self._check_followed(settled)
                 self._replay(progress)
             self._check_settled(settled)

@@ -1,5 +1,6 @@
 """The ids of events that were applied, so that none is applied twice."""
 
+from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 
 from meshwright.model.churn import Event
@@ -10,7 +11,7 @@ class KnownIds:
 
     def __init__(self, most: int, ids: Iterable[str] = ()) -> None:
         self._most = most
-        self._ids: dict[str, None] = dict.fromkeys(ids)
+        self._ids: OrderedDict[str, None] = OrderedDict.fromkeys(ids)  # gives up its first at constant time
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._ids)
@@ -31,4 +32,4 @@ class KnownIds:
         """Know the ids of these events, and forget the oldest beyond the most."""
         self._ids |= dict.fromkeys(event.id for event in events if event.id is not None)
         while len(self._ids) > self._most:
-            del self._ids[next(iter(self._ids))]
+            self._ids.popitem(last=False)

@@ -5,6 +5,7 @@ change, and one appears when it is whole.
 """
 
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -57,6 +58,7 @@ SCHEMAS: Mapping[str, pa.Schema] = {
 """The tables, in the order in which they are written: what is among the changes is in all of them."""
 
 _LAST = "changes"
+_PART = re.compile(r"part-\d{12}-\d{12}\.parquet")
 
 
 class Recording:
@@ -138,8 +140,8 @@ def read_recorded(folder: Path, name: str) -> pa.Table:
 
 
 def parts_of(table: Path) -> list[Path]:
-    """The files of a table, in the order of revisions."""
-    return sorted(table.glob("part-*-*.parquet"))
+    """The files of a table that a recording wrote, in the order of revisions; nothing of others."""
+    return sorted(part for part in table.glob("part-*.parquet") if _PART.fullmatch(part.name))
 
 
 def _last_of(part: Path) -> int:

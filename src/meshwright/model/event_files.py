@@ -116,7 +116,7 @@ def _lines(path: Path, torn: list[Torn]) -> Iterator[Event]:
                 continue
             try:
                 row = json.loads(line)
-            except ValueError as error:
+            except (ValueError, RecursionError) as error:
                 if not ended:
                     torn.append(Torn(path, number, line.decode("utf-8", "replace")))
                     return

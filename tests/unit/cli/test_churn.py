@@ -225,3 +225,18 @@ def test_interests_without_an_overlay_are_refused(run, tmp_path):
     code, _, err = run(tmp_path / "w", "--rounds", 1, "--out", tmp_path / "o")
     assert code == 2
     assert "kind 'interests'; give one of kind overlay" in err
+
+
+def test_more_events_than_a_journal_remembers_are_refused(run, overlay, tmp_path):
+    words = (overlay, "--rounds", 9, "--journal", tmp_path / "j", "--out", tmp_path / "out")
+    code, _, err = run(*words, "--set", "remember=8")
+    assert code == 2
+    assert "there are 9 events, and the journal knows the last 8" in err
+    assert run(*words[:3], *words[5:], "--set", "remember=8")[0] == 0
+
+
+def test_a_line_too_deep_to_read_is_named(run, overlay, tmp_path):
+    (tmp_path / "deep.jsonl").write_text("[" * 200_000 + "\n")
+    code, _, err = run(overlay, "--events", tmp_path / "deep.jsonl", "--out", tmp_path / "out")
+    assert (code, err.count("\n")) == (2, 1)
+    assert "line 1 is no JSON" in err

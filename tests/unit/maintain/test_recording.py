@@ -149,3 +149,22 @@ def test_repairs_tell_what_they_left_behind(overlay):
     assert rows[-1]["nodes"] == len(live)
     assert rows[-1]["maximum_degree"] == degrees.max()
     assert rows[-1]["average_degree"] == pytest.approx(degrees.mean())
+
+
+def test_a_folder_of_others_is_refused_and_stays_as_it_is(tmp_path, overlay):
+    overlay.write(tmp_path / "others")
+    theirs = tmp_path / "others" / "rejected" / "part-00000-1234-c000.snappy.parquet"
+    theirs.parent.mkdir()
+    theirs.write_bytes(b"theirs")
+    before = sorted(tmp_path.rglob("*"))
+    with pytest.raises(mw.DatasetError, match="no snapshot of a journal"):
+        mw.Journal(tmp_path / "others", overlay, follower=Recording(tmp_path / "others"))
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_files_that_no_recording_wrote_are_left_alone(tmp_path):
+    theirs = tmp_path / "rejected" / "part-00000-1234-c000.snappy.parquet"
+    theirs.parent.mkdir()
+    theirs.write_bytes(b"theirs")
+    assert Recording(tmp_path).open() is None
+    assert theirs.read_bytes() == b"theirs"

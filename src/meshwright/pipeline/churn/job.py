@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from meshwright.errors import OptionError
 from meshwright.maintain.journal import Journal
 from meshwright.maintain.maintainer import Maintainer
 from meshwright.maintain.recording import SCHEMAS, Recording, read_recorded
@@ -86,6 +87,7 @@ def churn_here(
             trace = source.load(overlay.interests, plan.seed)
         groups = batches(trace.events, plan.together)
         with _working(overlay, plan, folder, timer) as work:
+            _check_remembered(len(trace.events), plan, work.live.options.remember)
             repeated = _apply(work, groups, not plan.strict, timer)
             result = work.live.overlay
             rejected = _bring(work.recording, folder)
@@ -107,6 +109,15 @@ def churn_here(
         manifest = make_manifest("overlay", counts, facts, extras, made_by)
         write_manifest(folder, manifest)
     return manifest
+
+
+def _check_remembered(events: int, plan: ChurnPlan, remember: int) -> None:
+    """Refuse what the same call could not go on with: an id that is forgotten is applied again."""
+    if plan.journal is not None and events > remember:
+        raise OptionError(
+            f"there are {events:,} events, and the journal knows the last {remember:,} by their ids; "
+            f"give remember={events} or more (--set), or fewer events at a time"
+        )
 
 
 @contextmanager

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from meshwright.errors import DatasetError
+from meshwright.maintain.journal_files import last_generation
 from meshwright.maintain.recording import read_recorded
 from meshwright.model.dataset import MANIFEST, make_manifest, read_manifest, writing
 from meshwright.model.files import reading
@@ -18,10 +19,17 @@ _BINDING = ".stream.json"
 _OVERLAY = "overlay"
 
 
+def check_folders(out: Path, journal: Path) -> None:
+    """Refuse folders that hold something else, before anything is made or removed in them."""
+    if (out / MANIFEST).exists():
+        read_manifest(out, KIND)
+    if journal.is_dir():
+        last_generation(journal)
+
+
 def prepare(out: Path) -> None:
     """Make a folder ready for changes: a new one, or that of an earlier stream, no longer complete."""
     if (out / MANIFEST).exists():
-        read_manifest(out, KIND)
         with writing(out):
             (out / MANIFEST).unlink()
 

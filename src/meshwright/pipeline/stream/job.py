@@ -20,7 +20,7 @@ from meshwright.maintain.syncing import NEVER
 from meshwright.model.overlay import Overlay
 from meshwright.pipeline.engine.storage import url
 from meshwright.pipeline.stream.batches import BatchReport, apply_batch
-from meshwright.pipeline.stream.folders import CHECKPOINT, bind, finish, prepare
+from meshwright.pipeline.stream.folders import CHECKPOINT, bind, check_folders, finish, prepare
 from meshwright.pipeline.stream.source import event_stream, files_of
 from meshwright.progress import Progress
 
@@ -73,6 +73,7 @@ def follow(
     first, and the folder is left as after any other end.
     """
     overlay = Overlay.read(dataset)
+    check_folders(plan.out, plan.journal)
     bind(plan.journal, url(plan.source))
     interrupted = False
     # A batch is forced to disk as a whole before it is committed; to force each event would only cost time.

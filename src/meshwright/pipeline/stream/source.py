@@ -100,7 +100,7 @@ def _lines(file: File) -> Iterator[tuple[int, Any, str]]:
         text = line.decode("utf-8", "replace")
         try:
             yield number, json.loads(line), text
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             reason = f"this is no JSON: {one_line(error)}" if ended else _NOT_FINISHED
             yield number, InputError(reason), text
 
