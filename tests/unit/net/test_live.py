@@ -227,12 +227,14 @@ def script(tmp_path):
     """A script that starts two nodes, and lets them talk until something ends it."""
     path = tmp_path / "chat.py"
     path.write_text(SCRIPT)
+    known = os.pathsep.join(filter(None, [str(Path(__file__).parents[3]), os.environ.get("PYTHONPATH")]))
     with subprocess.Popen(
         [sys.executable, str(path)],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
         start_new_session=True,
+        env=os.environ | {"PYTHONPATH": known},
     ) as parent:
         yield parent
         parent.kill()
