@@ -216,9 +216,8 @@ def events() -> None:
     )
     for topics in (1, 2, 4):
         drawn = draw_publishings(found.before.interests, _EVENTS, topics, 1)
-        apart = spread(found.after, drawn, apart=True)
         for name, views in (("before", found.before), ("after", found.after)):
-            whole = spread(views, drawn)
+            whole, apart = spread(views, drawn), spread(views, drawn, apart=True)
             lossy = [spread(views, drawn, loss=loss).reached_fraction for loss in (0.05, 0.1, 0.2)]
             print(
                 f"{topics} topics, {name:<6} {whole.messages / _EVENTS:8.1f} messages an event, "

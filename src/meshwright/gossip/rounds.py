@@ -78,24 +78,27 @@ def run_rounds(
     and 24 an interest.
     """
     from meshwright.kernels import collecting as kernel
+    from meshwright.kernels.views import sort_views
 
     interests, indptr = views.interests, views.indptr
+    keys, start = _slot_keys(interests, seed), views.slots.copy()
+    sort_views(indptr, keys, start)  # views come from anywhere, and whom to put out is looked for at the end
     state = kernel.State(
         topic_indptr=interests.topic_indptr,
         indptr=indptr,
-        keys=_slot_keys(interests, seed),
-        before=views.slots.copy(),
-        after=views.slots.copy(),
+        keys=keys,
+        before=start,
+        after=start.copy(),
         paces=np.ones(len(interests), np.int32),
         due=np.zeros(len(interests), np.int32),
     )
-    chunks, keys = _chunks(interests, indptr), round_keys(seed, options.rounds)
+    chunks, picks = _chunks(interests, indptr), round_keys(seed, options.rounds)
     total = np.zeros(4, np.int64)
     _tell(watch, 0, state.after, views, total)
     for at in range(options.rounds):
         rules = kernel.Rules(
             round=at,
-            key=keys[at],
+            key=picks[at],
             ttl=options.ttl,
             learn=options.learn,
             slowest=options.slowest,

@@ -134,3 +134,18 @@ def count_links_among_peers(indptr: Offsets, slots: Ids, chunk: Chunk, counts: O
             for other in slots[indptr[peer] : indptr[peer + 1]]:
                 at = np.searchsorted(row, other)
                 counts[slot] += at < row.size and row[at] == other
+
+
+@njit(cache=True, nogil=True)
+def sort_views(indptr: Offsets, keys: Words, slots: Ids) -> None:
+    """Put the lightest first in every view, in place; linear where they are so already."""
+    for slot in range(indptr.size - 1):
+        row = slots[indptr[slot] : indptr[slot + 1]]
+        for at in range(1, row.size):
+            peer = row[at]
+            heavy = weight(keys[slot], keys[peer])
+            place = at
+            while place > 0 and weight(keys[slot], keys[row[place - 1]]) > heavy:
+                row[place] = row[place - 1]
+                place -= 1
+            row[place] = peer

@@ -14,6 +14,7 @@ from meshwright.gossip.rounds import draw_views, omniscient_views, round_keys, r
 from meshwright.gossip.stan import WALK
 from meshwright.gossip.view_sizes import view_sizes
 from meshwright.gossip.weights import Weights, node_keys
+from meshwright.model.views import Views
 from meshwright.net import Moment, Send
 from tests import oracles_gossip as oracles
 
@@ -201,3 +202,20 @@ def test_results_do_not_depend_on_the_number_of_threads(interests, monkeypatch):
         after, traffic = run_rounds(views, options, 0)
         found.append((views.by_node(), after.by_node(), traffic))
     assert found[0] == found[1]
+
+
+def test_the_order_of_peers_in_a_view_does_not_matter(interests):
+    options = StanOptions(rounds=4)
+    views = draw_views(interests, options, seed=3)
+    mixed = views.slots.copy()
+    for start, end in zip(views.indptr[:-1], views.indptr[1:], strict=True):
+        mixed[start:end] = mixed[start:end][::-1]
+    starts = (views, Views(interests, views.indptr, mixed))
+    ends = [run_rounds(start, options, 3)[0].slots for start in starts]
+    assert np.array_equal(*ends)
+
+
+def test_views_of_scamp_run_in_lock_step_too():
+    joined = mw.SimulationOptions(membership="scamp")
+    found = mw.gossip(mw.workloads.grid(60, 8, seed=1), mw.StanOptions(rounds=4), joined)
+    assert found.final_physical_view_size < found.initial_physical_view_size
