@@ -10,20 +10,6 @@ import networkx as nx
 import pytest
 
 import meshwright as mw
-from meshwright.cli import main
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Call the command line in this process; returns (exit code, stdout, stderr)."""
-
-    def call(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["meshwright", *map(str, words)])
-        code = main()
-        out, err = capsys.readouterr()
-        return code, out, err
-
-    return call
 
 
 @pytest.fixture

@@ -1,29 +1,15 @@
 """What links cost, said on the command line: every form, and every way to say it wrong."""
 
 import json
-import sys
 
 import numpy as np
 import pyarrow as pa
 import pytest
 
 import meshwright as mw
-from meshwright.cli import main
 
 SITES = ("ams", "fra", "nyc")
 BETWEEN = np.array([[0, 8, 80], [8, 0, 90], [80, 90, 0]])
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Call the command line in this process; returns (exit code, stdout, stderr)."""
-
-    def call(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["meshwright", *map(str, words)])
-        code = main()
-        return code, *capsys.readouterr()
-
-    return call
 
 
 @pytest.fixture

@@ -1,24 +1,10 @@
 """`meshwright route`, and every way to ask it for what can't be."""
 
 import json
-import sys
 
 import pytest
 
 import meshwright as mw
-from meshwright.cli import main
-
-
-@pytest.fixture
-def run(monkeypatch, capsys):
-    """Call the command line in this process; returns (exit code, stdout, stderr)."""
-
-    def call(*words: object) -> tuple[int, str, str]:
-        monkeypatch.setattr(sys, "argv", ["meshwright", *map(str, words)])
-        code = main()
-        return code, *capsys.readouterr()
-
-    return call
 
 
 @pytest.fixture(scope="module")
