@@ -1,6 +1,7 @@
 """Processes that run nodes, as their parent sees them: started together, asked together, ended for sure."""
 
 import signal
+import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing import get_context, resource_tracker
@@ -118,10 +119,22 @@ def _answer(one: _Process) -> Any:
 
 @contextmanager
 def _interrupts_held_back() -> Iterator[None]:
-    """Ctrl-C comes to a child too, which can't handle it until it runs; children inherit what is blocked."""
+    """Ctrl-C waits for the end of the block.
+
+    It comes to a child too, which can't handle it until it runs; children inherit what is blocked. In this
+    process blocking is not enough: another thread (a BLAS has some) may take the signal, and Python hands it
+    to the main thread all the same, which would leave a child with half of its orders.
+    """
     resource_tracker.ensure_running()  # the first process starts it, and it would let interrupts through
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    came: list[int] = []
+    main = threading.current_thread() is threading.main_thread()
+    handler = signal.signal(signal.SIGINT, lambda number, _: came.append(number)) if main else None
     try:
         yield
     finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
+        if main:
+            signal.signal(signal.SIGINT, handler or signal.SIG_DFL)
+        if came:
+            signal.raise_signal(signal.SIGINT)
