@@ -41,5 +41,7 @@ thread.join()
 
 
 def output_of(script):
-    ran = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    ran = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
+    )
     return ran.stdout + ran.stderr
