@@ -3,15 +3,14 @@
 import typing
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from meshwright.cli.churn_options import EventOptions, JournalOptions, PageOptions, StreamOptions
 from meshwright.cli.common import (
-    Conf,
     Force,
     Json,
-    Master,
     Out,
     Seed,
     Settings,
@@ -20,11 +19,8 @@ from meshwright.cli.common import (
     print_table,
     progress_bar,
 )
-from meshwright.cli.streaming import follow_stream, refuse_given
-from meshwright.errors import OptionError
-
-if TYPE_CHECKING:
-    from meshwright.pipeline.churn.job import ChurnPlan
+from meshwright.cli.option_groups import given, options_for, refuse_given
+from meshwright.cli.streaming import follow_stream
 
 _EPILOG = """**Examples**
 
@@ -52,44 +48,15 @@ def register(app: typer.Typer) -> None:
     app.command(epilog=_EPILOG)(churn)
 
 
+@options_for("where", EventOptions)
+@options_for("streaming", StreamOptions)
+@options_for("journaling", JournalOptions)
+@options_for("page", PageOptions)
 def churn(
     dataset: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset with an overlay.")],
     out: Out,
-    events: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", help="A *.jsonl or *.parquet file of events, or a folder of them."),
-    ] = None,
-    rounds: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="Instead: in each round a node like the others joins, or one leaves."),
-    ] = None,
-    sessions: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="PATH",
-            help="Instead: a CSV of node, start, end, or of node, first_snapshot, last_snapshot.",
-        ),
-    ] = None,
-    snapshots: Annotated[
-        Path | None,
-        typer.Option(metavar="PATH", help="With --sessions: a CSV of snapshot, unix_time."),
-    ] = None,
-    stream: Annotated[
-        str | None,
-        typer.Option(
-            metavar="PATH",
-            help="Instead: a folder in which files of events appear, followed with Spark until Ctrl-C.",
-        ),
-    ] = None,
-    once: Annotated[
-        bool, typer.Option("--once", help="With --stream: end when all that is there is done.")
-    ] = False,
-    every: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="With --stream: how often to look; 1.")
-    ] = None,
-    files_a_batch: Annotated[
-        int | None, typer.Option(metavar="N", help="With --stream: the most files at a time; 100.")
-    ] = None,
+    where: EventOptions,
+    streaming: StreamOptions,
     policy: Annotated[
         str, typer.Option(metavar="NAME", help="What a repair may link: shadow, naive or rebuild.")
     ] = "shadow",
@@ -100,99 +67,53 @@ def churn(
     strict: Annotated[
         bool, typer.Option("--strict", help="End at an event that can't be applied; else it is put aside.")
     ] = False,
-    journal: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="DIR",
-            help="Keep what is done there, and go on from it after a crash; with --stream OUT/journal.",
-            show_default=False,
-        ),
-    ] = None,
-    sync: Annotated[
-        str | None,
-        typer.Option(metavar="always|never|MS", help="When the journal is forced to disk; always."),
-    ] = None,
-    compact_after: Annotated[
-        int, typer.Option(metavar="N", help="Events after which the journal is compacted.")
-    ] = 5_000,
-    report: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a page with pictures there.")
-    ] = None,
-    compare: Annotated[
-        list[str] | None,
-        typer.Option(metavar="POLICY", help="With --report: try another policy too; may come often."),
-    ] = None,
+    journaling: JournalOptions = JournalOptions(),  # noqa: B008
+    page: PageOptions = PageOptions(),  # noqa: B008
     seed: Seed = 0,
     force: Force = False,
     as_json: Json = False,
-    master: Master = None,
-    conf: Conf = None,
 ) -> None:
     """Repair an overlay as nodes join and leave, and write it with all changes of links, in order."""
-    from meshwright.model.dataset import check_free
-    from meshwright.pipeline.churn.job import churn_here
-    from meshwright.pipeline.churn.source import ChurnSource
-
     options = {"policy": policy, **_settings(settings)}
-    check_options(options, compare or ())
-    here = {
-        "--events": events,
-        "--rounds": rounds,
-        "--sessions": sessions,
-        "--snapshots": snapshots,
-        "--strict": strict or None,
-        "--sync": sync,
-        "--report": report,
-        "--compare": compare or None,
-        "--force": force or None,
-    }
-    there = {
-        "--once": once or None,
-        "--every": every,
-        "--files-a-batch": files_a_batch,
-        "--master": master,
-        "--conf": conf or None,
-    }
-    if stream is not None:
-        refuse_given(here, "--stream")
-        follow_stream(
-            dataset,
-            source=stream,
-            out=out,
-            journal=journal,
-            settings={"options": options, "seed": seed, "together": together, "once": once}
-            | {"every": every, "files_a_batch": files_a_batch, "compact_after": compact_after},
-            master=master,
-            conf=conf,
-            as_json=as_json,
-        )
+    check_options(options, page.compare or ())
+    how = {"options": options, "seed": seed, "together": together}
+    if streaming.stream is not None:
+        unfit = given(where) | given(page) | {"--strict": strict, "--force": force}
+        refuse_given(unfit, "--stream")
+        follow_stream(dataset, out, streaming, journaling, how, as_json=as_json)
         return
-    source = ChurnSource(events=events, rounds=rounds, sessions=sessions, snapshots=snapshots)
-    refuse_given(there, "--events, --rounds or --sessions")
-    plan = _plan(
-        options=options,
-        seed=seed,
-        together=together,
-        strict=strict,
-        journal=journal,
-        journal_options={"sync": _sync(sync or "always"), "compact_after": compact_after},
-        report=report,
-        compare=tuple(compare or ()),
-    )
-    check_free(out, force)
-    manifest = churn_here(dataset, out, source, plan, force=force, progress=progress_bar())
+    refuse_given(given(streaming), "--events, --rounds or --sessions")
+    manifest = _churn_here(dataset, out, where, journaling, page, how | {"strict": strict}, force=force)
     if as_json:
         print_json({"out": str(out), **manifest["counts"], **manifest})
     else:
         _print(out, manifest)
 
 
-def _plan(**given: Any) -> "ChurnPlan":
-    from meshwright.pipeline.churn.job import ChurnPlan
+def _churn_here(
+    dataset: Path,
+    out: Path,
+    where: EventOptions,
+    journaling: JournalOptions,
+    page: PageOptions,
+    how: dict[str, Any],
+    *,
+    force: bool,
+) -> dict[str, Any]:
+    from meshwright.model.dataset import check_free
+    from meshwright.pipeline.churn.job import ChurnPlan, churn_here
+    from meshwright.pipeline.churn.source import ChurnSource
 
-    if given["compare"] and given["report"] is None:
-        raise OptionError("--compare shows other policies in a page; give --report FILE as well")
-    return ChurnPlan(**given)
+    plan = ChurnPlan(
+        **how,
+        journal=journaling.journal,
+        journal_options=journaling.kept(),
+        report=page.report,
+        compare=page.compared(),
+    )
+    source = ChurnSource(**where._asdict())
+    check_free(out, force)
+    return churn_here(dataset, out, source, plan, force=force, progress=progress_bar())
 
 
 def check_options(options: dict[str, Any], policies: Iterable[str]) -> None:
@@ -209,14 +130,6 @@ def _settings(settings: list[str] | None) -> dict[str, Any]:
     hints = typing.get_type_hints(MaintainOptions)
     del hints["policy"]
     return parse_settings(settings, hints)
-
-
-def _sync(text: str) -> str | int:
-    from meshwright.maintain.syncing import check_sync
-
-    policy = int(text) if text.isdecimal() else text
-    check_sync(policy)
-    return policy
 
 
 def _print(out: Path, manifest: dict[str, Any]) -> None:

@@ -1,9 +1,11 @@
 """Options that together say one thing, which several commands ask for."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
 from typing import Any
+
+from meshwright.errors import OptionError
 
 Command = Callable[..., None]
 
@@ -26,3 +28,19 @@ def options_for(parameter: str, make: Callable[..., Any]) -> Callable[[Command],
         return run
 
     return decorate
+
+
+def given(group: Any) -> dict[str, object]:
+    """The options of a group, a named tuple, that were given: flags and values."""
+    return {
+        "--" + name.replace("_", "-"): value
+        for name, value in group._asdict().items()
+        if value != group._field_defaults[name]
+    }
+
+
+def refuse_given(options: Mapping[str, object], way: str) -> None:
+    """Refuse options that say nothing to the way that was chosen."""
+    for flag, value in options.items():
+        if value is not False and value not in (None, []):
+            raise OptionError(f"{flag} does not go with {way}; leave it out")

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from meshwright.cli.churn_options import JournalOptions, StreamOptions
 from meshwright.cli.common import progress_bar, spark_command
 from meshwright.errors import OptionError
 
@@ -13,40 +14,38 @@ if TYPE_CHECKING:
     from meshwright.pipeline.stream.batches import BatchReport
 
 
-def refuse_given(options: Mapping[str, object], way: str) -> None:
-    """Refuse options that say nothing to the way that was chosen."""
-    for flag, value in options.items():
-        if value is not None:
-            raise OptionError(f"{flag} does not go with {way}; leave it out")
-
-
 def follow_stream(
     dataset: Path,
-    *,
-    source: str,
     out: Path,
-    journal: Path | None,
-    settings: Mapping[str, Any],
-    master: str | None,
-    conf: list[str] | None,
+    streaming: StreamOptions,
+    journaling: JournalOptions,
+    how: Mapping[str, Any],
+    *,
     as_json: bool,
 ) -> None:
     """Follow a stream of event files and say what each micro-batch came to, a line each."""
     from meshwright.model.dataset import read_manifest
     from meshwright.pipeline.engine.storage import is_local, location
 
-    given = {name: value for name, value in settings.items() if value is not None}
+    if journaling.sync is not None:
+        raise OptionError("--sync does not go with --stream; leave it out")
+    asked: dict[str, Any] = {"every": streaming.every, "files_a_batch": streaming.files_a_batch}
+    asked["compact_after"] = journaling.compact_after
+    given = {name: value for name, value in asked.items() if value is not None}
     _check(given)
     read_manifest(dataset, "overlay")
+    source = str(streaming.stream)
     if is_local(source) and not location(None, source).is_dir():
         raise OptionError(f"--stream got {source!r}; give a folder in which files of events appear")
-    with spark_command(master, conf) as session:
+    with spark_command(streaming.master, streaming.conf) as session:
         from meshwright.pipeline.stream.job import StreamPlan, follow
 
         plan = StreamPlan(
             source=location(session, source),
             out=out.absolute(),
-            journal=(journal or out / "journal").absolute(),
+            journal=(journaling.journal or out / "journal").absolute(),
+            once=streaming.once,
+            **how,
             **given,
         )
         manifest = follow(session, dataset, plan, _tell_json if as_json else _tell, progress_bar())
