@@ -14,6 +14,7 @@ from meshwright.cli.common import (
     Out,
     Seed,
     Settings,
+    on_interrupt,
     parse_settings,
     print_json,
     print_table,
@@ -113,7 +114,11 @@ def _churn_here(
     )
     source = ChurnSource(**where._asdict())
     check_free(out, force)
-    return churn_here(dataset, out, source, plan, force=force, progress=progress_bar())
+    journal = journaling.journal
+    with on_interrupt(
+        f"what was done is in {journal}; the same call goes on from there" if journal else None
+    ):
+        return churn_here(dataset, out, source, plan, force=force, progress=progress_bar())
 
 
 def check_options(options: dict[str, Any], policies: Iterable[str]) -> None:

@@ -63,6 +63,17 @@ def fail(message: str, code: int) -> int:
     return code
 
 
+@contextmanager
+def on_interrupt(message: str | None) -> Iterator[None]:
+    """Say on Ctrl-C what was kept, and how to go on, if there is something to say."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if message:
+            fail(message, 0)
+        raise
+
+
 def progress_bar() -> ProgressBar:
     """The progress of a command: on stderr, and none where that is no terminal."""
     return ProgressBar()

@@ -2,8 +2,6 @@
 
 import sys
 import typing
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,6 +15,7 @@ from meshwright.cli.common import (
     ReverseDelete,
     Seed,
     Settings,
+    on_interrupt,
     parse_settings,
     print_json,
     print_table,
@@ -80,7 +79,8 @@ def run(
     values = parse_settings(settings, typing.get_type_hints(chosen.options))
     registry.check_given(algorithm, prices is not None)
     _check_place(out, resume, force)
-    with _resumable(out), spark_command(master, conf) as session:
+    kept = f"finished stages are kept in {out}; go on with --resume"
+    with on_interrupt(kept), spark_command(master, conf) as session:
         from meshwright.pipeline.engine.storage import location
         from meshwright.pipeline.run import RunOptions
         from meshwright.pipeline.run import run as run_all
@@ -120,16 +120,6 @@ def _check_place(out: str, resume: bool, force: bool) -> None:
 
     if is_local(out):
         check_place(location(None, out), resume, force)
-
-
-@contextmanager
-def _resumable(out: str) -> Iterator[None]:
-    """Say on Ctrl-C that what is finished can be gone on with."""
-    try:
-        yield
-    except KeyboardInterrupt:
-        print(f"meshwright: finished stages are kept in {out}; go on with --resume", file=sys.stderr)
-        raise
 
 
 def say_stage(name: str, seconds: float, again: bool) -> None:

@@ -240,6 +240,18 @@ def test_more_events_than_a_journal_remembers_are_refused(run, overlay, tmp_path
     assert run(*words[:3], *words[5:], "--set", "remember=8")[0] == 0
 
 
+def test_an_interrupt_says_that_a_journal_goes_on(run, overlay, tmp_path, monkeypatch):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("meshwright.pipeline.churn.job.churn_here", interrupt)
+    words = (overlay, "--rounds", 9, "--out", tmp_path / "out")
+    code, _, err = run(*words, "--journal", tmp_path / "j")
+    assert code == 130
+    assert "the same call goes on" in err
+    assert "the same call goes on" not in run(*words)[2]
+
+
 def test_a_line_too_deep_to_read_is_named(run, overlay, tmp_path):
     (tmp_path / "deep.jsonl").write_text("[" * 200_000 + "\n")
     code, _, err = run(overlay, "--events", tmp_path / "deep.jsonl", "--out", tmp_path / "out")
