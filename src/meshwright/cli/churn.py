@@ -115,9 +115,7 @@ def _churn_here(
     source = ChurnSource(**where._asdict())
     check_free(out, force)
     journal = journaling.journal
-    with on_interrupt(
-        f"what was done is in {journal}; the same call goes on" if journal else None
-    ):
+    with on_interrupt(f"what was done is in {journal}; the same call goes on" if journal else None):
         return churn_here(dataset, out, source, plan, force=force, progress=progress_bar())
 
 
