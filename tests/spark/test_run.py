@@ -1,7 +1,10 @@
 import json
 import re
+import shutil
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -23,10 +26,26 @@ OPTIONS = RunOptions(
 )
 
 
+class Finished(NamedTuple):
+    out: Path
+    manifest: dict[str, Any]
+
+
 @pytest.fixture
 def table(tmp_path):
+    return written_table(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def finished(spark, tmp_path_factory):
+    """A run that came to its end; who changes it copies it first."""
+    folder = tmp_path_factory.mktemp("finished")
+    return Finished(folder / "out", run(spark, [str(written_table(folder))], folder / "out", OPTIONS))
+
+
+def written_table(folder):
     interests = mw.workloads.unif(60, 12, min_subscriptions=2, max_subscriptions=6, seed=3)
-    path = tmp_path / "subscriptions.csv"
+    path = folder / "subscriptions.csv"
     lines = [f"{node},{topic}" for node, topic in interests.to_pairs()]
     path.write_text("\n".join(["node,topic", *lines, lines[0], "alone", ""]), "utf-8")
     return path
@@ -36,9 +55,8 @@ def stages_of(calls):
     return [name for name, _, again in calls if not again], [name for name, _, again in calls if again]
 
 
-def test_a_run_gives_the_overlay_of_the_library_and_a_report(spark, table, tmp_path):
-    out = tmp_path / "out"
-    manifest = run(spark, [str(table)], out, OPTIONS)
+def test_a_run_gives_the_overlay_of_the_library_and_a_report(finished):
+    out, manifest = finished
     overlay = mw.Overlay.read(out / "overlay")
     same = mw.build(mw.Interests.read(out / "interests"), "dc", partitions=3, seed=4)
     assert np.array_equal(overlay.edges, same.edges)
@@ -94,13 +112,14 @@ def test_a_run_with_costs_says_where_the_money_goes(spark, table, tmp_path, form
     assert manifest["costs"]["places"] == str(tmp_path / "places.csv")
 
 
-def test_a_run_on_spark_alone_finds_the_same_and_its_report_needs_no_other_file(spark, table, tmp_path):
-    here = run(spark, [str(table)], tmp_path / "here", OPTIONS)
+def test_a_run_on_spark_alone_finds_the_same_and_its_report_needs_no_other_file(
+    spark, table, tmp_path, finished
+):
     there = run(spark, [str(table)], tmp_path / "out", OPTIONS, spark_only=True)
-    found, expected = there["facts"]["evaluation"], here["facts"]["evaluation"]
+    found, expected = there["facts"]["evaluation"], dict(finished.manifest["facts"]["evaluation"])
     assert found.pop("clustering_coefficient") == pytest.approx(expected.pop("clustering_coefficient"))
     assert found == expected
-    same = [mw.Overlay.read(tmp_path / name / "overlay").edges for name in ("here", "out")]
+    same = [mw.Overlay.read(out / "overlay").edges for out in (finished.out, tmp_path / "out")]
     assert np.array_equal(*same)
 
     class Links(HTMLParser):
@@ -179,9 +198,9 @@ def test_resuming_is_refused_when_input_or_options_changed(spark, table, tmp_pat
         run(spark, [str(table)], out, OPTIONS, resume=True)
 
 
-def test_nothing_is_overwritten_without_force_and_nothing_foreign_with_it(spark, table, tmp_path):
+def test_nothing_is_overwritten_without_force_and_nothing_foreign_with_it(spark, table, tmp_path, finished):
     out = tmp_path / "out"
-    run(spark, [str(table)], out, OPTIONS)
+    shutil.copytree(finished.out, out)
     with pytest.raises(DatasetError, match="--force"):
         run(spark, [str(table)], out, OPTIONS)
     with pytest.raises(DatasetError, match="leave --resume out"):
@@ -229,11 +248,10 @@ def test_differences_are_told_one_by_one():
     ]
 
 
-def test_a_run_elsewhere_writes_what_a_run_here_does(spark, lake, table, tmp_path):
+def test_a_run_elsewhere_writes_what_a_run_here_does(spark, lake, table, tmp_path, finished):
     manifest = run(spark, [str(table)], lake, OPTIONS)
-    run(spark, [str(table)], tmp_path / "here", OPTIONS)
-    there, here = (mw.Overlay.read(tmp_path / name / "overlay") for name in (lake.name, "here"))
+    there, here = (mw.Overlay.read(out / "overlay") for out in (tmp_path / lake.name, finished.out))
     assert np.array_equal(there.edges, here.edges)
     assert manifest["facts"]["evaluation"]["topic_connected"]
     names = {entry.name for entry in (tmp_path / lake.name).iterdir() if entry.suffix != ".crc"}
-    assert names == {entry.name for entry in (tmp_path / "here").iterdir()}
+    assert names == {entry.name for entry in finished.out.iterdir()}
