@@ -74,7 +74,7 @@ def build(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Compute the links of an overlay, and write it; most algorithms connect the subscribers of every topic."""
+    """Compute the links of an overlay, and write it; most algorithms connect every topic."""
     chosen = registry.find(algorithm, "build")
     options = parse_settings(settings, typing.get_type_hints(chosen.options))
     registry.check_given(algorithm, prices is not None)
