@@ -80,39 +80,21 @@ def build(
     registry.check_given(algorithm, prices is not None)
     where = chosen_engine(engine, [dataset, out], master, conf, _counts(dataset), _BYTES_AN_INTEREST)
     check_target(out, force)
+    how: dict[str, Any] = {"costs": prices, "reverse_delete": reverse_delete, "seed": seed}
+    how |= {"options": options, "force": force, "progress": progress_bar()}
     begin = perf_counter()
     if where == "spark":
         with spark_command(master, conf) as session:
             from meshwright.pipeline.build.job import build_on_spark
             from meshwright.pipeline.engine.storage import location
 
-            manifest = build_on_spark(
-                session,
-                location(session, dataset),
-                location(session, out),
-                algorithm,
-                costs=prices,
-                reverse_delete=reverse_delete,
-                seed=seed,
-                options=options,
-                force=force,
-                progress=progress_bar(),
-            )
+            places = location(session, dataset), location(session, out)
+            manifest = build_on_spark(session, *places, algorithm, **how)
     else:
         from meshwright.pipeline.build.in_process import build_here
         from meshwright.pipeline.engine.storage import location
 
-        manifest = build_here(
-            location(None, dataset),
-            location(None, out),
-            algorithm,
-            costs=prices,
-            reverse_delete=reverse_delete,
-            seed=seed,
-            options=options,
-            force=force,
-            progress=progress_bar(),
-        )
+        manifest = build_here(location(None, dataset), location(None, out), algorithm, **how)
     _say(out, manifest, _WHERE[where], perf_counter() - begin, as_json)
 
 
