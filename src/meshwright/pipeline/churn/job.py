@@ -11,6 +11,7 @@ from meshwright.errors import OptionError
 from meshwright.maintain.journal import Journal
 from meshwright.maintain.maintainer import Maintainer
 from meshwright.maintain.recording import SCHEMAS, Recording, read_recorded
+from meshwright.maintain.rehearsal import rehearse
 from meshwright.maintain.repairs import Repair
 from meshwright.maintain.steps import Step
 from meshwright.model import overlay_tables
@@ -86,6 +87,7 @@ def churn_here(
             overlay = Overlay.read(dataset)
             trace = source.load(overlay.interests, plan.seed)
         groups = batches(trace.events, plan.together)
+        rehearse(plan.options, timer)
         with _working(overlay, plan, folder, timer) as work:
             _check_remembered(len(trace.events), plan, work.live.options.remember)
             repeated = _apply(work, groups, not plan.strict, timer)

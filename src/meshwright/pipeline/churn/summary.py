@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from meshwright.maintain.maintainer import Maintainer
 from meshwright.maintain.recording import repairs_table
+from meshwright.maintain.rehearsal import rehearse
 from meshwright.maintain.steps import Step
 from meshwright.model.churn import Event
 from meshwright.model.overlay import Overlay
@@ -64,6 +65,7 @@ def tried(
     progress: Progress | None,
 ) -> pa.Table:
     """The repairs that a maintainer with these options makes of these events."""
+    rehearse(options, progress)
     live = Maintainer(overlay, seed=seed, progress=progress, **options)
     steps = []
     with stage(progress, f"churn with {live.options.policy}", len(groups)) as advance:

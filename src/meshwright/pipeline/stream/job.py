@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from meshwright.errors import MeshwrightError
 from meshwright.maintain.journal import Journal
 from meshwright.maintain.recording import Recording
+from meshwright.maintain.rehearsal import rehearse
 from meshwright.maintain.syncing import NEVER
 from meshwright.model.overlay import Overlay
 from meshwright.pipeline.engine.storage import url
@@ -75,6 +76,7 @@ def follow(
     overlay = Overlay.read(dataset)
     check_folders(plan.out, plan.journal)
     bind(plan.journal, url(plan.source))
+    rehearse(plan.options, progress)
     interrupted = False
     # A batch is forced to disk as a whole before it is committed; to force each event would only cost time.
     how = {"sync": NEVER, "compact_after": plan.compact_after, "seed": plan.seed, **plan.options}

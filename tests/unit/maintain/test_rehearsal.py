@@ -1,0 +1,35 @@
+import subprocess
+import sys
+
+import pytest
+
+SCRIPT = """
+import importlib, pkgutil, sys
+import meshwright as mw
+from meshwright import kernels
+from meshwright.maintain.maintainer import Maintainer
+from meshwright.maintain.rehearsal import rehearse
+
+names = [f"meshwright.kernels.{module.name}" for module in pkgutil.iter_modules(kernels.__path__)]
+modules = [importlib.import_module(name) for name in names]
+
+def compiled():
+    found = {f"{module.__name__}.{name}": value for module in modules for name, value in vars(module).items()}
+    return {name: len(value.signatures) for name, value in found.items() if hasattr(value, "signatures")}
+
+interests = mw.workloads.unif(40, 9, min_subscriptions=2, max_subscriptions=5, seed=1)
+overlay, before = mw.build(interests, "gm"), compiled()
+rehearse({"policy": sys.argv[1]})
+live, rehearsed = Maintainer(overlay, policy=sys.argv[1]), compiled()
+assert rehearsed != before
+for event in mw.workloads.churn(interests, 60, seed=2):
+    live.apply([event])
+assert compiled() == rehearsed, {name for name, count in compiled().items() if count != rehearsed[name]}
+"""
+
+
+@pytest.mark.parametrize("policy", ["shadow", "naive"])
+def test_after_a_rehearsal_no_repair_compiles_anything(policy):
+    command = [sys.executable, "-c", SCRIPT, policy]
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    assert (ran.returncode, ran.stderr) == (0, "")
