@@ -41,14 +41,17 @@ class TopicComponents(NamedTuple):
     listed: Ids  # by topic: how many loose_slots lists
     loose_counts: Ids  # by topic: how many of those are outside
     loose: Ids  # by node: the weight of its topics in which it is not marked
-    bits: Words  # by node: its topics, then those in which it is not marked; no columns in the sparse form
+    bits: Words  # by node: its topics up to some, then of these where it is not marked; none in the sparse form
 
 
 @njit(cache=True, nogil=True)
 def start_components(
     indptr: Offsets, topic_ids: Ids, topic_count: int, weights: Ids, words: int
 ) -> TopicComponents:
-    """Every subscriber of every topic as a component of its own; `words` is 0 for the sparse form."""
+    """Every subscriber of every topic as a component of its own.
+
+    Bitsets have `words` words, for the topics from 0 on; none in the sparse form.
+    """
     nodes = len(indptr) - 1
     topic_indptr = np.zeros(topic_count + 1, np.int64)
     for t in topic_ids:
@@ -67,7 +70,7 @@ def start_components(
             slot_nodes[place[t]] = u
             place[t] += 1
             loose[u] += weights[t]
-            if words:
+            if t >> 6 < words:
                 bits[u, t >> 6] |= np.uint64(1) << np.uint64(t & 63)
         bits[u, words:] = bits[u, :words]
     every = np.arange(len(topic_ids)).astype(np.int32)
@@ -97,7 +100,7 @@ def _set_marked(state: Any, topic: int, name: int, change: int) -> None:
     """Move all slots of a component into the marked one of their topic (change 1) or out of it (-1)."""
     word = (state.bits.shape[1] >> 1) + (topic >> 6)
     bit = np.uint64(1) << np.uint64(topic & 63)
-    dense = state.bits.shape[1] > 0
+    dense = topic >> 6 < state.bits.shape[1] >> 1
     weight = change * state.weights[topic]
     slot = name
     while slot != NONE:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from meshwright.construct.lists import lists_of, take_lists
+from meshwright.construct.lists import Lists, lists_of, take_lists
 from meshwright.kernels.arrays import Ids
 from meshwright.model.built import Built
 from meshwright.model.costs import Costs
@@ -12,6 +12,9 @@ from meshwright.progress import Progress, Ticks, run_with_ticks
 from meshwright.seeds import generator
 from meshwright.smallworld.options import TARGET_SLOTS, GrSwicoOptions
 from meshwright.smallworld.ring import Ring, first_ranks, place, random_ranks
+
+_WORD = 64
+_PAYING = 0.5
 
 
 def gr_swico(
@@ -58,15 +61,17 @@ def choose(
 
     Links and fingers are ranks on the ring; a phase that no link with a contribution fills has none.
     """
-    from meshwright.kernels import finger_choice as kernel
+    from meshwright.kernels.finger_choice import choose_fingers
+    from meshwright.kernels.finger_gains import Scratch
+    from meshwright.kernels.finger_slots import FILLED, Slots
     from meshwright.kernels.topic_components import start_components
 
-    lists = take_lists(lists_of(interests), ring.nodes)
+    lists, words = _popular_first(take_lists(lists_of(interests), ring.nodes), interests.topic_count)
     ones = np.ones(interests.topic_count, np.int32)
-    state = start_components(lists.indptr, lists.topic_ids, interests.topic_count, ones, 0)
+    state = start_components(lists.indptr, lists.topic_ids, interests.topic_count, ones, words)
     starts, ends = ring.phases
     own_topics = np.diff(lists.indptr).astype(np.int32)[:, None]
-    slots = kernel.Slots(
+    slots = Slots(
         starts=starts,
         ends=ends,
         fingers=np.full_like(starts, NONE),
@@ -76,15 +81,37 @@ def choose(
         counts=np.zeros(2, np.int64),
     )
     nodes, phases = starts.shape
-    scratch = kernel.Scratch(
+    scratch = Scratch(
         gains=np.zeros(nodes, np.int32),
         touched=np.zeros(nodes, np.int32),
+        asked=np.zeros(phases, np.bool_),
         best=np.zeros(phases, np.int32),
         chosen=np.zeros(phases, np.int32),
     )
-    kernel.choose_fingers(state, slots, TARGET_SLOTS.index(options.target_slot), scratch, ticks)
+    choose_fingers(state, slots, TARGET_SLOTS.index(options.target_slot), scratch, ticks)
     taken, counted = (int(count) for count in slots.counts)
+    slots.fingers[slots.tops != FILLED] = NONE
     return slots.edges[:taken], counted, slots.fingers
+
+
+def _popular_first(lists: Lists, topic_count: int) -> tuple[Lists, int]:
+    """The lists with topics numbered by falling popularity, and how many words of bits these are worth.
+
+    The numbers of topics change no choice. A word pays where a walk over the subscribers of its topics reads
+    more of them than there are nodes.
+    """
+    nodes = len(lists.nodes)
+    sizes = np.bincount(lists.topic_ids, minlength=topic_count)
+    order = np.argsort(-sizes, kind="stable")
+    squares = np.add.reduceat(sizes[order].astype(np.float64) ** 2, np.arange(0, topic_count, _WORD))
+    words = int(np.count_nonzero(squares > _PAYING * nodes**2)) if topic_count else 0
+    if not words:
+        return lists, 0
+    numbers = np.empty(topic_count, np.int64)
+    numbers[order] = np.arange(topic_count)
+    keys = np.repeat(np.arange(nodes) * topic_count, np.diff(lists.indptr)) + numbers[lists.topic_ids]
+    keys.sort()
+    return lists._replace(topic_ids=(keys % topic_count).astype(np.int32)), words
 
 
 def _priority(nodes: int, ties: str, seed: int) -> Ids:
