@@ -2,8 +2,9 @@
 
     python -m benchmarks.small_world speed | sweeps [--out docs/images] | table [--topics 2000] | options
 
-`speed`: gr-swico beside gm on the same interests (10,000 nodes, 2,000 topics, 20 each), 100,000 publications
-by each protocol, and the simulator beside the kernels; wall and processor seconds, the best of three.
+`speed`: small worlds beside gm on the same interests (10,000 nodes, 2,000 topics, 20 each; unif and zipf),
+100,000 publications by each protocol, and the simulator beside the kernels; wall and processor seconds, the best
+of three.
 `sweeps`: Fig. 2 and 3 of Chen and Tock: NSMF on three overlays, ten points each, 10,000 publications a point;
 in the setting that fits the paper's numbers best, and to its letter (`studies/small_world_points.py`).
 `table`: the same 10,000 publications over overlays that connect every topic and over small worlds.
@@ -11,7 +12,7 @@ in the setting that fits the paper's numbers best, and to its letter (`studies/s
 """
 
 import argparse
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from statistics import fmean
@@ -97,28 +98,33 @@ def best(work: Callable[[], object], times: int = _TIMES) -> tuple[float, float]
 
 
 def speed() -> None:
-    """Build beside gm, and route a hundred thousand publications."""
+    """Build beside gm, where topics are alike and where some are popular, and route many publications."""
     small_worlds = OVERLAYS.values()
     tiny = mw.workloads.unif(60, 20, subscriptions=3)
     for name, protocol in (("gm", "flood"), ("gm", "tree"), ("gr-swico", "nsmf")):
         mw.route(mw.build(tiny, name), protocol, 10)
     interests = mw.workloads.unif(10_000, TOPICS, subscriptions=20, seed=1)
-    seconds = {name: best(lambda name=name: mw.build(interests, name)) for name in ("gm", *small_worlds)}
+    compare_building("unif", interests, ("gm", *small_worlds))
     popular = mw.workloads.zipf(10_000, TOPICS, subscriptions=20, seed=1)
-    first, other = (best(lambda name=name: mw.build(popular, name), 1)[1] for name in ("gm", "gr-swico"))
-    print(f"zipf, one run: gm {first:.1f} s of the processors, gr-swico {other:.1f}", flush=True)
-    for name, (wall, processor) in seconds.items():
-        ratios = wall / seconds["gm"][0], processor / seconds["gm"][1]
-        print(
-            f"{name:<10} built in {wall:6.2f} s, {processor:6.2f} of the processors; "
-            f"{ratios[0]:.2f} and {ratios[1]:.2f} times gm",
-            flush=True,
-        )
+    compare_building("zipf", popular, ("gm", *small_worlds))
     for name, protocol in (("gm", "flood"), ("gm", "tree"), *((name, "nsmf") for name in small_worlds)):
         overlay = mw.build(interests, name)
         wall, processor = best(lambda overlay=overlay, way=protocol: mw.route(overlay, way, 100_000))
         print(f"{name:<10} {protocol:<6} 100,000 publications {wall:6.2f} s, {processor:6.2f}", flush=True)
     compare_simulator()
+
+
+def compare_building(label: str, interests: mw.Interests, names: Sequence[str]) -> None:
+    """A line for each algorithm, with its time as a multiple of the first one's."""
+    first: tuple[float, float] | None = None
+    for name in names:
+        wall, processor = best(lambda name=name: mw.build(interests, name))
+        first = first or (wall, processor)
+        print(
+            f"{label} {name:<10} built in {wall:6.2f} s, {processor:6.2f} of the processors; "
+            f"{wall / first[0]:.2f} and {processor / first[1]:.2f} times {names[0]}",
+            flush=True,
+        )
 
 
 def compare_simulator() -> None:

@@ -16,15 +16,8 @@ from tests.strategies import topic_sets
 SMALL_WORLDS = ("chord", "random-sw", "gr-swico")
 
 
-@settings(max_examples=50)
-@given(
-    topic_sets(max_nodes=7),
-    st.sampled_from(TARGET_SLOTS),
-    st.booleans(),
-    st.integers(0, 5),
-    st.integers(0, 3),
-)
-def test_every_choice_of_gr_swico_is_the_oracles(topics, target_slot, farthest, spare_bits, seed):
+def check_every_choice(topics, target_slot, farthest, spare_bits, seed):
+    """Links in order, and fingers, are those of Alg. 4."""
     interests = interests_of(topics)
     bits = (max(1, len(topics)) - 1).bit_length() + spare_bits if spare_bits else None
     ties = "farthest" if farthest else "nearest"
@@ -38,6 +31,36 @@ def test_every_choice_of_gr_swico_is_the_oracles(topics, target_slot, farthest, 
     assert [tuple(edge) for edge in ring.nodes[taken].tolist()] == edges
     found = {(r, i): ranks[r, i] for r, i in zip(*np.nonzero(ranks != NONE), strict=True)}
     assert {(ring.nodes[r], i): ring.nodes[w] for (r, i), w in found.items()} == fingers
+
+
+@settings(max_examples=50)
+@given(
+    topic_sets(max_nodes=7),
+    st.sampled_from(TARGET_SLOTS),
+    st.booleans(),
+    st.integers(0, 5),
+    st.integers(0, 3),
+)
+def test_every_choice_of_gr_swico_is_the_oracles(topics, target_slot, farthest, spare_bits, seed):
+    check_every_choice(topics, target_slot, farthest, spare_bits, seed)
+
+
+@settings(max_examples=20)
+@given(
+    st.integers(2, 9),
+    st.sampled_from((5, 40, 70)),
+    st.floats(0.3, 1.0),
+    st.sampled_from(TARGET_SLOTS),
+    st.booleans(),
+    st.integers(0, 2),
+    st.integers(0, 99),
+)
+def test_every_choice_among_many_popular_topics_is_the_oracles(
+    nodes, topic_count, share, target_slot, farthest, spare_bits, seed
+):
+    has = np.random.default_rng(seed).random((nodes, topic_count)) < share
+    topics = [set(np.flatnonzero(row).tolist()) for row in has]
+    check_every_choice(topics, target_slot, farthest, spare_bits, seed)
 
 
 @settings(max_examples=60)

@@ -41,13 +41,12 @@ def _is_known(state: Any, slots: Any, rule: int, owner: int, phase: int) -> bool
     target = slots.fingers[owner, phase]
     if target == NONE or (rule == REQUIRED and not is_free(slots, target, owner)):
         return False
-    return contribution(state, owner, target) == slots.tops[owner, phase]
+    gain = contribution(state.indptr, state.topic_ids, state.slots, state.names, owner, target)
+    return gain == slots.tops[owner, phase]
 
 
 @njit(cache=True, nogil=True)
-def _count_again(
-    state: Any, slots: Any, rule: int, owner: int, first: int, level: int, scratch: Any
-) -> None:
+def _count_again(state: Any, slots: Any, rule: int, owner: int, first: int, level: int, scratch: Any) -> None:
     """Find the greatest contribution of slot `first`, and of the owner's later ones that reach the level."""
     node_count, phase_count = slots.starts.shape
     last = first

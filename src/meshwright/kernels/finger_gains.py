@@ -13,10 +13,12 @@ from typing import Any, NamedTuple
 
 from numba import njit
 
-from meshwright.kernels.arrays import Flags, Ids, Words
+from meshwright.kernels.arrays import Flags, Ids, Offsets, Words
 from meshwright.kernels.bits import popcount
 from meshwright.kernels.finger_slots import REQUIRED, is_free
 from meshwright.kernels.topic_components import NONE
+
+_WALK = 3
 
 
 class Scratch(NamedTuple):
@@ -30,28 +32,32 @@ class Scratch(NamedTuple):
 
 
 @njit(cache=True, nogil=True)
-def contribution(state: Any, u: int, v: int) -> int:
-    """In how many topics a link of `u` and `v` would join two components."""
+def contribution(indptr: Offsets, topic_ids: Ids, slots: Ids, names: Ids, u: int, v: int) -> int:
+    """In how many topics a link of `u` and `v` would join two components.
+
+    It takes the arrays that it reads, since Numba counts references to all of a state at each call (measured:
+    a fifth of the time).
+    """
     gain = 0
-    i, i_end = state.indptr[u], state.indptr[u + 1]
-    j, j_end = state.indptr[v], state.indptr[v + 1]
+    i, i_end = indptr[u], indptr[u + 1]
+    j, j_end = indptr[v], indptr[v + 1]
     while i < i_end and j < j_end:
-        topic, other = state.topic_ids[i], state.topic_ids[j]
+        topic, other = topic_ids[i], topic_ids[j]
         if topic == other:
-            gain += state.names[state.slots[i]] != state.names[state.slots[j]]
+            gain += names[slots[i]] != names[slots[j]]
         i += topic <= other
         j += other <= topic
     return gain
 
 
 @njit(cache=True, nogil=True)
-def _first_from(state: Any, is_marked: bool, first: int, size: int, node: int) -> int:
+def _first_from(loose_slots: Ids, slot_nodes: Ids, is_marked: bool, first: int, size: int, node: int) -> int:
     """Where the first subscriber from rank `node` on stands in a topic's list, which is sorted by rank."""
     low, high = first, first + size
     while low < high:
         middle = (low + high) >> 1
-        slot = state.loose_slots[middle] if is_marked else middle
-        if state.slot_nodes[slot] < node:
+        slot = loose_slots[middle] if is_marked else middle
+        if slot_nodes[slot] < node:
             low = middle + 1
         else:
             high = middle
@@ -59,14 +65,8 @@ def _first_from(state: Any, is_marked: bool, first: int, size: int, node: int) -
 
 
 @njit(cache=True, nogil=True)
-def _offer(slots: Any, rule: int, owner: int, phase: int, ahead: int, gain: int, scratch: Any) -> None:
-    """Note a node that contributes at least as much as the best of its phase so far."""
-    best, chosen, priority = scratch.best, scratch.chosen, slots.priority
-    if gain == best[phase] and priority[ahead] >= priority[chosen[phase]]:
-        return
-    if rule == REQUIRED and not is_free(slots, ahead % len(slots.starts), owner):
-        return
-    best[phase], chosen[phase] = gain, ahead
+def _is_better(gain: int, priority: int, best: int, best_priority: int) -> bool:
+    return gain > best or (gain == best and priority < best_priority)
 
 
 @njit(cache=True, nogil=True)
@@ -78,12 +78,9 @@ def _walk_topics(
     A topic whose marked component holds the owner is walked over those outside of it alone.
     """
     starts, ends, gains, touched = slots.starts[owner], slots.ends[owner], scratch.gains, scratch.touched
-    names, slot_nodes, loose_slots, node_count = (
-        state.names,
-        state.slot_nodes,
-        state.loose_slots,
-        len(slots.starts),
-    )
+    best, chosen, asked, priority = scratch.best, scratch.chosen, scratch.asked, slots.priority
+    names, slot_nodes, loose_slots = state.names, state.slot_nodes, state.loose_slots
+    node_count = len(slots.starts)
     seen, counted, begin, end = 0, 0, starts[first], ends[last]
     around = node_count if begin >= node_count else 0
     for i in range(state.indptr[owner], state.indptr[owner + 1]):
@@ -92,7 +89,7 @@ def _walk_topics(
             continue
         start, is_marked = state.topic_indptr[topic], name == state.marked[topic]
         size = state.listed[topic] if is_marked else state.topic_indptr[topic + 1] - start
-        at = _first_from(state, is_marked, start, size, begin - around)
+        at = _first_from(loose_slots, slot_nodes, is_marked, start, size, begin - around)
         beyond, phase = around, first
         for _ in range(size):
             if at == start + size:
@@ -106,17 +103,29 @@ def _walk_topics(
             counted += 1
             while ahead >= ends[phase]:
                 phase += 1
-            if names[slot] == name or not scratch.asked[phase] or ahead < starts[phase]:
+            if names[slot] == name or not asked[phase] or ahead < starts[phase]:
                 continue
             gain = gains[node] + 1
             gains[node] = gain
             touched[seen] = node
             seen += gain == 1
-            if gain >= scratch.best[phase]:
-                _offer(slots, rule, owner, phase, ahead, gain, scratch)
+            if not _is_better(gain, priority[ahead], best[phase], priority[chosen[phase]]):
+                continue
+            if rule != REQUIRED or is_free(slots, node, owner):
+                best[phase], chosen[phase] = gain, ahead
     for k in range(seen * (skipped == 0)):
         gains[touched[k]] = 0
     return counted
+
+
+@njit(cache=True, nogil=True)
+def _add_bits(bits: Words, own: Words, gains: Ids) -> None:
+    """Add, for each row of `bits`, the topics with bits that it shares with `own`, not both being marked."""
+    words = len(own) >> 1
+    for w in range(words):
+        topics, loose = own[w], own[words + w]
+        for i in range(len(gains)):
+            gains[i] += popcount((topics & bits[i, words + w]) | (loose & bits[i, w]))
 
 
 @njit(cache=True, nogil=True)
@@ -124,15 +133,17 @@ def _scan(
     bits: Words, slots: Any, rule: int, owner: int, phase: int, low: int, high: int, beyond: int, scratch: Any
 ) -> None:
     """Count by bits, on top of the gains there are, from rank `low` up to `high`."""
-    words, gains, best = bits.shape[1] >> 1, scratch.gains, scratch.best
-    for node in range(low, high):
-        gain = gains[node]
-        for w in range(words):
-            gain += popcount(
-                (bits[owner, w] & bits[node, words + w]) | (bits[owner, words + w] & bits[node, w])
-            )
-        if gain >= best[phase] and gain:
-            _offer(slots, rule, owner, phase, node + beyond, gain, scratch)
+    if low >= high:
+        return
+    gains, priority = scratch.gains[low:high], slots.priority[low + beyond : high + beyond]
+    _add_bits(bits[low:high], bits[owner], gains)
+    best, chosen = scratch.best[phase], scratch.chosen[phase]
+    for i in range(len(gains)):
+        if not _is_better(gains[i], priority[i], best, slots.priority[chosen]):
+            continue
+        if rule != REQUIRED or is_free(slots, low + i, owner):
+            best, chosen = gains[i], low + beyond + i
+    scratch.best[phase], scratch.chosen[phase] = best, chosen
 
 
 @njit(cache=True, nogil=True)
@@ -164,7 +175,7 @@ def _bits_pay(state: Any, owner: int, heavy: int, span: int, node_count: int) ->
             walk += state.topic_indptr[topic + 1] - state.topic_indptr[topic]
             own += state.sizes[name]
     # Clearing the gains of sixteen nodes takes about as long as a step of either (vector instructions).
-    return (heavy >> 6) * span + own + (node_count >> 4) < walk * span // node_count
+    return (heavy >> 6) * span + own + (node_count >> 4) < _WALK * walk * span // node_count
 
 
 @njit(cache=True, nogil=True)

@@ -41,7 +41,7 @@ class TopicComponents(NamedTuple):
     listed: Ids  # by topic: how many loose_slots lists
     loose_counts: Ids  # by topic: how many of those are outside
     loose: Ids  # by node: the weight of its topics in which it is not marked
-    bits: Words  # by node: its topics up to some, then of these where it is not marked; none in the sparse form
+    bits: Words  # by node: its first topics, then those in which it is not marked; none in the sparse form
 
 
 @njit(cache=True, nogil=True)

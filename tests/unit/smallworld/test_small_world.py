@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import meshwright as mw
-from meshwright.smallworld.options import FILLS, TIES, GrSwicoOptions, SmallWorldOptions
+from meshwright.smallworld import gr_swico
+from meshwright.smallworld.options import FILLS, TARGET_SLOTS, TIES, GrSwicoOptions, SmallWorldOptions
 from meshwright.smallworld.ring import place, random_ranks
 
 
@@ -84,6 +85,21 @@ def test_facts_count_the_links_chosen_and_the_fingers_filled(interests):
     facts = mw.build(interests, "gr-swico").facts
     fingers = mw.Fingers.of(mw.build(interests, "gr-swico")).targets
     assert facts["links_chosen"] <= fingers.size - facts["fingers_filled"] <= 2 * facts["links_chosen"]
+
+
+@pytest.mark.parametrize("target_slot", TARGET_SLOTS)
+@pytest.mark.parametrize("ties", TIES)
+def test_however_popular_topics_are_counted_the_choices_are_the_same(monkeypatch, ties, target_slot):
+    popular = mw.workloads.zipf(300, 150, subscriptions=20, seed=1)
+    found = []
+    for paying in (0.0, gr_swico._PAYING, np.inf):  # all topics by bits where that is less work, some, none
+        monkeypatch.setattr(gr_swico, "_PAYING", paying)
+        overlay = mw.build(popular, "gr-swico", ties=ties, target_slot=target_slot)
+        facts = overlay.facts["links_chosen"], overlay.facts["contributions_counted"]
+        found.append((mw.Fingers.of(overlay).targets.tobytes(), *facts))
+    fingers, links, counted = zip(*found, strict=True)
+    assert len(set(fingers)) == len(set(links)) == 1
+    assert len(set(counted)) > 1
 
 
 def test_ties_are_settled_one_by_one_with_about_the_same_support(interests):
