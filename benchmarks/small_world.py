@@ -3,8 +3,8 @@
     python -m benchmarks.small_world speed | sweeps [--out docs/images] | table [--topics 2000] | options
 
 `speed`: small worlds beside gm on the same interests (10,000 nodes, 2,000 topics, 20 each; unif and zipf),
-100,000 publications by each protocol, and the simulator beside the kernels; wall and processor seconds, the best
-of three.
+100,000 publications by each protocol, and the simulator beside the kernels; wall and processor seconds, the
+best of three.
 `sweeps`: Fig. 2 and 3 of Chen and Tock: NSMF on three overlays, ten points each, 10,000 publications a point;
 in the setting that fits the paper's numbers best, and to its letter (`studies/small_world_points.py`).
 `table`: the same 10,000 publications over overlays that connect every topic and over small worlds.

@@ -42,7 +42,7 @@ def _is_known(state: Any, slots: Any, rule: int, owner: int, phase: int) -> bool
     if target == NONE or (rule == REQUIRED and not is_free(slots, target, owner)):
         return False
     gain = contribution(state.indptr, state.topic_ids, state.slots, state.names, owner, target)
-    return gain == slots.tops[owner, phase]
+    return bool(gain == slots.tops[owner, phase])
 
 
 @njit(cache=True, nogil=True)

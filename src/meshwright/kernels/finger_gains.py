@@ -19,6 +19,7 @@ from meshwright.kernels.finger_slots import REQUIRED, is_free
 from meshwright.kernels.topic_components import NONE
 
 _WALK = 3
+"""Reading a subscriber on a walk takes as long as a node's bits about so many times (chosen by trying)."""
 
 
 class Scratch(NamedTuple):

@@ -15,6 +15,8 @@ from meshwright.smallworld.ring import Ring, first_ranks, place, random_ranks
 
 _WORD = 64
 _PAYING = 0.5
+"""From so many steps a pair of nodes on, in walks over the subscribers of 64 topics, these get bits. Few are
+enough: whether bits are the shorter way is settled at each count."""
 
 
 def gr_swico(
@@ -27,9 +29,10 @@ def gr_swico(
     phases then left without are filled as `fill` says. Deterministic for a seed. It promises no connected
     topic: `nsmf` routes on it, over as many hops as on `random_sw`. Costs change nothing.
 
-    Cost: at worst O(Σ|V(t)|²) for each level of contribution, in practice a few walks over the subscribers
-    of a node's topics for each node (`kernels/finger_choice.py`); about 44 bytes an interest and 24 for each
-    node and phase. [4] states O(|V|²|T|).
+    Cost: at worst O(Σ|V(t)|²) for each level of contribution, in practice a few counts of a node's pairs for
+    each node: a walk over the subscribers of its topics, the most popular ones being counted for 64 at once
+    (`kernels/finger_gains.py`). About 44 bytes an interest, 24 for each node and phase, and 16 a node for
+    each 64 popular topics. [4] states O(|V|²|T|).
 
     Source: [4], Alg. 4, with pairs of an owner and a target. A link takes the phase of its owner and, where
     that phase of the target is free, becomes the target's finger too. The letter of Alg. 4 removes links by
@@ -97,14 +100,13 @@ def choose(
 def _popular_first(lists: Lists, topic_count: int) -> tuple[Lists, int]:
     """The lists with topics numbered by falling popularity, and how many words of bits these are worth.
 
-    The numbers of topics change no choice. A word pays where a walk over the subscribers of its topics reads
-    more of them than there are nodes.
+    The numbers of topics change no choice. Where no word is worth it, they stay as they are.
     """
     nodes = len(lists.nodes)
     sizes = np.bincount(lists.topic_ids, minlength=topic_count)
     order = np.argsort(-sizes, kind="stable")
     squares = np.add.reduceat(sizes[order].astype(np.float64) ** 2, np.arange(0, topic_count, _WORD))
-    words = int(np.count_nonzero(squares > _PAYING * nodes**2)) if topic_count else 0
+    words = int(np.count_nonzero(squares > _PAYING * nodes**2))
     if not words:
         return lists, 0
     numbers = np.empty(topic_count, np.int64)
