@@ -19,7 +19,7 @@ from meshwright.kernels.finger_slots import REQUIRED, is_free
 from meshwright.kernels.topic_components import NONE
 
 _WALK = 3
-"""Reading a subscriber on a walk takes as long as a node's bits about so many times (chosen by trying)."""
+"""How many nodes' bits are read in the time of one subscriber on a walk, about; tried against 1 alone."""
 
 
 class Scratch(NamedTuple):
