@@ -13,6 +13,7 @@ among themselves.
 from typing import TYPE_CHECKING, Any
 
 from meshwright import workloads
+from meshwright.callable_packages import callable_package
 from meshwright.construct.star_sets import named_star_set as star_set
 from meshwright.errors import (
     CapacityError,
@@ -82,6 +83,10 @@ __all__ = [
     "workloads",
     "write_events",
 ]
+
+
+for _function in (evaluate, gossip, route):
+    globals()[_function.__name__] = callable_package(__name__, _function)
 
 
 def __getattr__(name: str) -> Any:

@@ -25,7 +25,7 @@ def package_with(folder: Path, module: str, statement: str) -> Path:
         (package / name).mkdir(parents=True)
     for name in ("", *parts):
         (package / name / "__init__.py").touch()
-    for name in ("machine", "progress", "seeds", "errors"):
+    for name in ("machine", "progress", "seeds", "errors", "callable_packages"):
         (package / name).with_suffix(".py").touch()
     (package / module).write_text(statement + "\n")
     return folder
