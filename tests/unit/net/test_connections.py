@@ -196,6 +196,37 @@ def test_a_node_that_dies_breaks_its_connections_and_comes_back_under_another_ad
     run(scenario)
 
 
+def test_where_a_connection_ends_messages_go_over_one_that_the_other_end_has_opened():
+    """Node 1 is played by hand: both ends have opened one, that of node 0 is in use, and breaks."""
+
+    async def scenario():
+        async with pools(1) as net:
+            pool = net.pools[0]
+            with socket.create_server(LOOPBACK) as server:
+                server.setblocking(False)
+                net.book[1] = Address(*server.getsockname())
+                pool.send(1, Note(1))
+                await net.until(lambda: pool.peers == {1}, "its own connection is open")
+                dialled, _ = await pool._loop.sock_accept(server)
+                reader, writer = await asyncio.open_connection(*net.book[0])
+                writer.write(framed(Kind.HELLO, Hello(1, 0, RUN).body()))
+                await net.until(lambda: any(other.peer == 1 for other in pool._others), "the other waits")
+                assert pool._links[1].dialled
+                dialled.close()
+                await net.until(
+                    lambda: not getattr(pool._links.get(1), "dialled", True), "it takes its place"
+                )
+                pool.send(1, Note(2))
+                frame = framed(Kind.MESSAGE, Codec([Note]).written(Note(2)))
+                async with asyncio.timeout(60):
+                    assert frame in await reader.readexactly(len(frame))
+                assert (pool.traffic.opened, net.missed) == (1, [])
+                writer.transport.abort()
+                await asyncio.sleep(0)
+
+    run(scenario)
+
+
 def test_messages_to_a_node_that_does_not_read_are_dropped_before_they_fill_the_memory(monkeypatch):
     monkeypatch.setattr(link, "FULL", 20_000)
 
