@@ -2,49 +2,19 @@
 
 import asyncio
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from dataclasses import dataclass, field
 from functools import partial
-from traceback import extract_tb
-from typing import Generic, NamedTuple
+from typing import Generic
 
 import numpy as np
 
-from meshwright.errors import OptionError
 from meshwright.net.codec import Codec
 from meshwright.net.connections import Connections, Owner, Traffic
 from meshwright.net.listener import Address
 from meshwright.net.live_options import LiveOptions
 from meshwright.net.protocol import Action, Deliver, Message, Moment, Node, Protocol, Send, Wake
+from meshwright.net.seats import Seat, State, checked_delay, place_of
 from meshwright.net.simulator import Happening, What
 from meshwright.seeds import generator
-
-
-class State(NamedTuple):
-    """What is going on in a host.
-
-    Attributes:
-        sent: messages that nodes have sent.
-        settled: messages whose way has ended here: received, missed or dropped.
-        timers: that will run out, the start of nodes included.
-        opening: connections that are not open yet.
-    """
-
-    sent: int
-    settled: int
-    timers: int
-    opening: int
-
-
-@dataclass
-class _Seat(Generic[Message]):
-    """A node, and all that it has here; what comes before its start waits in `early`."""
-
-    protocol: Protocol[Message]
-    random: np.random.Generator
-    connections: Connections
-    started: bool = False
-    early: list[Callable[[], None]] = field(default_factory=list)
-    timers: set[asyncio.TimerHandle] = field(default_factory=set)
 
 
 class Host(Generic[Message]):
@@ -147,7 +117,7 @@ class Host(Generic[Message]):
         """Let a node die: without a word to anybody, in the midst of whatever it does."""
         seat = self._seats.pop(node, None)
         if seat is not None:
-            self._stop_timers(seat)
+            seat.stop_timers()
             self._past += seat.connections.traffic
             self._past.open -= len(seat.connections.peers)
             seat.connections.abort()
@@ -159,7 +129,7 @@ class Host(Generic[Message]):
         if self._sweeps is not None:
             self._sweeps.cancel()
         for seat in self._seats.values():
-            self._stop_timers(seat)
+            seat.stop_timers()
 
     async def close(self) -> None:
         """End all connections; nothing is left afterwards, no socket, no timer and no task."""
@@ -169,7 +139,7 @@ class Host(Generic[Message]):
 
     # What happens to nodes.
 
-    def _seat(self, node: Node, protocol: Protocol[Message]) -> _Seat[Message]:
+    def _seat(self, node: Node, protocol: Protocol[Message]) -> Seat[Message]:
         owner = Owner(
             received=partial(self._receive_from, node),
             missed=partial(self._settle, What.MISSED, node),
@@ -179,7 +149,7 @@ class Host(Generic[Message]):
         connections = Connections(node, self._run, self._codec, self._book, owner)
         if node not in self._random:
             self._random[node] = generator(self._options.seed, "net.node", node)
-        return _Seat(protocol, self._random[node], connections)
+        return Seat(protocol, self._random[node], connections)
 
     def _begin(self, start: float) -> None:
         if self._frozen:
@@ -213,15 +183,15 @@ class Host(Generic[Message]):
             actions = seat.protocol.receive(message, source, self._moment(seat))
             self._do(target, seat, actions, self._loop.time())
         except Exception as error:
-            self._complain("message", f"node {target} can't handle {message!r:.200}: {_where(error)}")
+            self._complain("message", f"node {target} can't handle {message!r:.200}: {place_of(error)}")
 
-    def _wake(self, node: Node, seat: _Seat[Message], timer: Hashable, due: float) -> None:
+    def _wake(self, node: Node, seat: Seat[Message], timer: Hashable, due: float) -> None:
         self._act(node, seat, due, f"timer {timer!r}", partial(seat.protocol.wake, timer, self._moment(seat)))
 
     def _act(
         self,
         node: Node,
-        seat: _Seat[Message],
+        seat: Seat[Message],
         due: float,
         what: str,
         call: Callable[[], Iterable[Action[Message]]],
@@ -229,19 +199,19 @@ class Host(Generic[Message]):
         try:
             self._do(node, seat, call(), due)
         except Exception as error:
-            self._fail(f"node {node} failed at {what}: {_where(error)}")
+            self._fail(f"node {node} failed at {what}: {place_of(error)}")
 
-    def _do(self, node: Node, seat: _Seat[Message], actions: Iterable[Action[Message]], due: float) -> None:
+    def _do(self, node: Node, seat: Seat[Message], actions: Iterable[Action[Message]], due: float) -> None:
         for action in actions:
             match action:
                 case Send(to, message):
                     self._send(node, seat, to, message)
                 case Wake(after, timer):
-                    self._set_timer(node, seat, due + _checked(after) * self._options.unit, timer)
+                    self._set_timer(node, seat, due + checked_delay(after) * self._options.unit, timer)
                 case Deliver(message):
                     self._note(What.DELIVERED, node, node, message)
 
-    def _send(self, source: Node, seat: _Seat[Message], target: Node, message: Message) -> None:
+    def _send(self, source: Node, seat: Seat[Message], target: Node, message: Message) -> None:
         self._sent += 1
         self._note(What.SENT, source, target, message)
         if self._options.loss and self._links.random() < self._options.loss:
@@ -251,25 +221,18 @@ class Host(Generic[Message]):
         else:
             seat.connections.send(target, message)
 
-    def _set_timer(self, node: Node, seat: _Seat[Message], due: float, timer: Hashable) -> None:
+    def _set_timer(self, node: Node, seat: Seat[Message], due: float, timer: Hashable) -> None:
         """Timers follow on from when they were due, not from when the loop came to them: periods keep.
 
         Unless it came later than a unit of time: then rounds that were missed would all come at once.
         """
 
         def ring() -> None:
-            seat.timers.discard(handle)
             late = self._loop.time() - due
             self.late = max(self.late, late)
             self._wake(node, seat, timer, due if late < self._options.unit else due + late)
 
-        handle = self._loop.call_at(due, ring)
-        seat.timers.add(handle)
-
-    def _stop_timers(self, seat: _Seat[Message]) -> None:
-        for handle in seat.timers:
-            handle.cancel()
-        seat.timers.clear()
+        seat.call_at(self._loop, due, ring)
 
     def _sweep(self) -> None:
         """Open the connections that are needed and close those that are not, now and then."""
@@ -284,7 +247,7 @@ class Host(Generic[Message]):
         self._settled += 1
         self._note(what, source, target, message)
 
-    def _moment(self, seat: _Seat[Message]) -> Moment:
+    def _moment(self, seat: Seat[Message]) -> Moment:
         return Moment(self._now(), seat.random)
 
     def _now(self) -> float:
@@ -294,16 +257,3 @@ class Host(Generic[Message]):
     def _note(self, what: What, source: Node | None, target: Node, message: Message) -> None:
         if self._watch is not None:
             self._watch(Happening(self._now(), what, source, target, message))
-
-
-def _checked(after: float) -> float:
-    if not 0 <= after < np.inf:
-        raise OptionError(f"a timer is set to {after!r}; give a finite number from 0 on")
-    return after
-
-
-def _where(error: Exception) -> str:
-    """The error and the line that raised it, in one line."""
-    frames = extract_tb(error.__traceback__)
-    place = f" ({frames[-1].filename}, line {frames[-1].lineno})" if frames else ""
-    return f"{type(error).__name__}: {error!s:.200}{place}"

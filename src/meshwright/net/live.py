@@ -11,11 +11,11 @@ import numpy as np
 
 from meshwright.errors import NetworkError, OptionError
 from meshwright.net.connections import Traffic
-from meshwright.net.host import State
 from meshwright.net.link import PATIENCE
 from meshwright.net.live_options import LiveOptions
 from meshwright.net.processes import Processes
 from meshwright.net.protocol import Message, Node, Protocol
+from meshwright.net.seats import State
 from meshwright.net.simulator import Happening
 from meshwright.net.worker import Job, Report
 

@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 from meshwright.errors import MeshwrightError
 from meshwright.net.connections import Traffic
-from meshwright.net.host import Host, State
+from meshwright.net.host import Host
 from meshwright.net.live_options import LiveOptions
 from meshwright.net.protocol import Node, Protocol
+from meshwright.net.seats import State
 from meshwright.net.shortages import allow_files
 from meshwright.net.simulator import Happening
 
