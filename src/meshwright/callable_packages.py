@@ -1,4 +1,4 @@
-"""Packages that are called like the function they are made for: `mw.evaluate(…)` and `meshwright.evaluate`."""
+"""Packages that can be called like the function that they are named for: `mw.evaluate`, and others."""
 
 import sys
 from collections.abc import Callable

@@ -29,10 +29,10 @@ def random_overlay(nodes=60, topics=12, links=0.1, with_costs=False, seed=0):
     return Overlay.from_arrays(interests, edges, rng.uniform(1, 9, len(edges)) if with_costs else None)
 
 
-def written(overlay, path, parts=1):
-    """The overlay as a dataset whose edges and lists are cut into several files, in no order."""
+def written(overlay, path, parts=1, tables=("edges", "lists")):
+    """The overlay as a dataset, some of whose tables are cut into several files, in no order."""
     overlay.write(path)
-    for name in ("edges", "lists") if parts > 1 else ():
+    for name in tables if parts > 1 else ():
         table = pq.read_table(path / name / "part-00000.parquet")
         order = np.random.default_rng(1).permutation(table.num_rows)
         for part, rows in enumerate(np.array_split(order, parts)):
@@ -51,6 +51,7 @@ def assert_same(found, expected):
         else:
             np.testing.assert_allclose(getattr(found, name), getattr(expected, name), rtol=1e-12)
     assert found.topic_names.equals(expected.topic_names)
+    assert found.distributions() == expected.distributions()
 
 
 @pytest.fixture
@@ -66,6 +67,32 @@ def many_tasks(monkeypatch):
 def test_awkward_interests_measure_as_in_process(spark, tmp_path, name):
     overlay = build(AWKWARD[name], "gm")
     assert_same(evaluate_on_spark(spark, written(overlay, tmp_path / "o")), evaluate(overlay))
+
+
+@pytest.mark.parametrize("name", AWKWARD)
+def test_awkward_views_measure_as_in_process(spark, tmp_path, name):
+    overlay = build(AWKWARD[name], "stan")
+    found = evaluate_on_spark(spark, written(overlay, tmp_path / "o"), diameters=False, bound=False)
+    assert_same(found, evaluate(overlay, diameters=False, bound=False))
+
+
+def test_views_are_counted_to_the_same_digits_as_in_process(spark, tmp_path, many_tasks):
+    overlay = build(workloads.grid(150, 12, seed=2), "stan", rounds=2)
+    path = written(overlay, tmp_path / "o", parts=3, tables=("edges", "lists", "views"))
+    found, expected = evaluate_on_spark(spark, path), evaluate(Overlay.read(path))
+    assert_same(found, expected)
+    for name in ("logical_view_size", "physical_view_size", "in_view_deviation", "maximum_in_view"):
+        assert found.to_json()[name] == expected.to_json()[name]
+
+
+@pytest.mark.parametrize(("node", "peer"), [(0, 0), (1, 900), (-1, 2)])
+def test_views_that_can_not_be_are_refused(spark, tmp_path, node, peer):
+    overlay = build(workloads.grid(20, 3, seed=2), "stan")
+    path = written(overlay, tmp_path / "o")
+    rows = pa.table({"topic_id": [0], "node_id": [node], "peer_id": [peer]}, overlay.tables["views"].schema)
+    pq.write_table(rows, path / "views" / "part-00001.parquet")
+    with pytest.raises(DatasetError, match=f"views/ has node {node} with peer {peer}; ids go from 0 to 19"):
+        evaluate_on_spark(spark, path, bound=False)
 
 
 @pytest.mark.parametrize(

@@ -104,6 +104,15 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]], title:
     Console().print(table)
 
 
+def print_distributions(found: Mapping[str, dict[str, Any]], title: str) -> None:
+    """Print distributions (`evaluate.distributions`) one below the other, without their histograms."""
+    from meshwright.evaluate.distributions import PERCENTILES, SUMMARY
+
+    words = {"maximum": "most", **{key: f"{own}%" for key, own in PERCENTILES.items()}}
+    rows = [(name.replace("_", " "), *(own[key] for key in SUMMARY)) for name, own in found.items()]
+    print_table((title, *(words.get(key, key) for key in SUMMARY)), rows)
+
+
 def shown(value: object) -> str:
     """A value as people read it."""
     if value is None:

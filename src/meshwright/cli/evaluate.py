@@ -10,6 +10,7 @@ from meshwright.cli.common import (
     Conf,
     Json,
     Master,
+    print_distributions,
     print_json,
     print_table,
     progress_bar,
@@ -71,11 +72,8 @@ def evaluate(
     if as_json:
         print_json(
             found.to_json()
-            | {
-                "disconnected_topic_components": found.disconnected_topic_components(),
-                "degree_distribution": found.degree_distribution().tolist(),
-                "diameter_distribution": found.diameter_distribution(),
-            }
+            | {"disconnected_topic_components": found.disconnected_topic_components()}
+            | found.distributions()
         )
     else:
         _print_for_people(dataset, found)
@@ -90,8 +88,8 @@ def _counts(dataset: str) -> dict[str, int] | None:
 
     if not is_local(dataset):
         return None
-    counts: dict[str, int] = read_manifest(location(None, dataset), "overlay")["counts"]
-    return counts
+    manifest = read_manifest(location(None, dataset), "overlay")
+    return {**manifest["counts"], "views": manifest["tables"].get("views", 0)}
 
 
 def _bytes_an_interest(counts: Mapping[str, int] | None) -> int:
@@ -142,6 +140,8 @@ def _print_for_people(dataset: str, found: Evaluation) -> None:
     print(
         f"Half of the nodes have {low} to {high} links, the median is {median}, and 99% have at most {most}."
     )
+    if found.view_counts is not None:
+        print_distributions(found.view_counts.distributions(), "of a node")
     broken = found.disconnected_topic_components()
     if broken:
         shown = ", ".join(f"{name!r} ({parts} parts)" for name, parts in list(broken.items())[:_SHOWN_TOPICS])

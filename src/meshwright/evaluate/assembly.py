@@ -10,12 +10,16 @@ import pyarrow as pa
 from meshwright.evaluate.bounds import LowerBound
 from meshwright.evaluate.evaluation import Evaluation
 from meshwright.evaluate.topics import TopicMeasures
+from meshwright.evaluate.views import LinkCounts
 from meshwright.kernels.arrays import Ids, Offsets
 
 
 @dataclass(frozen=True, kw_only=True)
 class Measures:
-    """What is measured of an overlay; `costs` is the sum over all edges, None where links have none."""
+    """What is measured of an overlay; `costs` is the sum over all edges, None where links have none.
+
+    `view_counts` is None where the overlay has no views.
+    """
 
     interests: int
     edges: int
@@ -25,6 +29,7 @@ class Measures:
     topics: TopicMeasures
     bound: LowerBound | None
     topic_names: pa.StringArray
+    view_counts: LinkCounts | None
 
 
 def assemble(found: Measures, *, diameters: bool) -> Evaluation:
@@ -59,6 +64,7 @@ def assemble(found: Measures, *, diameters: bool) -> Evaluation:
         diameter_per_topic=hops,
         weighted_diameter_per_topic=weighted,
         topic_names=found.topic_names,
+        view_counts=found.view_counts,
     )
 
 

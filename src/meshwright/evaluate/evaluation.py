@@ -1,7 +1,7 @@
 """`evaluate`, and what it says about an overlay."""
 
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -11,7 +11,11 @@ from meshwright.errors import InputError
 from meshwright.model.costs import Costs
 from meshwright.model.overlay import Overlay
 from meshwright.model.priced import costs_of, priced
+from meshwright.model.views import TABLE, Views
 from meshwright.progress import Progress
+
+if TYPE_CHECKING:
+    from meshwright.evaluate.views import LinkCounts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,6 +43,10 @@ class Evaluation:
     Both are None where the bound was not asked for. `lower_bound_weighted_average_degree` is the same in
     costs, by the method "dual"; it is None, too, where the costs between all nodes are not known, or nodes
     and topics are too many for it.
+
+    Of an overlay with views (gossip made it), `view_counts` has the link counts of every node, and `to_json`
+    says `logical_view_size` and `physical_view_size`, the means over all nodes ([5], 3.3), and of the number
+    of nodes that have one in a view, `in_view_deviation` (standard) and `maximum_in_view`.
     """
 
     nodes: int
@@ -74,15 +82,27 @@ class Evaluation:
     weighted_diameter_per_topic: npt.NDArray[np.float64] | None = field(repr=False, compare=False)
     """The same in costs; None where links have none."""
     topic_names: pa.StringArray = field(repr=False, compare=False)
+    view_counts: "LinkCounts | None" = field(default=None, repr=False, compare=False)
+    """By node: logical links, physical links, in how many views; None where the overlay has no views."""
 
     def __str__(self) -> str:
         return "\n".join(f"{name}: {value}" for name, value in self.to_json().items())
 
     def to_json(self) -> dict[str, Any]:
-        """The numbers by name, in JSON's types; those in costs only where links have costs."""
+        """The numbers by name, in JSON's types; in costs where links have costs, of views where there are."""
         with_costs = self.weighted_average_degree is not None
         names = [number.name for number in fields(self) if number.repr]
-        return {name: getattr(self, name) for name in names if with_costs or "weighted" not in name}
+        numbers = {name: getattr(self, name) for name in names if with_costs or "weighted" not in name}
+        return numbers | ({} if self.view_counts is None else self.view_counts.to_json())
+
+    def distributions(self) -> dict[str, Any]:
+        """How degrees, diameters and, where there are views, the link counts of nodes are spread."""
+        spread = {} if self.view_counts is None else {"view_distributions": self.view_counts.distributions()}
+        return {
+            "degree_distribution": self.degree_distribution().tolist(),
+            "diameter_distribution": self.diameter_distribution(),
+            **spread,
+        }
 
     def degree_distribution(self) -> npt.NDArray[np.int64]:
         """How many nodes have 0, 1, 2, … links, up to the maximum degree."""
@@ -114,7 +134,7 @@ def evaluate(
     """Measure an overlay: degrees, connectivity and diameter of every topic, distance from optimal.
 
     With `costs` its links cost what these say, in place of what they may have cost. Without `diameters` or
-    `bound` those stay None. Both run on all cores.
+    `bound` those stay None. Both run on all cores. The views of an overlay that has some are counted too.
     """
     if not isinstance(overlay, Overlay):
         raise InputError(f"evaluate got a {type(overlay).__name__}; give an Overlay")
@@ -128,6 +148,7 @@ def evaluate(
     from meshwright.evaluate.clustering import clustering_coefficient
     from meshwright.evaluate.exact_sums import exact_sum
     from meshwright.evaluate.topics import measure_topics, prepare
+    from meshwright.evaluate.views import count_links
 
     interests = overlay.interests
     arrays = None if known is None else known.arrays()
@@ -142,5 +163,6 @@ def evaluate(
         clustering=clustering_coefficient(links, progress),
         topics=topics,
         topic_names=interests.topics,
+        view_counts=count_links(Views.of(overlay), progress) if TABLE in overlay.tables else None,
     )
     return assemble(found, diameters=diameters)

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from meshwright.evaluate.cores import Chunk, balanced_chunks, on_all_cores
+from meshwright.evaluate.distributions import distribution
 from meshwright.kernels.arrays import Floats, Ids, Offsets
 from meshwright.model.dense import as_scipy
 from meshwright.model.interests import Interests
@@ -23,6 +25,25 @@ class LinkCounts:
     logical: Offsets
     physical: Offsets
     held_by: Offsets
+
+    def distributions(self) -> dict[str, dict[str, Any]]:
+        """Of the three, over the nodes, as `distribution` says."""
+        own = {
+            "logical_view_size": self.logical,
+            "physical_view_size": self.physical,
+            "in_views": self.held_by,
+        }
+        return {name: distribution(values) for name, values in own.items()}
+
+    def to_json(self) -> dict[str, Any]:
+        """The means over the nodes of LVS and PVS, and how unequally nodes are in the views of others."""
+        nodes = max(1, len(self.logical))
+        return {
+            "logical_view_size": float(self.logical.sum()) / nodes,
+            "physical_view_size": float(self.physical.sum()) / nodes,
+            "in_view_deviation": float(self.held_by.std()) if len(self.held_by) else 0.0,
+            "maximum_in_view": int(self.held_by.max(initial=0)),
+        }
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -179,11 +179,7 @@ def _evaluate(state: _Run, progress: Progress) -> Note:
     else:
         found = evaluate_on_spark(state.session, state.out / "overlay", progress=progress)
     broken = list(found.disconnected_topic_components().items())[:_SHOWN_TOPICS]
-    return found.to_json() | {
-        "degree_distribution": found.degree_distribution().tolist(),
-        "diameter_distribution": found.diameter_distribution(),
-        "disconnected_topic_components": dict(broken),
-    }
+    return found.to_json() | found.distributions() | {"disconnected_topic_components": dict(broken)}
 
 
 def _fits_here(state: _Run) -> bool:

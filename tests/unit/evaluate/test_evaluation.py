@@ -3,6 +3,7 @@ import json
 import numpy as np
 import pytest
 
+import meshwright as mw
 from meshwright import Costs, InputError, Interests, Overlay, evaluate
 from meshwright.evaluate import topics
 
@@ -222,3 +223,21 @@ def test_every_stage_that_begins_also_ends(square):
         "counting triangles",
     ]
     assert recorder.ended == len(recorder.begun)
+
+
+def test_an_overlay_with_views_says_how_many_links_they_give_its_nodes():
+    interests = mw.workloads.grid(40, 6, seed=1)
+    overlay, found = mw.build(interests, "stan", seed=2), mw.gossip(interests, diameters=False, seed=2)
+    measured = mw.evaluate(overlay)
+    expected = {
+        "logical_view_size": found.logical_view_size,
+        "physical_view_size": found.final_physical_view_size,
+        "in_view_deviation": found.in_view_deviation,
+        "maximum_in_view": found.maximum_in_view,
+    }
+    assert expected.items() <= measured.to_json().items()
+    spread = measured.distributions()["view_distributions"]
+    assert spread == {name: found.distributions()[name] for name in spread}
+    plain = mw.evaluate(mw.build(interests, "gm"))
+    assert not expected.keys() & plain.to_json().keys()
+    assert "view_distributions" not in plain.distributions()

@@ -18,6 +18,7 @@ from meshwright.evaluate.topics import TopicMeasures
 from meshwright.kernels.arrays import Offsets
 from meshwright.model.costs import Costs
 from meshwright.model.dataset import check_counts, read_manifest
+from meshwright.model.views import TABLE as VIEWS
 from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.engine.broadcasting import broadcast
 from meshwright.pipeline.engine.failures import translated
@@ -30,6 +31,7 @@ from meshwright.pipeline.evaluate.hypergraph import check_bound_fits, lower_boun
 from meshwright.pipeline.evaluate.topic_edges import edges_by_topic
 from meshwright.pipeline.evaluate.topic_groups import edges_a_topic, grouped, measured_groups, without_edges
 from meshwright.pipeline.evaluate.triangles import colouring, node_measures
+from meshwright.pipeline.evaluate.view_links import link_counts
 from meshwright.progress import Progress
 
 if TYPE_CHECKING:
@@ -51,6 +53,7 @@ class _Job(NamedTuple):
     edges: "DataFrame"
     lists: "DataFrame"
     topics: "DataFrame"
+    views: "DataFrame | None"
     counts: Mapping[str, int]
     grid: Grid
     where: str
@@ -103,6 +106,7 @@ def evaluate_on_spark(
             edges=edges,
             lists=read_table(session, dataset / "lists").select("node_id", "topic_ids"),
             topics=read_table(session, dataset / "topics").select("id", "name"),
+            views=read_table(session, dataset / VIEWS) if VIEWS in manifest["tables"] else None,
             counts=counts,
             grid=grid_of(counts),
             where=str(dataset),
@@ -141,6 +145,10 @@ def _measure(job: _Job) -> Measures:
     if job.bound:
         with spark_stage(job.session, job.progress, "bounding the degree"):
             bound = lower_bound(job.lists, interests, job.grid, job.where, job.costs)
+    views = None
+    if job.views is not None:
+        with spark_stage(job.session, job.progress, "counting links"):
+            views = link_counts(job.views, job.grid.nodes, job.where)
     return Measures(
         interests=int(interests.sizes.sum()),
         edges=int(nodes.degrees.sum()) // 2,
@@ -150,6 +158,7 @@ def _measure(job: _Job) -> Measures:
         topics=topics,
         bound=bound,
         topic_names=names,
+        view_counts=views,
     )
 
 
