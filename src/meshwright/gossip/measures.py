@@ -5,10 +5,12 @@ from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from meshwright.evaluate.views import Fitness, LinkCounts, count_links, measure_fitness
+from meshwright.gossip.by_node import Sharing, distributions, improvements, present, view_table
 from meshwright.gossip.traffic import Traffic
-from meshwright.kernels.arrays import Flags, Floats, Offsets
+from meshwright.kernels.arrays import Flags, Offsets
 from meshwright.model.views import Views
 from meshwright.progress import Progress
 
@@ -91,9 +93,32 @@ class Gossip:
     fitness: tuple[Fitness, Fitness] = field(repr=False, compare=False)
 
     def to_json(self) -> dict[str, Any]:
-        """The numbers by name, in JSON's types, and the mean view sizes and messages of every round."""
-        numbers = {number.name: getattr(self, number.name) for number in fields(self) if number.repr}
-        return numbers | {"by_round": [_plain(at) for at in self.by_round]}
+        """All numbers by name, in JSON's types.
+
+        `by_round` has the mean view sizes and messages of every round, `distributions` those over the nodes,
+        with histograms.
+        """
+        rounds = [_plain(at) for at in self.by_round]
+        return self.numbers() | {"by_round": rounds, "distributions": self.distributions()}
+
+    def numbers(self) -> dict[str, Any]:
+        """The numbers by name, in JSON's types."""
+        return {number.name: getattr(self, number.name) for number in fields(self) if number.repr}
+
+    def distributions(self) -> dict[str, dict[str, Any]]:
+        """How LVS, PVS, in-views and improvement are spread over the nodes: `by_node.distributions`."""
+        return distributions(self._sharing())
+
+    def view_distributions(self) -> dict[str, dict[str, Any]]:
+        """Of the views at the end, as `evaluate` has them of the overlay."""
+        return self.counts[1].distributions()
+
+    def view_table(self) -> pa.Table:
+        """A row for each node, before and after: `by_node.view_table`."""
+        return view_table(self._sharing())
+
+    def _sharing(self) -> Sharing:
+        return Sharing((self.before, self.after), self.counts)
 
 
 class Course:
@@ -152,12 +177,6 @@ def measured(
     )
 
 
-def improvements(before: LinkCounts, after: LinkCounts) -> Floats:
-    """The share of its physical links that each node with links, before and after, was freed of."""
-    there = (before.physical > 0) & (after.physical > 0)
-    return 1 - after.physical[there] / before.physical[there]
-
-
 def _improvement(before: LinkCounts, after: LinkCounts) -> Mapping[str, Any]:
     there = (before.physical > 0) & (after.physical > 0)
     gained = improvements(before, after)
@@ -185,9 +204,7 @@ def _fitness(views: Views, before: Fitness, after: Fitness) -> Mapping[str, Any]
 
 
 def _present(before: Views, now: Views) -> int:
-    """How many nodes are there: who is gone had topics before, and has none now."""
-    had, has = (np.diff(views.interests.indptr) > 0 for views in (before, now))
-    return len(had) - int(np.count_nonzero(had & ~has))
+    return int(np.count_nonzero(present(before, now)))
 
 
 def _mean(counts: Offsets, nodes: int) -> float:

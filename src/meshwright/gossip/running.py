@@ -3,8 +3,14 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import pyarrow as pa
+
 from meshwright.construct.option_checks import check_choice
 from meshwright.errors import InputError, OptionError
+from meshwright.evaluate.distributions import summary
+from meshwright.evaluate.views import count_links
+from meshwright.gossip.by_node import TABLE as BY_NODE
+from meshwright.gossip.by_node import Sharing, view_table
 from meshwright.gossip.measures import Course, Gossip, measured
 from meshwright.gossip.options import SimulationOptions, StanOptions
 from meshwright.gossip.rounds import Watch, draw_views, omniscient_views, run_rounds
@@ -14,7 +20,8 @@ from meshwright.model.built import Built
 from meshwright.model.costs import Costs
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
-from meshwright.model.views import TABLE, Views
+from meshwright.model.views import TABLE as VIEWS
+from meshwright.model.views import Views
 from meshwright.progress import Progress
 
 Engine = Callable[
@@ -54,7 +61,7 @@ def gossip(
         raise OptionError(
             "rounds in lock step have neither churn nor keep-alive messages; take the simulator"
         )
-    if name == "live" and options.links != "walks":
+    if name != "rounds" and options.links != "walks":
         raise OptionError(f"links are {options.links!r}, which take no messages; take walks, or lock step")
     before = first_views(interests, options, conditions, seed, progress)
     course = Course(before)
@@ -86,7 +93,7 @@ def stan(
     Guarantee: every node has in each of its topics min(n - 1, ⌈ln n + 4.60⌉) peers of n subscribers, or as
     many as asked for, and keeps as many. A topic is connected with the probability asked for, in the limit,
     not for sure. Costs change nothing. The overlay has a link wherever one end has the other in a view; the
-    views themselves are in the table `views`.
+    views themselves are in the table `views`, and `views_by_node` says what each node was freed of.
 
     Cost: `gossip.rounds`, O((ttl + 1) k) for each round, interest and its view of k peers.
 
@@ -101,15 +108,21 @@ def stan(
         after, traffic = run_rounds(before, options, seed, None, progress)
     else:
         after, traffic = _without_walks(before, options, seed, None, progress), Traffic()
+    run = Sharing((before, after), (count_links(before, progress), count_links(after, progress)))
     facts = {"logical_links": len(after.slots), "walk_messages": traffic.messages, "walk_ids": traffic.ids}
-    return Built(edges=after.edges(), facts=facts, tables={TABLE: after.to_table()})
+    return Built(edges=after.edges(), facts=facts, tables=_tables(after, view_table(run)))
 
 
 def overlay_of(found: Gossip, how: Mapping[str, Any]) -> Overlay:
     """The overlay of the views after a run, with its numbers as facts."""
-    facts = {**how, **found.to_json()}
-    tables = {TABLE: found.after.to_table()}
+    spread = {name: summary(own) for name, own in found.distributions().items()}
+    facts = {**how, **found.to_json(), "distributions": spread}
+    tables = _tables(found.after, found.view_table())
     return Overlay.from_arrays(found.after.interests, found.after.edges(), facts=facts, tables=tables)
+
+
+def _tables(after: Views, by_node: pa.Table) -> dict[str, pa.Table]:
+    return {VIEWS: after.to_table(), BY_NODE: by_node}
 
 
 def _without_walks(
