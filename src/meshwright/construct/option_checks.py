@@ -11,13 +11,16 @@ def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
         raise OptionError(f"{name} is {value!r}; choose one of {', '.join(choices)}")
 
 
-def check_whole(name: str, value: object, least: int, *, required: bool = False) -> None:
-    """Refuse what is no whole number from `least` on; None is one that was not given, unless required."""
+def check_whole(
+    name: str, value: object, least: int, most: int = 2**62 - 1, *, required: bool = False
+) -> None:
+    """Refuse what is no whole number in range; None is one that was not given, unless required."""
     if value is None and not required:
         return
     whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or not least <= value < 2**62:  # type: ignore[operator]
-        raise OptionError(f"{name} is {value!r}; give a whole number from {least} on, under 2^62")
+    if not whole or not least <= value <= most:  # type: ignore[operator]
+        end = f"to {most:,}" if most < 2**62 - 1 else "on, under 2^62"
+        raise OptionError(f"{name} is {value!r}; give a whole number from {least} {end}")
 
 
 def check_flag(name: str, value: object) -> None:

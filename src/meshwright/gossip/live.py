@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from meshwright.errors import OptionError
 from meshwright.gossip.carrying import Scene, carry_rounds
 from meshwright.gossip.messages import Message
 from meshwright.gossip.options import SimulationOptions, StanOptions
@@ -60,6 +61,13 @@ class LiveEngine:
     processes: int = 2
     port: int | None = None
     facts: dict[str, Any] = field(default_factory=dict, init=False)
+
+    def __post_init__(self) -> None:
+        if not 0 < self.seconds < np.inf:
+            raise OptionError(
+                f"a round of {self.seconds!r} seconds can't be (--round-seconds); give a number above 0"
+            )
+        LiveOptions(messages=MESSAGES, port=self.port, processes=self.processes)  # which checks them
 
     def __call__(
         self,

@@ -9,6 +9,8 @@ from meshwright.errors import OptionError
 
 LINKS = ("walks", "omniscient", "random")
 MEMBERSHIPS = ("random", "scamp")
+MOST_STEPS = 1_000_000
+"""A walk that goes on for longer than its topic is wide meets nobody new."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,7 +19,8 @@ class StanOptions:
 
     Attributes:
         rounds: how many walks each node sends out in each of its topics; 8 as in [5], 3.3.
-        ttl: how often a walk is passed on after its first step, near the diameter of a topic.
+        ttl: how often a walk is passed on after its first step, near the diameter of a topic; up to a
+            million.
         connected: the probability that a topic's random views are connected, which sets their size.
         view_size: how many peers a view has, whatever the topic; unless given, by `connected`. Never more
             than the topic has.
@@ -39,7 +42,7 @@ class StanOptions:
 
     def __post_init__(self) -> None:
         check_whole("rounds", self.rounds, 0, required=True)
-        check_whole("ttl", self.ttl, 0, required=True)
+        check_whole("ttl", self.ttl, 0, MOST_STEPS, required=True)
         check_fraction("connected", self.connected, below_one=True)
         check_whole("view_size", self.view_size, 1)
         check_flag("learn", self.learn)

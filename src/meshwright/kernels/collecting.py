@@ -43,7 +43,7 @@ class Rules(NamedTuple):
 class Room(NamedTuple):
     """What a walk has met, and room to work in, for each thread."""
 
-    met: Ids  # different slots, in the order in which they were met
+    met: Ids  # different slots, in the order in which they were met; never more than the topic has
     met_by: Offsets  # by place in the topic, the last walk that met it
     weights: Words
 
@@ -114,15 +114,15 @@ def walk_round(state: State, rules: Rules, topics: Any, tally: Offsets, ticks: T
         for slot in range(first, end):
             widest = max(widest, state.indptr[slot + 1] - state.indptr[slot])
     room = Room(
-        np.empty((rules.ttl + 1) * (widest + 1), np.int32),
+        np.empty(min((rules.ttl + 1) * (widest + 1), largest), np.int32),
         np.full(largest, np.int64(-1)),
         np.empty(widest, np.uint64),
     )
     for topic in range(topics[0], topics[1]):
-        if ticks[CANCEL]:
-            return
         first = state.topic_indptr[topic]
         for slot in range(first, state.topic_indptr[topic + 1]):
+            if ticks[CANCEL]:
+                return
             if state.due[slot] > rules.round or state.indptr[slot + 1] == state.indptr[slot]:
                 continue
             tally[WALKS] += 1

@@ -7,11 +7,19 @@ from typing import Any
 import numpy as np
 
 from meshwright.errors import OptionError
+from meshwright.machine import cores
 from meshwright.net.listener import Address
 from meshwright.net.protocol import Node
 
 Holds = Callable[[Any], Collection[Node]]
 """A protocol -> the nodes that it has logical links to, whose connections stay open."""
+
+_A_CORE, _FEWEST = 8, 16
+
+
+def most_processes() -> int:
+    """Over how many processes nodes may be spread: eight a core, and sixteen on the smallest machine."""
+    return max(_FEWEST, _A_CORE * cores())
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -28,7 +36,7 @@ class LiveOptions:
         loss: with what probability a message is dropped before it is sent, besides what the network does.
         host: the address that all nodes listen on.
         port: node 0 listens there, and node i on the i-th port after it; None for ports that are free.
-        processes: over how many the nodes are spread.
+        processes: over how many the nodes are spread; at most `most_processes`.
         seed: a node draws from the same stream as in a simulator with the same seed.
     """
 
@@ -49,8 +57,11 @@ class LiveOptions:
                 raise OptionError(f"{name} is {getattr(self, name)!r}; give a number of seconds above 0")
         if not 0 <= self.loss <= 1:
             raise OptionError(f"loss is {self.loss!r}; give a probability from 0 to 1")
-        if not self.processes >= 1:
-            raise OptionError(f"processes is {self.processes!r}; give a whole number from 1 on")
+        if not 1 <= self.processes <= most_processes():
+            raise OptionError(
+                f"processes is {self.processes!r}; give a whole number from 1 to {most_processes()}: on this "
+                f"machine more would only wait for each other"
+            )
         if self.port is not None and not 1 <= self.port <= 65_535:
             raise OptionError(f"port is {self.port!r}; give one from 1 to 65535, or none")
 

@@ -284,7 +284,8 @@ def test_a_timer_that_leads_nowhere_is_a_failure(after):
         ({"unit": 0.0}, "unit is 0.0; give a number of seconds above 0"),
         ({"idle": float("inf")}, "idle is inf; give a number of seconds above 0"),
         ({"loss": 2.0}, "loss is 2.0; give a probability from 0 to 1"),
-        ({"processes": 0}, "processes is 0; give a whole number from 1 on"),
+        ({"processes": 0}, "processes is 0; give a whole number from 1 to "),
+        ({"processes": 10_000}, "processes is 10000; give a whole number from 1 to .*: on this machine more"),
         ({"port": 70_000}, "port is 70000; give one from 1 to 65535, or none"),
     ],
 )
