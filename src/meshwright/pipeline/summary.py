@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from meshwright.gossip.by_node import TABLE as BY_NODE
 from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.engine.status import spark_stage
 from meshwright.pipeline.engine.storage import read_table
@@ -19,6 +20,7 @@ from meshwright.report import (
     Contents,
     Drawing,
     Quality,
+    Sharing,
     alternatives,
     choose_drawing,
     write_report,
@@ -69,6 +71,7 @@ def write_summary(
         drawing=drawing,
         facts={name: value for name, value in found["build"]["facts"].items() if name not in parameters},
         spending=spent,
+        sharing=_sharing(session, out / "overlay", found["build"]["tables"], progress),
     )
     with stage(progress, "writing the report"):
         write_report(out / "report.html", contents)
@@ -88,6 +91,17 @@ def _examples(session: SparkSession, rejected: Path) -> list[dict[str, Any]]:
     turn = f.row_number().over(Window.partitionBy("reason").orderBy("file", "line"))
     rows = read_table(session, rejected).withColumn("turn", turn).where(f"turn <= {_EXAMPLES}")
     return [row.asDict() for row in rows.orderBy("turn", "reason").drop("turn").limit(_EXAMPLES).collect()]
+
+
+def _sharing(
+    session: SparkSession, overlay: Path, tables: Mapping[str, int], progress: Progress | None
+) -> Sharing | None:
+    """What gossip changed, where it made the overlay: 16 bytes a node."""
+    if BY_NODE not in tables:
+        return None
+    with spark_stage(session, progress, "reading views"):
+        rows = read_table(session, overlay / BY_NODE).select("pvs_before", "pvs_after").toArrow()
+    return Sharing.of(rows["pvs_before"].to_numpy(), rows["pvs_after"].to_numpy())
 
 
 def _drawing(session: SparkSession, overlay: Path, seed: int, progress: Progress | None) -> Drawing:

@@ -1,4 +1,4 @@
-"""Pages that people read: the report of a run, the profile of a dataset, what churn did; each one file."""
+"""Pages that people read: reports of runs, profiles of datasets, what churn or gossip did; each one file."""
 
 from meshwright.report.churn import Run, run_of
 from meshwright.report.comparing import alternatives
@@ -9,10 +9,11 @@ from meshwright.report.contents import (
     LinkClass,
     Map,
     Quality,
+    Sharing,
     Spending,
 )
 from meshwright.report.drawing import choose_drawing, edges_inside
-from meshwright.report.page import write_churn_page, write_profile_page, write_report
+from meshwright.report.page import write_churn_page, write_gossip_page, write_profile_page, write_report
 
 __all__ = [
     "Alternative",
@@ -22,12 +23,14 @@ __all__ = [
     "Map",
     "Quality",
     "Run",
+    "Sharing",
     "Spending",
     "alternatives",
     "choose_drawing",
     "edges_inside",
     "run_of",
     "write_churn_page",
+    "write_gossip_page",
     "write_profile_page",
     "write_report",
 ]

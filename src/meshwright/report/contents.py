@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Self
 
+import numpy as np
+import numpy.typing as npt
+
 
 @dataclass(frozen=True, kw_only=True)
 class Quality:
@@ -146,6 +149,22 @@ class Spending:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Sharing:
+    """How many nodes had `before` physical links at first and `after` in the end, both above 0."""
+
+    before: Sequence[int]
+    after: Sequence[int]
+    nodes: Sequence[int]
+
+    @classmethod
+    def of(cls, before: npt.NDArray[np.int64], after: npt.NDArray[np.int64]) -> Self:
+        """Of the links of each node; those without any, before or after, are left out."""
+        linked = (before > 0) & (after > 0)
+        pairs, nodes = np.unique(np.stack([before[linked], after[linked]]), axis=1, return_counts=True)
+        return cls(before=pairs[0].tolist(), after=pairs[1].tolist(), nodes=nodes.tolist())
+
+
+@dataclass(frozen=True, kw_only=True)
 class Contents:
     """All that `write_report` puts on the page.
 
@@ -154,7 +173,7 @@ class Contents:
         evaluation: the keys of `evaluate --json`, and where known `degree_distribution` (how many nodes have
             0, 1, 2, … links), `diameter_distribution` (pairs of a diameter and how many topics have it) and
             `disconnected_topic_components` (by topic, into how many components it has fallen; the page
-            shows twenty).
+            shows twenty), and `view_distributions` where the overlay has views.
         parameters: what was asked for, in the order to show: inputs, command, relation, algorithm, options,
             seed, engine, master, versions. Values may be mappings and lists.
         seconds: what each stage took, in order.
@@ -164,6 +183,7 @@ class Contents:
         drawing: what to draw; None leaves it out.
         facts: what the algorithm counted; shown by key and value.
         spending: where the money goes; None where links cost nothing.
+        sharing: what gossip changed; None where the overlay has no such table.
     """
 
     title: str
@@ -176,3 +196,4 @@ class Contents:
     drawing: Drawing | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
     spending: Spending | None = None
+    sharing: Sharing | None = None

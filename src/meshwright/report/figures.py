@@ -155,12 +155,16 @@ def _thinned(values: Sequence[int], counts: Sequence[int]) -> npt.NDArray[np.flo
     """One of all points that would be drawn within a unit and a half of each other, or more if still many."""
     points = np.array([values, counts], np.float64)
     spans = np.maximum(np.log(points.max(axis=1)), 1)
-    places = np.log(points) / spans[:, None] * np.array([[200], [130]])
+    return points[:, _apart(np.log(points) / spans[:, None] * np.array([[200], [130]]))]
+
+
+def _apart(places: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
+    """Which points to draw of those at `places` (2, n), such that there are not too many."""
     for side in 1.5 ** np.arange(20):
         chosen = np.sort(np.unique(np.round(places / side), axis=1, return_index=True)[1])
         if len(chosen) <= _MOST_POINTS:
             break
-    return points[:, chosen]
+    return chosen
 
 
 def _power_law(
@@ -209,10 +213,25 @@ def lines(
         for (name, x, y), (colour, dashes) in zip(series, _LINES, strict=False):
             axes.plot(*_fewer(x, y), dashes, color=colour, linewidth=1.6, drawstyle="steps-post", label=name)
         axes.set(xlabel=words[0], ylabel=words[1], xscale="log" if log_x else "linear")
-        whole = all((y == np.round(y)).all() for _, _, y in series)
-        _name_ticks(axes, x=True, y=True, whole=whole)
+        _name_ticks(axes, x=True, whole=all((x == np.round(x)).all() for _, x, _ in series))
+        _name_ticks(axes, y=True, whole=all((y == np.round(y)).all() for _, _, y in series))
         if len(series) > 1:
             figure.legend(loc="outside upper left", ncols=len(series), frameon=False, handlelength=1.4)
+
+    return _drawn(key, label, 240, draw)
+
+
+def scatter(key: str, label: str, x: npt.NDArray[Any], y: npt.NDArray[Any], words: tuple[str, str]) -> Html:
+    """A point for each thing; where several would be drawn within a unit and a half of each other, one."""
+    places = np.stack([x / max(np.ptp(x), 1) * 200, y / max(np.ptp(y), 1) * 130])
+    chosen = _apart(places)
+
+    def draw(figure: "Figure") -> None:
+        axes = figure.subplots()
+        size = 2.5 if len(chosen) > _FEW_POINTS else 5
+        axes.plot(x[chosen], y[chosen], "o", color=_OURS, markersize=size, markeredgewidth=0, alpha=0.6)
+        axes.set(xlabel=words[0], ylabel=words[1])
+        _name_ticks(axes, x=True, y=True)
 
     return _drawn(key, label, 240, draw)
 

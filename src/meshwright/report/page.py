@@ -8,11 +8,13 @@ from string import Template
 from typing import Any
 from uuid import uuid4
 
+from meshwright.gossip.measures import Gossip
 from meshwright.model.dataset import writing
 from meshwright.report.churn import Run, churn_header, churn_sections
 from meshwright.report.contents import Contents
 from meshwright.report.distributions import correlation, distributions
 from meshwright.report.glossary import glossary
+from meshwright.report.gossip import gossip_header, gossip_sections
 from meshwright.report.making import making
 from meshwright.report.markup import Html, joined, legible, name, tag, tiles
 from meshwright.report.numbers import count, percent
@@ -20,6 +22,7 @@ from meshwright.report.overlay import overlay
 from meshwright.report.quality import data_quality
 from meshwright.report.spending import spending
 from meshwright.report.summary import broken_topics, comparison, headline
+from meshwright.report.views import views
 
 _SECTIONS = {
     "broken": "Topics that fall apart",
@@ -29,6 +32,9 @@ _SECTIONS = {
     "interests": "The interests",
     "correlation": "Correlation",
     "overlay": "The overlay",
+    "views": "Views that share links",
+    "rounds": "Rounds",
+    "topics": "Topics",
     "degrees": "Degrees",
     "repairs": "Repairs",
     "making": "How it was made",
@@ -56,6 +62,7 @@ def report_page(contents: Contents) -> str:
         "interests": distributions(contents.profile),
         "correlation": correlation(contents.profile),
         "overlay": overlay(contents.evaluation, contents.drawing),
+        "views": views(contents.evaluation.get("view_distributions"), contents.sharing),
         "making": making(contents),
         "reading": glossary(with_costs=contents.spending is not None),
     }
@@ -80,6 +87,16 @@ def write_churn_page(path: Path, title: str, runs: Sequence[Run], parameters: Ma
 def churn_page(title: str, runs: Sequence[Run], parameters: Mapping[str, Any]) -> str:
     """What churn did to an overlay, as HTML in the style of the report; the first run is what it is about."""
     return _page(title, churn_header(title, runs), churn_sections(runs, parameters))
+
+
+def write_gossip_page(path: Path, title: str, found: Gossip, parameters: Mapping[str, Any]) -> None:
+    """Write the page of a run of gossip to `path`, in place of what is there."""
+    _write(path, gossip_page(title, found, parameters))
+
+
+def gossip_page(title: str, found: Gossip, parameters: Mapping[str, Any]) -> str:
+    """A run of gossip as HTML in the style of the report."""
+    return _page(title, gossip_header(title, found), gossip_sections(found, parameters))
 
 
 def _profile_header(profile: Mapping[str, Any], title: str) -> Html:
