@@ -4,6 +4,7 @@
     python -m benchmarks.stan universes DIR… [--out docs/images]
     python -m benchmarks.stan events
     python -m benchmarks.stan scale [--nodes 250000] [--topics 10000] [--subscriptions 12] [--growth]
+    python -m benchmarks.stan command [DIR] [--nodes 250000] [--topics 10000] [--subscriptions 12]
 
 `grid`: Fig. 6 of [5]: 100 nodes, 16 topics, 8 rounds, five runs in the simulator and in lock step.
 `limit`: PVS after 8, 16 and 32 rounds, beside the omniscient choice; with learning and slowing too.
@@ -11,12 +12,18 @@
 `universes`: Fig. 7 to 9 on datasets, such as benchmarks.stan_universes makes; a line for each.
 `events`: physical messages of an event on several topics, together and apart, and whom it reaches under loss.
 `scale`: a large universe by zipf (alpha 1), 8 rounds; wall and processor seconds of each stage, peak memory.
+`command`: all of `meshwright gossip` on such a universe, or on a dataset: reading, rounds, measures with
+    diameters and without, and writing the overlay; wall and processor seconds and peak memory of each.
 """
 
 import argparse
+import os
 import resource
+import subprocess
+import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
 from typing import Any
 
@@ -24,7 +31,8 @@ import numpy as np
 
 import meshwright as mw
 from meshwright.evaluate.views import count_links
-from meshwright.gossip.measures import Gossip, improvements
+from meshwright.gossip.by_node import improvements
+from meshwright.gossip.measures import Gossip
 from meshwright.gossip.rounds import draw_views, run_rounds
 from meshwright.gossip.spreading import draw_publishings, spread
 
@@ -249,12 +257,41 @@ def scale(nodes: int, topics: int, subscriptions: int) -> None:
     )
 
 
+_COMMANDS: Mapping[str, Sequence[str]] = {
+    "without diameters": ("--no-diameters",),
+    "with diameters": (),
+    "with diameters, overlay written": ("--out", "overlay"),
+}
+
+
+def command(folders: Sequence[Path], nodes: int, topics: int, subscriptions: int) -> None:
+    """`meshwright gossip` as a process of its own."""
+    with TemporaryDirectory(prefix="meshwright-") as place:
+        folder = folders[0].absolute() if folders else Path(place) / "workload"
+        if not folders:
+            mw.workloads.zipf(nodes, topics, subscriptions=subscriptions, alpha=1.0).write(folder)
+        for name, words in _COMMANDS.items():
+            call = [sys.executable, "-m", "meshwright", "gossip", str(folder), "--json", *words]
+            began = perf_counter()
+            with subprocess.Popen(call, cwd=place, stdout=subprocess.DEVNULL) as process:
+                _, code, used = os.wait4(process.pid, 0)
+                process.returncode = os.waitstatus_to_exitcode(code)
+            if process.returncode:
+                raise SystemExit(process.returncode)
+            print(
+                f"{name:<32} {perf_counter() - began:7.1f} s, {used.ru_utime + used.ru_stime:6.1f} of the "
+                f"processors, peak {used.ru_maxrss / 2**20:.2f} GiB",
+                flush=True,
+            )
+
+
 def main() -> None:
     """Run one of them."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("what", choices=("grid", "limit", "trouble", "universes", "events", "scale"))
+    figures = {"grid": grid, "limit": limit, "trouble": trouble}
+    parser.add_argument("what", choices=(*figures, "universes", "events", "scale", "command"))
     parser.add_argument("folders", nargs="*", type=Path)
     parser.add_argument("--out", type=Path, help="the folder to draw in")
     parser.add_argument("--nodes", type=int, default=250_000)
@@ -266,11 +303,13 @@ def main() -> None:
         universes(options.folders, options.out)
     elif options.what == "events":
         events()
+    elif options.what == "command":
+        command(options.folders, options.nodes, options.topics, options.subscriptions)
     elif options.what == "scale":
         for part in (16, 4, 1) if options.growth else (1,):
             scale(options.nodes // part, options.topics // part, options.subscriptions)
     else:
-        {"grid": grid, "limit": limit, "trouble": trouble}[options.what](options.out)
+        figures[options.what](options.out)
 
 
 if __name__ == "__main__":

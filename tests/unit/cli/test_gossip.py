@@ -27,6 +27,7 @@ def test_gossip_prints_what_the_library_measures(run, workload, engine):
         "initial_clustering_coefficient clustering_coefficient initial_diameter diameter"
     )
     assert set(promised.split()) < expected.keys()
+    assert expected["distributions"]["physical_view_size"]["mean"] == expected["final_physical_view_size"]
 
 
 def test_gossip_runs_on_sockets_and_prints_the_same_measures_and_what_sockets_took(run, workload):
@@ -50,6 +51,14 @@ def test_gossip_prints_a_table_for_people(run, workload):
     code, out, _ = run("gossip", workload, "--links", "omniscient", "--no-diameters")
     assert code == 0
     assert "final physical view size" in out
+    rows = {line.split("  ")[0].strip(): line.split() for line in out.splitlines()}
+    assert rows["of a node"][3:] == ["mean", "25%", "50%", "75%", "90%", "99%", "most"]
+    found = mw.gossip(
+        mw.Interests.read(workload), mw.StanOptions(links="omniscient"), diameters=False
+    ).distributions()["improvement_percent"]
+    assert [float(word) for word in rows["improvement percent"][2:4]] == [
+        pytest.approx(found[key], abs=0.05) for key in ("mean", "p25")
+    ]
 
 
 def test_gossip_writes_an_overlay_with_views(run, workload, tmp_path):
@@ -59,6 +68,8 @@ def test_gossip_writes_an_overlay_with_views(run, workload, tmp_path):
     built = mw.build(mw.Interests.read(workload), "stan", seed=3, rounds=2)
     assert mw.Views.of(overlay).by_node() == mw.Views.of(built).by_node()
     assert overlay.facts["final_physical_view_size"] == json.loads(out)["final_physical_view_size"]
+    assert "histogram" not in overlay.facts["distributions"]["in_views"]
+    assert overlay.tables["views_by_node"].equals(built.tables["views_by_node"])
     code, _, err = run("gossip", workload, "--out", tmp_path / "o")
     assert code == 2
     assert "--force" in err or "force" in err
@@ -72,6 +83,29 @@ def test_gossip_writes_an_overlay_with_views(run, workload, tmp_path):
         (("--loss", 2), "loss is 2.0; give a fraction from 0 to 1"),
         (("--membership", "x"), "membership is 'x'; choose one of random, scamp"),
         (("--rounds", -1), "rounds is -1; give a whole number from 0 on"),
+        (("--ttl", 10**12), "ttl is 1000000000000; give a whole number from 0 to 1,000,000"),
+        (("--live", "--engine", "simulator"), "--engine is not for --live, which is an engine itself"),
+        (("--live", "--engine", "rounds"), "--engine is not for --live"),
+        (("--round-seconds", 2), "--round-seconds is for nodes that run with --live"),
+        (("--processes", 2), "--processes is for nodes that run with --live"),
+        (("--port", 9000), "--port is for nodes that run with --live"),
+        (
+            ("--live", "--round-seconds", 0),
+            "a round of 0.0 seconds can't be (--round-seconds); give a number",
+        ),
+        (("--live", "--processes", 100_000), "processes is 100000; give a whole number from 1 to"),
+        (("--live", "--delay", 0.1), "--delay is for --engine simulator, since lock step has no time"),
+        (("--delay", 0.1), "--delay is for --engine simulator"),
+        (("--links", "random", "--rounds", 3), "--rounds is for --links walks, since others send none"),
+        (("--links", "omniscient", "--learn"), "--learn is for --links walks"),
+        (("--links", "random", "--engine", "simulator"), "links are 'random', which take no messages"),
+        (
+            ("--connected", 0.9, "--view-size", 4),
+            "--connected sets the size of views, and so does --view-size",
+        ),
+        (("--membership", "scamp", "--view-size", 4), "--view-size is for --membership random"),
+        (("--copies", 2), "--copies is for --membership scamp, --churn or --keep-alive"),
+        (("--engine", "simulator", "--patience", 2), "--patience is for --churn or --keep-alive"),
     ],
 )
 def test_what_can_not_be_is_refused_in_one_line(run, workload, words, message):
@@ -79,6 +113,28 @@ def test_what_can_not_be_is_refused_in_one_line(run, workload, words, message):
     assert (code, out) == (2, "")
     assert message in err
     assert err.count("\n") == 1
+
+
+def test_options_that_were_not_given_are_no_obstacle(run, workload):
+    words = ("--engine", "simulator", "--rounds", 1, "--no-diameters", "--json")
+    trouble = ("--membership", "scamp", "--copies", 2, "--delay", 0.02, "--keep-alive", "--patience", 3)
+    assert run("gossip", workload, *words, *trouble)[0] == 0
+    assert run("gossip", workload, "--links", "random", "--view-size", 3, "--no-diameters", "--json")[0] == 0
+
+
+def test_a_walk_may_be_longer_than_its_topic_is_large(run, workload):
+    code, out, _ = run("gossip", workload, "--ttl", 1_000, "--rounds", 1, "--no-diameters", "--json")
+    assert code == 0
+    everybody = mw.gossip(mw.Interests.read(workload), mw.StanOptions(links="omniscient"), diameters=False)
+    assert json.loads(out)["final_physical_view_size"] == everybody.final_physical_view_size
+
+
+def test_gossip_writes_a_page_with_pictures(run, workload, tmp_path):
+    page = tmp_path / "gossip.html"
+    assert run("gossip", workload, "--rounds", 2, "--no-diameters", "--report", page, "--json")[0] == 0
+    text = page.read_text("utf-8")
+    assert "Views that share links" in text
+    assert text.count("<svg") == 4
 
 
 def test_gossip_explains_itself(run):
