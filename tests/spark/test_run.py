@@ -70,6 +70,17 @@ def test_a_run_gives_the_overlay_of_the_library_and_a_report(finished):
     assert names == {"interests", "profile", "overlay", "rejected", "report.html", "manifest.json"}
 
 
+def test_the_report_of_an_overlay_with_views_shows_what_sharing_did(spark, table, tmp_path):
+    options = replace(OPTIONS, algorithm="stan", settings={"rounds": 2})
+    manifest = run(spark, [str(table)], tmp_path / "out", options, spark_only=True)
+    overlay = mw.Overlay.read(tmp_path / "out" / "overlay")
+    evaluation = json.loads(json.dumps(mw.evaluate(overlay).distributions()))["view_distributions"]
+    assert manifest["facts"]["evaluation"]["view_distributions"] == evaluation
+    text = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert "What sharing did" in text
+    assert f"On average a node has {decimal(evaluation['physical_view_size']['mean'])} physical links" in text
+
+
 def cost_files(folder, form):
     """Costs of the table's nodes on three sites, of which one has no coordinates, or by their distance."""
     nodes = [f"n{at:02}" for at in range(60)]
