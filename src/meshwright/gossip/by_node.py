@@ -14,7 +14,7 @@ TABLE = "views_by_node"
 """The table of an overlay that says how the views of its nodes became what they are."""
 
 
-class Sharing(NamedTuple):
+class BeforeAfter(NamedTuple):
     """The views of all nodes before a run and after it, and their link counts."""
 
     views: tuple[Views, Views]
@@ -34,7 +34,7 @@ def present(before: Views, now: Views) -> Flags:
     return found
 
 
-def view_table(run: Sharing) -> pa.Table:
+def view_table(run: BeforeAfter) -> pa.Table:
     """A row for each node: its topics, LVS, PVS and in how many views it is, before and after.
 
     `improvement` is the share of its physical links that it was freed of, negative where it got more; null
@@ -60,7 +60,7 @@ def view_table(run: Sharing) -> pa.Table:
     )
 
 
-def distributions(run: Sharing) -> dict[str, dict[str, Any]]:
+def distributions(run: BeforeAfter) -> dict[str, dict[str, Any]]:
     """Of LVS, PVS and in-views over the nodes that are there, before (`initial_…`) and after.
 
     And of `improvement_percent`, over those with links before and after, by whole percents rounded down.

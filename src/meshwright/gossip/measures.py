@@ -8,7 +8,7 @@ import numpy as np
 import pyarrow as pa
 
 from meshwright.evaluate.views import Fitness, LinkCounts, count_links, measure_fitness
-from meshwright.gossip.by_node import Sharing, distributions, improvements, present, view_table
+from meshwright.gossip.by_node import BeforeAfter, distributions, improvements, present, view_table
 from meshwright.gossip.traffic import Traffic
 from meshwright.kernels.arrays import Flags, Offsets
 from meshwright.model.views import Views
@@ -107,7 +107,7 @@ class Gossip:
 
     def distributions(self) -> dict[str, dict[str, Any]]:
         """How LVS, PVS, in-views and improvement are spread over the nodes: `by_node.distributions`."""
-        return distributions(self._sharing())
+        return distributions(self._before_after())
 
     def view_distributions(self) -> dict[str, dict[str, Any]]:
         """Of the views at the end, as `evaluate` has them of the overlay."""
@@ -115,10 +115,10 @@ class Gossip:
 
     def view_table(self) -> pa.Table:
         """A row for each node, before and after: `by_node.view_table`."""
-        return view_table(self._sharing())
+        return view_table(self._before_after())
 
-    def _sharing(self) -> Sharing:
-        return Sharing((self.before, self.after), self.counts)
+    def _before_after(self) -> BeforeAfter:
+        return BeforeAfter((self.before, self.after), self.counts)
 
 
 class Course:

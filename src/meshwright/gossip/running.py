@@ -10,7 +10,7 @@ from meshwright.errors import InputError, OptionError
 from meshwright.evaluate.distributions import summary
 from meshwright.evaluate.views import count_links
 from meshwright.gossip.by_node import TABLE as BY_NODE
-from meshwright.gossip.by_node import Sharing, view_table
+from meshwright.gossip.by_node import BeforeAfter, view_table
 from meshwright.gossip.measures import Course, Gossip, measured
 from meshwright.gossip.options import SimulationOptions, StanOptions
 from meshwright.gossip.rounds import Watch, draw_views, omniscient_views, run_rounds
@@ -108,7 +108,7 @@ def stan(
         after, traffic = run_rounds(before, options, seed, None, progress)
     else:
         after, traffic = _without_walks(before, options, seed, None, progress), Traffic()
-    run = Sharing((before, after), (count_links(before, progress), count_links(after, progress)))
+    run = BeforeAfter((before, after), (count_links(before, progress), count_links(after, progress)))
     facts = {"logical_links": len(after.slots), "walk_messages": traffic.messages, "walk_ids": traffic.ids}
     return Built(edges=after.edges(), facts=facts, tables=_tables(after, view_table(run)))
 
