@@ -259,7 +259,6 @@ def scale(nodes: int, topics: int, subscriptions: int) -> None:
 
 _COMMANDS: Mapping[str, Sequence[str]] = {
     "without diameters": ("--no-diameters",),
-    "with diameters": (),
     "with diameters, overlay written": ("--out", "overlay"),
 }
 
