@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from meshwright.gossip.local_views import LocalViews
-from meshwright.gossip.messages import NONE, Join
+from meshwright.gossip.messages import NONE, Return
 from meshwright.gossip.options import SimulationOptions, StanOptions
 from meshwright.gossip.peer import Peer, Settings, make_peers
 from meshwright.gossip.rounds import Watch
@@ -141,7 +141,7 @@ class _Crowd:
     def _return(self, node: Node) -> None:
         start, end = self._interests.indptr[node : node + 2]
         topics = self._interests.topic_ids[start:end].tolist()
-        joins = [Join(topic, self._contact(topic, node)) for topic in topics]
+        joins = [Return(topic, self._contact(topic, node)) for topic in topics]
         self._carrier.add(node, Peer(LocalViews(node, self._weights, {}), self._settings, joins))
 
     def _contact(self, topic: int, node: Node) -> Node:

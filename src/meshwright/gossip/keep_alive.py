@@ -16,10 +16,10 @@ _LOST_FOR = 32
 class KeepAlive(Protocol[Message]):
     """Keep-alive messages on one node ([5], 2.4, names them as what physical links cost).
 
-    Guarantee: a peer that is gone is out of all views after `patience` + 1 periods, and one that has left a
-    topic is out of that view after an answer. A peer that is there is lost only if all questions of
-    `patience` periods, or the answers to them, and whatever else it says, are lost; it may come back when it
-    is heard of again.
+    Guarantee: a peer that is gone is out of all views after `patience` + 1 periods, or, where a view has
+    nobody else, once it has; one that has left a topic is out of that view after an answer. A peer that is
+    there is lost only if all questions of `patience` periods, or the answers to them, and whatever else it
+    says, are lost; it may come back when it is heard of again. Who asks is taken into a vacant place.
 
     Args:
         views: of this node.
@@ -58,13 +58,14 @@ class KeepAlive(Protocol[Message]):
         self._views.lost.pop(sender, None)
 
     def receive(self, message: Message, sender: Node | None, moment: Moment) -> Iterable[Action[Message]]:
-        """Answer a question; learn from an answer who has left a topic."""
+        """Answer a question, and fill vacant places with who asks; learn from an answer who left a topic."""
         if sender is None:
             return []
         match message:
             case Ping(topics):
                 for topic in topics:
                     self._views.note_holder(topic, sender, moment.now)
+                    self._views.fill(topic, sender)
                 return [Send(sender, Pong(tuple(topic for topic in topics if topic not in self._views)))]
             case Pong(left):
                 for topic in left:

@@ -9,15 +9,15 @@ from meshwright.net import Node
 class LocalViews:
     """The views of one node by topic: lists of others, which the protocols of that node share.
 
-    A view has a *size*, which membership decides and link management keeps. It holds fewer only while a peer
-    that was lost has not been replaced.
+    A view has a number of *places*, which membership decides and link management keeps. It holds fewer peers
+    only while one that was lost has not been replaced.
     """
 
     def __init__(self, node: Node, weights: Weights, views: Mapping[int, Sequence[Node]]) -> None:
         self.node = node
         self._weights = weights
         self._views = {topic: list(view) for topic, view in views.items()}
-        self._sizes = {topic: len(view) for topic, view in views.items()}
+        self._places = {topic: len(view) for topic, view in views.items()}
         self.lost: dict[Node, float] = {}
         """Peers that are gone, and until when hearsay does not bring them back."""
         self.holders: dict[int, dict[Node, float]] = {}
@@ -35,6 +35,10 @@ class LocalViews:
         """The view of a topic; empty where the node does not subscribe to it."""
         return self._views.get(topic, ())
 
+    def places(self, topic: int) -> int:
+        """How many peers the view of a topic has room for."""
+        return self._places.get(topic, 0)
+
     def links(self) -> dict[Node, tuple[int, ...]]:
         """The physical links: each peer once, with the topics whose views share the link."""
         shared: dict[Node, list[int]] = {}
@@ -46,12 +50,12 @@ class LocalViews:
     def subscribe(self, topic: int) -> None:
         """Begin with an empty view of a topic."""
         self._views.setdefault(topic, [])
-        self._sizes.setdefault(topic, 0)
+        self._places.setdefault(topic, 0)
 
     def unsubscribe(self, topic: int) -> None:
         """Forget a topic."""
         self._views.pop(topic, None)
-        self._sizes.pop(topic, None)
+        self._places.pop(topic, None)
         self.holders.pop(topic, None)
 
     def is_legal(self, topic: int, peer: Node) -> bool:
@@ -62,20 +66,40 @@ class LocalViews:
     def add(self, topic: int, peer: Node) -> None:
         """Take a peer in: into a vacant place, or the view grows."""
         if self.is_legal(topic, peer):
-            self._views[topic].append(peer)
-            self._sizes[topic] = max(self._sizes[topic], len(self._views[topic]))
+            self._views[topic] = [*self._there(topic), peer]
+            self.make_room(topic, len(self._views[topic]))
+
+    def make_room(self, topic: int, places: int) -> None:
+        """Let the view of a topic have so many places at least, but never more than there are others."""
+        if topic in self._views:
+            self._places[topic] = max(self._places[topic], min(places, len(self._weights) - 1))
+
+    def fill(self, topic: int, peer: Node) -> None:
+        """Take a peer into a vacant place, if there is one."""
+        if len(self._there(topic)) < self.places(topic):
+            self.add(topic, peer)
+
+    def exchange(self, topic: int, peer: Node) -> None:
+        """Take a peer into a vacant place, or into that of the heaviest other."""
+        if self.places(topic) and self.is_legal(topic, peer):
+            stay = self._weights.lightest(self.node, self._there(topic), self._places[topic] - 1)
+            self._views[topic] = [*stay, peer]
 
     def remove(self, topic: int, peer: Node) -> None:
         """Take a peer out, and its place with it."""
         if peer in self.view(topic):
             self.vacate(topic, peer)
-            self._sizes[topic] -= 1
+            self._places[topic] -= 1
 
     def lose(self, peer: Node, until: float) -> None:
-        """A peer is gone: its places are vacant, and it is not taken back by hearsay before `until`."""
+        """A peer is gone: its places are vacant, and it is not taken back by hearsay before `until`.
+
+        Where it is the only one of a view it stays until another comes: there is nobody else to turn to.
+        """
         self.lost[peer] = until
-        for topic in self._views:
-            self.vacate(topic, peer)
+        for topic, view in self._views.items():
+            if len(view) > 1:
+                self.vacate(topic, peer)
 
     def vacate(self, topic: int, peer: Node) -> None:
         """Take a peer out, and leave its place vacant."""
@@ -87,6 +111,11 @@ class LocalViews:
         if topic in self._views:
             self.holders.setdefault(topic, {})[peer] = now
 
+    def forget_holders(self, since: float) -> None:
+        """Take those that have not said so for long not to have this node in a view any more."""
+        for topic, holders in self.holders.items():
+            self.holders[topic] = {peer: heard for peer, heard in holders.items() if heard >= since}
+
     def choose(self, topic: int, candidates: Iterable[Node]) -> bool:
         """Keep the lightest of the view and the candidates, at the same size; whether anything changed.
 
@@ -96,6 +125,11 @@ class LocalViews:
             return False
         before = self._views[topic]
         new = {peer for peer in candidates if peer not in self.lost and self.is_legal(topic, peer)}
-        after = self._weights.lightest(self.node, [*before, *sorted(new)], self._sizes[topic])
+        known = [*self._there(topic), *sorted(new)]
+        after = self._weights.lightest(self.node, known, self._places[topic]) if known else before
         self._views[topic] = after
         return set(after) != set(before)
+
+    def _there(self, topic: int) -> list[Node]:
+        """The view without a last peer that is lost."""
+        return [peer for peer in self.view(topic) if peer not in self.lost]

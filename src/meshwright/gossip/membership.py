@@ -1,21 +1,20 @@
 """Scamp: who is in whose view, while nodes come to a topic and leave it."""
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable, Sequence
 
 from meshwright.gossip.local_views import LocalViews
 from meshwright.gossip.messages import NONE, Forward, Join, Kept, Leave, Message, Replace, Subscribe
 from meshwright.gossip.stan import random_node
-from meshwright.net import Action, Moment, Node, Protocol, Send, Wake
-
-LOOK = "look"
-"""The timer of the look for isolation."""
+from meshwright.net import Action, Moment, Node, Protocol, Send
 
 MOST_FORWARDS = 1_000
 """After so many hops a subscription is dropped. A node keeps one of about every view size + 1 that it gets,
 so hardly any goes so far, except where all who could keep it do so already."""
 
-_SILENCE = 8
-"""Periods without a word from anybody who has this node in a view, after which it subscribes again."""
+
+def keeps(view: Sequence[Node], moment: Moment) -> bool:
+    """Whether to keep a subscription: with probability 1 / (1 + view size)."""
+    return bool(moment.random.random() < 1 / (1 + len(view)))
 
 
 class Scamp(Protocol[Message]):
@@ -30,40 +29,19 @@ class Scamp(Protocol[Message]):
       passes it on to a random peer otherwise.
     - Who leaves tells those that have it in their view to put one of its own peers there instead, and
       copies + 1 of them nobody.
-    - Who hears for long from nobody that has it in a view subscribes again, through a random peer.
 
     Args:
         views: of this node.
         copies: c; how many failed links views stand is in proportion to it.
-        period: the time between looks for isolation; 0 never looks, where nobody sends keep-alive messages.
 
     Source: Ganesh, Kermarrec, Massoulié: Scamp, NGC 2001, which [5] names as its overlay management. There a
     node drops a subscription that it sees for the tenth time; here one that has made too many hops is
     dropped, which needs no memory. Who has a node in its view is known from keep-alive messages, since StaN
-    exchanges links without a word to either end. Leases are left out: keep-alive messages find who is gone.
+    exchanges links without a word to either end. Crashes and lost subscriptions are left to `Leases`.
     """
 
-    def __init__(self, views: LocalViews, *, copies: int, period: float) -> None:
-        self._views = views
-        self._copies, self._period = copies, period
-
-    def start(self, moment: Moment) -> Iterable[Action[Message]]:
-        """Ask to look for isolation, once there was time to hear of somebody."""
-        del moment
-        return [Wake(_SILENCE * self._period, LOOK)] if self._period else []
-
-    def wake(self, timer: Hashable, moment: Moment) -> Iterable[Action[Message]]:
-        """Subscribe again to topics in which nobody seems to have this node in its view."""
-        since = moment.now - _SILENCE * self._period
-        again: list[Action[Message]] = []
-        for topic in self._views.topics:
-            holders = self._views.holders.setdefault(topic, {})
-            for peer in [peer for peer, heard in holders.items() if heard < since]:
-                del holders[peer]
-            view = self._views.view(topic)
-            if view and not holders:
-                again.append(Send(random_node(view, moment.random), Subscribe(topic)))
-        return [*again, Wake(_SILENCE * self._period, timer)]
+    def __init__(self, views: LocalViews, *, copies: int) -> None:
+        self._views, self._copies = views, copies
 
     def receive(self, message: Message, sender: Node | None, moment: Moment) -> Iterable[Action[Message]]:
         """Do as the application says; keep subscriptions or pass them on; let go who leaves."""
@@ -76,8 +54,6 @@ class Scamp(Protocol[Message]):
                 return self._introduce(topic, sender, moment)
             case Forward(topic, node, hops):
                 return self._keep_or_pass_on(topic, node, hops, moment)
-            case Kept(topic) if sender is not None:
-                self._views.note_holder(topic, sender, moment.now)
             case Replace(topic, by) if sender is not None and sender in self._views.view(topic):
                 return self._replace(topic, sender, by)
         return []
@@ -98,8 +74,7 @@ class Scamp(Protocol[Message]):
 
     def _keep_or_pass_on(self, topic: int, node: Node, hops: int, moment: Moment) -> list[Action[Message]]:
         view = self._views.view(topic)
-        keeps = moment.random.random() < 1 / (1 + len(view))
-        if keeps and self._views.is_legal(topic, node):
+        if keeps(view, moment) and self._views.is_legal(topic, node):
             return self._keep(topic, node)
         if not view or hops >= MOST_FORWARDS:
             return []

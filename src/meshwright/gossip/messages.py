@@ -2,7 +2,7 @@
 
 Nodes and topics go by their ids. A node may send to itself: the walk of a node may end where it began, and
 whoever carries messages hands it over like any other. What the application asks of its own node comes with no
-sender: `Join`, `Leave` and, with no hop made, `Event`.
+sender: `Join`, `Return`, `Leave` and, with no hop made, `Event`.
 """
 
 from dataclasses import dataclass
@@ -14,6 +14,14 @@ NONE = -1
 @dataclass(frozen=True, slots=True)
 class Join:
     """From the application: subscribe to a topic through a node that is in it; NONE for the first one."""
+
+    topic: int
+    contact: int
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """From the application: be in a topic again after a crash, through a node that is in it, or NONE."""
 
     topic: int
     contact: int
@@ -43,10 +51,35 @@ class Forward:
 
 
 @dataclass(frozen=True, slots=True)
+class Renewal:
+    """A subscription of a node that was in the topic before, on its way, and how many have passed it on."""
+
+    topic: int
+    node: int
+    hops: int
+
+
+@dataclass(frozen=True, slots=True)
 class Kept:
     """To a subscriber: the sender has it in its view of the topic."""
 
     topic: int
+
+
+@dataclass(frozen=True, slots=True)
+class AskPlaces:
+    """From one who has forgotten: how many places has your view of the topic?"""
+
+    topic: int
+
+
+@dataclass(frozen=True, slots=True)
+class Places:
+    """The answer, and who is in the view."""
+
+    topic: int
+    count: int
+    nodes: tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,5 +136,19 @@ class Event:
 
 
 Message = (
-    Join | Leave | Subscribe | Forward | Kept | Replace | Ping | Pong | CollectWalk | CollectReply | Event
+    Join
+    | Return
+    | Leave
+    | Subscribe
+    | Forward
+    | Renewal
+    | Kept
+    | AskPlaces
+    | Places
+    | Replace
+    | Ping
+    | Pong
+    | CollectWalk
+    | CollectReply
+    | Event
 )

@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from meshwright.gossip import messages
 from meshwright.gossip.dissemination import Dissemination
 from meshwright.gossip.keep_alive import PING, KeepAlive
+from meshwright.gossip.leases import LOOK, Leases
 from meshwright.gossip.local_views import LocalViews
-from meshwright.gossip.membership import LOOK, Scamp
-from meshwright.gossip.messages import Join, Message
+from meshwright.gossip.membership import Scamp
+from meshwright.gossip.messages import Join, Message, Return
 from meshwright.gossip.stan import WALK, Stan
 from meshwright.gossip.weights import Weights
 from meshwright.net import Action, Moment, Node, Protocol
@@ -23,7 +24,7 @@ class Settings:
         ttl, learn, slowest, stagger: as `Stan` takes them.
         walks: whether walks go out at all.
         copies: as `Scamp` takes it.
-        patience: as `KeepAlive` takes it; 0 sends no keep-alive messages.
+        patience: as `KeepAlive` takes it; 0 sends no keep-alive messages, and looks after no lease.
     """
 
     period: float = 1.0
@@ -37,20 +38,20 @@ class Settings:
 
 
 class Peer(Protocol[Message]):
-    """A node: membership, keep-alive messages, link management and dissemination.
+    """A node: membership, keep-alive messages, leases, link management and dissemination.
 
     Args:
         views: what the node begins with.
         settings: of the protocols.
-        joins: what it subscribes to when it starts.
+        joins: what it subscribes to when it starts, or again.
     """
 
-    def __init__(self, views: LocalViews, settings: Settings, joins: Sequence[Join] = ()) -> None:
+    def __init__(self, views: LocalViews, settings: Settings, joins: Sequence[Join | Return] = ()) -> None:
         self.views = views
         self.dissemination = Dissemination(views)
         self._joins = joins
         alive = KeepAlive(views, period=settings.period, patience=settings.patience)
-        scamp = Scamp(views, copies=settings.copies, period=settings.period if settings.patience else 0.0)
+        leases = Leases(views, period=settings.period)
         stan = Stan(
             views,
             ttl=settings.ttl,
@@ -59,12 +60,17 @@ class Peer(Protocol[Message]):
             slowest=settings.slowest,
             stagger=settings.stagger,
         )
-        self._alive, self._scamp = alive, scamp
-        self._parts = [scamp, *([alive] if settings.patience else []), *([stan] if settings.walks else [])]
-        self._by_timer: Mapping[Hashable, Protocol[Message]] = {WALK: stan, PING: alive, LOOK: scamp}
+        self._alive, self._scamp = alive, Scamp(views, copies=settings.copies)
+        self._parts = [*([leases, alive] if settings.patience else []), *([stan] if settings.walks else [])]
+        self._by_timer: Mapping[Hashable, Protocol[Message]] = {WALK: stan, PING: alive, LOOK: leases}
         self._by_message: Mapping[type, Protocol[Message]] = {
             messages.Ping: alive,
             messages.Pong: alive,
+            messages.Return: leases,
+            messages.AskPlaces: leases,
+            messages.Places: leases,
+            messages.Renewal: leases,
+            messages.Kept: leases,
             messages.CollectWalk: stan,
             messages.CollectReply: stan,
             messages.Event: self.dissemination,
@@ -72,7 +78,7 @@ class Peer(Protocol[Message]):
 
     def start(self, moment: Moment) -> Iterable[Action[Message]]:
         """Start all protocols, and join."""
-        joined = [action for join in self._joins for action in self._scamp.receive(join, None, moment)]
+        joined = [action for join in self._joins for action in self.receive(join, None, moment)]
         return [*joined, *(action for part in self._parts for action in part.start(moment))]
 
     def receive(self, message: Message, sender: Node | None, moment: Moment) -> Iterable[Action[Message]]:

@@ -6,8 +6,9 @@ import pytest
 import meshwright as mw
 from meshwright.gossip.dissemination import Dissemination
 from meshwright.gossip.keep_alive import PING, KeepAlive
+from meshwright.gossip.leases import LOOK, Leases
 from meshwright.gossip.local_views import LocalViews
-from meshwright.gossip.membership import LOOK, MOST_FORWARDS, Scamp
+from meshwright.gossip.membership import MOST_FORWARDS, Scamp
 from meshwright.gossip.messages import (
     NONE,
     CollectReply,
@@ -25,50 +26,13 @@ from meshwright.gossip.messages import (
 from meshwright.gossip.peer import Peer, Settings
 from meshwright.gossip.stan import WALK, Stan
 from meshwright.gossip.weights import Weights, node_keys
-from meshwright.net import Deliver, Moment, Send, Wake
-
-
-class Rigged:
-    """Random numbers that are known beforehand."""
-
-    def __init__(self, integer=0, fraction=0.0):
-        self.integer, self.fraction = integer, fraction
-
-    def integers(self, count):
-        return self.integer % count
-
-    def random(self):
-        return self.fraction
-
-
-class Table(Weights):
-    """Weights that are known beforehand: by node, the others from light to heavy."""
-
-    def __init__(self, orders):
-        self.orders = orders
-
-    def __len__(self):
-        return 100
-
-    def lightest(self, node, others, count):
-        return sorted(others, key=self.orders[node].index)[:count]
-
-
-def at(now=0.0, **rigged):
-    return Moment(now, Rigged(**rigged))
-
-
-def rising(node=0):
-    return Table({node: list(range(100))})
+from meshwright.net import Deliver, Wake
+from tests.unit.gossip.rigged import Table, at, rising, sent
 
 
 def stan(views, **options):
     defaults = {"ttl": 2, "period": 1.0, "learn": False, "slowest": 1, "stagger": False}
     return Stan(views, **defaults | options)
-
-
-def sent(actions):
-    return [(action.to, action.message) for action in actions if isinstance(action, Send)]
 
 
 def test_figure_2_maps_four_logical_links_to_two_physical_ones():
@@ -190,8 +154,8 @@ def test_nobody_publishes_on_topics_of_others(topics):
         Dissemination(LocalViews(0, rising(), {0: [1]})).publish(1, topics)
 
 
-def scamp(views, copies=1, period=0.0):
-    return Scamp(views, copies=copies, period=period)
+def scamp(views, copies=1):
+    return Scamp(views, copies=copies)
 
 
 def test_a_newcomer_knows_its_contact_and_tells_it():
@@ -234,7 +198,7 @@ def test_who_leaves_puts_its_peers_in_its_place_but_for_copies_plus_one():
     views = LocalViews(0, rising(), {3: [1, 2], 4: [1]})
     protocol = scamp(views, copies=1)
     for holder in (5, 6, 7, 8, 9):
-        protocol.receive(Kept(3), holder, at())
+        Leases(views, period=1.0).receive(Kept(3), holder, at())
     told = sent(protocol.receive(Leave(3), None, at()))
     places = {5: 1, 6: 2, 7: 1, 8: NONE, 9: NONE}
     assert told == [(holder, Replace(3, by)) for holder, by in places.items()]
@@ -252,15 +216,6 @@ def test_a_place_is_taken_by_another_or_goes():
         assert fresh.view(3) == [7]
     assert not protocol.receive(Replace(3, 8), 55, at())
     assert views.view(3) == [2, 7]
-
-
-def test_who_hears_from_nobody_for_long_subscribes_again():
-    views = LocalViews(0, rising(), {3: [1], 4: [2]})
-    protocol = scamp(views, period=1.0)
-    assert protocol.start(at()) == [Wake(8.0, LOOK)]
-    protocol.receive(Kept(3), 7, at(5.0))
-    assert sent(protocol.wake(LOOK, at(8.0))) == [(2, Subscribe(4))]
-    assert sent(protocol.wake(LOOK, at(16.0))) == [(1, Subscribe(3)), (2, Subscribe(4))]
 
 
 def test_a_shared_link_is_asked_for_once_with_all_of_its_topics():
@@ -283,14 +238,29 @@ def test_a_peer_that_never_answers_is_lost_and_its_place_is_filled_by_another():
     for now in range(3):
         protocol.hear(1)
         protocol.wake(PING, at(float(now)))
-    assert (views.view(3), views.view(4)) == ([1], [])
+    assert views.view(3) == [1]
     views.choose(3, [2, 9])
     assert views.view(3) == [1, 9]
-    views.choose(4, [2])
-    assert views.view(4) == []
     protocol.hear(2)
-    views.choose(4, [2])
-    assert views.view(4) == [2]
+    views.choose(3, [2])
+    assert views.view(3) == [1, 2]
+
+
+def test_the_last_peer_of_a_view_stays_until_another_comes():
+    protocol = KeepAlive(views := LocalViews(0, rising(), {4: [2]}), period=1.0, patience=1)
+    for now in range(4):
+        assert sent(protocol.wake(PING, at(float(now)))) == ([] if now % 2 else [(2, Ping((4,)))])
+        assert views.view(4) == [2]
+    assert not views.choose(4, [2])
+    assert sent(protocol.receive(Ping((4,)), 9, at(4.0))) == [(9, Pong(()))]
+    assert views.view(4) == [9]
+
+
+def test_who_asks_fills_a_vacant_place_and_no_other():
+    views = LocalViews(0, rising(), {3: [1, 2], 4: [1, 2]})
+    views.vacate(3, 2)
+    KeepAlive(views, period=1.0, patience=2).receive(Ping((3, 4, 5)), 9, at())
+    assert [views.view(topic) for topic in (3, 4, 5)] == [[1, 9], [1, 2], ()]
 
 
 def test_a_lost_peer_is_forgotten_in_the_end():
