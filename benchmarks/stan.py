@@ -1,15 +1,18 @@
 """StaN: the paper's first figure, how near rounds come to the limit, what goes wrong, events, and scale.
 
-    python -m benchmarks.stan grid | limit | trouble [--out docs/images]
+    python -m benchmarks.stan grid | limit [--out docs/images]
+    python -m benchmarks.stan trouble [--rounds 32] [--out docs/images]
     python -m benchmarks.stan universes DIR… [--out docs/images]
+    python -m benchmarks.stan size DIR…
     python -m benchmarks.stan events
     python -m benchmarks.stan scale [--nodes 250000] [--topics 10000] [--subscriptions 12] [--growth]
     python -m benchmarks.stan command [DIR] [--nodes 250000] [--topics 10000] [--subscriptions 12]
 
 `grid`: Fig. 6 of [5]: 100 nodes, 16 topics, 8 rounds, five runs in the simulator and in lock step.
 `limit`: PVS after 8, 16 and 32 rounds, beside the omniscient choice; with learning and slowing too.
-`trouble`: the same under 5, 10 and 20% message loss, and under churn, in the simulator.
+`trouble`: so many rounds under 5, 10 and 20% message loss, and under churn, in the simulator.
 `universes`: Fig. 7 to 9 on datasets, such as benchmarks.stan_universes makes; a line for each.
+`size`: 8 and 32 rounds, with and without learning, beside the omniscient choice; on datasets of large topics.
 `events`: physical messages of an event on several topics, together and apart, and whom it reaches under loss.
 `scale`: a large universe by zipf (alpha 1), 8 rounds; wall and processor seconds of each stage, peak memory.
 `command`: all of `meshwright gossip` on such a universe, or on a dataset: reading, rounds, measures with
@@ -21,7 +24,7 @@ import os
 import resource
 import subprocess
 import sys
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from time import perf_counter, process_time
@@ -30,8 +33,8 @@ from typing import Any
 import numpy as np
 
 import meshwright as mw
+from benchmarks.stan_pictures import curve, draw_trouble, draw_universes, logical_curve, plots
 from meshwright.evaluate.views import count_links
-from meshwright.gossip.by_node import improvements
 from meshwright.gossip.measures import Gossip
 from meshwright.gossip.rounds import draw_views, run_rounds
 from meshwright.gossip.spreading import draw_publishings, spread
@@ -39,28 +42,6 @@ from meshwright.gossip.spreading import draw_publishings, spread
 _RUNS = 5
 _SEEDS = range(_RUNS)
 _EVENTS = 200
-
-
-def plots(columns: int) -> tuple[Any, Any, Callable[[Path], None]]:
-    """A figure with some panels, and what writes it; the same numbers give the same file."""
-    import matplotlib as mpl
-
-    mpl.use("svg")
-    mpl.rcParams["svg.hashsalt"] = "meshwright"
-    from matplotlib import pyplot as plt
-
-    figure, panels = plt.subplots(1, columns, figsize=(4.6 * columns, 3.4), layout="constrained")
-
-    def write(path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        figure.savefig(path, metadata={"Date": None})
-
-    return figure, np.atleast_1d(panels), write
-
-
-def curve(runs: Sequence[Gossip]) -> list[float]:
-    """The mean PVS after each round."""
-    return np.mean([[at.physical_view_size for at in run.by_round] for run in runs], axis=0).tolist()
 
 
 def grid(out: Path | None) -> None:
@@ -128,24 +109,30 @@ def limit(out: Path | None) -> None:
 
 _TROUBLE: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
     "none": ({}, {}),
+    "none, keep-alive": ({}, {"keep_alive": True}),
     "5% loss": ({"loss": 0.05}, {}),
     "10% loss": ({"loss": 0.1}, {}),
     "20% loss": ({"loss": 0.2}, {}),
+    "20% loss, keep-alive": ({"loss": 0.2}, {"keep_alive": True}),
     "20% loss, learning": ({"loss": 0.2, "learn": True}, {}),
-    "churn 2% a round": ({}, {"churn": 0.02}),
+    "churn 2%": ({}, {"churn": 0.02}),
     "churn 2%, learning": ({"learn": True}, {"churn": 0.02}),
+    "churn 5%": ({}, {"churn": 0.05}),
+    "churn 5%, 5% loss": ({"loss": 0.05}, {"churn": 0.05}),
     "churn 5%, 5% loss, learning": ({"learn": True, "loss": 0.05}, {"churn": 0.05}),
+    "churn 5%, 20% loss": ({"loss": 0.2}, {"churn": 0.05}),
+    "churn 5%, 20% loss, learning": ({"learn": True, "loss": 0.2}, {"churn": 0.05}),
 }
 
 
-def trouble(out: Path | None) -> None:
+def trouble(rounds: int, out: Path | None) -> None:
     """Loss and churn, on the grid of Fig. 6."""
     curves = {}
     for name, (options, conditions) in _TROUBLE.items():
         found = [
             mw.gossip(
                 mw.workloads.grid(seed=seed),
-                mw.StanOptions(rounds=32, **options),
+                mw.StanOptions(rounds=rounds, **options),
                 mw.SimulationOptions(**conditions),
                 engine="simulator",
                 diameters=False,
@@ -153,22 +140,51 @@ def trouble(out: Path | None) -> None:
             )
             for seed in _SEEDS
         ]
-        curves[name] = curve(found)
-        lvs = np.mean([run.logical_view_size for run in found])
-        print(
-            f"{name:<28} PVS after 0, 8, 16, 32 rounds "
-            f"{' '.join(f'{curves[name][at]:5.2f}' for at in (0, 8, 16, 32))}; LVS {lvs:5.2f}; "
-            f"disconnected topics {sum(run.disconnected_topics for run in found)} of {16 * _RUNS}; "
-            f"upkeep messages {np.mean([run.upkeep_messages for run in found]) / 3200:.1f} a node and round",
-            flush=True,
-        )
+        curves[name] = curve(found), logical_curve(found)
+        _tell_trouble(name, found, *curves[name])
     if out is not None:
-        _, (panel,), write = plots(1)
-        for name, sizes in curves.items():
-            panel.plot(sizes, label=name)
-        panel.set(xlabel="round", ylabel="mean PVS of the nodes there", ylim=(0, None))
-        panel.legend(frameon=False, fontsize="small")
-        write(out / "stan-trouble.svg")
+        draw_trouble(curves, out)
+
+
+def _tell_trouble(name: str, found: Sequence[Gossip], pvs: Sequence[float], lvs: Sequence[float]) -> None:
+    rounds = len(pvs) - 1
+    moments = sorted({0, 8, 16, 32, rounds} & {*range(len(pvs))})
+    node_rounds = found[0].before.interests.node_count * rounds
+    upkeep = np.mean([run.upkeep_messages for run in found]) / node_rounds
+    print(
+        f"{name:<28} PVS after {', '.join(map(str, moments))} rounds "
+        f"{' '.join(f'{pvs[at]:5.2f}' for at in moments)}; "
+        f"LVS {' '.join(f'{lvs[at]:5.2f}' for at in moments)}; "
+        f"PVS/LVS {' '.join(f'{pvs[at] / lvs[at]:.1%}' for at in moments)}; "
+        f"disconnected topics {sum(run.disconnected_topics for run in found)} of {16 * _RUNS}; "
+        f"unreached interests {sum(run.unreached_interests for run in found)}; "
+        f"upkeep messages {upkeep:.1f} a node and round",
+        flush=True,
+    )
+
+
+_SIZES: Mapping[str, Mapping[str, Any]] = {
+    "8 rounds": {},
+    "8 rounds, learning": {"learn": True},
+    "32 rounds": {"rounds": 32},
+    "32 rounds, learning": {"rounds": 32, "learn": True},
+    "omniscient": {"links": "omniscient"},
+}
+
+
+def size(folders: Iterable[Path]) -> None:
+    """How near walks come to the limit where topics are large."""
+    for folder in folders:
+        interests = mw.Interests.read(folder)
+        for name, options in _SIZES.items():
+            found = mw.gossip(interests, mw.StanOptions(**options), diameters=False)
+            print(
+                f"{folder.name}, {name:<20} PVS {found.initial_physical_view_size:.1f} to "
+                f"{found.final_physical_view_size:.1f}; over 40%: {found.strongly_improved_nodes:.1%}; "
+                f"unreached interests {found.initial_unreached_interests:,} to {found.unreached_interests:,} "
+                f"of {len(interests):,}",
+                flush=True,
+            )
 
 
 def universes(folders: Iterable[Path], out: Path | None) -> None:
@@ -195,22 +211,6 @@ def universes(folders: Iterable[Path], out: Path | None) -> None:
         )
     if out is not None and shown:
         draw_universes(shown, out)
-
-
-def draw_universes(shown: Sequence[tuple[str, Gossip]], out: Path) -> None:
-    """IPVS and FPVS of each node, as Fig. 7, and the improvement."""
-    _, panels, write = plots(2 * len(shown))
-    for at, (name, found) in enumerate(shown):
-        before, after = (counts.physical for counts in found.counts)
-        there = (before > 0) & (after > 0)
-        panels[2 * at].scatter(before[there], after[there], s=2, alpha=0.4, rasterized=True)
-        panels[2 * at].plot([0, before.max()], [0, before.max()], color="grey", linewidth=0.8)
-        panels[2 * at].set(title=name, xlabel="IPVS", ylabel="FPVS")
-        panels[2 * at + 1].scatter(
-            before[there], 100 * improvements(*found.counts), s=2, alpha=0.4, rasterized=True
-        )
-        panels[2 * at + 1].set(title=name, xlabel="IPVS", ylabel="improvement, %")
-    write(out / "stan-universes.svg")
 
 
 def events() -> None:
@@ -289,9 +289,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    figures = {"grid": grid, "limit": limit, "trouble": trouble}
-    parser.add_argument("what", choices=(*figures, "universes", "events", "scale", "command"))
+    alone = {"grid": grid, "limit": limit}
+    others = ("trouble", "universes", "size", "events", "scale", "command")
+    parser.add_argument("what", choices=(*alone, *others))
     parser.add_argument("folders", nargs="*", type=Path)
+    parser.add_argument("--rounds", type=int, default=32, help="of trouble")
     parser.add_argument("--out", type=Path, help="the folder to draw in")
     parser.add_argument("--nodes", type=int, default=250_000)
     parser.add_argument("--topics", type=int, default=10_000)
@@ -300,6 +302,10 @@ def main() -> None:
     options = parser.parse_args()
     if options.what == "universes":
         universes(options.folders, options.out)
+    elif options.what == "trouble":
+        trouble(options.rounds, options.out)
+    elif options.what == "size":
+        size(options.folders)
     elif options.what == "events":
         events()
     elif options.what == "command":
@@ -308,7 +314,7 @@ def main() -> None:
         for part in (16, 4, 1) if options.growth else (1,):
             scale(options.nodes // part, options.topics // part, options.subscriptions)
     else:
-        figures[options.what](options.out)
+        alone[options.what](options.out)
 
 
 if __name__ == "__main__":

@@ -18,7 +18,7 @@ import numpy as np
 from scipy.stats import ks_2samp
 
 import meshwright as mw
-from benchmarks.stan import curve, plots
+from benchmarks.stan_pictures import curve, plots
 from meshwright.gossip.live import LiveEngine
 from meshwright.gossip.measures import Gossip
 from meshwright.studies.stan_cases import CLOSE_GRID
