@@ -76,26 +76,26 @@ def carry_rounds(
     watch: Watch | None = None,
     progress: Progress | None = None,
 ) -> tuple[Views, Traffic]:
-    """Let all rounds pass on a carrier of `scene.peers()`: the views after the last, and what was counted.
+    """Let all rounds pass on a carrier of `scene.peers()`: the views after the last, and what they took.
 
     A node sends its walks out every unit of time, from a random time in the first unit on; so at time r all
-    have done so r times, and that is when round r is watched. With churn, keep-alive messages find who is
-    gone, and views are those of the nodes that are there, without links to others.
+    have done so r times, and that is when round r is watched. What is sent after that counts for the next
+    round, or, after the last, for none. With churn, keep-alive messages find who is gone, and views are
+    those of the nodes that are there, without links to others.
     """
     interests, rounds = scene.views.interests, scene.options.rounds
     crowd = _Crowd(carrier, interests, scene.weights, scene.settings, scene.seed)
     if watch is not None:
         watch(0, scene.views, Traffic())
-    now, before = scene.views, Traffic()
+    now = scene.views
     with stage(progress, "running rounds", rounds) as advance:
         for at in range(rounds):
             crowd.live_through(at, scene.conditions.churn)
             now = snapshot(interests, carrier.protocols)
             if watch is not None:
-                watch(at + 1, now, difference(counter.traffic, before))
-            before = counter.traffic
+                watch(at + 1, now, difference(counter.before(at + 1), counter.before(at)))
             advance(at + 1)
-    return now, counter.traffic
+    return now, counter.before(rounds)
 
 
 def difference(after: Traffic, before: Traffic) -> Traffic:

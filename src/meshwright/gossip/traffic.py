@@ -1,5 +1,6 @@
 """What gossip sends."""
 
+from collections import Counter
 from dataclasses import dataclass
 
 from meshwright.gossip.messages import CollectReply, CollectWalk
@@ -26,14 +27,17 @@ class Traffic:
 
 
 class TrafficCounter:
-    """Counts what a carrier of messages says of them."""
+    """Counts what a carrier of messages says of them, by the round in which it happened.
+
+    A carrier may run a little further than it was told, as sockets do, and tell of that too.
+    """
 
     def __init__(self) -> None:
-        self._counts = dict.fromkeys(("messages", "ids", "lost", "walks", "upkeep"), 0)
+        self._rounds: dict[int, Counter[str]] = {}
 
     def note(self, happening: Happening) -> None:
         """Count one thing that happened."""
-        message, counts = happening.message, self._counts
+        message, counts = happening.message, self._rounds.setdefault(int(happening.time), Counter())
         if not isinstance(message, CollectWalk | CollectReply):
             counts["upkeep"] += happening.what is What.SENT
         elif happening.what is What.SENT:
@@ -43,7 +47,7 @@ class TrafficCounter:
         elif happening.what in (What.LOST, What.MISSED):
             counts["lost"] += 1
 
-    @property
-    def traffic(self) -> Traffic:
-        """All that was counted so far."""
-        return Traffic(**self._counts)
+    def before(self, rounds: int) -> Traffic:
+        """What happened in so many rounds, and not after them."""
+        counted = (counts for at, counts in self._rounds.items() if at < rounds)
+        return Traffic(**sum(counted, Counter()))

@@ -5,11 +5,13 @@ import pytest
 
 import meshwright as mw
 from meshwright.evaluate.views import count_links, measure_fitness
+from meshwright.gossip.carrying import Scene, carry_rounds
 from meshwright.gossip.options import SimulationOptions, StanOptions
 from meshwright.gossip.peer import Settings, make_peers
 from meshwright.gossip.running import first_views
 from meshwright.gossip.simulation import run_simulation, scamp_views
 from meshwright.gossip.snapshots import snapshot
+from meshwright.gossip.traffic import TrafficCounter
 from meshwright.gossip.weights import Weights, node_keys
 from meshwright.net import Simulator, What
 
@@ -185,3 +187,23 @@ def test_run_simulation_tells_of_every_round(interests):
     assert (
         sum(each.walks for _, _, each in told) == traffic.walks == 3 * np.count_nonzero(np.diff(views.indptr))
     )
+
+
+class Overrunning(Simulator):
+    """Runs on for a while after the time it was given, as sockets do before anybody stops them."""
+
+    def run(self, until=np.inf):
+        super().run(until + 0.4)
+
+
+@pytest.mark.parametrize("loss", [0.0, 0.1])
+def test_a_carrier_that_runs_on_after_a_round_counts_as_one_that_stops_in_time(interests, loss):
+    told, options, conditions = {}, StanOptions(rounds=3, loss=loss), SimulationOptions()
+    for kind in (Simulator, Overrunning):
+        scene = Scene(first_views(interests, options, conditions, 0), options, conditions, 0)
+        counter, by_round = TrafficCounter(), []
+        carrier = kind(scene.peers(), delay=0.01, loss=loss, watch=counter.note)
+        _, total = carry_rounds(carrier, counter, scene, lambda *given, out=by_round: out.append(given[2]))
+        told[kind] = [*by_round, total]
+    assert told[Simulator] == told[Overrunning]
+    assert told[Simulator][-1].walks == sum(told[Simulator][at].walks for at in (1, 2, 3))
