@@ -1,7 +1,7 @@
 """StaN: the paper's first figure, how near rounds come to the limit, what goes wrong, events, and scale.
 
     python -m benchmarks.stan grid | limit [--out docs/images]
-    python -m benchmarks.stan trouble [--rounds 32] [--out docs/images]
+    python -m benchmarks.stan trouble [--rounds 32] [--only churn] [--out docs/images]
     python -m benchmarks.stan universes DIR… [--out docs/images]
     python -m benchmarks.stan size DIR…
     python -m benchmarks.stan events
@@ -125,10 +125,12 @@ _TROUBLE: Mapping[str, tuple[Mapping[str, Any], Mapping[str, Any]]] = {
 }
 
 
-def trouble(rounds: int, out: Path | None) -> None:
+def trouble(rounds: int, only: str, out: Path | None) -> None:
     """Loss and churn, on the grid of Fig. 6."""
     curves = {}
     for name, (options, conditions) in _TROUBLE.items():
+        if only not in name:
+            continue
         found = [
             mw.gossip(
                 mw.workloads.grid(seed=seed),
@@ -294,6 +296,7 @@ def main() -> None:
     parser.add_argument("what", choices=(*alone, *others))
     parser.add_argument("folders", nargs="*", type=Path)
     parser.add_argument("--rounds", type=int, default=32, help="of trouble")
+    parser.add_argument("--only", default="", help="of trouble: what has this in its name")
     parser.add_argument("--out", type=Path, help="the folder to draw in")
     parser.add_argument("--nodes", type=int, default=250_000)
     parser.add_argument("--topics", type=int, default=10_000)
@@ -303,7 +306,7 @@ def main() -> None:
     if options.what == "universes":
         universes(options.folders, options.out)
     elif options.what == "trouble":
-        trouble(options.rounds, options.out)
+        trouble(options.rounds, options.only, options.out)
     elif options.what == "size":
         size(options.folders)
     elif options.what == "events":

@@ -156,7 +156,7 @@ def _claims_on_links(given: Universes) -> Iterator[Claim]:
         measure=by_seed(
             "growth", lambda seed: growth_factor([run(seed) for run in map(runs_of, given.growing)])
         ),
-        runs=1,
+        runs=RUNS,
         reason=_LESS_GROWTH,
     )
 
