@@ -24,8 +24,8 @@ class Leases(Protocol[Message]):
 
     Guarantee: crashes, returns and losses change the number of places of nobody else, and who returns has as
     many as somebody else of the topic. So where all views of a topic had equally many places, they still do,
-    however long it goes on; and where they did not, the mean stays in expectation. Not so where nobody is left
-    who knows: a topic whose nodes are all away at once begins anew, with one place each.
+    however long it goes on; and where they did not, the mean stays in expectation. Not so where nobody is
+    left who knows: a topic whose nodes are all away at once begins anew, with one place each.
 
     - Every period a node counts, topic by topic, who has said to have it in a view. Where these are fewer
       than a quarter of its own places, it sends a renewal for each that is missing.
