@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from meshwright.gossip.measures import Gossip, improvements
+from meshwright.gossip.by_node import improvements
+from meshwright.gossip.measures import Gossip
 
 
 def plots(columns: int) -> tuple[Any, Any, Callable[[Path], None]]:
