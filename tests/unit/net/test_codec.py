@@ -118,7 +118,7 @@ def test_numbers_of_numpy_are_written_as_python_has_them():
 @pytest.mark.parametrize(
     ("message", "words"),
     [
-        ("text", "a str was sent; the codec knows CollectReply, .*Subscribe"),
+        ("text", "a str was sent; the codec knows AskPlaces, CollectReply, .*Subscribe"),
         (Place(float("nan"), None), "can't be sent"),
         (Place(frozenset([1j]), None), "can't be sent: a complex has no form in JSON"),
     ],
