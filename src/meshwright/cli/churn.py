@@ -22,6 +22,7 @@ from meshwright.cli.common import (
 )
 from meshwright.cli.option_groups import given, options_for, refuse_given
 from meshwright.cli.streaming import follow_stream
+from meshwright.errors import OptionError
 
 _EPILOG = """**Examples**
 
@@ -102,6 +103,7 @@ def _churn_here(
     force: bool,
 ) -> dict[str, Any]:
     from meshwright.model.dataset import check_free
+    from meshwright.model.new_file import check_file
     from meshwright.pipeline.churn.job import ChurnPlan, churn_here
     from meshwright.pipeline.churn.source import ChurnSource
 
@@ -110,11 +112,15 @@ def _churn_here(
         journal=journaling.journal,
         journal_options=journaling.kept(),
         report=page.report,
-        compare=page.compared(),
+        compare=page.compared(how["options"]["policy"]),
     )
     source = ChurnSource(**where._asdict())
     check_free(out, force)
+    if page.report is not None:
+        check_file(page.report, force)
     journal = journaling.journal
+    if journal is not None and journal.absolute() == out.absolute():
+        raise OptionError(f"{out} can't be both the journal and the dataset; choose another folder for one")
     with on_interrupt(f"what was done is in {journal}; the same call goes on" if journal else None):
         return churn_here(dataset, out, source, plan, force=force, progress=progress_bar())
 

@@ -82,7 +82,7 @@ class JournalOptions(NamedTuple):
 
         given: dict[str, Any] = {}
         if self.sync is not None:
-            given["sync"] = int(self.sync) if self.sync.isdecimal() else self.sync
+            given["sync"] = int(self.sync) if self.sync.isascii() and self.sync.isdecimal() else self.sync
             check_sync(given["sync"])
         if self.compact_after is not None:
             given["compact_after"] = self.compact_after
@@ -105,8 +105,10 @@ class PageOptions(NamedTuple):
         typer.Option(metavar="POLICY", help="With --report: try another policy too; may come often."),
     ] = None
 
-    def compared(self) -> tuple[str, ...]:
+    def compared(self, policy: str) -> tuple[str, ...]:
         """The policies to show beside the chosen one."""
+        if policy in (self.compare or ()):
+            raise OptionError(f"--compare {policy} is the policy that repairs; name another, or none")
         if self.compare and self.report is None:
             raise OptionError("--compare shows other policies in a page; give --report FILE as well")
         return tuple(self.compare or ())

@@ -75,10 +75,13 @@ def gossip(
     from meshwright.gossip.running import overlay_of
     from meshwright.model.dataset import check_free
     from meshwright.model.interests import Interests
+    from meshwright.model.new_file import check_file
 
     check_together(context.params, _given(context))
     if out is not None:
         check_free(out, force)
+    if report is not None:
+        check_file(report, force)
     interests, bar = Interests.read(dataset), progress_bar()
     found = run(interests, options, conditions, engine=engine, diameters=diameters, seed=seed, progress=bar)
     how = {"algorithm": "stan", "options": {**asdict(options), **asdict(conditions)}, "seed": seed}

@@ -17,7 +17,6 @@ from meshwright.cli.common import (
     progress_bar,
     spark_command,
 )
-from meshwright.errors import DatasetError
 
 if TYPE_CHECKING:
     from meshwright.pipeline.profile.distribution import Distribution
@@ -55,10 +54,10 @@ def profile(
     conf: Conf = None,
 ) -> None:
     """Say what a dataset is like: distributions with exponents, popular topics, correlation; on Spark."""
-    if out is not None and out.exists() and not force:
-        raise DatasetError(f"{out} is there already; choose another file, or overwrite it with --force")
-    if out is not None and not out.absolute().parent.is_dir():
-        raise DatasetError(f"{out.absolute().parent} is no folder; make it, or choose another for --out")
+    if out is not None:
+        from meshwright.model.new_file import check_file
+
+        check_file(out, force)
     check_dataset(dataset)
     with spark_command(master, conf) as session:
         from meshwright.pipeline.engine.storage import location

@@ -8,10 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 from meshwright.cli.churn_options import JournalOptions, StreamOptions
 from meshwright.cli.common import progress_bar, spark_command
+from meshwright.construct.option_checks import check_whole
 from meshwright.errors import OptionError
 
 if TYPE_CHECKING:
     from meshwright.pipeline.stream.batches import BatchReport
+
+
+_LONGEST = 86_400
+"""Seconds between looks at a folder: a day."""
 
 
 def follow_stream(
@@ -26,6 +31,7 @@ def follow_stream(
     """Follow a stream of event files and say what each micro-batch came to, a line each."""
     from meshwright.model.dataset import read_manifest
     from meshwright.pipeline.engine.storage import is_local, location
+    from meshwright.pipeline.stream.folders import check_folders
 
     if journaling.sync is not None:
         raise OptionError("--sync does not go with --stream; leave it out")
@@ -37,13 +43,15 @@ def follow_stream(
     source = str(streaming.stream)
     if is_local(source) and not location(None, source).is_dir():
         raise OptionError(f"--stream got {source!r}; give a folder in which files of events appear")
+    journal = (journaling.journal or out / "journal").absolute()
+    check_folders(out.absolute(), journal)
     with spark_command(streaming.master, streaming.conf) as session:
         from meshwright.pipeline.stream.job import StreamPlan, follow
 
         plan = StreamPlan(
             source=location(session, source),
             out=out.absolute(),
-            journal=(journaling.journal or out / "journal").absolute(),
+            journal=journal,
             once=streaming.once,
             **how,
             **given,
@@ -57,10 +65,11 @@ def follow_stream(
 
 
 def _check(given: Mapping[str, Any]) -> None:
-    if given.get("every", 1) <= 0:
-        raise OptionError(f"--every is {given['every']}; give a number of seconds above 0")
+    if not 0 < given.get("every", 1) <= _LONGEST:
+        raise OptionError(f"--every is {given['every']}; give seconds, above 0 and up to {_LONGEST:,}")
     if given.get("files_a_batch", 1) < 1:
         raise OptionError(f"--files-a-batch is {given['files_a_batch']}; give a whole number from 1 on")
+    check_whole("--compact-after", given.get("compact_after"), 1)
 
 
 def _tell_json(report: "BatchReport") -> None:

@@ -88,6 +88,7 @@ def _primal_dual(
     left = np.empty(len(own), np.int32)
     count = 0
     for _ in range(coverage):
+        before = count
         step = _start_round(own, room, left)
         stamp = np.int64(step) << 32
         weights[node] = stamp | _EXCLUDED
@@ -107,6 +108,8 @@ def _primal_dual(
             count += 1
             for covered in row_of(topics, best):
                 uncovered = _cover(room, step, covered, left, uncovered)
+        if count == before:
+            break  # nobody is left
     return count
 
 
@@ -162,6 +165,8 @@ def _greedy(live: Any, room: Any, node: int, coverage: int, by_primaries: bool, 
         step = _start_round(own, room, left)
         uncovered = len(own)
         candidates = _find_candidates(subscribers, own, room, build, step)
+        if not candidates:
+            break
         while uncovered:
             candidates, best = _least_ratio(found, candidates, gains, degrees, burdens, by_primaries)
             if best == _NONE:

@@ -52,7 +52,7 @@ class MaintainOptions:
         check_choice("degree_of", self.degree_of, DEGREES)
         check_choice("ties", self.ties, TIES)
         check_choice("disconnected", self.disconnected, STARTS)
-        check_whole("coverage", self.coverage, 1, required=True)
+        check_whole("coverage", self.coverage, 1, 2**31 - 1, required=True)
         check_whole("remember", self.remember, 0, required=True)
         check_rho(self.rho)
         check_flag("weigh_primaries", self.weigh_primaries)

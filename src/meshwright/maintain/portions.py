@@ -41,7 +41,7 @@ def portions(state: State, moves: Sequence[Move], options: MaintainOptions) -> l
 
 def _shadows(state: State, move: Move, coverage: int) -> int:
     """How many nodes a move may bring into a repair, at most: its links and backups, old and new."""
-    new = coverage * len(move.after or ()) + 1
+    new = min(coverage * len(move.after or ()), len(state.nodes)) + 1
     at = state.nodes.of.get(move.node)
     if at is None:
         return new

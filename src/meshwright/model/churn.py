@@ -1,7 +1,7 @@
 """Churn: nodes and interests that come and go, as events."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from hashlib import blake2b
 from typing import Any
@@ -87,6 +87,8 @@ def checked_topics(topics: Iterable[Any]) -> tuple[str, ...]:
     if isinstance(topics, str):
         raise InputError(f"topics is the single string {topics!r}; give a list of topic names")
     try:
+        if isinstance(topics, Mapping):
+            raise TypeError
         given = list(topics)
     except TypeError:
         raise InputError(f"topics is {topics!r}; give a list of topic names") from None

@@ -139,14 +139,18 @@ def cut_lines(stream: Any) -> Iterator[tuple[int, bytes, bool]]:
 
 
 def _rows(path: Path) -> Iterator[Event]:
-    with reading(path), pq.ParquetFile(path) as file:
-        check_types(file.schema_arrow, _WANTED, str(path), InputError, _OPTIONAL)
+    with reading(path):
+        for number, row in enumerate(parquet_rows(path, str(path)), 1):
+            yield from_row(row, f"{path}, row {number}")
+
+
+def parquet_rows(source: Any, where: str) -> Iterator[dict[str, Any]]:
+    """The rows of a table of events, of its columns that say something; `where` is for errors."""
+    with pq.ParquetFile(source) as file:
+        check_types(file.schema_arrow, _WANTED, where, InputError, _OPTIONAL)
         columns = [name for name in _WANTED if name in file.schema_arrow.names]
-        number = 1
         for batch in file.iter_batches(_ROWS_AT_ONCE, columns=columns):
-            for row in batch.to_pylist():
-                yield from_row(row, f"{path}, row {number}")
-                number += 1
+            yield from batch.to_pylist()
 
 
 def from_row(row: Any, where: str) -> Event:

@@ -129,10 +129,10 @@ def test_events_put_aside_stay_aside_when_a_journal_goes_on(run, overlay, tmp_pa
 
 
 def test_strict_ends_at_the_first_event_that_cannot_be_applied(run, overlay, tmp_path):
-    file = write_lines(tmp_path / "e.jsonl", [mw.Event(1, "leave", "nobody")])
+    file = write_lines(tmp_path / "e.jsonl", [mw.Event(1, "join", "new"), mw.Event(7, "leave", "nobody")])
     code, out, err = run(overlay, "--events", file, "--strict", "--out", tmp_path / "o")
     assert (code, out) == (2, "")
-    assert "'nobody' leaves, but is not there" in err
+    assert "event 2 in the order of times, at 7: 'nobody' leaves, but is not there" in err
     assert not (tmp_path / "o").exists()
 
 
@@ -213,7 +213,14 @@ def test_a_journal_of_another_overlay_is_refused_and_nothing_is_written(run, ove
         (("--stream", ".", "--rounds", 2), "--rounds does not go with --stream"),
         (("--stream", ".", "--report", "x.html"), "--report does not go with --stream"),
         (("--stream", "nothing"), "give a folder in which files of events appear"),
-        (("--stream", ".", "--every", 0), "give a number of seconds above 0"),
+        (("--stream", ".", "--every", 0), "give seconds, above 0"),
+        (("--stream", ".", "--every", "nan"), "give seconds, above 0"),
+        (("--stream", ".", "--every", "inf"), "give seconds, above 0"),
+        (("--stream", ".", "--compact-after", 0), "--compact-after is 0"),
+        (("--rounds", 2, "--report", "no/such/folder/x.html"), "is no folder; make it"),
+        (("--rounds", 2, "--report", "x.html", "--compare", "shadow"), "is the policy that repairs"),
+        (("--rounds", 2, "--sync", "٣", "--journal", "j"), "always, never, or milliseconds"),
+        (("--rounds", 2, "--set", f"coverage={2**31}"), "coverage is 2147483648"),
         (("--stream", ".", "--files-a-batch", 0), "give a whole number from 1 on"),
     ],
 )
@@ -250,6 +257,31 @@ def test_an_interrupt_says_that_a_journal_goes_on(run, overlay, tmp_path, monkey
     assert code == 130
     assert "the same call goes on" in err
     assert "the same call goes on" not in run(*words)[2]
+
+
+def test_a_page_that_is_there_is_overwritten_by_force_alone(run, overlay, tmp_path):
+    page = tmp_path / "page.html"
+    page.write_text("precious")
+    words = (overlay, "--rounds", 2, "--report", page, "--out", tmp_path / "out")
+    code, _, err = run(*words)
+    assert code == 2
+    assert "page.html is there already" in err
+    assert page.read_text() == "precious"
+    assert run(*words, "--force")[0] == 0
+    assert "<html" in page.read_text()
+
+
+def test_a_journal_is_not_the_dataset(run, overlay, tmp_path):
+    code, _, err = run(overlay, "--rounds", 2, "--journal", tmp_path / "o", "--out", tmp_path / "o")
+    assert code == 2
+    assert "can't be both the journal and the dataset" in err
+    assert not (tmp_path / "o").exists()
+
+
+@pytest.mark.parametrize("backups", ["greedy", "primal-dual"])
+def test_backups_end_where_nobody_is_left(run, overlay, tmp_path, backups):
+    words = ("--set", f"coverage={2**31 - 1}", "--set", f"backups={backups}")
+    assert run(overlay, "--rounds", 2, *words, "--out", tmp_path / "o")[0] == 0
 
 
 def test_a_line_too_deep_to_read_is_named(run, overlay, tmp_path):

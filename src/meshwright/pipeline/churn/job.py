@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from meshwright.errors import OptionError
+from meshwright.errors import InputError, OptionError
 from meshwright.maintain.journal import Journal
 from meshwright.maintain.maintainer import Maintainer
 from meshwright.maintain.recording import SCHEMAS, Recording, read_recorded
@@ -153,13 +153,25 @@ def _apply(work: _Work, groups: Sequence[Sequence[Event]], lenient: bool, progre
     repeated = done = 0
     with stage(progress, "churn", sum(map(len, groups))) as advance:
         for events in groups:
-            repeated += work.live.apply(events, lenient=lenient).repeated
+            with _told_of(events, done):
+                repeated += work.live.apply(events, lenient=lenient).repeated
             done += len(events)
             advance(done)
             if work.recording.pending > _ROWS_AT_ONCE:
                 work.settle()
         work.settle()
     return repeated
+
+
+@contextmanager
+def _told_of(events: Sequence[Event], before: int) -> Iterator[None]:
+    """Say with an error which event it is about: its number in the order of times, its time and its id."""
+    try:
+        yield
+    except InputError as error:
+        first, last = before + 1, before + len(events)
+        number = f"event {first:,}" if first == last else f"one of the events {first:,} to {last:,}"
+        raise InputError(f"{number} in the order of times, at {events[0].at}: {error}") from None
 
 
 def _bring(recording: Recording, folder: Path) -> int:

@@ -8,11 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from meshwright.errors import InputError
 from meshwright.model.churn import Event
-from meshwright.model.event_files import cut_lines, from_row
+from meshwright.model.event_files import cut_lines, from_row, parquet_rows
 from meshwright.model.names import one_line
 from meshwright.pipeline.engine.storage import url
 
@@ -107,9 +106,12 @@ def _lines(file: File) -> Iterator[tuple[int, Any, str]]:
 
 def _rows(file: File) -> Iterator[tuple[int, Any, str]]:
     try:
-        rows = pq.read_table(pa.BufferReader(file.content)).to_pylist()
-    except (OSError, pa.ArrowException) as error:
-        yield 1, InputError(f"the file is no Parquet: {one_line(error)}"), file.path
+        rows = list(parquet_rows(pa.BufferReader(file.content), "the file"))
+    except InputError as error:
+        yield 1, error, file.path
+        return
+    except (OSError, ValueError, pa.ArrowException) as error:  # a name may be no Unicode
+        yield 1, InputError(f"the file is no Parquet of events: {one_line(error)}"), file.path
         return
     for number, row in enumerate(rows, 1):
         yield number, row, json.dumps(row, ensure_ascii=False, default=str)
