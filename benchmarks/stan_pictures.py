@@ -40,13 +40,24 @@ def logical_curve(runs: Sequence[Gossip]) -> list[float]:
 def draw_trouble(curves: Mapping[str, tuple[Sequence[float], Sequence[float]]], out: Path) -> None:
     """PVS in shares of LVS, and LVS, so that views that shrink do not pass for sharing."""
     _, (left, right), write = plots(2)
+    colours: dict[str, str] = {}
     for name, (pvs, lvs) in curves.items():
-        left.plot(np.divide(pvs, lvs), label=name)
-        right.plot(lvs, label=name)
-    left.set(xlabel="round", ylabel="mean PVS / mean LVS of the nodes there", ylim=(0, None))
+        cause, style = _cause_and_style(name)
+        colour = colours.setdefault(cause, f"C{len(colours)}")
+        left.plot(np.divide(pvs, lvs), style, color=colour, label=name)
+        right.plot(lvs, style, color=colour, label=name)
+    left.set(xlabel="round", ylabel="mean PVS / mean LVS of the nodes there", ylim=(0.4, 0.7))
     right.set(xlabel="round", ylabel="mean LVS of the nodes there", ylim=(0, None))
     right.legend(frameon=False, fontsize="x-small", ncols=2)
     write(out / "stan-trouble.svg")
+
+
+def _cause_and_style(name: str) -> tuple[str, str]:
+    """What goes wrong, which has a colour, and the style of the line for what is done about it."""
+    for remedy, style in ((", learning", "--"), (", keep-alive", ":")):
+        if name.endswith(remedy):
+            return name.removesuffix(remedy), style
+    return name, "-"
 
 
 def draw_universes(shown: Sequence[tuple[str, Gossip]], out: Path) -> None:
