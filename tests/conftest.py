@@ -17,30 +17,27 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 _COMPILERS = ("contract/test_registry.py", "maintain/test_maintainer.py")
 _KERNELS_ON_SPARK = ("test_evaluate.py", "test_build.py", "test_demo.py")
+_WHOLE_RUNS = "test_run.py"
 
 
 @pytest.hookimpl(tryfirst=True)  # before the groups are read
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep together what shares something costly, where tests run in several processes.
 
-    Tests on a Spark session come first, since together they take longest: all but those of whole runs in one
-    process, first those that need few kernels. Beside them go tests that compile most kernels, which the
-    others then find on disk; then those of whole runs, and those that start a Spark of their own. Of the
-    rest, those of a file go together, which share its fixtures and the kernels that they compile.
+    Tests on a Spark session take longest. They are three groups, such that no process is left with all of
+    them at the end, and those go first that need few kernels. Beside them go tests that compile most kernels,
+    which the others then find on disk. Of the rest, those of a file go together, which share its fixtures.
     """
-    items.sort(key=_turn)
+    items.sort(key=lambda item: _turn_and_group(item)[0])
     for item in items:
-        file = item.nodeid.partition("::")[0]
-        item.add_marker(pytest.mark.xdist_group("spark" if _on_shared_spark(item) else file))
+        item.add_marker(pytest.mark.xdist_group(_turn_and_group(item)[1]))
 
 
-def _turn(item: pytest.Item) -> tuple[int, bool]:
-    if _on_shared_spark(item):
-        return 0, item.path.name in _KERNELS_ON_SPARK
+def _turn_and_group(item: pytest.Item) -> tuple[int, str]:
+    file = item.nodeid.partition("::")[0]
     if item.path.as_posix().endswith(_COMPILERS):
-        return 1, False
-    return (2 if "spark" in item.path.parts else 3), item.path.name != "test_run.py"
-
-
-def _on_shared_spark(item: pytest.Item) -> bool:
-    return "spark" in getattr(item, "fixturenames", ()) and item.path.name != "test_run.py"
+        return 1, file
+    if "spark" in getattr(item, "fixturenames", ()) and item.path.name != _WHOLE_RUNS:
+        kernels = item.path.name in _KERNELS_ON_SPARK
+        return (2, "kernels on Spark") if kernels else (0, "Spark")
+    return (3 if "spark" in item.path.parts else 4), file
