@@ -27,7 +27,8 @@ class Dissemination(Protocol[Message]):
     def publish(self, number: int, topics: Iterable[int], content: bytes = b"") -> Event:
         """The message that publishes an event, if the application hands it over.
 
-        A publisher subscribes to what it publishes on ([5], 2.1): nobody else could tell the subscribers.
+        A publisher subscribes to what it publishes on ([5], 2.1): nobody else could tell the subscribers. The
+        number is the event's own among those of all publishers: one that came before is taken for known.
         """
         own = tuple(sorted(set(topics)))
         foreign = [topic for topic in own if topic not in self._views]

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Collection
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from time import monotonic
 from typing import Any, get_args
@@ -20,7 +21,7 @@ from meshwright.model.views import Views
 from meshwright.net import Node
 from meshwright.net.live import Live
 from meshwright.net.live_options import LiveOptions
-from meshwright.progress import Progress
+from meshwright.progress import Progress, stage
 
 MESSAGES: tuple[type, ...] = get_args(Message)
 
@@ -91,7 +92,9 @@ class LiveEngine:
             processes=self.processes,
             seed=seed,
         )
-        with Live(scene.peers(), how, watch=counter.note) as live:
+        with ExitStack() as stack:
+            with stage(progress, "starting nodes"):
+                live = stack.enter_context(Live(scene.peers(), how, watch=counter.note))
             carried = carry_rounds(live, counter, scene, watch, progress)
         self.facts = _facts(live, monotonic() - began)
         if live.late > self.seconds:

@@ -110,7 +110,7 @@ class Gossip:
         return distributions(self._before_after())
 
     def view_distributions(self) -> dict[str, dict[str, Any]]:
-        """Of the views at the end, as `evaluate` has them of the overlay."""
+        """Of the views at the end, over all nodes, as `evaluate` has them of the overlay."""
         return self.counts[1].distributions()
 
     def view_table(self) -> pa.Table:
@@ -161,8 +161,8 @@ def measured(
         final_physical_view_size=_mean(counts[1].physical, nodes[1]),
         **_improvement(*counts),
         **_fitness(before, *fitness),
-        initial_in_view_deviation=float(counts[0].held_by.std()) if len(counts[0].held_by) else 0.0,
-        in_view_deviation=float(counts[1].held_by.std()) if len(counts[1].held_by) else 0.0,
+        initial_in_view_deviation=_deviation(counts[0].held_by),
+        in_view_deviation=_deviation(counts[1].held_by[present(before, after)]),
         maximum_in_view=int(counts[1].held_by.max(initial=0)),
         walks=traffic.walks,
         walk_messages=traffic.messages,
@@ -209,6 +209,10 @@ def _present(before: Views, now: Views) -> int:
 
 def _mean(counts: Offsets, nodes: int) -> float:
     return float(counts.sum()) / max(1, nodes)
+
+
+def _deviation(counts: Offsets) -> float:
+    return float(counts.std()) if len(counts) else 0.0
 
 
 def _share(flags: Flags) -> float:

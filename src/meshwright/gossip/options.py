@@ -44,6 +44,8 @@ class StanOptions:
         check_whole("rounds", self.rounds, 0, required=True)
         check_whole("ttl", self.ttl, 0, MOST_STEPS, required=True)
         check_fraction("connected", self.connected, below_one=True)
+        if not self.connected:
+            raise OptionError("connected is 0, which leaves views empty; give a fraction above 0")
         check_whole("view_size", self.view_size, 1)
         check_flag("learn", self.learn)
         check_whole("slowest", self.slowest, 1, required=True)

@@ -59,7 +59,7 @@ def gossip(
     name, run = _engine(engine)
     if name == "rounds" and (conditions.churn or conditions.keep_alive):
         raise OptionError(
-            "rounds in lock step have neither churn nor keep-alive messages; take the simulator"
+            "rounds in lock step have neither churn nor keep-alive; take --engine simulator, or --live"
         )
     if name != "rounds" and options.links != "walks":
         raise OptionError(f"links are {options.links!r}, which take no messages; take walks, or lock step")

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from meshwright.errors import OptionError
+from meshwright.errors import InputError, OptionError
 from meshwright.gossip.dissemination import Dissemination
 from meshwright.gossip.local_views import LocalViews
 from meshwright.gossip.messages import Event, Message
@@ -82,6 +82,8 @@ def spread(
     expected = 0
     with stage(progress, "spreading events", len(publishings)) as advance:
         for number, (node, topics) in enumerate(publishings):
+            if node not in nodes:
+                raise InputError(f"node {node} publishes; give one from 0 to {len(nodes) - 1}")
             simulator.inject(node, nodes[node].publish(number, topics))
             simulator.run()
             expected += len(counter.subscribers(topics)) - 1

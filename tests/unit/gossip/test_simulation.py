@@ -73,6 +73,10 @@ def test_under_churn_peers_that_are_gone_are_replaced_and_topics_stay_connected(
     assert found.final_physical_view_size < 0.9 * found.initial_physical_view_size
     assert found.logical_view_size == pytest.approx(found.initial_logical_view_size, rel=0.25)
     assert found.disconnected_topics <= 1
+    there = found.view_table().to_pandas().query("topics > 0 or lvs_before == 0")
+    assert len(there) == found.nodes
+    assert found.logical_view_size == pytest.approx(there["lvs_after"].mean())
+    assert found.in_view_deviation == pytest.approx(there["in_views_after"].std(ddof=0))
 
 
 def test_a_node_that_dies_mid_walk_costs_that_walk_alone(interests):
@@ -151,6 +155,7 @@ def test_churn_is_refused_in_lock_step_and_unknown_engines_everywhere(interests)
         (StanOptions, {"rounds": -1}),
         (StanOptions, {"ttl": 1.5}),
         (StanOptions, {"connected": 1}),
+        (StanOptions, {"connected": 0}),
         (StanOptions, {"view_size": 0}),
         (StanOptions, {"learn": "yes"}),
         (StanOptions, {"slowest": 0}),

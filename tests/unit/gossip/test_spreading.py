@@ -58,3 +58,8 @@ def test_under_loss_the_reached_fraction_falls(run):
 def test_publishers_need_enough_topics(run):
     with pytest.raises(mw.OptionError, match="no node has 99 topics to publish on; give fewer"):
         draw_publishings(run.after.interests, 1, 99, 0)
+
+
+def test_who_is_no_node_does_not_publish(run):
+    with pytest.raises(mw.InputError, match="node 60 publishes; give one from 0 to 59"):
+        spread(run.after, [Publishing(60, (1,))])
