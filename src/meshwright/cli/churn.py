@@ -57,6 +57,7 @@ def register(app: typer.Typer) -> None:
 def churn(
     dataset: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset with an overlay.")],
     out: Out,
+    *,
     where: EventOptions,
     streaming: StreamOptions,
     policy: Annotated[
@@ -69,8 +70,8 @@ def churn(
     strict: Annotated[
         bool, typer.Option("--strict", help="End at an event that can't be applied; else it is put aside.")
     ] = False,
-    journaling: JournalOptions = JournalOptions(),  # noqa: B008
-    page: PageOptions = PageOptions(),  # noqa: B008
+    journaling: JournalOptions,
+    page: PageOptions,
     seed: Seed = 0,
     force: Force = False,
     as_json: Json = False,
@@ -80,7 +81,7 @@ def churn(
     check_options(options, page.compare or ())
     how = {"options": options, "seed": seed, "together": together}
     if streaming.stream is not None:
-        unfit = given(where) | given(page) | {"--strict": strict, "--force": force}
+        unfit = given(where) | given(page) | {"--strict": strict, "--force": force, "--sync": journaling.sync}
         refuse_given(unfit, "--stream")
         follow_stream(dataset, out, streaming, journaling, how, as_json=as_json)
         return

@@ -33,8 +33,6 @@ def follow_stream(
     from meshwright.pipeline.engine.storage import is_local, location
     from meshwright.pipeline.stream.folders import check_folders
 
-    if journaling.sync is not None:
-        raise OptionError("--sync does not go with --stream; leave it out")
     asked: dict[str, Any] = {"every": streaming.every, "files_a_batch": streaming.files_a_batch}
     asked["compact_after"] = journaling.compact_after
     given = {name: value for name, value in asked.items() if value is not None}

@@ -3,7 +3,17 @@
 from collections import OrderedDict
 from collections.abc import Iterable, Iterator, Sequence
 
+from meshwright.errors import OptionError
 from meshwright.model.churn import Event
+
+
+def check_remembered(events: int, remember: int, advice: str) -> None:
+    """Refuse more events at a time than are known by their ids: one that is forgotten is applied again."""
+    if events > remember:
+        raise OptionError(
+            f"there are {events:,} events, and a journal that knows the last {remember:,} by their ids; "
+            f"{advice}"
+        )
 
 
 class KnownIds:

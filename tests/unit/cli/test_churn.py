@@ -243,8 +243,11 @@ def test_more_events_than_a_journal_remembers_are_refused(run, overlay, tmp_path
     words = (overlay, "--rounds", 9, "--journal", tmp_path / "j", "--out", tmp_path / "out")
     code, _, err = run(*words, "--set", "remember=8")
     assert code == 2
-    assert "there are 9 events, and the journal knows the last 8" in err
-    assert run(*words[:3], *words[5:], "--set", "remember=8")[0] == 0
+    assert "there are 9 events, and a journal that knows the last 8" in err
+    assert not (tmp_path / "j").exists()
+    assert "give remember=9 or more" in err
+    assert run(*words, "--set", "remember=9")[0] == 0
+    assert run(*words[:3], *words[5:], "--set", "remember=8", "--force")[0] == 0
 
 
 def test_an_interrupt_says_that_a_journal_goes_on(run, overlay, tmp_path, monkeypatch):

@@ -7,9 +7,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from meshwright.errors import InputError, OptionError
+from meshwright.errors import InputError
 from meshwright.maintain.journal import Journal
+from meshwright.maintain.known_ids import check_remembered
 from meshwright.maintain.maintainer import Maintainer
+from meshwright.maintain.options import make_options
 from meshwright.maintain.recording import SCHEMAS, Recording, read_recorded
 from meshwright.maintain.rehearsal import rehearse
 from meshwright.maintain.repairs import Repair
@@ -87,9 +89,10 @@ def churn_here(
             overlay = Overlay.read(dataset)
             trace = source.load(overlay.interests, plan.seed)
         groups = batches(trace.events, plan.together)
+        if plan.journal is not None:  # before there is one, whose options could not be changed any more
+            _check_remembered(len(trace.events), make_options(plan.options).remember)
         rehearse(plan.options, timer)
         with _working(overlay, plan, folder, timer) as work:
-            _check_remembered(len(trace.events), plan, work.live.options.remember)
             repeated = _apply(work, groups, not plan.strict, timer)
             result = work.live.overlay
             rejected = _bring(work.recording, folder)
@@ -113,13 +116,9 @@ def churn_here(
     return manifest
 
 
-def _check_remembered(events: int, plan: ChurnPlan, remember: int) -> None:
-    """Refuse what the same call could not go on with: an id that is forgotten is applied again."""
-    if plan.journal is not None and events > remember:
-        raise OptionError(
-            f"there are {events:,} events, and the journal knows the last {remember:,} by their ids; "
-            f"give remember={events} or more (--set), or fewer events at a time"
-        )
+def _check_remembered(events: int, remember: int) -> None:
+    advice = f"give remember={events} or more (--set), or fewer events at a time"
+    check_remembered(events, remember, advice)
 
 
 @contextmanager

@@ -8,8 +8,8 @@ from typing import Any
 
 import pyarrow as pa
 
-from meshwright.errors import OptionError
 from meshwright.maintain.journal import Journal
+from meshwright.maintain.known_ids import check_remembered
 from meshwright.maintain.recording import SCHEMAS, write_part
 from meshwright.model.churn import Event
 from meshwright.model.dataset import LEFT_BEHIND
@@ -69,7 +69,8 @@ def apply_batch(
     unreadable = [row for row in found if isinstance(row, Unreadable)]
     if unreadable:
         _write_unreadable(out / LEFT_BEHIND / f"batch-{batch:012d}.parquet", unreadable)
-    _check_remembered(len(events), journal.live.options.remember)
+    advice = f"begin a new stream with remember={len(events)} or more (--set), or a smaller --files-a-batch"
+    check_remembered(len(events), journal.live.options.remember, advice)
     late = count_late(events)
     events.sort(key=lambda event: event.at)
     repairs = [journal.live.apply(group, lenient=True) for group in batches(events, together)]
@@ -91,15 +92,6 @@ def apply_batch(
         links=live.link_count,
         maximum_degree=live.maximum_degree,
     )
-
-
-def _check_remembered(events: int, remember: int) -> None:
-    """Refuse a batch that could not come again: an id that is forgotten is applied again."""
-    if events > remember:
-        raise OptionError(
-            f"a batch has {events:,} events, and the journal knows the last {remember:,} by their ids; "
-            f"begin a new stream with remember={events} or more (--set), or give a smaller --files-a-batch"
-        )
 
 
 def _write_unreadable(path: Path, rows: Sequence[Unreadable]) -> None:
