@@ -1,8 +1,12 @@
 """Small things that several tests need."""
 
+import json
+from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 from meshwright import Interests
+from meshwright.model.manifest import write_manifest
 
 
 def arrays(interests: Interests) -> tuple[Any, Any, int]:
@@ -22,3 +26,21 @@ def interests_of(topics: list[set[int]]) -> Interests:
     return Interests.from_pairs(
         [(f"n{u}", f"t{t}") for u, own in enumerate(topics) for t in own], nodes=names
     )
+
+
+def reseal(dataset: Path, change: Callable[[dict[str, Any]], Any] = lambda manifest: None) -> None:
+    """Write the manifest of a dataset again, for the files as they are now, after `change` has changed it.
+
+    So that what is wrong with a dataset can be tried, and not only that it was changed.
+    """
+    manifest = json.loads((dataset / "manifest.json").read_text("utf-8"))
+    change(manifest)
+    (dataset / "manifest.json").unlink()
+    write_manifest(dataset, manifest)
+
+
+def without_checksums(dataset: Path) -> None:
+    """Make a dataset one of an older Meshwright, which wrote no checksums."""
+    manifest = json.loads((dataset / "manifest.json").read_text("utf-8"))
+    del manifest["files"], manifest["checksum"]
+    (dataset / "manifest.json").write_text(json.dumps(manifest), "utf-8")

@@ -11,7 +11,7 @@ import meshwright as mw
 from meshwright import cli
 from meshwright.construct import dcbc_direct
 from meshwright.construct.source import InProcess
-from meshwright.model.dataset import read_manifest
+from meshwright.model.manifest import read_manifest
 from meshwright.pipeline.build import edges
 from meshwright.pipeline.build.job import build_on_spark
 from meshwright.pipeline.build.source import SparkSource

@@ -17,6 +17,7 @@ from meshwright.pipeline.evaluate import grid, hypergraph, triangles
 from meshwright.pipeline.evaluate.job import evaluate_on_spark
 from meshwright.pipeline.evaluate.view_links import link_counts
 from meshwright.progress import StageTimer
+from tests.helpers import reseal
 from tests.shelf import AWKWARD
 
 ROUNDED = ("mean", "clustering", "weighted", "average")
@@ -197,17 +198,17 @@ def test_stages_are_shown_and_nothing_stays_persisted(spark, tmp_path):
 def add_edge(path):
     table = pq.read_table(path / "edges")
     pq.write_table(pa.concat_tables([table, table.slice(0, 1)]), path / "edges" / "part-00000.parquet")
+    reseal(path)
 
 
 def count_more(path):
-    manifest = json.loads((path / "manifest.json").read_text())
-    manifest["counts"]["edges"] += 1
-    (path / "manifest.json").write_text(json.dumps(manifest))
+    reseal(path, lambda manifest: manifest["counts"].update(edges=manifest["counts"]["edges"] + 1))
 
 
 def unsort(path):
     table = pa.table({"node_id": np.array([0], np.int32), "topic_ids": [np.array([3, 2], np.int32)]})
     pq.write_table(table, path / "lists" / "part-00000.parquet")
+    reseal(path)
 
 
 def drop_lists(path):

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from meshwright import Interests
 from meshwright.errors import DatasetError, InputError
-from meshwright.model.dataset import read_manifest
+from meshwright.model.manifest import read_manifest
 from meshwright.pipeline.ingest import identify, lines
 from meshwright.pipeline.ingest.cutting import (
     EMPTY_NAME,

@@ -7,6 +7,7 @@ import pytest
 import meshwright as mw
 from meshwright.errors import DatasetError, OptionError
 from meshwright.pipeline.profile.job import Profile, profile
+from tests.helpers import reseal
 from tests.shelf import AWKWARD
 
 
@@ -83,9 +84,7 @@ def test_awkward_interests_have_a_profile(spark, tmp_path, name):
 
 def test_lists_that_disagree_with_the_manifest_are_refused(spark, tmp_path):
     mw.Interests.from_pairs([("a", "x"), ("b", "x")]).write(tmp_path / "data")
-    manifest = json.loads((tmp_path / "data" / "manifest.json").read_text())
-    manifest["counts"]["interests"] = 3
-    (tmp_path / "data" / "manifest.json").write_text(json.dumps(manifest))
+    reseal(tmp_path / "data", lambda manifest: manifest["counts"].update(interests=3))
     with pytest.raises(DatasetError, match="holds 2 interests"):
         profile(spark, tmp_path / "data")
     with pytest.raises(OptionError, match="from 2 to"):

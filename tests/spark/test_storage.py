@@ -3,7 +3,8 @@
 import pytest
 
 from meshwright.errors import DatasetError, InputError
-from meshwright.model.dataset import draft, make_manifest, read_manifest, write_manifest
+from meshwright.model.dataset import draft
+from meshwright.model.manifest import make_manifest, read_manifest, write_manifest
 from meshwright.pipeline.engine.failures import translated
 from meshwright.pipeline.engine.storage import copy_folder, is_local, location, read_table, url
 

@@ -99,7 +99,7 @@ def build(
 
 
 def _counts(dataset: str) -> dict[str, int] | None:
-    from meshwright.model.dataset import read_manifest
+    from meshwright.model.manifest import read_manifest
     from meshwright.pipeline.engine.storage import is_local, location
 
     if not is_local(dataset):

@@ -159,7 +159,7 @@ def parse_conf(settings: list[str] | None) -> dict[str, str]:
 
 def check_dataset(text: str) -> None:
     """Refuse what is no dataset with interests before Spark is started for it, if it is on this machine."""
-    from meshwright.model.dataset import read_manifest
+    from meshwright.model.manifest import read_manifest
     from meshwright.pipeline.engine.storage import is_local, location
 
     if is_local(text):

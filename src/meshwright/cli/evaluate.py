@@ -86,7 +86,7 @@ def evaluate(
 
 def _counts(dataset: str) -> dict[str, int] | None:
     """What the manifest counts, where it can be read without Spark."""
-    from meshwright.model.dataset import read_manifest
+    from meshwright.model.manifest import read_manifest
     from meshwright.pipeline.engine.storage import is_local, location
 
     if not is_local(dataset):

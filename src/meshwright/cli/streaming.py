@@ -29,7 +29,7 @@ def follow_stream(
     as_json: bool,
 ) -> None:
     """Follow a stream of event files and say what each micro-batch came to, a line each."""
-    from meshwright.model.dataset import read_manifest
+    from meshwright.model.manifest import read_manifest
     from meshwright.pipeline.engine.storage import is_local, location
     from meshwright.pipeline.stream.folders import check_folders
 

@@ -9,7 +9,7 @@ from typing import Any
 from meshwright.errors import DatasetError
 from meshwright.maintain.maintainer import Maintainer
 from meshwright.maintain.options import make_options
-from meshwright.model.dataset import versions
+from meshwright.model.manifest import versions
 from meshwright.model.overlay import Overlay
 
 

@@ -5,7 +5,6 @@
 """
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from meshwright.kernels.arrays import Floats
 from meshwright.kernels.cost_arrays import CLUSTERS, SITES, CostArrays
 from meshwright.model.cost_forms import KINDS, has_sites, kind_name
 from meshwright.model.dataset import read_table
+from meshwright.model.manifest import Dataset
 from meshwright.model.names import name_array
 from meshwright.model.schema import DOUBLE, INT32, STRING, Wanted, check_types
 
@@ -74,9 +74,9 @@ Get = Callable[[str, Mapping[str, Wanted]], pa.Table]
 """Gives the table of a name, after a check of its columns' types."""
 
 
-def read(path: Path, told: Mapping[str, Any]) -> Parts:
+def read(dataset: Dataset, told: Mapping[str, Any]) -> Parts:
     """The costs that a dataset holds, of which `told` is the description."""
-    return _parts(str(path), told, lambda name, wanted: read_table(path, name, wanted))
+    return _parts(str(dataset.path), told, lambda name, wanted: read_table(dataset, name, wanted))
 
 
 def from_tables(held: Mapping[str, pa.Table], told: Mapping[str, Any]) -> Parts:

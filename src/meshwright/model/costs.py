@@ -23,16 +23,9 @@ from meshwright.model.cost_checks import and_more, check_all_known, lookup, name
 from meshwright.model.cost_matrices import MatrixRules, check_room, checked_matrix
 from meshwright.model.cost_means import mean_cost
 from meshwright.model.cost_sources import Cells, named
-from meshwright.model.dataset import (
-    MANIFEST,
-    as_dataset,
-    check_counts,
-    make_manifest,
-    read_manifest,
-    whole,
-    write_dataset,
-)
+from meshwright.model.dataset import as_dataset, whole, write_dataset
 from meshwright.model.interests import Interests
+from meshwright.model.manifest import MANIFEST, check_counts, make_manifest, open_dataset
 from meshwright.model.names import NameSource, numbered
 from meshwright.model.pairs import Columns
 from meshwright.model.plain import plain
@@ -406,11 +399,11 @@ class Costs:
     @classmethod
     def read(cls, path: str | Path) -> Costs:
         """Read a dataset of costs, or the costs that an overlay's dataset has in its facts and tables."""
-        path = Path(path)
-        manifest = read_manifest(path, "costs", "overlay")
-        if "costs" not in manifest["facts"]:
+        dataset = open_dataset(path, "costs", "overlay")
+        path, facts = dataset.path, dataset.manifest["facts"]
+        if "costs" not in facts:
             raise DatasetError(f"{path} does not say what its costs were; give a dataset of costs")
         with as_dataset(path):
-            costs = cls(*cost_tables.read(path, manifest["facts"]["costs"]))
-        check_counts(path, manifest, {"nodes": costs.node_count})
+            costs = cls(*cost_tables.read(dataset, facts["costs"]))
+        check_counts(dataset, {"nodes": costs.node_count})
         return costs

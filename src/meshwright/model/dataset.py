@@ -1,17 +1,15 @@
 """Datasets on disk: a folder of Parquet tables, and the manifest that says that they are complete.
 
 A table is a folder of part files, since Spark writes folders. `manifest.json` is written last: a folder
-without it is no dataset, so a run that was killed never passes for a finished one. See `docs/formats.md`.
+without it is no dataset, so a run that was killed never passes for a finished one. Tables are on disk before
+the manifest that speaks of them. See `docs/formats.md`, and `docs/safety.md` for what is promised.
 """
 
 import errno
-import json
 import os
-import platform
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
-from importlib import metadata
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -21,22 +19,38 @@ import pyarrow.parquet as pq
 
 from meshwright.errors import DatasetError, InputError
 from meshwright.model.files import part_files, reading
+from meshwright.model.manifest import (
+    FILES,
+    MANIFEST,
+    TABLES,
+    Dataset,
+    check_files,
+    listed_files,
+    listing,
+    read_sealed,
+    write_manifest,
+    write_sealed,
+)
 from meshwright.model.names import one_line
-from meshwright.model.plain import plain
 from meshwright.model.schema import Wanted, check_types
 from meshwright.progress import Progress, stage
-
-FORMAT_VERSION = 1
-MANIFEST = "manifest.json"
-TABLES = ("interests", "nodes", "topics", "lists", "edges")
-"""The tables that a dataset of ours can always have; others are named in the manifest."""
+from meshwright.runtime.checksums import Sum
+from meshwright.runtime.durable_files import DurableFile, sync_folder, write_new
+from meshwright.runtime.locks import locked_folder
+from meshwright.runtime.owned import check_ours, remove_files, remove_own_folder
 
 LEFT_BEHIND = "rejected"
 """The table that a refused ingest leaves by itself, to be looked at; no obstacle to the next attempt."""
 
-_PARTIAL = ".partial-"
-_OURS = ("format_version", "kind", "counts", "facts", "tables", "versions")
-_PACKAGES = ("meshwright", "numpy", "numba", "pyarrow")
+KINDS = ("interests", "overlay", "costs")
+"""What a dataset can be of; a folder with another manifest is none, and not overwritten as one."""
+
+_DRAFT = re.compile(r"\.partial-\d+-[0-9a-f]{8}")
+_MARK = ".meshwright"
+_ABOUT = "Meshwright writes a dataset here. What a killed writer leaves, the next one clears up.\n"
+_OLD = ".old"
+LISTING = "_files.json"
+"""In a table of rejected rows: the list of its files, by which they are known as ours."""
 
 
 class TableSource(NamedTuple):
@@ -62,15 +76,15 @@ def write_dataset(
 ) -> None:
     """Write a dataset so that `path` holds all of it or, whatever happens, nothing that looks like one.
 
-    Everything goes to a hidden folder inside `path` first; then an old manifest is removed, old tables are
-    exchanged for the new ones, and the manifest is moved in last. A path that is there already and not empty
-    is refused without `force`, unless all it holds are rejected rows; with it, files that are not ours stay,
-    and failing before the exchange (a full disk, Ctrl-C) leaves the old dataset as it was. A folder named
-    like a table that holds other files than tables do is never touched.
+    Everything goes to a hidden folder inside `path` first, and to disk. Then what is to be replaced is moved
+    aside, the new tables are moved in, the manifest last, and what was moved aside is removed. A path that is
+    there already and not empty is refused without `force`, unless all it holds are rejected rows. With it,
+    only files that the old manifest lists are removed; what else is named like a table is refused, with
+    nothing touched, and other files stay. Failing before the end (a full disk, Ctrl-C) leaves the old dataset
+    as it was; after a kill the next write restores it. A second writer at the same time is refused.
     """
     with draft(Path(path).absolute(), force) as folder, writing(path):
-        write_tables(folder, tables, progress)
-        write_manifest(folder, manifest)
+        write_manifest(folder, manifest, write_tables(folder, tables, progress))
 
 
 @contextmanager
@@ -80,119 +94,171 @@ def draft(target: Path, force: bool = False) -> Iterator[Path]:
     `target` may be anything that has the methods of a `Path` that are used here. `write_dataset` says what
     holds, whatever happens in between.
     """
-    check_free(target, force)
-    is_new = not target.is_dir()
-    partial = target / f"{_PARTIAL}{os.getpid()}-{uuid4().hex[:8]}"
-    try:
+    with ExitStack() as opened:
         with writing(target):
-            partial.mkdir(parents=True)
-        yield partial
-        with writing(target):
-            _install(partial, target, force)
-    except BaseException:
-        with suppress(OSError):
-            remove_folder(partial)
-        if is_new:
+            is_new = not _is_folder(target)
+            opened.enter_context(_alone_in(target))
+            _clear_up(target)
+        _check_free(target, force)
+        partial = target / f".partial-{os.getpid()}-{uuid4().hex[:8]}"
+        try:
+            with writing(target):
+                _mark(partial)
+            yield partial
+            with writing(target):
+                _install(partial, target)
+        except BaseException:
             with suppress(OSError):
-                target.rmdir()
-        raise
+                _discard(partial, target)
+            if is_new:
+                with suppress(OSError):
+                    target.rmdir()
+            raise
 
 
-def write_manifest(folder: Path, manifest: Mapping[str, Any]) -> None:
-    """Say what the tables beside it are."""
-    text = json.dumps(manifest, indent=2, ensure_ascii=False)
-    (folder / MANIFEST).write_text(f"{text}\n", "utf-8")
+@contextmanager
+def _alone_in(target: Path) -> Iterator[None]:
+    """Refuse a second writer; other places than the disks of this machine know no locks."""
+    if isinstance(target, Path):
+        busy = f"another process is writing to {target}; wait for it, or choose another path"
+        with locked_folder(target, busy):
+            yield
+    else:
+        target.mkdir(parents=True, exist_ok=True)
+        yield
 
 
-def remove_folder(folder: Path) -> None:
-    """Remove a folder and all that is in it."""
-    for entry in folder.iterdir():
-        if entry.is_dir() and not entry.is_symlink():
-            remove_folder(entry)
-        else:
-            entry.unlink()
-    folder.rmdir()
-
-
-def make_manifest(
-    kind: str,
-    counts: Mapping[str, int],
-    facts: Mapping[str, Any],
-    extra_tables: Mapping[str, int],
-    made_by: Mapping[str, Any] | None,
-) -> dict[str, Any]:
-    """What made the dataset (command, algorithm, options, seed, inputs, seconds) and what it holds."""
-    given = plain(dict(made_by or {}), "made_by")
-    for key in _OURS:
-        if key in given:
-            raise InputError(f"made_by can't have the key {key!r}, which the dataset itself fills; rename it")
-    return {
-        "format_version": FORMAT_VERSION,
-        "kind": kind,
-        **given,
-        "counts": dict(counts),
-        "facts": plain(dict(facts), "facts"),
-        "tables": dict(extra_tables),
-        "versions": versions(),
-    }
-
-
-def versions() -> dict[str, str]:
-    """Of Python and of the packages that results depend on."""
-    found = {"python": platform.python_version()}
-    for name in _PACKAGES:
-        with suppress(metadata.PackageNotFoundError):
-            found[name] = metadata.version(name)
-    return found
+def _mark(partial: Path) -> None:
+    """Make the hidden folder, with the file by which it is known as ours."""
+    partial.mkdir(parents=True)
+    if isinstance(partial, Path):
+        write_new(partial / _MARK, _ABOUT.encode())
+    else:
+        (partial / _MARK).write_text(_ABOUT)
 
 
 def check_free(target: Path, force: bool) -> None:
-    """Refuse a path at which a dataset could not be written; worth asking before long work."""
+    """Refuse a path at which a dataset could not be written; worth asking before long work.
+
+    What killed writers have left there is cleared up first, unless somebody writes there now.
+    """
     with writing(target):
-        if target.exists() and not target.is_dir():
-            raise DatasetError(f"{target} is a file; choose another path for the dataset, which is a folder")
-        entries = (
-            {entry.name for entry in target.iterdir() if not _is_partial(entry)} if target.is_dir() else set()
-        )
-    if entries - {LEFT_BEHIND} and not force:
-        what = "is a dataset already" if MANIFEST in entries else "is there already and not empty"
-        raise DatasetError(f"{target} {what}; choose another path, or overwrite with force=True (--force)")
-    for name in entries & {*TABLES, LEFT_BEHIND}:
-        check_table(target / name)
+        if _is_folder(target) and any(is_draft(entry) for entry in target.iterdir()):
+            with _alone_in(target):
+                _clear_up(target)
+    _check_free(target, force)
 
 
-def check_table(entry: Path) -> None:
-    """Refuse to replace what is named like a table and is none."""
-    strange = [entry] if not entry.is_dir() else [file for file in entry.iterdir() if not _is_part(file)]
-    if strange:
-        raise DatasetError(
-            f"{strange[0]} is in the way and not Meshwright's; move it, or choose another path"
-        )
-
-
-def _is_part(file: Path) -> bool:
-    return file.name.startswith((".", "_")) or (file.suffix == ".parquet" and not file.is_dir())
-
-
-def _is_partial(entry: Path) -> bool:
-    """Whether `entry` is what a run of ours is writing, or left when it was killed."""
-    return entry.name.startswith(_PARTIAL)
-
-
-def _is_abandoned(entry: Path) -> bool:
-    """Whether the run that wrote `entry` is gone, as far as this machine knows."""
-    pid = entry.name.removeprefix(_PARTIAL).partition("-")[0]
-    if not pid.isdecimal() or int(pid) == os.getpid():
+def _is_folder(target: Path) -> bool:
+    """Whether there is a folder; a file is refused."""
+    if target.is_dir():
         return True
-    if not isinstance(entry, Path):
-        return False  # not on this machine, so perhaps of a run on another one
-    try:
-        os.kill(int(pid), 0)
-    except ProcessLookupError:
-        return True
-    except PermissionError:
-        return False
+    if target.exists():
+        raise DatasetError(f"{target} is a file; choose another path for the dataset, which is a folder")
     return False
+
+
+def _check_free(target: Path, force: bool) -> None:
+    with writing(target):
+        there = target.iterdir() if _is_folder(target) else ()
+        entries = {entry.name for entry in there if not is_draft(entry)}
+        if entries - {LEFT_BEHIND} and not force:
+            what = "is a dataset already" if MANIFEST in entries else "is there already and not empty"
+            raise DatasetError(
+                f"{target} {what}; choose another path, or overwrite with force=True (--force)"
+            )
+        if entries:
+            ours = owned_files(target)
+            _check_replaceable(target, entries & {*TABLES, LEFT_BEHIND, MANIFEST} | _tops(ours), ours)
+
+
+def _check_replaceable(target: Path, names: Iterable[str], ours: Collection[str]) -> None:
+    """Refuse to write a dataset over what is not one of ours."""
+    if target.is_symlink():
+        raise DatasetError(
+            f"{target} is a link, and nothing is removed through links; give the folder that it leads to"
+        )
+    manifest = read_sealed(target / MANIFEST) or {}
+    if FILES in manifest and manifest.get("kind") not in KINDS:
+        raise DatasetError(
+            f"{target} holds a manifest of kind {manifest.get('kind')!r}, not a dataset; choose another path"
+        )
+    check_ours(target, sorted(names), ours)
+
+
+def owned_files(target: Path) -> set[str]:
+    """The files of the dataset at `target`, and of rejected rows by themselves, that are ours."""
+    left = read_sealed(target / LEFT_BEHIND / LISTING)
+    names = [] if left is None else [LISTING, *left[FILES]]
+    return listed_files(target) | {f"{LEFT_BEHIND}/{name}" for name in names}
+
+
+def _tops(paths: Iterable[str]) -> set[str]:
+    return {path.partition("/")[0] for path in paths}
+
+
+def list_left_behind(folder: Path) -> None:
+    """List the files of a table of rejected rows in it, by which it is known as ours wherever it is moved."""
+    with writing(folder):
+        write_sealed(folder / LISTING, {FILES: listing(folder, {})})
+
+
+def remove_left_behind(folder: Path) -> None:
+    """Remove a table of rejected rows, if there is one; what holds anything else is refused."""
+    with writing(folder):
+        if _is_there(folder):
+            parent = folder.parent
+            ours = {path for path in owned_files(parent) if path.startswith(f"{LEFT_BEHIND}/")}
+            check_ours(parent, [LEFT_BEHIND], ours)
+            remove_files(parent, ours)
+
+
+def is_draft(entry: Path) -> bool:
+    """Whether `entry` is a folder in which a dataset is being written, or was when the writer was killed."""
+    if not _DRAFT.fullmatch(entry.name) or entry.is_symlink() or not entry.is_dir():
+        return False
+    return (entry / _MARK).is_file() or not any(entry.iterdir())
+
+
+def _clear_up(target: Path) -> None:
+    """Remove what killed writers have left, and put back what they had moved aside.
+
+    Nobody else writes here now: on this machine the lock says so. Elsewhere nobody knows, and all stays.
+    """
+    if not isinstance(target, Path):
+        return
+    for entry in [entry for entry in target.iterdir() if is_draft(entry)]:
+        if not _is_there(target / MANIFEST):
+            _put_back(entry, target)
+        _discard(entry, target)
+
+
+def _discard(partial: Path, target: Path) -> None:
+    """Remove a draft, but not what was moved aside if that is not replaced, or not ours."""
+    old = partial / _OLD
+    if old.is_dir():
+        if _is_there(target / MANIFEST):
+            remove_files(old, owned_files(old))
+        if any(old.iterdir()):
+            return
+    remove_own_folder(partial)
+
+
+def _put_back(partial: Path, target: Path) -> None:
+    """Undo an exchange that was cut off: the new tables go, the old ones and their manifest come back."""
+    if not (partial / _OLD).is_dir():
+        return
+    for name in _tops((read_sealed(partial / MANIFEST) or {}).get(FILES, ())):
+        if _is_there(target / name) and not _is_there(partial / name):
+            (target / name).rename(partial / name)
+    aside = sorted((entry.name for entry in (partial / _OLD).iterdir()), key=MANIFEST.__eq__)
+    for name in aside:
+        (partial / _OLD / name).rename(target / name)
+    _sync(target)
+
+
+def _is_there(path: Path) -> bool:
+    return path.is_symlink() or path.exists()
 
 
 @contextmanager
@@ -206,109 +272,67 @@ def writing(target: str | Path) -> Iterator[None]:
         raise DatasetError(f"{target} can't be written: {one_line(error)}; {way_out}") from error
 
 
-def write_tables(folder: Path, tables: Mapping[str, TableSource], progress: Progress | None) -> None:
-    """Write tables into a folder, each as a folder with one file."""
-    done = 0
+def write_tables(
+    folder: Path, tables: Mapping[str, TableSource], progress: Progress | None
+) -> dict[str, Sum]:
+    """Write tables into a folder, each as a folder with one file; gives the sums of these files."""
+    done, sums = 0, {}
     with stage(progress, "writing", sum(table.rows for table in tables.values())) as advance:
         for name, table in tables.items():
             (folder / name).mkdir()
-            with pq.ParquetWriter(folder / name / "part-00000.parquet", table.schema) as writer:
+            file = f"{name}/part-00000.parquet"
+            with DurableFile(folder / file) as stream, pq.ParquetWriter(stream, table.schema) as writer:
                 for batch in table.batches:
                     writer.write_batch(batch)
                     done += batch.num_rows
                     advance(done)
+            sums[file] = stream.sum()
+    return sums
 
 
-def _install(partial: Path, target: Path, force: bool) -> None:
-    """Move the finished tables to where they belong, and the manifest last."""
-    new = {table.name for table in partial.iterdir()} - {MANIFEST}
-    names = _old_tables(target) | new if force else {LEFT_BEHIND}
-    old = [name for name in sorted(names) if (target / name).exists()]
-    for name in old:
-        check_table(target / name)
-    if force:
-        (target / MANIFEST).unlink(missing_ok=True)
-    for name in old:
-        remove_folder(target / name)
-    for name in new:
-        (partial / name).rename(target / name)
-    (partial / MANIFEST).rename(target / MANIFEST)
-    for entry in target.iterdir():
-        if _is_partial(entry) and _is_abandoned(entry):
-            with suppress(OSError):
-                remove_folder(entry)
-
-
-def _old_tables(target: Path) -> set[str]:
-    """The tables of the dataset that `target` is or was."""
+def _install(partial: Path, target: Path) -> None:
+    """Move what is replaced aside, the finished tables to where they belong, and the manifest last."""
+    new = {entry.name for entry in partial.iterdir()} - {MANIFEST, _MARK}
+    ours = owned_files(target)
+    replaced = sorted({*new, *_tops(ours)}, key=MANIFEST.__ne__)
+    old = [name for name in replaced if _is_there(target / name)]
+    if old:
+        _check_replaceable(target, old, ours)
+    (partial / _OLD).mkdir()
     try:
-        return {*TABLES, LEFT_BEHIND, *read_manifest(target)["tables"]}
-    except DatasetError:
-        return {*TABLES, LEFT_BEHIND}
+        for name in old:
+            (target / name).rename(partial / _OLD / name)
+        check_ours(partial / _OLD, old, ours, home=target)  # again: it may be something else by now
+        for name in sorted(new):
+            (partial / name).rename(target / name)
+        _sync(partial, target)
+        (partial / MANIFEST).rename(target / MANIFEST)
+    except BaseException:
+        _put_back(partial, target)
+        raise
+    _sync(target, target.parent)
+    _discard(partial, target)
 
 
-def read_manifest(path: str | Path, *kinds: str) -> dict[str, Any]:
-    """The manifest of the dataset at `path`, which must be of one of `kinds`, if any are given."""
-    path = Path(path) if isinstance(path, str) else path
-    with reading(path, DatasetError):
-        if not path.is_dir():
-            raise DatasetError(f"{path}: there is no such folder; a dataset is a folder with a {MANIFEST}")
-        if not (path / MANIFEST).is_file():
-            raise DatasetError(
-                f"{path} has no {MANIFEST}: it is no dataset, or its writing was cut off; write it again"
-            )
-        text = (path / MANIFEST).read_text("utf-8")
-    try:
-        manifest = json.loads(text)
-    except ValueError as error:
-        raise DatasetError(f"{path / MANIFEST} is not JSON: {error}; write the dataset again") from None
-    _check_manifest(path, manifest, kinds)
-    return manifest  # type: ignore[no-any-return]
-
-
-def _check_manifest(path: Path, manifest: Any, kinds: tuple[str, ...]) -> None:
-    version = manifest.get("format_version") if isinstance(manifest, dict) else None
-    if version != FORMAT_VERSION:
-        raise DatasetError(
-            f"{path / MANIFEST} has format version {version!r}; this Meshwright reads {FORMAT_VERSION}: "
-            f"use the Meshwright that wrote it, or write it again"
-        )
-    for key in ("counts", "facts", "tables"):
-        if not isinstance(manifest.get(key), dict):
-            raise DatasetError(f"{path / MANIFEST} has no {key!r}; write the dataset again")
-    for name in manifest["tables"]:
-        check_table_name(name, DatasetError)
-    if kinds and manifest.get("kind") not in kinds:
-        kind, wanted = manifest.get("kind"), " or ".join(kinds)
-        within = f", which a run has in {path / kinds[0]}" if kind == "run" else ""
-        raise DatasetError(f"{path} is a dataset of kind {kind!r}; give one of kind {wanted}{within}")
-
-
-def check_table_name(name: str, error: type[InputError] | type[DatasetError]) -> None:
-    """Refuse the name of an extra table that can't be a folder beside ours."""
-    if not re.fullmatch("[a-z][a-z0-9_]*", name) or name in TABLES:
-        raise error(
-            f"an extra table can't be called {name!r}; use lower-case letters, digits and _, "
-            f"and none of {', '.join(TABLES)}"
-        )
-
-
-def check_counts(path: Path, manifest: Mapping[str, Any], found: Mapping[str, int]) -> None:
-    """Refuse a dataset whose tables hold another number of things than its manifest says."""
-    for name, count in found.items():
-        stated = manifest["counts"].get(name)
-        if stated != count:
-            raise DatasetError(f"{path} holds {count} {name}, and its manifest says {stated}; write it again")
+def _sync(*folders: Path) -> None:
+    for folder in folders:
+        if isinstance(folder, Path):
+            sync_folder(folder)
 
 
 def read_table(
-    path: Path,
+    dataset: Dataset,
     name: str,
     wanted: Mapping[str, Wanted],
     optional: frozenset[str] = frozenset(),
     only_wanted: bool = False,
 ) -> pa.Table:
-    """All part files of a table, in the order of their names, after a check of the columns' types."""
+    """All part files of a table, in the order of their names, if they are those that were written.
+
+    Their checksums and the types of the columns are checked first.
+    """
+    path = dataset.path
+    check_files(dataset, (name,))
     with reading(path / name, DatasetError):
         parts = part_files(path / name) if (path / name).is_dir() else []
     if not parts:

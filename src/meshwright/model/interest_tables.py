@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -14,6 +13,7 @@ from meshwright.errors import DatasetError
 from meshwright.model import interest_sources
 from meshwright.model.dataset import TableSource, read_table, whole
 from meshwright.model.dense import Offsets, rows_of, sealed
+from meshwright.model.manifest import Dataset, check_files
 from meshwright.model.names import Ids, name_array
 from meshwright.model.schema import INT32, LIST_OF_INT32, STRING
 
@@ -90,27 +90,27 @@ def _lists_block(interests: Interests, start: int, stop: int) -> pa.RecordBatch:
     return pa.record_batch([np.arange(start, stop, dtype=np.int32), lists], schema=LISTS_SCHEMA)
 
 
-def read(path: Path) -> Read:
+def read(dataset: Dataset) -> Read:
     """The dense tables; or the pairs, when none of the dense tables is there."""
-    present = [name for name in _DENSE if (path / name).is_dir()]
-    if not present:
-        dense = interest_sources.from_parquet(path / "interests", interest_sources.NODE_TOPIC, None)
+    if not any(dataset.has(name) for name in _DENSE):
+        check_files(dataset, ("interests",))
+        dense = interest_sources.from_parquet(dataset.path / "interests", interest_sources.NODE_TOPIC, None)
         return Read(*dense, None, None)
-    nodes, node_attributes = read_named(path, "nodes")
-    topics, topic_attributes = read_named(path, "topics")
-    indptr, topic_ids = _read_lists(path, len(nodes))
+    nodes, node_attributes = read_named(dataset, "nodes")
+    topics, topic_attributes = read_named(dataset, "topics")
+    indptr, topic_ids = _read_lists(dataset, len(nodes))
     return Read(indptr, topic_ids, nodes, topics, node_attributes, topic_attributes)
 
 
-def read_named(path: Path, name: str) -> tuple[pa.StringArray, pa.Table]:
+def read_named(dataset: Dataset, name: str) -> tuple[pa.StringArray, pa.Table]:
     """The names of nodes or topics by id, and their attributes."""
-    table = read_table(path, name, _NAMED)
+    table = read_table(dataset, name, _NAMED)
     ids = table["id"].to_numpy()
     if not _counts_up(ids):
         table = table.take(np.argsort(ids))
         if not _counts_up(table["id"].to_numpy()):
             raise DatasetError(
-                f"{path / name}: the ids are not 0 to {len(ids) - 1}, each once; write it again"
+                f"{dataset.path / name}: the ids are not 0 to {len(ids) - 1}, each once; write it again"
             )
     return name_array(table["name"], name.removesuffix("s")), table.drop_columns(["id", "name"])
 
@@ -119,9 +119,10 @@ def _counts_up(ids: Ids) -> bool:
     return np.array_equal(ids, np.arange(len(ids), dtype=np.int32))
 
 
-def _read_lists(path: Path, node_count: int) -> tuple[Offsets, Ids]:
+def _read_lists(dataset: Dataset, node_count: int) -> tuple[Offsets, Ids]:
     """The CSR of `lists/`; the rows may come in any order, and a node without a row has no topics."""
-    table = read_table(path, "lists", LISTS, only_wanted=True)
+    path = dataset.path
+    table = read_table(dataset, "lists", LISTS, only_wanted=True)
     node_ids = table["node_id"].to_numpy()
     lengths = pc.list_value_length(table["topic_ids"]).to_numpy().astype(np.int64)
     lists = [chunk.flatten() for chunk in table["topic_ids"].chunks]

@@ -14,8 +14,9 @@ import pyarrow as pa
 
 from meshwright.model import interest_sinks, interest_sources, interest_tables
 from meshwright.model.attributes import NODE_ATTRIBUTES, TOPIC_ATTRIBUTES, checked_attributes, same_table
-from meshwright.model.dataset import as_dataset, check_counts, make_manifest, read_manifest, write_dataset
+from meshwright.model.dataset import as_dataset, write_dataset
 from meshwright.model.dense import Offsets, check_lists, frozen, transposed
+from meshwright.model.manifest import Dataset, check_counts, make_manifest, open_dataset
 from meshwright.model.names import Ids, NameSource, check_names, find, name_array
 from meshwright.model.pairs import Columns
 from meshwright.progress import Progress
@@ -230,9 +231,12 @@ class Interests:
     @classmethod
     def read(cls, path: str | Path) -> Interests:
         """Read an interests dataset, or the interests of an overlay dataset."""
-        path = Path(path)
-        manifest = read_manifest(path, "interests", "overlay")
-        with as_dataset(path):
-            interests = cls(*interest_tables.read(path))
-        check_counts(path, manifest, interest_tables.counts(interests))
+        return cls.of_dataset(open_dataset(path, "interests", "overlay"))
+
+    @classmethod
+    def of_dataset(cls, dataset: Dataset) -> Interests:
+        """Read the interests of a dataset whose manifest is read."""
+        with as_dataset(dataset.path):
+            interests = cls(*interest_tables.read(dataset))
+        check_counts(dataset, interest_tables.counts(interests))
         return interests

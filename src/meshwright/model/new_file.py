@@ -1,12 +1,12 @@
 """A file of ours on disk: there when it is complete, or not at all."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
-from uuid import uuid4
 
 from meshwright.errors import DatasetError
 from meshwright.model.dataset import writing
+from meshwright.runtime.durable_files import replacing
 
 
 def check_file(path: Path, force: bool) -> None:
@@ -27,14 +27,8 @@ def new_file(path: Path, force: bool = False) -> Iterator[Path]:
     """A hidden path beside `path` to write to, which takes its place at the end.
 
     What is there already is overwritten only with `force`. Whatever happens, `path` holds the old content or
-    all of the new.
+    all of the new, a loss of power included. A link at `path` is replaced, not followed.
     """
     check_file(path, force)
-    partial = path.with_name(f".{path.name}.partial-{uuid4().hex[:8]}")
-    try:
-        with writing(path):
-            yield partial
-            partial.replace(path)
-    finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
+    with writing(path), replacing(path.absolute()) as partial:
+        yield partial

@@ -15,9 +15,10 @@ from meshwright.model import edges as edge_lists
 from meshwright.model import overlay_sinks, overlay_tables
 from meshwright.model import pairs as sources
 from meshwright.model.attributes import same_table
-from meshwright.model.dataset import as_dataset, check_counts, make_manifest, read_manifest, write_dataset
+from meshwright.model.dataset import as_dataset, write_dataset
 from meshwright.model.dense import Offsets, frozen
 from meshwright.model.interests import Interests
+from meshwright.model.manifest import check_counts, make_manifest, open_dataset
 from meshwright.model.names import Ids
 from meshwright.model.pairs import Columns, Floats
 from meshwright.model.plain import plain
@@ -181,14 +182,13 @@ class Overlay:
     @classmethod
     def read(cls, path: str | Path) -> Overlay:
         """Read an overlay dataset, its interests and extra tables included."""
-        path = Path(path)
-        manifest = read_manifest(path, "overlay")
-        interests = Interests.read(path)
-        with as_dataset(path):
-            edges, costs = overlay_tables.read_edges(path)
-            extras = overlay_tables.read_extras(path, manifest["tables"])
-            overlay = cls.from_arrays(interests, edges, costs, manifest["facts"], extras)
-        check_counts(path, manifest, overlay_tables.counts(overlay))
+        dataset = open_dataset(path, "overlay")
+        interests = Interests.of_dataset(dataset)
+        with as_dataset(dataset.path):
+            edges, costs = overlay_tables.read_edges(dataset)
+            extras = overlay_tables.read_extras(dataset)
+            overlay = cls.from_arrays(interests, edges, costs, dataset.manifest["facts"], extras)
+        check_counts(dataset, overlay_tables.counts(overlay))
         return overlay
 
 

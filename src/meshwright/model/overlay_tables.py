@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,7 +10,8 @@ import pyarrow as pa
 
 from meshwright.errors import InputError
 from meshwright.model import interest_tables
-from meshwright.model.dataset import TableSource, check_table_name, read_table, whole
+from meshwright.model.dataset import TableSource, read_table, whole
+from meshwright.model.manifest import Dataset, check_table_name
 from meshwright.model.names import Ids
 from meshwright.model.pairs import Floats
 from meshwright.model.schema import DOUBLE, INT32
@@ -54,16 +54,16 @@ def _edge_blocks(overlay: Overlay) -> Iterator[pa.RecordBatch]:
         yield pa.record_batch(columns, schema=edges_schema(overlay.costs is not None))
 
 
-def read_edges(path: Path) -> tuple[Ids, Floats | None]:
+def read_edges(dataset: Dataset) -> tuple[Ids, Floats | None]:
     """The ids, and the costs where there is such a column; the names beside the ids are not read."""
-    table = read_table(path, "edges", _EDGES, optional=frozenset({"cost"}), only_wanted=True)
+    table = read_table(dataset, "edges", _EDGES, optional=frozenset({"cost"}), only_wanted=True)
     edges = np.stack([table["source_id"].to_numpy(), table["target_id"].to_numpy()], axis=1)
     return edges, table["cost"].to_numpy() if "cost" in table.column_names else None
 
 
-def read_extras(path: Path, names: Iterable[str]) -> dict[str, pa.Table]:
+def read_extras(dataset: Dataset) -> dict[str, pa.Table]:
     """The extra tables that the manifest names."""
-    return {name: read_table(path, name, {}) for name in names}
+    return {name: read_table(dataset, name, {}) for name in dataset.manifest["tables"]}
 
 
 def checked_extras(extras: Mapping[str, pa.Table]) -> dict[str, pa.Table]:

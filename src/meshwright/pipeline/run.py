@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING, Any
 
 from meshwright import registry
 from meshwright.evaluate import evaluate
-from meshwright.model.dataset import MANIFEST, make_manifest, remove_folder, versions, writing
+from meshwright.model.dataset import LEFT_BEHIND, writing
+from meshwright.model.manifest import make_manifest, versions, write_sealed
 from meshwright.model.overlay import Overlay
 from meshwright.model.plain import plain
 from meshwright.pipeline.build.in_process import build_here
@@ -33,8 +34,8 @@ from meshwright.pipeline.run_folder import (
     alone_in,
     begun,
     check_place,
+    finish,
     resumed,
-    write_json,
 )
 from meshwright.pipeline.summary import write_summary
 from meshwright.progress import Progress, StageTimer
@@ -131,20 +132,17 @@ def _timed(name: str, work: Callable[[_Run, Progress], Note], state: _Run) -> No
     found = work(state, timer)
     note = {"seconds": round(perf_counter() - begin, 3), "steps": timer.seconds, "found": found}
     with writing(state.out):
-        write_json(state.out / NOTES / f"{name}.json", note)
+        write_sealed(state.out / NOTES / f"{name}.json", note)
     return note
 
 
 def _ingest(state: _Run, progress: Progress) -> Note:
-    rejected = state.out / "rejected"
-    if rejected.exists():
-        remove_folder(rejected)
     return ingest(
         state.session,
         state.inputs,
         state.out / "interests",
         state.options.ingest,
-        rejected=rejected,
+        rejected=state.out / LEFT_BEHIND,
         force=True,  # a kill between the dataset and its note leaves one
         progress=progress,
     )
@@ -154,7 +152,7 @@ def _profile(state: _Run, progress: Progress) -> Note:
     found = profile(state.session, state.out / "interests", seed=state.options.seed, progress=progress)
     with writing(state.out):
         (state.out / "profile").mkdir(parents=True, exist_ok=True)
-        write_json(state.out / "profile" / "profile.json", found.to_json())
+        write_sealed(state.out / "profile" / "profile.json", found.to_json())
     return {}
 
 
@@ -259,6 +257,5 @@ def _close(out: Path, plan: Note, notes: Mapping[str, Note]) -> Note:
     }
     manifest = make_manifest("run", built["counts"], facts, {}, made_by)
     with writing(out):
-        write_json(out / MANIFEST, manifest)
-        remove_folder(out / NOTES)
+        finish(out, manifest)
     return manifest

@@ -4,16 +4,25 @@ Every stage that is finished leaves a note in `.run/`: what it found and how lon
 killed leaves these notes and the datasets of its finished stages; resuming it goes on after the last of them.
 """
 
-import fcntl
-import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
-from pathlib import Path
+from contextlib import ExitStack, contextmanager, suppress
+from pathlib import Path, PurePosixPath
 from typing import Any
 
 from meshwright.errors import DatasetError, OptionError
-from meshwright.model.dataset import MANIFEST, remove_folder, writing
+from meshwright.model.dataset import LISTING, is_draft, owned_files, writing
+from meshwright.model.manifest import (
+    MANIFEST,
+    listed_files,
+    read_sealed,
+    sums_of,
+    write_manifest,
+    write_sealed,
+)
+from meshwright.runtime.checksums import CHECKSUM
+from meshwright.runtime.durable_files import is_partial_of
+from meshwright.runtime.locks import locked_folder
+from meshwright.runtime.owned import check_ours, files_below, remove_files, remove_own_folder
 
 NOTES = ".run"
 PLAN = "plan.json"
@@ -31,6 +40,9 @@ PRODUCTS = {
 }
 """What a finished stage has made; without it the stage, and those after it, are done again."""
 
+_NOTE_FILES = (PLAN, MANIFEST, *(f"{name}.json" for name in PRODUCTS))
+_GENERATOR = '<meta name="generator" content="Meshwright">'
+
 
 def check_place(out: Path, resume: bool, force: bool) -> None:
     """Refuse a folder in which a run can't begin, or go on.
@@ -40,7 +52,7 @@ def check_place(out: Path, resume: bool, force: bool) -> None:
     if resume and force:
         raise OptionError("resume goes on with what is there and force removes it; give one of them")
     with writing(out):
-        old = read_json(out / NOTES / PLAN)
+        old = read_sealed(out / NOTES / PLAN)
         entries = [entry.name for entry in out.iterdir()] if out.is_dir() else []
     if resume and old is None:
         finished = "it was finished" if MANIFEST in entries else "there was none"
@@ -60,7 +72,7 @@ def begun(out: Path, plan: Note) -> dict[str, Note]:
     """Make the folder ready; what a run left there goes."""
     _clear(out)
     (out / NOTES).mkdir(parents=True, exist_ok=True)
-    write_json(out / NOTES / PLAN, plan)
+    write_sealed(out / NOTES / PLAN, plan)
     return {}
 
 
@@ -69,7 +81,7 @@ def resumed(out: Path, plan: Note) -> dict[str, Note]:
     notes = _finished(out)
     if not notes:
         return begun(out, plan)
-    changed = differences(read_json(out / NOTES / PLAN) or {}, plan)
+    changed = differences(read_sealed(out / NOTES / PLAN) or {}, plan)
     if changed:
         raise DatasetError(
             f"{out} can't be resumed: {changed[0]}; start anew in another folder or with --force"
@@ -81,7 +93,7 @@ def _finished(out: Path) -> dict[str, Note]:
     """The notes of the stages that are finished, and whose products are still there."""
     notes = {}
     for name, product in PRODUCTS.items():
-        note = read_json(out / NOTES / f"{name}.json")
+        note = read_sealed(out / NOTES / f"{name}.json")
         if note is None or not (out / product).exists():
             break
         notes[name] = note
@@ -93,7 +105,7 @@ def differences(old: Note, new: Note) -> list[str]:
     found = [
         f"{name} was {old.get(name)!r} and is {new.get(name)!r}"
         for name in sorted(old.keys() | new.keys())
-        if name != "files" and old.get(name) != new.get(name)
+        if name not in ("files", CHECKSUM) and old.get(name) != new.get(name)
     ]
     before = {file["path"]: file for file in old.get("files", [])}
     after = {file["path"]: file for file in new.get("files", [])}
@@ -109,66 +121,88 @@ def differences(old: Note, new: Note) -> list[str]:
 
 def _check_is_of_run(out: Path, entries: Sequence[str]) -> None:
     """Refuse to remove what is not a run's."""
-    ours = {*FOLDERS, NOTES, MANIFEST, REPORT}
-    strange = sorted(name for name in entries if name not in ours and not name.startswith(f".{REPORT}."))
-    manifest = read_json(out / MANIFEST)
-    of_run = (manifest or {}).get("kind") == "run" or NOTES in entries
-    if strange or not of_run:
+    ours = _owned(out)
+    strange = sorted({*entries} - {*FOLDERS, NOTES, MANIFEST, REPORT} - ours)
+    if strange or not (listed_files(out) or NOTES in entries):
         what = f"holds {strange[0]}, which is not of a run" if strange else "is not of a run"
         raise DatasetError(f"{out} {what}; choose another path")
+    if out.is_symlink():
+        raise DatasetError(
+            f"{out} is a link, and nothing is removed through links; give the folder that it leads to"
+        )
+    check_ours(out, sorted(entries), ours)
+
+
+def _owned(out: Path) -> set[str]:
+    """The files of a run, finished or not, that a manifest of ours lists, or that carry our mark."""
+    found = listed_files(out) | (listed_files(out / NOTES) - {MANIFEST}) | owned_files(out)
+    for name in ("interests", "overlay"):
+        found |= {f"{name}/{path}" for path in _owned_dataset(out / name)}
+    return found | set(_marked(out))
+
+
+def _owned_dataset(folder: Path) -> set[str]:
+    """The files of a dataset, and of drafts of it that a kill has left."""
+    if not folder.is_dir() or folder.is_symlink():
+        return set()
+    drafts = [entry.name for entry in folder.iterdir() if is_draft(entry)]
+    return owned_files(folder) | {path for name in drafts for path in files_below(folder, name)}
+
+
+def _marked(out: Path) -> Iterator[str]:
+    """Notes and numbers that are sealed, the report, and what kills have left of writing them."""
+    for folder, names in {NOTES: _NOTE_FILES, "profile": ("profile.json",), ".": (MANIFEST, REPORT)}.items():
+        place = out if folder == "." else out / folder
+        for entry in place.iterdir() if place.is_dir() and not place.is_symlink() else ():
+            partial = any(is_partial_of(entry.name, name) for name in names)
+            if partial or (entry.name in names and _has_mark(entry)):
+                yield entry.name if folder == "." else f"{folder}/{entry.name}"
+
+
+def _has_mark(file: Path) -> bool:
+    if file.name != REPORT:
+        return read_sealed(file) is not None
+    with suppress(OSError, UnicodeError):
+        return _GENERATOR in file.read_text("utf-8")
+    return False
 
 
 def _clear(out: Path) -> None:
-    """Remove what a run left."""
+    """Remove what a run left; what a kill in here leaves is still known as a run's."""
     entries = [entry.name for entry in out.iterdir()] if out.is_dir() else []
     if not entries:
         return
     _check_is_of_run(out, entries)
-    (out / NOTES).mkdir(exist_ok=True)  # so that what a kill in here leaves is known as a run's
-    (out / NOTES / PLAN).unlink(missing_ok=True)
-    for name in (MANIFEST, *(name for name in entries if name not in (MANIFEST, NOTES)), NOTES):
-        entry = out / name
-        if entry.is_dir():
-            remove_folder(entry)
-        else:
-            entry.unlink(missing_ok=True)
+    ours = _owned(out)
+    (out / NOTES).mkdir(exist_ok=True)
+    remove_files(out, [f"{NOTES}/{PLAN}"])
+    if (out / MANIFEST).exists():
+        (out / MANIFEST).rename(out / NOTES / MANIFEST)
+    lists = {path for path in ours if PurePosixPath(path).name in (MANIFEST, LISTING)}
+    notes = {path for path in ours if path.startswith(f"{NOTES}/")}
+    for files in (ours - lists - notes, lists, notes | {f"{NOTES}/{MANIFEST}"}):
+        remove_files(out, files)
+
+
+def finish(out: Path, manifest: Mapping[str, Any]) -> None:
+    """Write the manifest of a finished run, which lists all its files, and remove the notes."""
+    known = {
+        f"{name}/{path}": found
+        for name in ("interests", "overlay")
+        for path, found in sums_of(read_sealed(out / name / MANIFEST) or {}).items()
+    }
+    write_manifest(out, manifest, known)
+    remove_own_folder(out / NOTES)
 
 
 @contextmanager
 def alone_in(out: Path) -> Iterator[None]:
-    """Refuse a second run in the folder at the same time.
-
-    The folder itself is locked, so that a kill leaves nothing behind; other places than the disks of this
-    machine know no locks.
-    """
+    """Refuse a second run in the folder; other places than the disks of this machine know no locks."""
     if not isinstance(out, Path):
         yield
         return
-    with writing(out):
-        out.mkdir(parents=True, exist_ok=True)
-        folder = os.open(out, os.O_RDONLY)
-    try:
-        _lock(folder, out)
+    busy = f"another run works in {out}; wait for it, or choose another path"
+    with ExitStack() as opened:
+        with writing(out):
+            opened.enter_context(locked_folder(out, busy))
         yield
-    finally:
-        os.close(folder)
-
-
-def _lock(folder: int, out: Path) -> None:
-    try:
-        fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        raise DatasetError(f"another run works in {out}; wait for it, or choose another path") from None
-
-
-def write_json(path: Path, value: Mapping[str, Any]) -> None:
-    """Write a note, for machines and for people."""
-    path.write_text(json.dumps(value, indent=2, ensure_ascii=False) + "\n", "utf-8")
-
-
-def read_json(path: Path) -> Note | None:
-    """A note, or None where there is none; one that a kill has cut off is none either."""
-    with suppress(OSError, ValueError):
-        found: Note = json.loads(path.read_text("utf-8"))
-        return found
-    return None

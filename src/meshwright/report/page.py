@@ -1,12 +1,10 @@
 """The pages as files: written whole, or not at all."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from contextlib import suppress
 from importlib import resources
 from pathlib import Path
 from string import Template
 from typing import Any
-from uuid import uuid4
 
 from meshwright.gossip.measures import Gossip
 from meshwright.model.dataset import writing
@@ -23,6 +21,7 @@ from meshwright.report.quality import data_quality
 from meshwright.report.spending import spending
 from meshwright.report.summary import broken_topics, comparison, headline
 from meshwright.report.views import views
+from meshwright.runtime.durable_files import write_whole
 
 _SECTIONS = {
     "broken": "Topics that fall apart",
@@ -131,11 +130,5 @@ def _write(path: Path, page: str) -> None:
         with writing(path):
             path.write_text(page, "utf-8")
         return
-    partial = path.with_name(f".{path.name}.partial-{uuid4().hex[:8]}")
-    try:
-        with writing(path):
-            partial.write_text(page, "utf-8")
-            partial.replace(path)
-    finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
+    with writing(path):
+        write_whole(path.absolute(), page.encode())

@@ -8,6 +8,7 @@ import pytest
 from meshwright.errors import DatasetError
 from meshwright.model import Interests, Overlay
 from meshwright.model.costs import Costs
+from tests.helpers import reseal
 
 CITIES = Costs.from_matrix([[0, 10, 40], [11, 0, 30], [40, 30, 0]], ["Oslo", "東京", "Lima"])
 NODES = {"b1": "東京", "b2": "Oslo", "b3": "東京"}
@@ -68,9 +69,7 @@ def test_datasets_without_costs_are_refused(tmp_path: Path) -> None:
 
 
 def edit_manifest(path: Path, **changes: object) -> None:
-    manifest = json.loads((path / "manifest.json").read_text())
-    manifest["facts"]["costs"] |= changes
-    (path / "manifest.json").write_text(json.dumps(manifest))
+    reseal(path, lambda manifest: manifest["facts"]["costs"].update(changes))
 
 
 @pytest.mark.parametrize(
@@ -109,5 +108,6 @@ def test_tables_that_make_no_costs_are_refused(
     path = tmp_path / "costs"
     Costs.sites(CITIES, NODES, local=1).write(path)
     pq.write_table(pa.table(columns), path / table / "part-00000.parquet")
+    reseal(path)
     with pytest.raises(DatasetError, match=rule):
         Costs.read(path)

@@ -20,8 +20,10 @@ import pytest
 
 from meshwright.errors import DatasetError, InputError, MeshwrightError
 from meshwright.model import Interests, Overlay, read_manifest
-from meshwright.model.dataset import TableSource, write_dataset
+from meshwright.model.dataset import TableSource, list_left_behind, write_dataset
 from meshwright.progress import Progress
+from meshwright.runtime.checksums import sealed
+from tests.helpers import reseal
 
 PAIRS = [("b2", "news"), ("b1", "news"), ("b2", "art"), ("b3", "zoo"), ("Ω\n", 'say "hi"')]
 
@@ -120,6 +122,9 @@ def test_the_manifest_says_what_made_the_dataset(tmp_path: Path, overlay: Overla
     overlay.write(tmp_path / "o", made_by=made_by)
     manifest = read_manifest(tmp_path / "o")
     assert manifest.pop("versions").keys() == {"python", "meshwright", "numpy", "numba", "pyarrow"}
+    tables = ("interests", "nodes", "topics", "lists", "edges", "fingers")
+    assert manifest.pop("files").keys() == {f"{table}/part-00000.parquet" for table in tables}
+    assert len(manifest.pop("checksum")) == 16
     assert manifest == {
         "format_version": 1,
         "kind": "overlay",
@@ -196,12 +201,13 @@ def test_force_can_write_over_what_was_read(tmp_path: Path, overlay: Overlay) ->
 def test_force_with_a_spoilt_manifest_removes_nothing_outside(tmp_path: Path, overlay: Overlay) -> None:
     overlay.write(tmp_path / "d")
     (tmp_path / "precious").mkdir()
-    manifest = json.loads((tmp_path / "d" / "manifest.json").read_text())
-    manifest["tables"] = {"../precious": 1}
-    (tmp_path / "d" / "manifest.json").write_text(json.dumps(manifest))
-    overlay.write(tmp_path / "d", force=True)
-    assert (tmp_path / "precious").is_dir()
-    assert Overlay.read(tmp_path / "d") == overlay
+    (tmp_path / "precious" / "letter").write_text("mine")
+    found = {"bytes": 4, "xxh3": "0"}
+    spoilt = sealed({**read_manifest(tmp_path / "d"), "files": {"../precious/letter": found}})
+    (tmp_path / "d" / "manifest.json").write_text(json.dumps(spoilt))
+    with pytest.raises(DatasetError, match=r"d/\w+\S* is in the way"):
+        overlay.write(tmp_path / "d", force=True)
+    assert (tmp_path / "precious" / "letter").read_text() == "mine"
 
 
 @pytest.mark.parametrize("force", [False, True])
@@ -236,18 +242,28 @@ def test_a_write_that_is_cut_off_leaves_no_dataset_or_the_old_one(
         assert not target.exists()
 
 
-def test_an_exchange_that_is_cut_off_leaves_no_dataset(
-    tmp_path: Path, interests: Interests, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("moves", range(11))
+def test_an_exchange_that_fails_leaves_the_old_dataset(
+    tmp_path: Path, interests: Interests, monkeypatch: pytest.MonkeyPatch, moves: int
 ) -> None:
     interests.write(tmp_path / "d")
+    real, done = Path.rename, []
+
+    def rename(path: Path, target: Path) -> Path:
+        done.append(path)
+        if len(done) == moves + 1:
+            raise OSError("no more")
+        return real(path, target)
+
     with monkeypatch.context() as patch:
-        patch.setattr(Path, "rename", lambda *_: os.truncate(tmp_path / "nowhere", 0))
-        with pytest.raises(DatasetError, match="can't be written"):
+        patch.setattr(Path, "rename", rename)
+        if moves < 10:  # five things go, five come
+            with pytest.raises(DatasetError, match="can't be written: no more"):
+                Interests.from_pairs([("x", "y")]).write(tmp_path / "d", force=True)
+        else:
             interests.write(tmp_path / "d", force=True)
-    with pytest.raises(DatasetError, match=r"has no manifest.json"):
-        Interests.read(tmp_path / "d")
-    interests.write(tmp_path / "d", force=True)
     assert Interests.read(tmp_path / "d") == interests
+    assert not [entry for entry in (tmp_path / "d").iterdir() if entry.name.startswith(".")]
 
 
 KILLED = """
@@ -330,7 +346,7 @@ def test_a_place_where_nobody_can_write_is_an_error_of_the_dataset(interests: In
 
 
 def edited(manifest: dict[str, Any], **changes: Any) -> str:
-    return json.dumps({**manifest, **changes})
+    return json.dumps(sealed({**manifest, **changes}))
 
 
 @pytest.mark.parametrize(
@@ -373,6 +389,7 @@ def test_what_is_no_dataset_is_refused(tmp_path: Path, interests: Interests) -> 
 
 def rewrite(folder: Path, table: str, change: Callable[[pa.Table], pa.Table]) -> None:
     pq.write_table(change(pq.read_table(part(folder, table))), part(folder, table))
+    reseal(folder)
 
 
 def replaced(column: str, values: Any) -> Callable[[pa.Table], pa.Table]:
@@ -449,6 +466,7 @@ def test_parts_in_any_number_and_order_are_one_table(tmp_path: Path, overlay: Ov
         for at, row in enumerate(reversed(range(rows.num_rows))):
             pq.write_table(rows.slice(row, 1), tmp_path / "o" / table / f"part-{at:05}-c000.snappy.parquet")
         (tmp_path / "o" / table / "_SUCCESS").touch()
+    reseal(tmp_path / "o")
     assert Overlay.read(tmp_path / "o") == overlay
 
 
@@ -463,6 +481,9 @@ def test_pairs_alone_are_read_when_there_is_no_dense_form(tmp_path: Path) -> Non
     interests.write(tmp_path / "i")
     for table in ("nodes", "topics", "lists"):
         shutil.rmtree(tmp_path / "i" / table)
+    with pytest.raises(DatasetError, match=r"nodes/part-00000.parquet is missing"):
+        Interests.read(tmp_path / "i")
+    reseal(tmp_path / "i")
     assert Interests.read(tmp_path / "i") == interests
 
 
@@ -503,17 +524,11 @@ def test_force_keeps_the_old_dataset_where_a_file_is_named_like_a_table(tmp_path
     assert Interests.read(tmp_path / "x") == old
 
 
-def test_what_another_live_run_is_writing_is_left_alone(tmp_path):
-    busy = tmp_path / "x" / f".partial-{os.getppid()}-0"
-    busy.mkdir(parents=True)
-    Interests.from_pairs([("a", "t")]).write(tmp_path / "x")
-    assert busy.is_dir()
-
-
 def test_rejected_rows_that_an_attempt_left_are_no_obstacle_to_the_next(tmp_path):
     left = tmp_path / "x" / "rejected"
     left.mkdir(parents=True)
     (left / "part-0.parquet").write_bytes(b"")
+    list_left_behind(left)
     interests = Interests.from_pairs([("a", "t")])
     interests.write(tmp_path / "x")
     assert Interests.read(tmp_path / "x") == interests

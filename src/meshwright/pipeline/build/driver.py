@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from meshwright import registry
 from meshwright.model.costs import Costs
-from meshwright.model.dataset import MANIFEST, draft, read_manifest
+from meshwright.model.dataset import draft
+from meshwright.model.manifest import MANIFEST, read_manifest
 from meshwright.model.overlay import Overlay
 from meshwright.pipeline.engine.loading import load_interests
 from meshwright.pipeline.engine.storage import copy_folder

@@ -6,8 +6,9 @@ from time import perf_counter
 from typing import Any
 
 from meshwright import registry
-from meshwright.model.dataset import check_free, read_manifest
+from meshwright.model.dataset import check_free
 from meshwright.model.interests import Interests
+from meshwright.model.manifest import read_manifest
 from meshwright.pipeline.cost_files import CostFiles
 from meshwright.progress import Progress
 

@@ -12,14 +12,8 @@ import pyarrow.parquet as pq
 from meshwright import registry
 from meshwright.errors import DatasetError
 from meshwright.model.costs import Costs
-from meshwright.model.dataset import (
-    check_free,
-    draft,
-    make_manifest,
-    read_manifest,
-    remove_folder,
-    write_manifest,
-)
+from meshwright.model.dataset import check_free, draft
+from meshwright.model.manifest import make_manifest, write_manifest
 from meshwright.model.priced import FACT as COSTS_FACT
 from meshwright.pipeline.build.driver import build_on_driver, write_from_driver
 from meshwright.pipeline.build.edges import write_edges
@@ -29,8 +23,9 @@ from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.engine.failures import translated
 from meshwright.pipeline.engine.loading import load_nodes
 from meshwright.pipeline.engine.status import spark_stage
-from meshwright.pipeline.engine.storage import copy_folder
+from meshwright.pipeline.engine.storage import copy_folder, open_checked
 from meshwright.progress import Progress, StageTimer, stage
+from meshwright.runtime.owned import remove_own_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -107,13 +102,13 @@ def build_on_spark(
 
 
 def _counts(dataset: Path, dense: bool) -> dict[str, int]:
-    counts: dict[str, int] = read_manifest(dataset, "interests", "overlay")["counts"]
+    found = open_checked(dataset, ("interests", *_DENSE), "interests", "overlay").manifest["counts"]
     missing = [name for name in _DENSE if dense and not (dataset / name).is_dir()]
     if missing:
         raise DatasetError(
             f"{dataset} has no {missing[0]}/, which Spark builds from; use --engine local, or write it again"
         )
-    return {name: counts[name] for name in ("nodes", "topics", "interests")}
+    return {name: found[name] for name in ("nodes", "topics", "interests")}
 
 
 def _write_tables(job: Job, spread: Spread, costs: Costs | None, dataset: Path, folder: Path) -> int:
@@ -129,7 +124,7 @@ def _write_tables(job: Job, spread: Spread, costs: Costs | None, dataset: Path, 
         for name in ("interests", *_DENSE):
             if (dataset / name).is_dir():
                 copy_folder(job.session, dataset / name, folder / name)
-        remove_folder(job.scratch)
+        remove_own_folder(job.scratch)
     return edges
 
 

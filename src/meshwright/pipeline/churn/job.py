@@ -18,19 +18,13 @@ from meshwright.maintain.repairs import Repair
 from meshwright.maintain.steps import Step
 from meshwright.model import overlay_tables
 from meshwright.model.churn import Event
-from meshwright.model.dataset import (
-    LEFT_BEHIND,
-    draft,
-    make_manifest,
-    remove_folder,
-    write_manifest,
-    write_tables,
-    writing,
-)
+from meshwright.model.dataset import LEFT_BEHIND, draft, write_tables, writing
+from meshwright.model.manifest import make_manifest, write_manifest
 from meshwright.model.overlay import Overlay
 from meshwright.pipeline.churn.source import ChurnSource, batches
 from meshwright.pipeline.churn.summary import summary, tried, write_page
 from meshwright.progress import Progress, StageTimer, stage
+from meshwright.runtime.owned import remove_own_folder
 
 _ROWS_AT_ONCE = 50_000
 
@@ -106,13 +100,13 @@ def churn_here(
             }
             policy = result.facts["maintained"]["policy"]
             write_page(plan.report, {policy: repairs, **others}, {**made_by, **trace.facts, **found})
-        write_tables(folder, overlay_tables.tables(result), timer)
+        sums = write_tables(folder, overlay_tables.tables(result), timer)
         made_by["seconds"] = {name: round(seconds, 3) for name, seconds in timer.seconds.items()}
         extras = {name: read_recorded(folder, name).num_rows for name in ("changes", "repairs")}
         facts = {**result.facts, **trace.facts, **found}
         counts = overlay_tables.counts(result)
         manifest = make_manifest("overlay", counts, facts, extras, made_by)
-        write_manifest(folder, manifest)
+        write_manifest(folder, manifest, sums)
     return manifest
 
 
@@ -181,7 +175,7 @@ def _bring(recording: Recording, folder: Path) -> int:
                 shutil.copytree(recording.folder / name, folder / name)
         rejected: int = read_recorded(folder, LEFT_BEHIND).num_rows
         if not rejected:
-            remove_folder(folder / LEFT_BEHIND)
+            remove_own_folder(folder / LEFT_BEHIND)
     return rejected
 
 

@@ -13,9 +13,9 @@ import pyarrow as pa
 
 from meshwright.machine import check_memory, free_memory
 from meshwright.model.costs import Costs
-from meshwright.model.dataset import MANIFEST, read_manifest
 from meshwright.model.interest_tables import read_named
 from meshwright.model.interests import Interests
+from meshwright.model.manifest import MANIFEST, open_dataset, read_manifest
 from meshwright.model.priced import FACT
 from meshwright.pipeline.engine.storage import copy_folder
 
@@ -49,8 +49,8 @@ def load_interests(session: SparkSession, dataset: Path, counts: Mapping[str, in
 
 def load_nodes(session: SparkSession, dataset: Path) -> Interests:
     """The nodes of a dataset with their attributes in the driver's memory, as interests in nothing."""
-    with on_this_machine(session, dataset, ("nodes",)) as folder:
-        names, attributes = read_named(folder, "nodes")
+    with on_this_machine(session, dataset, ("nodes", MANIFEST)) as folder:
+        names, attributes = read_named(open_dataset(folder), "nodes")
     lists = np.zeros(len(names) + 1, np.int64), np.empty(0, np.int32)
     return Interests(*lists, names, pa.array([], pa.string()), attributes, None)
 

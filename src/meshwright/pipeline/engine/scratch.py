@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from meshwright.pipeline.engine.storage import read_table, url
+from meshwright.runtime.owned import remove_own_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -17,19 +18,10 @@ def scratch(folder: Path) -> Iterator[Path]:
     place = folder / "scratch"
     place.mkdir()
     yield place
-    _remove(place)
+    remove_own_folder(place)
 
 
 def kept(session: "SparkSession", frame: "DataFrame", place: Path) -> "DataFrame":
     """`frame` written to `place` and read from there: computed once, and without a past."""
     frame.write.parquet(url(place))
     return read_table(session, place)
-
-
-def _remove(folder: Path) -> None:
-    for entry in folder.iterdir():
-        if entry.is_dir():
-            _remove(entry)
-        else:
-            entry.unlink()
-    folder.rmdir()

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, cast
 from urllib.parse import unquote, urlsplit
 
 from meshwright.errors import DatasetError, InputError
-from meshwright.pipeline.engine.failures import as_ours, cause_of
+from meshwright.model.manifest import Dataset, check_files, open_dataset
+from meshwright.pipeline.engine.failures import as_ours, cause_of, translated
+from meshwright.runtime.checksums import Sum, Summing
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -46,6 +48,11 @@ class RemotePath:
     def suffix(self) -> str:
         """The ending of the last part, with the dot."""
         return PurePosixPath(self.name).suffix
+
+    @property
+    def parent(self) -> RemotePath:
+        """The folder that it is in."""
+        return RemotePath(self._session, self._url.rpartition("/")[0])
 
     def exists(self) -> bool:
         """Whether there is a file or a folder."""
@@ -87,11 +94,41 @@ class RemotePath:
         """Remove the folder, which must be empty."""
         self._call("delete", self._path, False)
 
+    def remove_all(self) -> None:
+        """Remove the folder and all that is in it."""
+        self._call("delete", self._path, True)
+
+    def sums(self, names: Iterable[str]) -> dict[str, Sum]:
+        """Size and checksum of every file in these entries of the folder, by its path below it.
+
+        Files are read in tasks, of up to 2 GB each; but for hidden ones, which Spark passes over.
+        """
+        paths = [path for name in names for path in self._files(name)]
+        hidden = [path for path in paths if PurePosixPath(path).name.startswith((".", "_"))]
+        shown = {str((self / path)._path.toString()): path for path in paths if path not in hidden}
+        return {path: (self / path)._sum() for path in hidden} | _sums_in_tasks(self._session, shown)
+
+    def _files(self, path: str) -> Iterator[str]:
+        entry = self / path
+        if entry.is_dir():
+            for below in entry.iterdir():
+                yield from self._files(f"{path}/{below.name}")
+        elif entry.exists():
+            yield path
+
+    def _sum(self) -> Sum:
+        summing = Summing()
+        summing.update(self._read())
+        return summing.sum()
+
     def read_text(self, encoding: str = "utf-8") -> str:
         """All of a text file."""
+        return self._read().decode(encoding)
+
+    def _read(self) -> bytes:
         stream = self._call("open", self._path)
         try:
-            return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream)).decode(encoding)
+            return bytes(self._jvm.org.apache.commons.io.IOUtils.toByteArray(stream))
         finally:
             stream.close()
 
@@ -118,6 +155,31 @@ class RemotePath:
 
     def _call(self, method: str, *arguments: Any) -> Any:
         return with_errors(lambda: getattr(self._fs(), method)(*arguments))
+
+
+def _sums_in_tasks(session: SparkSession, files: Mapping[str, str]) -> dict[str, Sum]:
+    """The sums of files, given as Hadoop names them, by what each is called here."""
+    import pyarrow as pa
+
+    def summed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        for batch in batches:
+            found = []
+            for content in batch.column("content"):
+                summing = Summing()
+                summing.update(memoryview(content.as_buffer()))
+                found.append(summing.sum())
+            columns = [batch.column("path"), pa.array([one.bytes for one in found], pa.int64())]
+            columns.append(pa.array([one.xxh3 for one in found], pa.string()))
+            yield pa.record_batch(columns, ["path", "bytes", "xxh3"])
+
+    if not files:
+        return {}
+    read = session.read.format("binaryFile").option("__globPaths__", "false").load(list(files))
+    rows = read.select("path", "content").mapInArrow(summed, _SUMS).collect()
+    return {files[row.path]: Sum(row.bytes, row.xxh3) for row in rows}
+
+
+_SUMS = "path string, bytes bigint, xxh3 string"
 
 
 def with_errors(call: Any) -> Any:
@@ -167,6 +229,14 @@ def url(place: Path) -> str:
 def read_table(session: SparkSession, folder: Path) -> DataFrame:
     """A table of a dataset; a name that looks like a pattern (`a[1]`) is taken as it stands."""
     return session.read.option("__globPaths__", "false").parquet(url(folder))
+
+
+def open_checked(dataset: Path, tables: Iterable[str], *kinds: str) -> Dataset:
+    """The dataset at a place, of one of `kinds`, after a check of those `tables` that it has for damage."""
+    opened = open_dataset(dataset, *kinds)
+    with translated():
+        check_files(opened, [name for name in tables if opened.has(name)])
+    return opened
 
 
 def copy_folder(session: SparkSession, source: Path, target: Path) -> None:

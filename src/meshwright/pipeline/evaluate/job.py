@@ -17,14 +17,14 @@ from meshwright.evaluate.exact_sums import Partial, partial_sum, total
 from meshwright.evaluate.topics import TopicMeasures
 from meshwright.kernels.arrays import Offsets
 from meshwright.model.costs import Costs
-from meshwright.model.dataset import check_counts, read_manifest
+from meshwright.model.manifest import check_counts
 from meshwright.model.views import TABLE as VIEWS
 from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.engine.broadcasting import broadcast
 from meshwright.pipeline.engine.failures import translated
 from meshwright.pipeline.engine.loading import load_costs, load_nodes
 from meshwright.pipeline.engine.status import spark_stage
-from meshwright.pipeline.engine.storage import read_table
+from meshwright.pipeline.engine.storage import open_checked, read_table
 from meshwright.pipeline.evaluate.grid import Grid, grid_of
 from meshwright.pipeline.evaluate.hot_topics import least_diameters, measured_hot
 from meshwright.pipeline.evaluate.hypergraph import check_bound_fits, lower_bound, topic_sizes
@@ -90,7 +90,8 @@ def evaluate_on_spark(
     """
     if most_edges < 1:
         raise OptionError(f"most_edges is {most_edges}; give 1 or more")
-    manifest = read_manifest(dataset, "overlay")
+    checked = open_checked(dataset, ("edges", "lists", "topics", VIEWS), "overlay")
+    manifest = checked.manifest
     counts = _checked_counts(dataset, manifest["counts"])
     with ExitStack() as opened:
         opened.enter_context(translated())
@@ -117,7 +118,7 @@ def evaluate_on_spark(
         )
         found = _measure(job)
     measured = {"topics": len(found.topic_names), "interests": found.interests, "edges": found.edges}
-    check_counts(dataset, manifest, measured)
+    check_counts(checked, measured)
     return assemble(found, diameters=diameters)
 
 

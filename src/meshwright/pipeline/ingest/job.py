@@ -8,16 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from meshwright.errors import InputError
-from meshwright.model.dataset import (
-    LEFT_BEHIND,
-    MANIFEST,
-    check_table,
-    draft,
-    make_manifest,
-    remove_folder,
-    write_manifest,
-    writing,
-)
+from meshwright.model.dataset import LEFT_BEHIND, draft, list_left_behind, remove_left_behind, writing
+from meshwright.model.manifest import MANIFEST, make_manifest, write_manifest
 from meshwright.pipeline.engine.failures import translated
 from meshwright.pipeline.engine.status import spark_stage
 from meshwright.pipeline.engine.storage import read_table, url
@@ -28,6 +20,7 @@ from meshwright.pipeline.ingest.lines import BLOCK_END
 from meshwright.pipeline.ingest.look_alikes import look_alikes
 from meshwright.pipeline.ingest.options import RELATIONS, WILDCARDS, IngestOptions
 from meshwright.progress import Progress, StageTimer
+from meshwright.runtime.owned import remove_own_folder
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -83,8 +76,9 @@ def ingest(
             options.check_format(format)
             rows = _read(session, files, format, options, scratch)
             quality = quality_of(rows)
-            place = rejected or folder / REJECTED_TABLE
-            _write_rejected(session, rows, files, quality, place)
+            place = _write_rejected(session, rows, files, quality, folder / REJECTED_TABLE)
+            if rejected is not None:
+                place = _move_rejected(place, rejected)
             if quality.rejected > options.max_rejected * quality.rows:
                 raise _too_many(session, quality, options, place, out, keep=rejected is None)
         with spark_stage(session, timer, "making ids"):
@@ -92,7 +86,7 @@ def ingest(
         with spark_stage(session, timer, "writing"):
             found = _write_tables(session, folder, nodes, topics)
         with writing(out):
-            remove_folder(scratch)
+            remove_own_folder(scratch)
         facts = {"files": len(files), "format": format, **_quality_facts(quality), **found.facts}
         tables = {REJECTED_TABLE: quality.rejected} if rejected is None else {}
         manifest = make_manifest("interests", found.counts, facts, tables, _made_by(inputs, options, timer))
@@ -120,20 +114,25 @@ def quality_of(rows: DataFrame) -> Quality:
 
 def _write_rejected(
     session: SparkSession, rows: DataFrame, files: Sequence[InputFile], quality: Quality, folder: Path
-) -> None:
-    """Write what can't be used, by file and line; a table of no rows where all can."""
-    with writing(folder):
-        if folder.exists():
-            check_table(folder)
-            remove_folder(folder)
+) -> Path:
+    """Write what can't be used, by file and line; a table of no rows where all can. Gives where it is."""
     if not quality.rejected:
-        session.createDataFrame([], reading.REJECTED).write.parquet(url(folder))
-        return
-    if "block" in rows.columns:
-        found = reading.rejected_lines(session, rows, files)
+        found = session.createDataFrame([], reading.REJECTED)
+    elif "block" in rows.columns:
+        found = reading.rejected_lines(session, rows, files).orderBy("file", "line")
     else:
-        found = reading.rejected_parquet(session, rows, files)
-    found.orderBy("file", "line").write.parquet(url(folder))
+        found = reading.rejected_parquet(session, rows, files).orderBy("file", "line")
+    found.write.parquet(url(folder))
+    list_left_behind(folder)
+    return folder
+
+
+def _move_rejected(place: Path, target: Path) -> Path:
+    """Move the table of what can't be used to where it stays, in place of that of an earlier attempt."""
+    remove_left_behind(target)
+    with writing(target):
+        place.rename(target)
+    return target
 
 
 def _too_many(
@@ -147,12 +146,7 @@ def _too_many(
     if keep and (out / MANIFEST).exists():
         where = f"; the dataset at {out} stays as it was, so ingest to another path to see all of them"
     elif keep:
-        kept = out / REJECTED_TABLE
-        with writing(kept):
-            if kept.exists():
-                remove_folder(kept)
-            place.rename(kept)
-        where = f"; all are in {kept}"
+        where = f"; all are in {_move_rejected(place, out / REJECTED_TABLE)}"
     return InputError(
         f"{quality.rejected:,} of {quality.rows:,} rows can't be used, more than --max-rejected "
         f"{options.max_rejected:g} allows: {count:,} times {reason!r}{example}{where}"

@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from meshwright.errors import DatasetError, OptionError
-from meshwright.model.dataset import check_counts, read_manifest
+from meshwright.model.manifest import Dataset, check_counts
 from meshwright.pipeline.engine.dense import dense_table
 from meshwright.pipeline.engine.ranks import rank, salt
 from meshwright.pipeline.engine.status import spark_stage
+from meshwright.pipeline.engine.storage import open_checked
 from meshwright.pipeline.profile.correlation import Correlation, common_subscribers, summed
 from meshwright.pipeline.profile.distribution import Distribution
 from meshwright.progress import Progress
@@ -102,12 +103,13 @@ def profile(
     """
     if not 2 <= most_topics <= LARGEST_SAMPLE:
         raise OptionError(f"most_topics is {most_topics}; give a whole number from 2 to {LARGEST_SAMPLE:,}")
-    counts = read_manifest(dataset)["counts"]
+    opened = open_checked(dataset, ("lists", "topics"))
+    counts = opened.manifest["counts"]
     lists = dense_table(session, dataset, "lists").select("node_id", "topic_ids")
     counted = tally(lists).persist()
     try:
         with spark_stage(session, progress, "counting subscribers"):
-            subscribers, sizes = _distributions(counted, counts, dataset)
+            subscribers, sizes = _distributions(counted, opened)
             chosen = _choose(counted, subscribers, counts["topics"], most_topics, seed)
             popular = _most_popular(counted)
     finally:
@@ -158,18 +160,17 @@ def tally_batches(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBat
             )
 
 
-def _distributions(
-    counted: "DataFrame", counts: Mapping[str, int], dataset: Path
-) -> tuple[Distribution, Distribution]:
+def _distributions(counted: "DataFrame", dataset: Dataset) -> tuple[Distribution, Distribution]:
     """Subscribers of topics, and topics of nodes, after a check against the manifest's counts."""
     from pyspark.sql import functions as f
 
     of_topics = counted.where("of_topics").groupBy("count").agg(f.count("*"), f.min("key"), f.max("key"))
     rows = of_topics.collect()
-    check_counts(dataset, {"counts": counts}, {"interests": sum(row[0] * row[1] for row in rows)})
+    check_counts(dataset, {"interests": sum(row[0] * row[1] for row in rows)})
+    counts = dataset.manifest["counts"]
     if rows and not (min(row[2] for row in rows) >= 0 and max(row[3] for row in rows) < counts["topics"]):
         raise DatasetError(
-            f"{dataset}/lists: a topic id lies outside 0 to {counts['topics'] - 1}; write it again"
+            f"{dataset.path}/lists: a topic id lies outside 0 to {counts['topics'] - 1}; write it again"
         )
     pairs = [(row[0], row[1]) for row in rows]
     sizes = [(row.key, row["count"]) for row in counted.where("not of_topics").collect()]

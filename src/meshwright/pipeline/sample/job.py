@@ -8,11 +8,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from meshwright.errors import InputError
-from meshwright.model.dataset import draft, make_manifest, read_manifest, write_manifest
+from meshwright.model.dataset import draft
+from meshwright.model.manifest import make_manifest, write_manifest
 from meshwright.pipeline.engine.dense import check_social, dense_table, interests_of, owners
 from meshwright.pipeline.engine.id_lists import Ids
 from meshwright.pipeline.engine.scratch import kept, scratch
 from meshwright.pipeline.engine.status import spark_stage
+from meshwright.pipeline.engine.storage import open_checked
 from meshwright.pipeline.sample.bfs import BfsOptions, relations, topics_among, visit
 from meshwright.pipeline.sample.subset import write_subset
 from meshwright.pipeline.sample.universe import Sizes, UniverseOptions, make_universe
@@ -44,7 +46,7 @@ def sample(
 
     The result depends on the data, the options and the seed alone. Names and attributes stay; ids are new.
     """
-    counts = read_manifest(dataset)["counts"]
+    counts = open_checked(dataset, ("nodes", "topics", "lists")).manifest["counts"]
     _check_size(options, counts)
     seconds: dict[str, float] = {}
     with draft(out, force) as folder, scratch(folder) as place:

@@ -8,8 +8,9 @@ from typing import Any
 from meshwright.errors import DatasetError
 from meshwright.maintain.journal_files import last_generation
 from meshwright.maintain.recording import read_recorded
-from meshwright.model.dataset import MANIFEST, make_manifest, read_manifest, writing
+from meshwright.model.dataset import writing
 from meshwright.model.files import reading
+from meshwright.model.manifest import MANIFEST, make_manifest, read_manifest
 from meshwright.model.new_file import new_file
 from meshwright.model.overlay import Overlay
 

@@ -1,0 +1,1 @@
+"""What everything stands on: files that last, checksums, locks, and what may be removed."""

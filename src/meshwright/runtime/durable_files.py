@@ -1,0 +1,103 @@
+"""Files that survive a loss of power: forced to disk, with their names, before anything speaks of them."""
+
+import io
+import os
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from uuid import uuid4
+
+from meshwright.runtime.checksums import Sum, Summing
+
+
+class DurableFile(io.RawIOBase):
+    """A new file to write to, from start to end. Its content is on disk when `close` returns.
+
+    Fails where there is something of that name already, be it a link.
+    """
+
+    def __init__(self, path: Path) -> None:
+        super().__init__()
+        self._summing = Summing()
+        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666)
+
+    def writable(self) -> bool:
+        """It is."""
+        return True
+
+    def write(self, data: bytes) -> int:  # type: ignore[override]
+        """Write all of `data`."""
+        rest = memoryview(data).cast("B")
+        count = len(rest)
+        self._summing.update(rest)
+        while rest:
+            rest = rest[os.write(self._file, rest) :]
+        return count
+
+    def close(self) -> None:
+        """Force the content to disk, and let go of the file."""
+        if self.closed:
+            return
+        try:
+            os.fsync(self._file)
+        finally:
+            os.close(self._file)
+            super().close()
+
+    def sum(self) -> Sum:
+        """The size and the checksum of what was written."""
+        return self._summing.sum()
+
+
+def write_new(path: Path, data: bytes) -> Sum:
+    """Write a file that is not there yet; its name is on disk after `sync_folder`."""
+    with DurableFile(path) as stream:
+        stream.write(data)
+    return stream.sum()
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """A hidden path beside `path` to write to, which takes its place at the end, on disk with its name.
+
+    Whatever happens, `path` holds what it held or all of the new. A link at `path` is replaced, not followed.
+    """
+    partial = path.with_name(f".{path.name}.partial-{uuid4().hex[:8]}")
+    try:
+        yield partial
+        sync_file(partial)
+        os.replace(partial, path)
+        sync_folder(path.parent)
+    finally:
+        with suppress(OSError):
+            os.unlink(partial)
+
+
+def is_partial_of(name: str, whole: str) -> bool:
+    """Whether a file of that name is what a kill has left of writing `whole`."""
+    return re.fullmatch(rf"\.{re.escape(whole)}\.partial-[0-9a-f]{{8}}", name) is not None
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """Write a file in place of what is there: all of it, on disk with its name, or nothing."""
+    with replacing(path) as partial:
+        write_new(partial, data)
+
+
+def sync_file(path: Path) -> None:
+    """Force the content of a file to disk, whoever has written it."""
+    _sync(path, os.O_RDONLY | os.O_NOFOLLOW)
+
+
+def sync_folder(path: Path) -> None:
+    """Force the names in a folder to disk."""
+    _sync(path, os.O_RDONLY | os.O_DIRECTORY)
+
+
+def _sync(path: Path, flags: int) -> None:
+    file = os.open(path, flags)
+    try:
+        os.fsync(file)
+    finally:
+        os.close(file)
