@@ -9,6 +9,10 @@ class MeshwrightError(Exception):
     """The root of all errors that Meshwright raises on purpose."""
 
 
+class MeshwrightWarning(UserWarning):
+    """Something that works, and that the caller should know of."""
+
+
 class InputError(MeshwrightError):
     """The data handed in can't be used: a missing column, an unknown node, a self loop, a wrong type."""
 

@@ -3,6 +3,7 @@
 import os
 import signal
 import sys
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -25,9 +26,10 @@ from meshwright.cli import (
     route,
     run,
     sample,
+    verify,
 )
 from meshwright.cli.common import fail, print_version
-from meshwright.errors import MeshwrightError
+from meshwright.errors import MeshwrightError, MeshwrightWarning
 
 EXIT_WRONG_CALL = 2
 EXIT_INTERRUPTED = 130
@@ -65,6 +67,7 @@ for module in (
     route,
     gossip,
     export,
+    verify,
     algorithms,
 ):
     module.register(app)
@@ -72,7 +75,8 @@ for module in (
 
 def main() -> int:
     """Run the command line; 0 done, 1 the answer is no, 2 the call or the input is wrong, 130 on Ctrl-C."""
-    with _terminated_like_interrupted() as terminated:
+    with _terminated_like_interrupted() as terminated, warnings.catch_warnings():
+        warnings.showwarning = _show_warning
         code = _run()
     if code != EXIT_INTERRUPTED:
         return code
@@ -112,6 +116,12 @@ def _terminated_like_interrupted() -> Iterator[list[int]]:
         yield received
     finally:
         signal.signal(signal.SIGTERM, before)
+
+
+def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
+    """A warning of ours is one line, as an error is; those of others are for developers."""
+    if issubclass(category, MeshwrightWarning):
+        fail(str(message), 0)
 
 
 def _forget_stdout() -> None:

@@ -14,9 +14,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from meshwright.errors import DatasetError, InputError
+from meshwright.errors import DatasetError, InputError, MeshwrightWarning
 from meshwright.model.files import reading
 from meshwright.model.plain import plain
+from meshwright.progress import Progress, stage
 from meshwright.runtime.checksums import CHECKSUM, Sum, is_whole, sealed, sum_of
 from meshwright.runtime.durable_files import sync_file, sync_folder, write_whole
 from meshwright.runtime.owned import files_below
@@ -29,10 +30,6 @@ TABLES = ("interests", "nodes", "topics", "lists", "edges")
 
 _OURS = ("format_version", "kind", "counts", "facts", "tables", "versions", FILES, CHECKSUM)
 _PACKAGES = ("meshwright", "numpy", "numba", "pyarrow")
-
-
-class UncheckedWarning(UserWarning):
-    """A dataset has no checksums, so that damage to it goes unnoticed."""
 
 
 class Dataset(NamedTuple):
@@ -81,18 +78,27 @@ def versions() -> dict[str, str]:
     return found
 
 
-def write_manifest(folder: Path, manifest: Mapping[str, Any], known: Mapping[str, Sum] | None = None) -> None:
-    """Write the manifest of the files below `folder`, when they and their names are on disk.
+def write_manifest(
+    folder: Path,
+    manifest: Mapping[str, Any],
+    known: Mapping[str, Sum] | None = None,
+    names: Iterable[str] | None = None,
+) -> None:
+    """Write the manifest of the files in the entries `names` of a folder, by default all that are not hidden.
 
-    `known` has the sums of files that were forced to disk when they were written; the others are read once
-    and forced to disk here.
+    They and their names are on disk then. `known` has the sums of files that were forced to disk when they
+    were written; the others are read once and forced to disk here.
     """
-    write_sealed(folder / MANIFEST, {**manifest, FILES: listing(folder, known or {})})
+    write_sealed(folder / MANIFEST, {**manifest, FILES: listing(folder, known or {}, names)})
 
 
-def listing(folder: Path, known: Mapping[str, Sum]) -> dict[str, Any]:
-    """Size and checksum of all files below `folder`, but for hidden ones at its top; all are on disk then."""
-    paths = [path for path in files_below(folder) if not path.startswith(".") and path != MANIFEST]
+def listing(
+    folder: Path, known: Mapping[str, Sum], names: Iterable[str] | None = None
+) -> dict[str, dict[str, Any]]:
+    """Size and checksum of the files of `write_manifest`, which are on disk then."""
+    shown = [entry.name for entry in folder.iterdir() if not entry.name.startswith(".")]
+    entries = sorted({*shown} - {MANIFEST} if names is None else {*shown} & {*names})
+    paths = [path for name in entries for path in _files_at(folder, name)]
     new = [path for path in paths if path not in known]
     if isinstance(folder, Path):
         for path in new:
@@ -156,7 +162,7 @@ def open_dataset(path: str | Path, *kinds: str) -> Dataset:
         warnings.warn(
             f"{path} has no checksums, so damage to it goes unnoticed: an older Meshwright or another "
             f"program wrote it; write it again to have them",
-            UncheckedWarning,
+            MeshwrightWarning,
             stacklevel=2,
         )
     return Dataset(path, manifest)
@@ -245,7 +251,9 @@ def check_files(dataset: Dataset, tables: Iterable[str]) -> None:
         )
 
 
-def damage(dataset: Dataset, names: Iterable[str] | None = None) -> Iterator[tuple[str, str]]:
+def damage(
+    dataset: Dataset, names: Iterable[str] | None = None, progress: Progress | None = None
+) -> Iterator[tuple[str, str]]:
     """The files that are not as the manifest lists them, with what is wrong with each.
 
     Looks at the entries `names` of the dataset's folder; by default at all that the manifest lists, and not
@@ -255,7 +263,7 @@ def damage(dataset: Dataset, names: Iterable[str] | None = None) -> Iterator[tup
     wanted = {_top(path) for path in every} if names is None else set(names)
     listed = {path: found for path, found in every.items() if _top(path) in wanted}
     with reading(dataset.path, DatasetError):
-        there = _sums(dataset.path, wanted)
+        there = _sums(dataset.path, wanted, progress)
     for path in sorted({*listed, *there}):
         wrong = _difference(listed.get(path), there.get(path))
         if wrong:
@@ -281,13 +289,18 @@ def _difference(listed: Sum | None, found: Sum | None) -> str | None:
     return None if found == listed else "is damaged: its checksum is not the one that was written"
 
 
-def _sums(folder: Path, names: Iterable[str]) -> dict[str, Sum]:
+def _sums(folder: Path, names: Iterable[str], progress: Progress | None = None) -> dict[str, Sum]:
     """The sums of all files in some entries of a folder."""
     if not isinstance(folder, Path):
         found: dict[str, Sum] = folder.sums(names)
         return found
     there = [path for name in names for path in _files_at(folder, name)]
-    return {path: sum_of(folder / path) for path in there}
+    sums = {}
+    with stage(progress, "checking", len(there)) as advance:
+        for at, path in enumerate(there, 1):
+            sums[path] = sum_of(folder / path)
+            advance(at)
+    return sums
 
 
 def _files_at(folder: Path, name: str) -> Iterator[str]:

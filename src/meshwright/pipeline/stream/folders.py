@@ -7,10 +7,10 @@ from typing import Any
 
 from meshwright.errors import DatasetError
 from meshwright.maintain.journal_files import last_generation
-from meshwright.maintain.recording import read_recorded
+from meshwright.maintain.recording import SCHEMAS, read_recorded
 from meshwright.model.dataset import writing
 from meshwright.model.files import reading
-from meshwright.model.manifest import MANIFEST, make_manifest, read_manifest
+from meshwright.model.manifest import MANIFEST, make_manifest, read_manifest, write_manifest
 from meshwright.model.new_file import new_file
 from meshwright.model.overlay import Overlay
 
@@ -61,6 +61,6 @@ def finish(out: Path, result: Overlay, made_by: Mapping[str, Any]) -> dict[str, 
     rows = {name: read_recorded(out, name).num_rows for name in ("changes", "repairs")}
     counts = {"nodes": result.interests.node_count, "edges": len(result)}
     manifest = make_manifest(KIND, counts, result.facts, rows, made_by)
-    with new_file(out / MANIFEST, force=True) as partial:
-        partial.write_text(json.dumps(manifest, indent=2, ensure_ascii=False) + "\n", "utf-8")
+    with writing(out):
+        write_manifest(out, manifest, names=(*SCHEMAS, _OVERLAY))
     return manifest

@@ -1,0 +1,67 @@
+"""`meshwright verify`: whether what lies on disk is what was written."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from meshwright.cli.common import Conf, Json, Master, print_json, progress_bar, spark_command
+
+if TYPE_CHECKING:
+    from meshwright.pipeline.verify import Verdict
+
+_EPILOG = """**Examples**
+
+`meshwright verify overlay`
+
+`meshwright verify result journal --json`, the folder of a run, and a journal.
+
+It exits with 1 when a file is damaged, missing or too much, and names it. It writes nothing.
+See docs/safety.md.
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command(epilog=_EPILOG)(verify)
+
+
+def verify(
+    folders: Annotated[
+        list[str], typer.Argument(metavar="DIR…", help="Datasets, folders of runs, journals; or URLs.")
+    ],
+    master: Master = None,
+    conf: Conf = None,
+    as_json: Json = False,
+) -> None:
+    """Check every file against the checksum that was kept when it was written."""
+    verdicts = _verdicts(folders, master, conf)
+    if as_json:
+        found = [
+            {
+                "path": verdict.path,
+                "kind": verdict.kind,
+                "files": verdict.files,
+                "intact": verdict.intact,
+                "problems": [{"file": file, "problem": problem} for file, problem in verdict.problems],
+            }
+            for verdict in verdicts
+        ]
+        print_json({"intact": all(verdict.intact for verdict in verdicts), "folders": found})
+    else:
+        for verdict in verdicts:
+            for file, problem in verdict.problems:
+                print(f"{verdict.path}/{file} {problem}")
+            state = "intact" if verdict.intact else f"NOT intact, {len(verdict.problems):,} problems"
+            print(f"{verdict.path}: {state} ({verdict.kind or 'unknown'}, {verdict.files:,} files checked)")
+    if not all(verdict.intact for verdict in verdicts):
+        raise typer.Exit(1)
+
+
+def _verdicts(folders: list[str], master: str | None, conf: list[str] | None) -> "list[Verdict]":
+    from meshwright.pipeline.engine.storage import is_local, location
+    from meshwright.pipeline.verify import verify as check
+
+    if all(is_local(folder) for folder in folders):
+        return [check(location(None, folder), progress_bar()) for folder in folders]
+    with spark_command(master, conf) as session:
+        return [check(location(session, folder), progress_bar()) for folder in folders]

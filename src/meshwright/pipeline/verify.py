@@ -1,0 +1,57 @@
+"""Whether what lies on disk is what was written: datasets, run folders, folders of changes and journals."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from meshwright.errors import DatasetError
+from meshwright.model.manifest import FILES, MANIFEST, Dataset, damage, read_manifest
+from meshwright.progress import Progress
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a check of a folder found.
+
+    Attributes:
+        path: the folder.
+        kind: what is there: interests, overlay, costs, run, changes or journal; None if nobody can tell.
+        files: how many files were checked.
+        problems: the files that are not as they were written, with what is wrong.
+    """
+
+    path: str
+    kind: str | None
+    files: int
+    problems: tuple[tuple[str, str], ...]
+
+    @property
+    def intact(self) -> bool:
+        """Whether every file is the one that was written."""
+        return not self.problems
+
+
+def verify(place: Path, progress: Progress | None = None) -> Verdict:
+    """Check every file of a dataset, a run or a journal; costs a read of all of it, and writes nothing."""
+    if not (place / MANIFEST).exists():
+        raise DatasetError(
+            f"{place} has neither a {MANIFEST} nor a journal; give the folder of a dataset, run or journal"
+        )
+    try:
+        dataset = Dataset(place, read_manifest(place))
+    except DatasetError as error:
+        return Verdict(str(place), None, 1, ((MANIFEST, str(error)),))
+    return Verdict(
+        str(place), dataset.manifest["kind"], _listed(dataset), tuple(_problems(dataset, progress))
+    )
+
+
+def _listed(dataset: Dataset) -> int:
+    return 1 + len(dataset.manifest.get(FILES, ()))
+
+
+def _problems(dataset: Dataset, progress: Progress | None) -> Iterator[tuple[str, str]]:
+    if FILES not in dataset.manifest:
+        yield MANIFEST, "lists no files, as an older Meshwright wrote it; write the dataset again"
+        return
+    yield from damage(dataset, progress=progress)
