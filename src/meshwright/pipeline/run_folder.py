@@ -130,7 +130,7 @@ def _check_is_of_run(out: Path, entries: Sequence[str]) -> None:
         raise DatasetError(
             f"{out} is a link, and nothing is removed through links; give the folder that it leads to"
         )
-    check_ours(out, sorted(entries), ours)
+    check_ours(out, sorted(name for name in entries if not _is_empty(out / name)), ours)
 
 
 def _owned(out: Path) -> set[str]:
@@ -174,14 +174,22 @@ def _clear(out: Path) -> None:
         return
     _check_is_of_run(out, entries)
     ours = _owned(out)
-    (out / NOTES).mkdir(exist_ok=True)
     remove_files(out, [f"{NOTES}/{PLAN}"])
+    (out / NOTES).mkdir(exist_ok=True)
     if (out / MANIFEST).exists():
         (out / MANIFEST).rename(out / NOTES / MANIFEST)
     lists = {path for path in ours if PurePosixPath(path).name in (MANIFEST, LISTING)}
     notes = {path for path in ours if path.startswith(f"{NOTES}/")}
     for files in (ours - lists - notes, lists, notes | {f"{NOTES}/{MANIFEST}"}):
         remove_files(out, files)
+    for name in (*FOLDERS, NOTES):
+        if _is_empty(out / name):
+            (out / name).rmdir()
+
+
+def _is_empty(entry: Path) -> bool:
+    """Whether it is a folder of nothing, as a kill leaves between the last file and its folder."""
+    return entry.is_dir() and not entry.is_symlink() and not any(entry.iterdir())
 
 
 def finish(out: Path, manifest: Mapping[str, Any]) -> None:
