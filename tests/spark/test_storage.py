@@ -6,7 +6,15 @@ from meshwright.errors import DatasetError, InputError
 from meshwright.model.dataset import draft
 from meshwright.model.manifest import make_manifest, read_manifest, write_manifest
 from meshwright.pipeline.engine.failures import translated
-from meshwright.pipeline.engine.storage import copy_folder, is_local, location, read_table, url
+from meshwright.pipeline.engine.storage import (
+    copy_folder,
+    is_local,
+    location,
+    open_checked,
+    read_table,
+    url,
+)
+from meshwright.pipeline.verify import verify
 
 
 def write(spark, place, rows, force=False, then=lambda: None):
@@ -100,3 +108,28 @@ def test_a_part_file_that_was_cut_off_or_changed_is_noticed(spark, tmp_path):
         part.write_bytes(damaged)
         with pytest.raises(InputError, match=r"part-0.*\.parquet: the file is damaged"), translated():
             read_table(spark, tmp_path / "table").agg({"id": "sum"}).collect()
+
+
+def test_damage_is_noticed_in_any_place(spark, lake, tmp_path):
+    write(spark, lake, 10)
+    assert verify(lake).intact
+    assert open_checked(lake, ["lists"]).manifest["counts"] == {"nodes": 10}
+    part = next((tmp_path / "ä b" / "lists").glob("part-*.parquet"))
+    whole = part.read_bytes()
+    part.with_name(f".{part.name}.crc").unlink()  # Hadoop's own, which only some file systems have
+    part.write_bytes(whole[:50] + bytes([whole[50] ^ 4]) + whole[51:])
+    with pytest.raises(DatasetError, match=r"viewfs://lake/data/ä b/lists/part-.* is damaged"):
+        open_checked(lake, ["lists"])
+    ((path, problem),) = verify(lake).problems
+    assert (path, problem[:10]) == (f"lists/{part.name}", "is damaged")
+
+
+def test_force_leaves_foreign_files_in_any_place(spark, lake, tmp_path):
+    write(spark, lake, 10)
+    (tmp_path / "ä b" / "lists" / "thesis.tex").write_text("years")
+    with pytest.raises(DatasetError, match=r"lists/thesis.tex is in the way"):
+        write(spark, lake, 20, force=True)
+    assert read_manifest(lake)["counts"] == {"nodes": 10}
+    (tmp_path / "ä b" / "lists" / "thesis.tex").rename(tmp_path / "ä b" / "thesis.tex")
+    write(spark, lake, 20, force=True)
+    assert (tmp_path / "ä b" / "thesis.tex").read_text() == "years"

@@ -23,7 +23,7 @@ from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.engine.failures import translated
 from meshwright.pipeline.engine.loading import load_nodes
 from meshwright.pipeline.engine.status import spark_stage
-from meshwright.pipeline.engine.storage import copy_folder, open_checked
+from meshwright.pipeline.engine.storage import copy_folder, drop_by_products, open_checked
 from meshwright.progress import Progress, StageTimer, stage
 from meshwright.runtime.owned import remove_own_folder
 
@@ -97,6 +97,7 @@ def build_on_spark(
             facts["seconds"] = made_by["seconds"] = timer.seconds
             made_by["task_seconds"] = _task_seconds(spread)
             manifest = make_manifest("overlay", counts | {"edges": edges}, facts, extras, made_by)
+            drop_by_products(folder)
             write_manifest(folder, manifest)
         return manifest
 

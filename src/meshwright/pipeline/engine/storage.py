@@ -12,6 +12,7 @@ from meshwright.errors import DatasetError, InputError
 from meshwright.model.manifest import Dataset, check_files, open_dataset
 from meshwright.pipeline.engine.failures import as_ours, cause_of, translated
 from meshwright.runtime.checksums import Sum, Summing
+from meshwright.runtime.owned import files_below
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -237,6 +238,18 @@ def open_checked(dataset: Path, tables: Iterable[str], *kinds: str) -> Dataset:
     with translated():
         check_files(opened, [name for name in tables if opened.has(name)])
     return opened
+
+
+def drop_by_products(folder: Path) -> None:
+    """Remove what Hadoop leaves beside the tables in a draft: its own checksums, and the mark of a success.
+
+    A dataset that is copied would lose them, since many tools pass over hidden files.
+    """
+    if isinstance(folder, Path):
+        for path in files_below(folder):
+            name = PurePosixPath(path).name
+            if name == "_SUCCESS" or (name.startswith(".") and name.endswith(".crc")):
+                (folder / path).unlink()
 
 
 def copy_folder(session: SparkSession, source: Path, target: Path) -> None:

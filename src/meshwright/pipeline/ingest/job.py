@@ -12,7 +12,7 @@ from meshwright.model.dataset import LEFT_BEHIND, draft, list_left_behind, remov
 from meshwright.model.manifest import MANIFEST, make_manifest, write_manifest
 from meshwright.pipeline.engine.failures import translated
 from meshwright.pipeline.engine.status import spark_stage
-from meshwright.pipeline.engine.storage import read_table, url
+from meshwright.pipeline.engine.storage import drop_by_products, read_table, url
 from meshwright.pipeline.ingest import identify, reading
 from meshwright.pipeline.ingest.identify import Numbered
 from meshwright.pipeline.ingest.inputs import FORMATS, InputFile, format_of, input_files
@@ -91,6 +91,7 @@ def ingest(
         tables = {REJECTED_TABLE: quality.rejected} if rejected is None else {}
         manifest = make_manifest("interests", found.counts, facts, tables, _made_by(inputs, options, timer))
         with writing(out):
+            drop_by_products(folder)
             write_manifest(folder, manifest)
     return manifest
 
@@ -123,6 +124,7 @@ def _write_rejected(
     else:
         found = reading.rejected_parquet(session, rows, files).orderBy("file", "line")
     found.write.parquet(url(folder))
+    drop_by_products(folder)
     list_left_behind(folder)
     return folder
 

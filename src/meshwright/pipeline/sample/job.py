@@ -14,7 +14,7 @@ from meshwright.pipeline.engine.dense import check_social, dense_table, interest
 from meshwright.pipeline.engine.id_lists import Ids
 from meshwright.pipeline.engine.scratch import kept, scratch
 from meshwright.pipeline.engine.status import spark_stage
-from meshwright.pipeline.engine.storage import open_checked
+from meshwright.pipeline.engine.storage import drop_by_products, open_checked
 from meshwright.pipeline.sample.bfs import BfsOptions, relations, topics_among, visit
 from meshwright.pipeline.sample.subset import write_subset
 from meshwright.pipeline.sample.universe import Sizes, UniverseOptions, make_universe
@@ -66,6 +66,7 @@ def sample(
             "seconds": seconds,
         }
         manifest = make_manifest("interests", written, found.facts, {}, made_by)
+        drop_by_products(folder)
         write_manifest(folder, manifest)
     return manifest
 
