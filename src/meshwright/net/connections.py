@@ -14,7 +14,8 @@ from typing import Any, cast
 
 from meshwright.errors import InputError, NetworkError
 from meshwright.net.codec import Codec
-from meshwright.net.frames import Hello, Kind, framed
+from meshwright.net.frames import Kind, framed
+from meshwright.net.handshake import Hello, hello_to
 from meshwright.net.link import PATIENCE, Link
 from meshwright.net.listener import Address, Listener
 from meshwright.net.protocol import Node
@@ -23,6 +24,11 @@ from meshwright.net.shortages import SHORTAGES, reason
 _ANOTHER_PORT = "give another port, or none: then a free one is found"
 RETRY = 1.0
 """Seconds before a connection that a logical link needs, and that could not be opened, is tried again."""
+
+STRANGERS = 64
+"""How many more connections than there are nodes may wait until their callers have proved who they are; for
+one more, that which has waited longest is cut. A node takes a few milliseconds, so it is hardly ever the one,
+and 64 strangers take less than a megabyte."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +89,7 @@ class Connections:
         self._run, self._codec, self._book, self._owner = run, codec, book, owner
         self._links: dict[Node, Link] = {}
         self._others: set[Link] = set()  # not sent over: not greeted yet, not chosen, or on their way out
+        self._strangers: dict[Link, None] = {}  # of the others those that are not greeted, oldest first
         self._dials: dict[Link, list[Any]] = {}  # not open yet, with the messages that wait for it
         self._tasks: set[asyncio.Task[None]] = set()
         self._retry: dict[Node, float] = {}
@@ -184,28 +191,36 @@ class Connections:
         await self._loop.connect_accepted_socket(self._accepted, accepted)
 
     def _accepted(self) -> Link:
-        link = Link(self)
+        link = Link(self, self._run)
         self._others.add(link)
+        self._strangers[link] = None
+        most = len(self._book) + STRANGERS
+        if len(self._strangers) > most:
+            oldest = next(iter(self._strangers))
+            del self._strangers[oldest]
+            oldest.refuse(f"more than {most} connections wait to prove who calls")
         return link
 
     def _dial(self, to: Node) -> Link | None:
         address = self._book.get(to)
         if address is None:
             return None
-        link = Link(self, Hello(self.node, to, self._run))
+        link = Link(self, self._run, hello_to(self.node, to))
         self._links[to], self._dials[link] = link, []
-        self._begin(self._open(to, link, address))
+        self._begin(self._open(link, address))
         return link
 
-    async def _open(self, to: Node, link: Link, address: Address) -> None:
+    async def _open(self, link: Link, address: Address) -> None:
+        """Connect; the link does the rest, and tells whether it is open or has ended before."""
         try:
             async with asyncio.timeout(PATIENCE):
                 await self._loop.create_connection(lambda: link, *address)
         except OSError as error:  # TimeoutError is one
             self._complain_of("connect", error)
-            self._retry[to] = self._loop.time() + RETRY
-        finally:
-            self._not_opened(to, link)
+            self._not_opened(link)
+        except asyncio.CancelledError:
+            self._not_opened(link)
+            raise
 
     def _complain_of(self, what: str, error: OSError) -> None:
         """Where the system is short of something; that others are gone is nothing to complain of."""
@@ -213,12 +228,14 @@ class Connections:
             words = f"node {self.node} can't {what}: {reason(error)}; {SHORTAGES[error.errno]}"
             self._owner.complain("system", words)
 
-    def _not_opened(self, to: Node, link: Link) -> None:
+    def _not_opened(self, link: Link) -> None:
         """What waited for it goes over a connection that the other end has opened meanwhile, or nowhere."""
         waiting = self._dials.pop(link, None)
         if waiting is None:  # it was opened
             return
         self._forget(link)
+        to = cast(Node, link.peer)
+        self._retry[to] = self._loop.time() + RETRY
         there = to in self._links
         for message in waiting:
             if there:
@@ -256,17 +273,20 @@ class Connections:
     # What links tell.
 
     def opened(self, link: Link) -> None:
-        """A connection that this node asked for is open, and what waited has been written."""
+        """A connection that this node asked for is open, and what waited is written."""
         del self._dials[link]
         self._retry.pop(cast(Node, link.peer), None)
         self._past.opened += 1
 
-    def greeted(self, link: Link, hello: Hello) -> None:
+    def called(self, link: Link, hello: Hello) -> None:
+        """Somebody has opened a connection, who may be another node, and may want this one."""
+        del link
+        if hello.target != self.node or hello.source not in self._book:
+            raise InputError(f"a hello is to another node than {self.node}, or from none of the run")
+
+    def greeted(self, link: Link, source: Node) -> None:
         """Another node has opened a connection; that of the smaller id stays where both have."""
-        source = hello.source
-        if hello.run != self._run or hello.target != self.node or source not in self._book:
-            raise InputError(f"a hello is from another run, or to another node than {self.node}")
-        link.peer = source
+        self._strangers.pop(link, None)
         current = self._links.get(source)
         if current is None or source < self.node or not current.dialled:
             self._use(source, link)
@@ -289,4 +309,6 @@ class Connections:
     def ended(self, link: Link) -> None:
         """A connection is no more."""
         self._past.bytes += link.sent_bytes
+        self._strangers.pop(link, None)
         self._forget(link)
+        self._not_opened(link)

@@ -12,10 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import meshwright as mw
-from meshwright.net import link
+from meshwright.net import connections, link
 from meshwright.net.codec import Codec
 from meshwright.net.connections import Connections, Owner, Traffic
-from meshwright.net.frames import Hello, Kind, framed
+from meshwright.net.frames import Kind, framed
+from meshwright.net.handshake import Hello, challenge_to, hello_to, proof_to
 from meshwright.net.listener import Address
 from tests.live_protocols import Note
 
@@ -71,6 +72,48 @@ def open_files():
     return len(os.listdir("/proc/self/fd"))
 
 
+HEAD = len(framed(Kind.HOLD))
+
+
+async def call(address, hello=None, run=RUN):
+    """A connection to a node that takes the caller for another node: reader, writer, and what was sent."""
+    hello = hello or hello_to(1, 0)
+    reader, writer = await asyncio.open_connection(*address)
+    said = [framed(Kind.HELLO, hello.body())]
+    writer.write(said[0])
+    async with asyncio.timeout(60):
+        challenge = (await reader.readexactly(HEAD + 48))[HEAD:]
+    said.append(framed(Kind.PROOF, proof_to(challenge, hello, run)))
+    writer.write(said[1])
+    return reader, writer, said
+
+
+async def answer_call(server, run=RUN):
+    """Take a connection from a node, as the node that it wants; its socket."""
+    loop = asyncio.get_running_loop()
+    accepted, _ = await loop.sock_accept(server)
+    hello = Hello.read((await received(accepted, HEAD + 32))[HEAD:])
+    await loop.sock_sendall(accepted, framed(Kind.CHALLENGE, challenge_to(hello, run)))
+    return accepted
+
+
+async def received(accepted, count):
+    data = b""
+    async with asyncio.timeout(60):
+        while len(data) < count:
+            data += await asyncio.get_running_loop().sock_recv(accepted, count - len(data))
+    return data
+
+
+def listening(**options):
+    """A server that a test answers for."""
+    server = socket.create_server(LOOPBACK)
+    for name, value in options.items():
+        server.setsockopt(socket.SOL_SOCKET, getattr(socket, name), value)
+    server.setblocking(False)
+    return server
+
+
 def run(scenario):
     return asyncio.run(scenario())
 
@@ -124,8 +167,8 @@ def test_two_nodes_share_one_connection_for_both_directions():
             await net.until(lambda: len(net.received) == 11, "the answer")
             total = net.pools[0].traffic + net.pools[1].traffic
             frames = [framed(Kind.MESSAGE, Codec([Note]).written(Note(number))) for number in range(11)]
-            hello = len(framed(Kind.HELLO, Hello(0, 1, RUN).body()))
-            assert total == Traffic(11, hello + sum(map(len, frames)), 1, 2)
+            handshake = 3 * HEAD + 32 + 48 + 32
+            assert total == Traffic(11, handshake + sum(map(len, frames)), 1, 2)
             assert [number for _, _, number in net.received] == list(range(11))
 
     run(scenario)
@@ -202,14 +245,12 @@ def test_where_a_connection_ends_messages_go_over_one_that_the_other_end_has_ope
     async def scenario():
         async with pools(1) as net:
             pool = net.pools[0]
-            with socket.create_server(LOOPBACK) as server:
-                server.setblocking(False)
+            with listening() as server:
                 net.book[1] = Address(*server.getsockname())
                 pool.send(1, Note(1))
+                dialled = await answer_call(server)
                 await net.until(lambda: pool.peers == {1}, "its own connection is open")
-                dialled, _ = await pool._loop.sock_accept(server)
-                reader, writer = await asyncio.open_connection(*net.book[0])
-                writer.write(framed(Kind.HELLO, Hello(1, 0, RUN).body()))
+                reader, writer, _ = await call(net.book[0])
                 await net.until(lambda: any(other.peer == 1 for other in pool._others), "the other waits")
                 assert pool._links[1].dialled
                 dialled.close()
@@ -232,10 +273,10 @@ def test_messages_to_a_node_that_does_not_read_are_dropped_before_they_fill_the_
 
     async def scenario():
         async with pools(1) as net:
-            with socket.create_server(LOOPBACK) as deaf:
-                deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-                net.book[1] = Address(*deaf.getsockname())
+            with listening(SO_RCVBUF=4096) as server:
+                net.book[1] = Address(*server.getsockname())
                 net.pools[0].send(1, Note(0))
+                deaf = await answer_call(server)
                 await net.until(lambda: net.pools[0].peers == {1}, "it is open")
                 for number in range(10**4000, 10**4000 + 20_000):
                     net.pools[0].send(1, Note(number))
@@ -245,35 +286,133 @@ def test_messages_to_a_node_that_does_not_read_are_dropped_before_they_fill_the_
                         break
                 assert net.lost
                 assert net.pools[0]._links[1]._transport.get_write_buffer_size() < 40_000
+                deaf.close()
 
     run(scenario)
 
 
-@pytest.mark.parametrize(
-    ("hello", "words"),
-    [
-        (Hello(1, 0, b"some other run.."), "a hello is from another run, or to another node than 0"),
-        (Hello(1, 1, RUN), "a hello is from another run, or to another node than 0"),
-        (Hello(7, 0, RUN), "a hello is from another run, or to another node than 0"),
-    ],
-)
-def test_strangers_are_cut_off(hello, words):
+@pytest.mark.parametrize("hello", [hello_to(1, 1), hello_to(7, 0)])
+def test_strangers_are_cut_off_before_they_are_told_anything(hello):
     async def scenario():
         async with pools(2) as net:
             assert await answer(net.book[0], framed(Kind.HELLO, hello.body())) == b""
-            assert words in net.complaints[0][1]
+            assert "a hello is to another node than 0, or from none of the run" in net.complaints[0][1]
             assert not net.pools[0].peers
 
     run(scenario)
 
 
-def test_who_says_nothing_is_cut_off(monkeypatch):
+def test_a_hello_that_was_recorded_opens_nothing():
+    async def scenario():
+        async with pools(2) as net:
+            _, writer, said = await call(net.book[0])
+            writer.write(framed(Kind.MESSAGE, b'["Note",[5]]'))
+            await net.until(lambda: net.received == [(1, 0, 5)], "the node itself is heard")
+            writer.transport.abort()
+            await net.until(lambda: not net.pools[0].peers, "and gone")
+            said.append(framed(Kind.MESSAGE, b'["Note",[6]]'))
+            heard = await answer(net.book[0], b"".join(said))
+            assert len(heard) in (0, HEAD + 48)  # where the connection is cut before it is read, nothing
+            assert "what calls itself node 1 is from another run" in net.complaints[0][1]
+            assert (net.received, net.pools[0].peers) == ([(1, 0, 5)], set())
+
+    run(scenario)
+
+
+def test_the_run_never_crosses_a_socket():
+    async def scenario():
+        async with pools(1) as net:
+            with listening() as server:
+                net.book[1] = Address(*server.getsockname())
+                net.pools[0].send(1, Note(1))
+                accepted, _ = await net.pools[0]._loop.sock_accept(server)
+                hello = await received(accepted, HEAD + 32)
+                await net.pools[0]._loop.sock_sendall(
+                    accepted, framed(Kind.CHALLENGE, challenge_to(Hello.read(hello[HEAD:]), RUN))
+                )
+                assert RUN not in hello + await received(accepted, HEAD + 32)
+                accepted.close()
+
+    run(scenario)
+
+
+def test_a_listener_of_another_run_is_told_nothing_and_what_was_for_it_is_missed():
+    async def scenario():
+        async with pools(1) as net:
+            with listening() as server:
+                net.book[1] = Address(*server.getsockname())
+                net.pools[0].send(1, Note(1))
+                accepted = await answer_call(server, b"some other run..")
+                await net.until(lambda: net.missed == [(0, 1, 1)], "it is missed")
+                assert "what answers for node 1 is from another run" in net.complaints[0][1]
+                assert await accepted_rest(accepted) == b""
+
+    run(scenario)
+
+
+async def accepted_rest(accepted):
+    try:
+        return await asyncio.get_running_loop().sock_recv(accepted, 1000)
+    except ConnectionError:
+        return b""
+    finally:
+        accepted.close()
+
+
+@pytest.mark.parametrize(
+    ("early", "words"),
+    [
+        (Kind.HELLO, "a HELLO has 1,048,576 bytes; 32 are legal"),
+        (Kind.MESSAGE, "a MESSAGE came; HELLO is legal here"),
+        (Kind.PROOF, "a PROOF came; HELLO is legal here"),
+    ],
+)
+def test_nothing_larger_than_a_hello_is_kept_of_who_has_not_proved_itself(early, words):
+    async def scenario():
+        async with pools(1) as net:
+            head = framed(Kind.MESSAGE, bytes(1 << 20))[2:HEAD]
+            assert await answer(net.book[0], framed(early)[:2] + head) == b""
+            assert words in net.complaints[0][1]
+
+    run(scenario)
+
+
+def test_only_so_many_strangers_wait_and_the_oldest_goes_first(monkeypatch):
+    monkeypatch.setattr(connections, "STRANGERS", 3)
+
+    async def scenario():
+        async with pools(2) as net:
+            strangers = [await asyncio.open_connection(*net.book[0]) for _ in range(8)]
+            async with asyncio.timeout(60):
+                for reader, _ in strangers[:3]:
+                    assert await ending(reader) == b""
+            await net.until(lambda: len(net.complaints) == 3, "all are told of")
+            assert "more than 5 connections wait to prove who calls" in net.complaints[0][1]
+            assert len(net.pools[0]._strangers) == 5
+            net.pools[1].send(0, Note(1))
+            await net.until(lambda: net.received == [(1, 0, 1)], "a node gets through")
+            for _, writer in strangers:
+                writer.transport.abort()
+            await net.until(lambda: not net.pools[0]._strangers, "none is left")
+
+    run(scenario)
+
+
+async def ending(reader):
+    try:
+        return await reader.read()
+    except ConnectionError:
+        return b""
+
+
+@pytest.mark.parametrize("said", [b"", framed(Kind.HELLO, hello_to(1, 0).body())])
+def test_who_does_not_prove_itself_in_time_is_cut_off(monkeypatch, said):
     monkeypatch.setattr(link, "PATIENCE", 0.05)
 
     async def scenario():
-        async with pools(1) as net:
-            assert await answer(net.book[0], b"") == b""
-            assert "no hello came within 0.05 s" in net.complaints[0][1]
+        async with pools(2) as net:
+            assert len(await answer(net.book[0], said)) == (HEAD + 48 if said else 0)
+            assert "it did not prove who it is within 0.05 s" in net.complaints[0][1]
 
     run(scenario)
 
@@ -292,12 +431,11 @@ async def answer(address, data):
         await asyncio.sleep(0)
 
 
-GREETING = framed(Kind.HELLO, Hello(1, 0, RUN).body())
 pieces = st.one_of(
     st.binary(max_size=30),
-    st.builds(framed, st.sampled_from(Kind), st.binary(max_size=30)),
+    st.builds(framed, st.sampled_from(Kind), st.binary(max_size=50)),
     st.just(framed(Kind.MESSAGE, b'["Note",[5]]')),
-    st.just(GREETING),
+    st.just(framed(Kind.HELLO, hello_to(1, 0).body())),
 )
 
 
@@ -307,8 +445,12 @@ def test_a_node_survives_any_bytes_and_hears_the_others_all_the_same(strangers):
     async def scenario():
         async with pools(3) as net:
             for known, said in strangers:
-                with socket.create_connection(net.book[0]) as stranger:
-                    stranger.sendall((GREETING if known else b"") + b"".join(said))
+                if known:
+                    _, writer, _ = await call(net.book[0])
+                else:
+                    _, writer = await asyncio.open_connection(*net.book[0])
+                writer.write(b"".join(said))
+                writer.close()
             net.pools[2].send(0, Note(42))
             net.pools[0].send(2, Note(43))
             await net.until(lambda: {(2, 0, 42), (0, 2, 43)} <= set(net.received), "the others are heard")
