@@ -3,8 +3,8 @@
 from collections.abc import Hashable, Iterable
 
 from meshwright.gossip.local_views import LocalViews
-from meshwright.gossip.membership import MOST_FORWARDS, keeps
-from meshwright.gossip.messages import NONE, AskPlaces, Kept, Message, Places, Renewal, Return
+from meshwright.gossip.membership import keeps
+from meshwright.gossip.messages import MOST_FORWARDS, NONE, AskPlaces, Kept, Message, Places, Renewal, Return
 from meshwright.gossip.stan import random_node
 from meshwright.net import Action, Moment, Node, Protocol, Send, Wake
 

@@ -3,13 +3,19 @@
 from collections.abc import Iterable, Sequence
 
 from meshwright.gossip.local_views import LocalViews
-from meshwright.gossip.messages import NONE, Forward, Join, Kept, Leave, Message, Replace, Subscribe
+from meshwright.gossip.messages import (
+    MOST_FORWARDS,
+    NONE,
+    Forward,
+    Join,
+    Kept,
+    Leave,
+    Message,
+    Replace,
+    Subscribe,
+)
 from meshwright.gossip.stan import random_node
 from meshwright.net import Action, Moment, Node, Protocol, Send
-
-MOST_FORWARDS = 1_000
-"""After so many hops a subscription is dropped. A node keeps one of about every view size + 1 that it gets,
-so hardly any goes so far, except where all who could keep it do so already."""
 
 
 def keeps(view: Sequence[Node], moment: Moment) -> bool:

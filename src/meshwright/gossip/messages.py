@@ -2,124 +2,140 @@
 
 Nodes and topics go by their ids. A node may send to itself: the walk of a node may end where it began, and
 whoever carries messages hands it over like any other. What the application asks of its own node comes with no
-sender: `Join`, `Return`, `Leave` and, with no hop made, `Event`.
+sender: `Join`, `Return`, `Leave` and, with no hop made, `Event`. The bounds are what a socket may bring: a
+number beyond them makes no message.
 """
 
 from dataclasses import dataclass
+from typing import Annotated
+
+from meshwright.gossip.options import MOST_STEPS
+from meshwright.net.codec import Between
 
 NONE = -1
 """No node."""
+
+MOST_FORWARDS = 1_000
+"""After so many hops a subscription is dropped. A node keeps one of about every view size + 1 that it gets,
+so hardly any goes so far, except where all who could keep it do so already."""
+
+Id = Annotated[int, Between(NONE, 2**31 - 1)]
+"""Of a node or a topic; NONE where that may be."""
+
+Count = Annotated[int, Between(0, 2**31 - 1)]
+Forwards = Annotated[int, Between(0, MOST_FORWARDS)]
+Steps = Annotated[int, Between(0, MOST_STEPS)]
 
 
 @dataclass(frozen=True, slots=True)
 class Join:
     """From the application: subscribe to a topic through a node that is in it; NONE for the first one."""
 
-    topic: int
-    contact: int
+    topic: Id
+    contact: Id
 
 
 @dataclass(frozen=True, slots=True)
 class Return:
     """From the application: be in a topic again after a crash, through a node that is in it, or NONE."""
 
-    topic: int
-    contact: int
+    topic: Id
+    contact: Id
 
 
 @dataclass(frozen=True, slots=True)
 class Leave:
     """From the application: unsubscribe from a topic."""
 
-    topic: int
+    topic: Id
 
 
 @dataclass(frozen=True, slots=True)
 class Subscribe:
     """To the contact: the sender wants to be in views of the topic."""
 
-    topic: int
+    topic: Id
 
 
 @dataclass(frozen=True, slots=True)
 class Forward:
     """A subscription on its way to somebody who keeps it, and how many have passed it on."""
 
-    topic: int
-    node: int
-    hops: int
+    topic: Id
+    node: Id
+    hops: Forwards
 
 
 @dataclass(frozen=True, slots=True)
 class Renewal:
     """A subscription of a node that was in the topic before, on its way, and how many have passed it on."""
 
-    topic: int
-    node: int
-    hops: int
+    topic: Id
+    node: Id
+    hops: Forwards
 
 
 @dataclass(frozen=True, slots=True)
 class Kept:
     """To a subscriber: the sender has it in its view of the topic."""
 
-    topic: int
+    topic: Id
 
 
 @dataclass(frozen=True, slots=True)
 class AskPlaces:
     """From one who has forgotten: how many places has your view of the topic?"""
 
-    topic: int
+    topic: Id
 
 
 @dataclass(frozen=True, slots=True)
 class Places:
     """The answer, and who is in the view."""
 
-    topic: int
-    count: int
-    nodes: tuple[int, ...]
+    topic: Id
+    count: Count
+    nodes: tuple[Id, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Replace:
     """From one who leaves a topic: put another node in my place, or none if it is NONE."""
 
-    topic: int
-    by: int
+    topic: Id
+    by: Id
 
 
 @dataclass(frozen=True, slots=True)
 class Ping:
     """Once for each physical link: are you there? With the topics whose views share the link."""
 
-    topics: tuple[int, ...]
+    topics: tuple[Id, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Pong:
     """The answer: I am; with those of the topics asked for that the sender does not subscribe to."""
 
-    left: tuple[int, ...]
+    left: tuple[Id, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CollectWalk:
     """A random walk inside a topic: who sent it out, how far it goes on, and whom it has met."""
 
-    source: int
-    topic: int
-    ttl: int
-    nodes: tuple[int, ...]
+    source: Id
+    topic: Id
+    ttl: Steps
+    nodes: tuple[Id, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class CollectReply:
     """From the last node of a walk to its source: whom the walk met."""
 
-    topic: int
-    nodes: tuple[int, ...]
+    topic: Id
+    nodes: tuple[Id, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,9 +146,9 @@ class Event:
     """
 
     number: int
-    topics: tuple[int, ...]
+    topics: tuple[Id, ...]
     content: bytes
-    hops: int
+    hops: Count
 
 
 Message = (

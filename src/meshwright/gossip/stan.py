@@ -75,15 +75,18 @@ class Stan(Protocol[Message]):
         return []
 
     def _collect(self, walk: CollectWalk, moment: Moment) -> list[Action[Message]]:
-        """Lines 5 to 13. A walk in a topic that this node has left ends without a word."""
+        """Lines 5 to 13. A walk in a topic that this node has left ends without a word.
+
+        None goes on for longer than this node's own would: who asks for more does not get it.
+        """
         if walk.topic not in self._views:
             return []
         if self._learn:
             self._views.choose(walk.topic, (walk.source, *walk.nodes))
-        view = self._views.view(walk.topic)
+        view, ttl = self._views.view(walk.topic), min(walk.ttl, self._ttl)
         met = tuple(dict.fromkeys((*walk.nodes, self._views.node, *view)))
-        if walk.ttl > 0 and view:
-            onward = CollectWalk(walk.source, walk.topic, walk.ttl - 1, met)
+        if ttl > 0 and view:
+            onward = CollectWalk(walk.source, walk.topic, ttl - 1, met)
             return [Send(random_node(view, moment.random), onward)]
         return [Send(walk.source, CollectReply(walk.topic, met))]
 

@@ -1,8 +1,9 @@
 """Messages as bytes and back: a table of classes, and their fields' annotations.
 
 A body is JSON: the name of the class and a list of its fields. Only classes of the table are ever made, and
-only from values of the annotated types, so that bytes from a socket can do no more than a caller of the
-class could. JSON because it needs no new dependency, keeps whole numbers exact, and can be read in a trace.
+only from values of the annotated types, and numbers within bounds, so that bytes from a socket can do no more
+than a caller of the class could. JSON because it needs no new dependency, keeps whole numbers exact, and can
+be read in a trace.
 """
 
 import json
@@ -12,7 +13,7 @@ from dataclasses import fields, is_dataclass
 from functools import cache, partial
 from math import isfinite
 from types import NoneType, UnionType
-from typing import Any, NoReturn, Union, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, NamedTuple, NoReturn, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
 
@@ -22,12 +23,24 @@ Reader = Callable[[Any], Any]
 """A value as JSON has it -> the value as the class has it; raises InputError for any other."""
 
 
+class Between(NamedTuple):
+    """The bounds of a whole number, both legal: `Annotated[int, Between(0, 9)]` is a field for a digit."""
+
+    least: int
+    most: int
+
+
+_SIXTY_FOUR_BITS = Between(-(2**63), 2**64 - 1)
+"""Of a whole number without bounds of its own: what 64 bits hold, signed or not."""
+
+
 class Codec:
     """Writes and reads messages of some classes: dataclasses and named tuples.
 
     Their fields may be bool, int, float, str, bytes, None, Any (then JSON's own types), tuples, frozen sets,
-    other such classes, and unions of these. `read(written(message)) == message`; numpy's numbers become
-    Python's. O(size of the message).
+    other such classes, and unions of these. A whole number has 64 bits at most, or the bounds that its
+    annotation gives (`Between`). `read(written(message)) == message` where all numbers are within; numpy's
+    become Python's. O(size of the message).
     """
 
     def __init__(self, classes: Iterable[type]) -> None:
@@ -103,7 +116,7 @@ def _finite(text: str) -> float:
 
 def _record(cls: type) -> Reader:
     """A reader of a dataclass or a named tuple, from the list of its fields."""
-    names, hints = _field_names(cls), get_type_hints(cls)
+    names, hints = _field_names(cls), get_type_hints(cls, include_extras=True)
     readers = [_reader(hints[name]) for name in names]
 
     def read(value: Any) -> Any:
@@ -136,6 +149,22 @@ def _exactly(*types: type) -> Reader:
         return value
 
     return read
+
+
+def _whole(bounds: Between) -> Reader:
+    exactly = _exactly(int)
+
+    def read(value: Any) -> Any:
+        if not bounds.least <= exactly(value) <= bounds.most:
+            raise InputError(f"a field is {value!r:.50}; {bounds.least} to {bounds.most} are legal")
+        return value
+
+    return read
+
+
+def _annotated(annotation: Any, *notes: Any) -> Reader:
+    bounds = next((note for note in notes if isinstance(note, Between)), None)
+    return _reader(annotation) if bounds is None else _whole(bounds)
 
 
 def _bytes(value: Any) -> bytes:
@@ -189,7 +218,7 @@ def _tuple(*annotations: Any) -> Reader:
 _SIMPLE: Mapping[Any, Reader] = {
     Any: lambda value: value,
     bool: _exactly(bool),
-    int: _exactly(int),
+    int: _whole(_SIXTY_FOUR_BITS),
     float: _exactly(float, int),
     str: _exactly(str),
     NoneType: _exactly(NoneType),
@@ -199,6 +228,7 @@ _SIMPLE: Mapping[Any, Reader] = {
 _COMPOSED: Mapping[Any, Callable[..., Reader]] = {
     Union: _either,
     UnionType: _either,
+    Annotated: _annotated,
     tuple: _tuple,
     frozenset: partial(_many, frozenset),
 }

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 import meshwright as mw
 from meshwright.gossip.leases import LOOK, Leases
 from meshwright.gossip.local_views import LocalViews
-from meshwright.gossip.membership import MOST_FORWARDS
-from meshwright.gossip.messages import NONE, AskPlaces, Kept, Ping, Places, Renewal, Return
+from meshwright.gossip.messages import MOST_FORWARDS, NONE, AskPlaces, Kept, Ping, Places, Renewal, Return
 from meshwright.gossip.peer import Peer, Settings
 from meshwright.gossip.weights import Weights, node_keys
 from meshwright.net import Simulator, Wake

@@ -8,8 +8,9 @@ from meshwright.gossip.dissemination import Dissemination
 from meshwright.gossip.keep_alive import PING, KeepAlive
 from meshwright.gossip.leases import LOOK, Leases
 from meshwright.gossip.local_views import LocalViews
-from meshwright.gossip.membership import MOST_FORWARDS, Scamp
+from meshwright.gossip.membership import Scamp
 from meshwright.gossip.messages import (
+    MOST_FORWARDS,
     NONE,
     CollectReply,
     CollectWalk,
@@ -61,6 +62,12 @@ def test_a_walk_collects_the_node_and_its_view_and_goes_on():
     protocol = stan(LocalViews(4, rising(4), {0: [1, 9]}))
     onward = protocol.receive(CollectWalk(5, 0, 2, (9, 8)), 8, at(integer=1))
     assert sent(onward) == [(9, CollectWalk(5, 0, 1, (9, 8, 4, 1)))]
+
+
+def test_a_walk_goes_on_for_no_longer_than_those_of_the_node_that_passes_it_on():
+    views = LocalViews(4, rising(10), {0: [1]})
+    onward = stan(views, ttl=2).receive(CollectWalk(5, 0, 1_000_000, ()), 8, at())
+    assert sent(onward) == [(1, CollectWalk(5, 0, 1, (4, 1)))]
 
 
 def test_the_last_node_of_a_walk_replies_to_its_source():

@@ -2,7 +2,7 @@
 
 import json
 from dataclasses import dataclass
-from typing import Any, NamedTuple, get_args
+from typing import Annotated, Any, NamedTuple, get_args, get_origin, get_type_hints
 
 import numpy as np
 import pytest
@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 import meshwright as mw
 from meshwright.gossip import messages as gossip
-from meshwright.net.codec import Codec
+from meshwright.net.codec import Between, Codec
 from meshwright.route.nsmf import RangedMessage
 from meshwright.route.router import Message, Publication
 
@@ -40,7 +40,7 @@ class Positive:
             raise mw.OptionError(f"number is {self.number}; give one above 0")
 
 
-numbers = st.integers(-(2**70), 2**70)
+numbers = st.integers(-(2**63), 2**64 - 1)
 reals = st.floats(allow_nan=False, allow_infinity=False)
 places = st.builds(Place, reals, st.none() | st.text(max_size=5))
 everything = st.builds(
@@ -52,7 +52,24 @@ everything = st.builds(
     st.binary(max_size=9),
     numbers | st.text(max_size=5),
 )
-said = st.one_of(st.from_type(kind) for kind in get_args(gossip.Message))
+
+
+def legal(annotation):
+    """All values of a field of the gossip messages that a socket may bring."""
+    arguments = get_args(annotation)
+    if get_origin(annotation) is tuple:
+        return st.lists(legal(arguments[0]), max_size=4).map(tuple)
+    if get_origin(annotation) is Annotated:
+        return st.integers(*arguments[1])
+    return st.binary(max_size=9) if annotation is bytes else numbers
+
+
+def legal_messages(kind):
+    fields = get_type_hints(kind, include_extras=True)
+    return st.builds(kind, **{name: legal(annotation) for name, annotation in fields.items()})
+
+
+said = st.one_of(legal_messages(kind) for kind in get_args(gossip.Message))
 carried = st.builds(Message, st.builds(Publication, numbers, numbers, st.none() | st.text()), numbers)
 
 codec = Codec([Everything, Place, Positive, Message, RangedMessage, *get_args(gossip.Message)])
@@ -106,6 +123,49 @@ def test_values_of_another_type_are_refused(body):
 def test_what_a_class_refuses_is_no_message():
     with pytest.raises(mw.InputError, match="a Positive can't be: number is 0; give one above 0"):
         codec.read(b'["Positive",[0]]')
+
+
+@pytest.mark.parametrize(
+    ("body", "words"),
+    [
+        (b'["CollectWalk",[1,2,1000000000,[]]]', "a field is 1000000000; 0 to 1000000 are legal"),
+        (b'["CollectWalk",[1,2,-1,[]]]', "a field is -1; 0 to 1000000 are legal"),
+        (b'["CollectWalk",[1,2,3,[4,2147483648]]]', "a field is 2147483648; -1 to 2147483647 are legal"),
+        (b'["Forward",[1,2,-1000000000]]', "a field is -1000000000; 0 to 1000 are legal"),
+        (b'["Renewal",[1,2,1001]]', "a field is 1001; 0 to 1000 are legal"),
+        (b'["Places",[1,-2,[]]]', "a field is -2; 0 to 2147483647 are legal"),
+        (
+            b'["Event",[18446744073709551616,[1],"",0]]',
+            "a field is 18446744073709551616; -9223372036854775808",
+        ),
+        (b'["Event",[1,[1],"",-1]]', "a field is -1; 0 to 2147483647 are legal"),
+    ],
+)
+def test_numbers_out_of_bounds_make_no_message(body, words):
+    with pytest.raises(mw.InputError, match=words):
+        codec.read(body)
+
+
+def test_every_number_of_a_gossip_message_has_bounds_but_the_number_of_an_event():
+    free = {
+        f"{kind.__name__}.{name}"
+        for kind in get_args(gossip.Message)
+        for name, annotation in get_type_hints(kind, include_extras=True).items()
+        if annotation in (int, tuple[int, ...])
+    }
+    assert free == {"Event.number"}
+
+
+def test_other_notes_of_an_annotation_change_nothing():
+    @dataclass(frozen=True)
+    class Noted:
+        number: Annotated[int, "a note"]
+        digit: Annotated[int, "a note", Between(0, 9)]
+
+    noted = Codec([Noted])
+    assert noted.read(b'["Noted",[10,9]]') == Noted(10, 9)
+    with pytest.raises(mw.InputError, match="a field is 10; 0 to 9 are legal"):
+        noted.read(b'["Noted",[10,10]]')
 
 
 def test_numbers_of_numpy_are_written_as_python_has_them():
