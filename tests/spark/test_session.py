@@ -1,5 +1,6 @@
 import os
 import sys
+from pathlib import Path
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -44,6 +45,15 @@ def test_a_job_runs_in_arrow(spark):
 def test_workers_run_this_python(spark):
     found = spark.sparkContext.parallelize([0], 1).map(lambda _: sys.executable).first()
     assert os.path.realpath(found) == os.path.realpath(sys.executable)
+
+
+def test_only_who_knows_the_sessions_secret_reaches_it_and_only_this_user_its_files(spark):
+    assert spark.conf.get("spark.authenticate") == "true"
+    scratch = Path(spark.conf.get("spark.local.dir"))
+    assert scratch.stat().st_mode & 0o777 == 0o700
+    spark.range(100).repartition(3).count()
+    assert any(entry.name.startswith("blockmgr-") for entry in scratch.iterdir())
+    assert not list(scratch.parent.glob("blockmgr-*"))
 
 
 def test_no_second_session_in_a_process_and_no_wrong_master(spark):

@@ -132,3 +132,21 @@ def test_a_home_that_somebody_else_put_there_is_not_used(machine, monkeypatch):
     (home / "bin" / "java").write_text("#!/bin/sh\necho stolen\n")
     monkeypatch.setenv("XDG_CACHE_HOME", str(machine / "cache"))
     assert bundled_java().parent == machine / "cache"
+
+
+def test_a_link_to_a_home_is_not_used(machine, monkeypatch):
+    home = bundled_java()
+    home.rename(machine / "elsewhere")
+    home.symlink_to(machine / "elsewhere")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(machine / "cache"))
+    assert bundled_java().parent == machine / "cache"
+
+
+def test_nobody_else_can_change_the_bundled_java_whatever_the_umask(machine):
+    before = os.umask(0)
+    try:
+        home = bundled_java()
+    finally:
+        os.umask(before)
+    made = (home, home / "bin", home / "bin" / "java")
+    assert [path.stat().st_mode & 0o777 for path in made] == [0o755] * 3

@@ -4,6 +4,7 @@ import pytest
 
 from meshwright.errors import OptionError, SparkError
 from meshwright.pipeline.engine import settings
+from meshwright.pipeline.engine.private import private_folder
 from meshwright.pipeline.engine.settings import check_master, is_local, launch_settings, session_settings
 
 
@@ -64,7 +65,18 @@ def test_a_cluster_keeps_its_own_sizes_and_addresses():
     assert set(local) - set(cluster) == {
         "spark.driver.host",
         "spark.driver.bindAddress",
+        "spark.authenticate",
+        "spark.local.dir",
+        "spark.sql.warehouse.dir",
         "spark.sql.shuffle.partitions",
         "spark.default.parallelism",
     }
     assert "spark.driver.memory" not in launch_settings({"spark.master": "yarn"})
+
+
+def test_a_local_session_is_for_this_user_alone():
+    local = session_settings("local[*]")
+    assert local["spark.authenticate"] == "true"
+    assert local["spark.local.dir"] == str(private_folder())
+    assert local["spark.sql.warehouse.dir"].startswith(private_folder().as_uri())
+    assert f'"-Djava.io.tmpdir={private_folder()}"' in launch_settings({})["spark.driver.extraJavaOptions"]

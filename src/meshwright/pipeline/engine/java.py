@@ -13,6 +13,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from meshwright.errors import SparkError
+from meshwright.pipeline.engine.private import is_safe
 
 OLDEST = 17
 _SECONDS_TO_ANSWER = 30
@@ -125,13 +126,18 @@ def _made(home: Path, runtime: Path, script: str) -> Path:
                     (draft / entry.name).symlink_to(entry)
             (draft / "bin").mkdir()
             (draft / "bin" / "java").write_text(script, "utf-8")
-            for path in (draft, draft / "bin" / "java"):
+            for path in (
+                draft / "bin" / "java",
+                draft / "bin",
+                draft,
+            ):  # whatever the umask; private until last
                 path.chmod(0o755)
             with suppress(OSError):  # somebody was faster
                 draft.rename(home)
         finally:
             shutil.rmtree(draft, ignore_errors=True)
-    # In a folder that all may write to, another user could have put something else there.
-    if home.stat().st_uid not in (0, os.getuid()) or (home / "bin" / "java").read_text("utf-8") != script:
+    # In a folder that all may write to, another user could have put something else there, or a link.
+    java = home / "bin" / "java"
+    if not is_safe(home, java.parent, java) or java.read_text("utf-8") != script:
         raise OSError(f"{home} is not ours")
     return home

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from meshwright.errors import OptionError, SparkError
 from meshwright.machine import cores, free_memory
+from meshwright.pipeline.engine.private import private_folder
 
 _LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
 _LOCAL = re.compile(r"local(?:\[(\*|[1-9]\d*)(?:, *[1-9]\d*)?\])?")
@@ -60,7 +61,7 @@ def launch_settings(given: dict[str, str]) -> dict[str, str]:
         heap = min(max(int(_SHARE_OF_MEMORY * free_memory()), _LEAST_HEAP), _MOST_HEAP)
         ours["spark.driver.memory"] = f"{heap // _MEGABYTE}m"
     # Warnings and errors only, without which an error of Spark's says little; they go to the log file.
-    options = f"-Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()}"
+    options = f'-Dlog4j2.configurationFile={_LOG_SETTINGS.as_uri()} "-Djava.io.tmpdir={private_folder()}"'
     theirs = given.get("spark.driver.extraJavaOptions", "")
     return ours | given | {"spark.driver.extraJavaOptions": f"{options} {theirs}".strip()}
 
@@ -99,6 +100,11 @@ def _local_settings(master: str) -> dict[str, str]:
         # Nothing listens beyond this machine, whatever its host name resolves to.
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",
+        # Other users of this machine can reach that port too; Spark makes a secret for each local session.
+        "spark.authenticate": "true",
+        # Blocks and tables of other users' making stay out, and theirs can't look at ours.
+        "spark.local.dir": str(private_folder()),
+        "spark.sql.warehouse.dir": (private_folder() / "warehouse").as_uri(),
         # 200, the default, is for clusters; here each task would be over in milliseconds.
         "spark.sql.shuffle.partitions": str(4 * slots),
         "spark.default.parallelism": str(2 * slots),
