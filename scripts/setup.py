@@ -58,14 +58,14 @@ def main(root: Path, group: str, key: str) -> None:
 
 
 def install(root: Path, group: str, lock: int, *, anew: bool) -> None:
-    """The three steps. pip does nothing, and needs no network, where the pinned uv is there."""
+    """The three steps; the first two need no network where the pinned uv is there."""
     venv = root / ".venv"
     python = venv / "bin" / "python"
     pin = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["uv"]["required-version"]
     if anew:
         say(f"making the environment {venv} with uv {pin.lstrip('=')}")
-        run(root, lock, sys.executable, "-m", "venv", "--clear", venv)
-    run(root, lock, python, "-m", "pip", "install", f"uv{pin}")
+        run(root, lock, sys.executable, "-m", "venv", "--clear", "--without-pip", venv)
+    install_uv(root, lock, pin)
     tools = " and the test tools" if group == "dev" else ""
     # Spark alone is 456 MB; what uv has fetched before, it takes from its cache.
     say(f"installing the locked dependencies{tools}: up to 800 MB to fetch, which takes a minute or more")
@@ -78,6 +78,26 @@ def install(root: Path, group: str, lock: int, *, anew: bool) -> None:
         if str(error) != UNTRUSTED:
             raise
         run(root, lock, *sync, "--system-certs")
+
+
+def install_uv(root: Path, lock: int, pin: str) -> None:
+    """The pinned uv, by the pip that Python brings, which is as old as that Python and goes again.
+
+    So do the setuptools of Python 3.11; `uv sync` brings them back where something locked needs them.
+    """
+    python, uv = (root / ".venv" / "bin" / name for name in ("python", "uv"))
+    if said_by(uv, "--version").split()[1:2] != [pin.lstrip("=")]:
+        run(root, lock, python, "-m", "ensurepip")
+        run(root, lock, python, "-m", "pip", "install", f"uv{pin}")
+    run(root, lock, uv, "pip", "uninstall", "--python", python, "pip", "setuptools")
+
+
+def said_by(*command: str | Path) -> str:
+    """What a command says; nothing where it does not start."""
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=False).stdout
+    except OSError:
+        return ""
 
 
 def run(root: Path, lock: int, *command: str | Path) -> None:

@@ -1,7 +1,7 @@
 """The launchers `meshwright` and `scripts/test`, started for real where the installers are stand-ins.
 
-`python -m venv` and `python -m pip` find the modules of `stand_ins` through PYTHONPATH and write down what is
-asked of them, so that no test needs a network.
+`python -m venv`, `python -m ensurepip` and `python -m pip` find the modules of `stand_ins` through PYTHONPATH
+and write down what is asked of them, so that no test needs a network.
 """
 
 import fcntl
@@ -17,7 +17,8 @@ import pytest
 ROOT = Path(__file__).parents[2]
 STAND_INS = Path(__file__).with_name("stand_ins")
 
-EVERYTHING = ["venv", "pip", "uv"]
+EVERYTHING = ["venv", "ensurepip", "pip", "uninstall", "uv"]
+SYNC = ["uninstall", "uv"]
 OFFLINE = "echo 'cause: dns error' >&2; exit 2"
 DISTRUSTED = "echo 'invalid peer certificate' >&2; exit 2"
 
@@ -122,7 +123,7 @@ def test_the_test_script_adds_the_test_tools_and_hands_its_arguments_on(
     assert code == 0
     assert out.startswith("pytest\n<-n>\n<3>\n")
     assert out.endswith("\n<-k>\n<a or b>\n")
-    assert steps(scripts_test) == ["pip", "uv"]
+    assert steps(scripts_test) == SYNC
 
 
 def test_both_launchers_install_the_extras_which_bring_spark_and_java(
@@ -155,7 +156,34 @@ def test_a_changed_lock_is_installed_into_the_same_environment(meshwright: Path,
     with (meshwright.parent / name).open("a") as file:
         file.write("# changed\n")
     assert start(meshwright)[:2] == (0, "meshwright\n")
-    assert steps(meshwright) == ["pip", "uv"]
+    assert steps(meshwright) == SYNC
+
+
+def test_the_environment_keeps_no_pip_and_no_setuptools(meshwright: Path) -> None:
+    start(meshwright)
+    assert words_of(meshwright, "uninstall")[-2:] == ["pip", "setuptools"]
+    assert steps(meshwright).index("uninstall") < EVERYTHING.index("uv"), "what is locked may bring them back"
+
+
+def test_pip_comes_back_for_another_uv_and_goes_again(meshwright: Path) -> None:
+    start(meshwright)
+    steps(meshwright)
+    pyproject = meshwright.parent / "pyproject.toml"
+    pin = tomllib.loads(pyproject.read_text())["tool"]["uv"]["required-version"]
+    pyproject.write_text(
+        pyproject.read_text().replace(f'required-version = "{pin}"', 'required-version = "==9.9.9"')
+    )
+    assert start(meshwright)[:2] == (0, "meshwright\n")
+    assert words_of(meshwright, "pip")[-1] == "uv==9.9.9"
+    assert steps(meshwright) == EVERYTHING[1:]
+
+
+def test_a_uv_that_does_not_start_is_installed_again(meshwright: Path, scripts_test: Path) -> None:
+    start(meshwright)
+    steps(meshwright)
+    (meshwright.parent / ".venv" / "bin" / "uv").unlink()
+    assert start(scripts_test)[0] == 0
+    assert steps(scripts_test) == EVERYTHING[1:]
 
 
 def test_a_moved_checkout_gets_a_new_environment(meshwright: Path, tmp_path: Path) -> None:

@@ -6,6 +6,10 @@ import sys
 from pathlib import Path
 
 UV = """#!/bin/sh
+case $1 in
+--version) echo "uv ${UV_VERSION:-PINNED} (a stand-in)"; exit ;;
+pip) echo "uninstall $*" >>"$STEPS"; eval "${UV_UNINSTALL:-}"; exit ;;
+esac
 echo "uv $*" >>"$STEPS"
 for name in meshwright pytest; do
     printf '#!/bin/sh\\necho %s; for word; do echo "<$word>"; done\\n' "$name" >".venv/bin/$name"
@@ -20,5 +24,5 @@ if __name__ == "__main__":
     if "PIP_SAYS" in os.environ:
         sys.exit(os.environ["PIP_SAYS"])
     uv = Path(sys.executable).parent / "uv"
-    uv.write_text(UV)
+    uv.write_text(UV.replace("PINNED", sys.argv[-1].removeprefix("uv==")))
     uv.chmod(uv.stat().st_mode | stat.S_IXUSR)
