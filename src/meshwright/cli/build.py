@@ -99,13 +99,14 @@ def build(
 
 
 def _counts(dataset: str) -> dict[str, int] | None:
+    from meshwright.model.facts import counted
     from meshwright.model.manifest import read_manifest
     from meshwright.pipeline.engine.storage import is_local, location
 
     if not is_local(dataset):
         return None
-    counts: dict[str, int] = read_manifest(location(None, dataset), "interests", "overlay")["counts"]
-    return counts
+    manifest = read_manifest(location(None, dataset), "interests", "overlay")
+    return counted(manifest, ("nodes", "topics", "interests"), dataset)
 
 
 def _say(out: str, manifest: dict[str, Any], where: str, seconds: float, as_json: bool) -> None:

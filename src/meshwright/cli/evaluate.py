@@ -86,13 +86,15 @@ def evaluate(
 
 def _counts(dataset: str) -> dict[str, int] | None:
     """What the manifest counts, where it can be read without Spark."""
+    from meshwright.model.facts import counted
     from meshwright.model.manifest import read_manifest
     from meshwright.pipeline.engine.storage import is_local, location
 
     if not is_local(dataset):
         return None
     manifest = read_manifest(location(None, dataset), "overlay")
-    return {**manifest["counts"], "views": manifest["tables"].get("views", 0)}
+    counts = counted(manifest, ("nodes", "topics", "interests", "edges"), dataset)
+    return {**counts, **counted({"counts": {"views": 0, **manifest["tables"]}}, ("views",), dataset)}
 
 
 def _bytes_an_interest(counts: Mapping[str, int] | None) -> int:

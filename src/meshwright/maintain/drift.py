@@ -8,6 +8,7 @@ import numpy as np
 from meshwright.maintain.fresh import fresh_problem
 from meshwright.maintain.options import Setting
 from meshwright.maintain.state import State
+from meshwright.model.facts import stated
 from meshwright.model.overlay import Overlay
 from meshwright.progress import Progress
 
@@ -53,8 +54,10 @@ class Reference(NamedTuple):
 
 def reference_of(overlay: Overlay, state: State, setting: Setting) -> Reference | None:
     """The reference that an overlay is for itself, if it was built by Low-ODA with the same rho."""
-    rho = overlay.facts.get("options", {}).get("rho")
-    if overlay.facts.get("algorithm") != "low-oda" or rho != setting.options.rho:
+    if overlay.facts.get("algorithm") != "low-oda":
+        return None
+    options = stated({"options": {}, **overlay.facts}, "options", dict, "the overlay")
+    if options.get("rho") != setting.options.rho:
         return None
     return Reference(0, _average(len(overlay), state), int(overlay.degrees().max(initial=0)), _load(state))
 

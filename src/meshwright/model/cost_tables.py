@@ -95,7 +95,7 @@ def _parts(origin: str, told: Mapping[str, Any], get: Get) -> Parts:
     try:
         kind, facts = KINDS[told["kind"]], dict(told["facts"])
         prices = [float(told[key]) for key in _STATED.get(told["kind"], ())]
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise DatasetError(f"{origin}: the description of its costs lacks or garbles {error}") from None
     return _READERS[told["kind"]](get, kind, prices, facts)
 

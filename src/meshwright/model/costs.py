@@ -24,6 +24,7 @@ from meshwright.model.cost_matrices import MatrixRules, check_room, checked_matr
 from meshwright.model.cost_means import mean_cost
 from meshwright.model.cost_sources import Cells, named
 from meshwright.model.dataset import as_dataset, whole, write_dataset
+from meshwright.model.facts import stated
 from meshwright.model.interests import Interests
 from meshwright.model.manifest import MANIFEST, check_counts, make_manifest, open_dataset
 from meshwright.model.names import NameSource, numbered
@@ -171,7 +172,8 @@ class Costs:
         """The costs of the wanted nodes, in their order; the fact says how many were not wanted."""
         places = lookup(self.nodes, wanted)
         check_all_known(places, wanted, fault, way_out)
-        facts = dict(self.facts) | {fact: self.facts.get(fact, 0) + self.node_count - len(places)}
+        before = stated({fact: 0, **self.facts}, fact, int, "the description of the costs")
+        facts = dict(self.facts) | {fact: before + self.node_count - len(places)}
         return Costs(wanted, cost_forms.taken(self.form, places), self.site_names, facts)
 
     def normalised(self, *, seed: int = 0) -> Costs:

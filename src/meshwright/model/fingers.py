@@ -11,6 +11,7 @@ import pyarrow as pa
 from meshwright.errors import DatasetError, InputError
 from meshwright.kernels.arrays import Ids, Offsets
 from meshwright.model.dense import frozen
+from meshwright.model.facts import stated
 from meshwright.model.rings import NONE, phase_count, phases
 from meshwright.model.schema import INTEGER, check_types
 
@@ -21,6 +22,8 @@ TABLE = "fingers"
 SPACE_FACT, PHASES_FACT = "identifiers", "phases"
 _COLUMNS = dict.fromkeys(("node_id", "position", "phase", "target_id"), INTEGER)
 _MOST_IDENTIFIERS = 2**62
+_MOST_PHASES = 63
+"""A ring of as many identifiers has no more: each is twice as wide as the one before."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -60,12 +63,15 @@ class Fingers:
                 f"build one with chord, random-sw or gr-swico"
             )
         count = overlay.interests.node_count
-        return cls.from_table(overlay.tables[TABLE], count, facts[SPACE_FACT], facts[PHASES_FACT])
+        space, phases = (stated(facts, fact, int, "the overlay") for fact in (SPACE_FACT, PHASES_FACT))
+        return cls.from_table(overlay.tables[TABLE], count, space, phases)
 
     @classmethod
     def from_table(cls, table: pa.Table, node_count: int, space: int, phases: int) -> Fingers:
         """Of the rows of `fingers/`: node_id, position, phase, target_id; and how many phases there are."""
         check_types(table.schema, _COLUMNS, f"{TABLE}/", DatasetError)
+        if not 0 <= phases <= _MOST_PHASES:
+            raise InputError(f"there are {phases:,} phases; 0 to {_MOST_PHASES} are legal")
         nodes, places, phase, targets = (table[name].to_numpy().astype(np.int64) for name in _COLUMNS)
         by_phase = np.full((node_count, phases), NONE, np.int32)
         _check_rows(nodes, phase, by_phase.shape)

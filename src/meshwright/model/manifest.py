@@ -192,12 +192,6 @@ def _check_keys(path: Path, manifest: Mapping[str, Any]) -> None:
     for key in ("counts", "facts", "tables"):
         if not isinstance(manifest.get(key), dict):
             raise DatasetError(f"{path} has no {key!r}; write the dataset again")
-    for name, count in [*manifest["counts"].items(), *manifest["tables"].items()]:
-        if not isinstance(count, int) or isinstance(count, bool) or count < 0:
-            raise DatasetError(
-                f"{path} has {count!r} as the number of {name}; it must be a whole number from 0 on: "
-                f"write the dataset again"
-            )
     for name in manifest["tables"]:
         check_table_name(name, DatasetError)
     if FILES in manifest and not _are_files(manifest[FILES]):

@@ -11,10 +11,14 @@ from meshwright.errors import InputError
 
 
 def plain(value: Any, what: str) -> Any:
-    """A deep copy of `value` in JSON's types; numpy scalars, paths and dataclasses are translated."""
+    """A deep copy of `value` in JSON's types; numpy scalars, paths and dataclasses are translated.
+
+    Half of a character (a lone surrogate, which JSON can spell) is refused: no file could hold it.
+    """
     try:
-        return json.loads(json.dumps(value, default=_translated, allow_nan=False))
-    except (TypeError, ValueError) as error:
+        text = json.dumps(value, default=_translated, allow_nan=False, ensure_ascii=False)
+        return json.loads(text.encode())
+    except (TypeError, ValueError, RecursionError) as error:
         raise InputError(
             f"{what} can't be written as JSON: {error}; use numbers, strings, lists and dicts"
         ) from None

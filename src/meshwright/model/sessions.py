@@ -53,8 +53,22 @@ def read_sessions(path: str | Path, snapshots: str | Path | None = None) -> list
 def _open(path: Path) -> tuple[list[str], Iterator[list[str]]]:
     with pa.input_stream(str(path), compression="detect") as stream:
         text = io.StringIO(stream.read().decode("utf-8-sig"), newline="")
-    rows = csv.reader(text)
+    rows = _rows(path, csv.reader(text))
     return next(rows, []), rows
+
+
+def _rows(path: Path, rows: Iterator[list[str]]) -> Iterator[list[str]]:
+    """Rows as csv cuts them; it refuses cells of over 128 KiB, which are no names and no times."""
+    number = -1  # the header is no row
+    try:
+        for number, row in enumerate(rows):  # noqa: B007
+            yield row
+    except csv.Error as error:
+        where = f"row {number + 1}" if number >= 0 else "the header"
+        raise InputError(
+            f"{path}, {where} can't be read: {error}; a cell has up to {csv.field_size_limit():,} "
+            f"characters: look for a quote that does not end"
+        ) from None
 
 
 def _picked(

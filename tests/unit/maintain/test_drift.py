@@ -46,3 +46,11 @@ def test_looking_at_the_drift_changes_nothing():
 def test_there_is_a_drift_of_nothing():
     live = mw.Maintainer(mw.build(mw.Interests.from_pairs([]), "gm"))
     assert live.drift().average == 0
+
+
+@pytest.mark.parametrize("options", [None, [], "rho", 3])
+def test_an_overlay_whose_options_are_no_object_is_refused(options):
+    overlay = mw.build(mw.workloads.unif(10, 4, min_subscriptions=1, max_subscriptions=3), "low-oda")
+    wrong = mw.Overlay(overlay.interests, overlay.edges, facts={**overlay.facts, "options": options})
+    with pytest.raises(mw.DatasetError, match=r"the overlay states 'options' as .*; an object is legal"):
+        mw.Maintainer(wrong)

@@ -110,3 +110,11 @@ def test_rows_that_contradict_each_other_are_refused():
         read(changed(table, phase=[0, 2, 0, 1, 0, 1, 0, 1]), 4, 4, 2)
     with pytest.raises(mw.DatasetError, match="fingers/ has no column 'phase'"):
         read(table.drop(["phase"]), 4, 4, 2)
+
+
+@pytest.mark.parametrize("fact", ["identifiers", "phases"])
+@pytest.mark.parametrize("value", [None, True, "7", 1.5, [], {}, -1, 10**30])
+def test_facts_of_another_type_or_size_are_refused(overlay, fact, value):
+    wrong = mw.Overlay(overlay.interests, overlay.edges, None, {**overlay.facts, fact: value}, overlay.tables)
+    with pytest.raises((mw.DatasetError, mw.InputError)):
+        mw.Fingers.of(wrong)

@@ -13,6 +13,7 @@ from meshwright import registry
 from meshwright.errors import DatasetError
 from meshwright.model.costs import Costs
 from meshwright.model.dataset import check_free, draft
+from meshwright.model.facts import counted
 from meshwright.model.manifest import make_manifest, write_manifest
 from meshwright.model.priced import FACT as COSTS_FACT
 from meshwright.pipeline.build.driver import build_on_driver, write_from_driver
@@ -103,13 +104,13 @@ def build_on_spark(
 
 
 def _counts(dataset: Path, dense: bool) -> dict[str, int]:
-    found = open_checked(dataset, ("interests", *_DENSE), "interests", "overlay").manifest["counts"]
+    manifest = open_checked(dataset, ("interests", *_DENSE), "interests", "overlay").manifest
     missing = [name for name in _DENSE if dense and not (dataset / name).is_dir()]
     if missing:
         raise DatasetError(
             f"{dataset} has no {missing[0]}/, which Spark builds from; use --engine local, or write it again"
         )
-    return {name: found[name] for name in ("nodes", "topics", "interests")}
+    return counted(manifest, ("nodes", "topics", "interests"), dataset)
 
 
 def _write_tables(job: Job, spread: Spread, costs: Costs | None, dataset: Path, folder: Path) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -17,6 +17,7 @@ from meshwright.evaluate.exact_sums import Partial, partial_sum, total
 from meshwright.evaluate.topics import TopicMeasures
 from meshwright.kernels.arrays import Offsets
 from meshwright.model.costs import Costs
+from meshwright.model.facts import counted
 from meshwright.model.manifest import check_counts
 from meshwright.model.views import TABLE as VIEWS
 from meshwright.pipeline.cost_files import CostFiles
@@ -92,7 +93,7 @@ def evaluate_on_spark(
         raise OptionError(f"most_edges is {most_edges}; give 1 or more")
     checked = open_checked(dataset, ("edges", "lists", "topics", VIEWS), "overlay")
     manifest = checked.manifest
-    counts = _checked_counts(dataset, manifest["counts"])
+    counts = _checked_counts(dataset, manifest)
     with ExitStack() as opened:
         opened.enter_context(translated())
         given = None if costs is None else costs.load(load_nodes(session, dataset))
@@ -122,12 +123,12 @@ def evaluate_on_spark(
     return assemble(found, diameters=diameters)
 
 
-def _checked_counts(dataset: Path, counts: Mapping[str, int]) -> Mapping[str, int]:
+def _checked_counts(dataset: Path, manifest: Mapping[str, Any]) -> Mapping[str, int]:
     """The counts of a manifest that has them all, of a dataset that has the dense tables."""
-    missing = [f"its manifest counts no {name}" for name in _COUNTED if not isinstance(counts.get(name), int)]
-    missing += [f"it has no {name}" for name in ("lists", "topics", "edges") if not (dataset / name).is_dir()]
+    counts = counted(manifest, _COUNTED, dataset)
+    missing = [name for name in ("lists", "topics", "edges") if not (dataset / name).is_dir()]
     if missing:
-        raise DatasetError(f"{dataset}: {missing[0]}; write the dataset again")
+        raise DatasetError(f"{dataset}: it has no {missing[0]}; write the dataset again")
     return counts
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 import numpy as np
 
 from meshwright.errors import DatasetError, OptionError
+from meshwright.model.facts import counted as stated_counts
 from meshwright.model.manifest import Dataset, check_counts
 from meshwright.pipeline.engine.dense import dense_table
 from meshwright.pipeline.engine.ranks import rank, salt
@@ -104,7 +105,7 @@ def profile(
     if not 2 <= most_topics <= LARGEST_SAMPLE:
         raise OptionError(f"most_topics is {most_topics}; give a whole number from 2 to {LARGEST_SAMPLE:,}")
     opened = open_checked(dataset, ("lists", "topics"))
-    counts = opened.manifest["counts"]
+    counts = stated_counts(opened.manifest, ("nodes", "topics", "interests"), dataset)
     lists = dense_table(session, dataset, "lists").select("node_id", "topic_ids")
     counted = tally(lists).persist()
     try:

@@ -9,6 +9,7 @@ import numpy as np
 
 from meshwright.errors import InputError
 from meshwright.model.dataset import draft
+from meshwright.model.facts import counted
 from meshwright.model.manifest import make_manifest, write_manifest
 from meshwright.pipeline.engine.dense import check_social, dense_table, interests_of, owners
 from meshwright.pipeline.engine.id_lists import Ids
@@ -46,7 +47,8 @@ def sample(
 
     The result depends on the data, the options and the seed alone. Names and attributes stay; ids are new.
     """
-    counts = open_checked(dataset, ("nodes", "topics", "lists")).manifest["counts"]
+    opened = open_checked(dataset, ("nodes", "topics", "lists"))
+    counts = counted(opened.manifest, ("nodes", "topics"), dataset)
     _check_size(options, counts)
     seconds: dict[str, float] = {}
     with draft(out, force) as folder, scratch(folder) as place:
