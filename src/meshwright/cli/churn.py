@@ -21,7 +21,8 @@ from meshwright.cli.common import (
     progress_bar,
 )
 from meshwright.cli.option_groups import given, options_for, refuse_given
-from meshwright.cli.streaming import follow_stream
+from meshwright.cli.streaming import follow_stream, tell_torn
+from meshwright.cli.warned import plain_warnings
 from meshwright.errors import OptionError
 
 _EPILOG = """**Examples**
@@ -83,13 +84,16 @@ def churn(
     if streaming.stream is not None:
         unfit = given(where) | given(page) | {"--strict": strict, "--force": force, "--sync": journaling.sync}
         refuse_given(unfit, "--stream")
-        follow_stream(dataset, out, streaming, journaling, how, as_json=as_json)
+        with plain_warnings():
+            follow_stream(dataset, out, streaming, journaling, how, as_json=as_json)
         return
     refuse_given(given(streaming), "--events, --rounds or --sessions")
-    manifest = _churn_here(dataset, out, where, journaling, page, how | {"strict": strict}, force=force)
+    with plain_warnings():
+        manifest = _churn_here(dataset, out, where, journaling, page, how | {"strict": strict}, force=force)
     if as_json:
         print_json({"out": str(out), **manifest["counts"], **manifest})
     else:
+        tell_torn(manifest)
         _print(out, manifest)
 
 

@@ -75,6 +75,13 @@ class JournalOptions(NamedTuple):
         int | None,
         typer.Option(metavar="N", help="Events after which the journal is compacted; 5000."),
     ] = None
+    accept_loss: Annotated[
+        bool,
+        typer.Option(
+            "--accept-loss",
+            help="Go on with a journal that has lost steps; its files are put aside first.",
+        ),
+    ] = False
 
     def kept(self) -> dict[str, Any]:
         """The options of the journal that were given, if there is one."""
@@ -86,6 +93,8 @@ class JournalOptions(NamedTuple):
             check_sync(given["sync"])
         if self.compact_after is not None:
             given["compact_after"] = self.compact_after
+        if self.accept_loss:
+            given["accept_loss"] = True
         for name in given:
             if self.journal is None:
                 raise OptionError(

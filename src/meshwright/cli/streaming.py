@@ -1,6 +1,7 @@
 """`churn --stream`: the part of the command that runs on Spark."""
 
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
@@ -51,6 +52,7 @@ def follow_stream(
             out=out.absolute(),
             journal=journal,
             once=streaming.once,
+            accept_loss=journaling.accept_loss,
             **how,
             **given,
         )
@@ -58,8 +60,20 @@ def follow_stream(
     if as_json:
         print(json.dumps({"out": str(out), **manifest}, ensure_ascii=False), flush=True)
     else:
+        tell_torn(manifest)
         counts = manifest["counts"]
         print(f"{out}: {counts['nodes']:,} nodes, {counts['edges']:,} links")
+
+
+def tell_torn(manifest: Mapping[str, Any]) -> None:
+    """Say on stderr that the last end cut a step off; what is lost is a warning of the journal's own."""
+    recovery = manifest["recovery"]
+    if recovery is not None and recovery["torn"]:
+        print(
+            f"meshwright: {manifest['journal']}: the last record, of {recovery['torn']:,} bytes, was cut off "
+            f"before its step was taken, and is left out",
+            file=sys.stderr,
+        )
 
 
 def _check(given: Mapping[str, Any]) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Mapping
 from contextlib import ExitStack, suppress
 from pathlib import Path
@@ -12,10 +13,13 @@ from meshwright.construct.option_checks import check_whole
 from meshwright.errors import DatasetError, InputError, MeshwrightError
 from meshwright.maintain import journal_files as files
 from meshwright.maintain.identity import check_options, check_overlay, identity
+from meshwright.maintain.journal_writer import JournalWriter
+from meshwright.maintain.losses import Loss, LostStepsError
 from meshwright.maintain.maintainer import Maintainer
 from meshwright.maintain.repairs import Repair
-from meshwright.maintain.steps import Step, digest, step_of, step_row
-from meshwright.maintain.syncing import ALWAYS, start_syncing
+from meshwright.maintain.steps import Step, digest, revisions_of, step_of, step_row
+from meshwright.maintain.survey import Kept, Survey, survey
+from meshwright.maintain.syncing import ALWAYS, check_sync
 from meshwright.model.overlay import Overlay
 from meshwright.progress import Progress, stage
 
@@ -26,6 +30,9 @@ class Follower(Protocol):
     def open(self) -> int | None:
         """Nobody else writes now. Gives the revision up to which all is lasting; None before anything is."""
 
+    def give_up(self, revision: int) -> int | None:
+        """Put all aside that comes after a revision; gives the revision up to which all is lasting then."""
+
     def follow(self, step: Step, repair: Repair) -> None:
         """A step was taken. After a restart, all that are not settled come again, and maybe some that are."""
 
@@ -34,11 +41,26 @@ class Follower(Protocol):
 
 
 class Recovery(NamedTuple):
-    """What a journal found: the revision of its snapshot, the steps since, and the bytes of one cut off."""
+    """What a journal found when it was opened.
+
+    Attributes:
+        snapshot_revision: that of its snapshot.
+        steps: how many steps were in the log, and were taken again.
+        torn: the bytes of a step that was cut off; nobody was told that it was taken.
+        lost: what was acknowledged and is given up, if anything.
+        aside: where the files are kept as they were found, if something is given up.
+    """
 
     snapshot_revision: int
     steps: int
     torn: int
+    lost: Loss | None = None
+    aside: Path | None = None
+
+    def as_row(self) -> dict[str, Any]:
+        """In JSON's types."""
+        lost = None if self.lost is None else self.lost.as_row()
+        return {**self._asdict(), "lost": lost, "aside": None if self.aside is None else str(self.aside)}
 
 
 class Journal:
@@ -49,11 +71,18 @@ class Journal:
     there as a whole or not at all. What steps taken again come to is compared with what they came to the
     first time. An event whose id was applied is passed over after a restart too, as long as `remember` says.
 
+    Each record of the log knows all before it, and a head, kept apart, how far they reach. So it is noticed
+    when acknowledged steps are lost: a file that is gone, cut, damaged or exchanged for an old copy. Such a
+    journal is refused with a `LostStepsError`, which tells what is missing, unless `accept_loss`. One loss is
+    no damage: the machine has started again since, `sync` is not `always`, and what is missing was not forced
+    to disk yet. The policy allows that, and whoever chose it wants to go on: it is opened, with a warning.
+
     A step that can't be written (a full disk) raises a `DatasetError` and changes nothing; the journal goes
     on when there is room again. Only one process at a time can have a journal open.
 
     Cost: a line for a step, and for every `compact_after` events a snapshot, linear in the overlay; opening
-    reads a snapshot and takes at most about so many events again.
+    reads a snapshot and takes at most about so many events again. The head costs a step one more write, of
+    512 bytes, and no more forcing to disk: after a loss of power it may be older than the log, never newer.
 
     Args:
         folder: made if need be. An existing journal goes on; one of another overlay, of another seed or with
@@ -62,6 +91,9 @@ class Journal:
         sync: when steps are forced to disk: `always` before they are taken; after so many milliseconds (a
             loss of power costs at most the steps of that time); or `never` (it is left to the system).
         compact_after: how many events are in the log before it makes place for a snapshot.
+        accept_loss: go on with what is left of a journal that has lost steps, or anew from `overlay` if
+            nothing is. Its files are copied to `lost-NNNN` in its folder first, and a warning tells what is
+            given up; what a follower has of these steps is put aside too.
         follower: told of every step, again where that may be needed.
         seed: as for `Maintainer`.
         progress: shown while backups are chosen or steps taken again.
@@ -75,37 +107,46 @@ class Journal:
         *,
         sync: str | int = ALWAYS,
         compact_after: int = 5_000,
+        accept_loss: bool = False,
         follower: Follower | None = None,
         seed: int = 0,
         progress: Progress | None = None,
         **options: Any,
     ) -> None:
         check_whole("compact_after", compact_after, 1, required=True)
+        check_sync(sync)
         self.folder = Path(folder)
         self._compact_after, self._follower = compact_after, follower
         self._pending, self._since, self._last = False, 0, 0
         with ExitStack() as opened:
-            self._descriptor = opened.enter_context(files.locked_folder(self.folder))
-            generation = files.last_generation(self.folder)
-            if generation is not None:
-                self._recover(generation, overlay, seed, options)
-                opened.callback(self._close_log)
-            # After all that may be refused, since a follower removes what was never settled.
-            settled = None if follower is None else follower.open()
-            if generation is None:
-                self._begin(overlay, seed, progress, options)
-                opened.callback(self._close_log)
+            descriptor = opened.enter_context(files.locked_folder(self.folder))
+            found = survey(self.folder)
+            if found.loss is not None and not (accept_loss or found.loss.by_power):
+                raise LostStepsError(found.loss)
+            if found.kept is None:
+                self._make(overlay, seed, progress, options)
             else:
-                self._check_followed(settled)
-                self._replay(progress)
+                self._restore(found.kept, overlay, seed, options)
+            # After all that may be refused, since a follower removes what was never settled.
+            settled = self._settled(found, accept_loss)
+            self._writer = JournalWriter(self.folder, descriptor, sync, found.kept)
+            opened.callback(self._writer.release)
+            if found.kept is None:
+                self._begin()
+            else:
+                self._replay(found.kept, progress)
             self._check_settled(settled)
-            syncing = start_syncing(sync, self._log_sync if sync == ALWAYS else self._log_sync_quietly)
-            opened.callback(syncing.close)
-            self._written = syncing.written
+            if found.kept is not None and (self.recovery.lost or not found.kept.is_chained):
+                self.compact()
             self.live.tell(self)
             self._opened = opened.pop_all()
 
-    def _begin(
+    @property
+    def generation(self) -> int:
+        """The number of the present snapshot and its log."""
+        return self._writer.generation
+
+    def _make(
         self, overlay: Overlay | None, seed: int, progress: Progress | None, options: Mapping[str, Any]
     ) -> None:
         if overlay is None:
@@ -113,33 +154,59 @@ class Journal:
         self._about = identity(overlay)
         self.live = Maintainer(overlay, seed=seed, progress=progress, **options)
         self.recovery = Recovery(0, 0, 0)
+
+    def _restore(self, kept: Kept, overlay: Overlay | None, seed: int, options: Mapping[str, Any]) -> None:
+        header = kept.snapshot.header
+        self._about, self._last = header["about"], header["checksum"]
+        if overlay is not None:
+            check_overlay(self.folder, self._about, overlay)
+        self.live = Maintainer.restore(kept.snapshot.data)
+        if overlay is not None or options:
+            check_options(self.folder, self.live, seed, options)
+        self.recovery = Recovery(self.live.revision, len(kept.contents.rows), kept.contents.rest)
+        if not kept.is_chained:
+            warnings.warn(
+                f"{self.folder} was written by an earlier Meshwright, which did not note how far a journal "
+                f"reaches: whether its last steps are all there can't be told; from now on it can",
+                stacklevel=3,
+            )
+
+    def _settled(self, found: Survey, accept_loss: bool) -> int | None:
+        """The revision up to which the follower has all, once what is lost is put aside."""
+        end = -1 if found.kept is None else found.kept.position().revision
+        settled = None if self._follower is None else self._follower.open()
+        if found.kept is not None:
+            self._check_followed(settled)
+        loss = found.loss or self._loss_by(settled, end)
+        if loss is None:
+            return settled
+        if not (accept_loss or loss.by_power):
+            raise LostStepsError(loss)
+        aside = files.set_aside(self.folder)
+        self.recovery = self.recovery._replace(torn=0, lost=loss, aside=aside)
+        warnings.warn(f"{loss}; that is given up, and the files are kept in {aside}", stacklevel=3)
+        if self._follower is None or settled is None or settled <= end or not accept_loss:
+            return settled
+        return self._follower.give_up(end)
+
+    def _loss_by(self, settled: int | None, end: int) -> Loss | None:
+        """What a follower knows of and the journal does not; but for the start, which it knows of first."""
+        if settled is None or settled <= max(0, end):
+            return None
+        what = f"ends at revision {end:,}" if end >= 0 else "holds no journal"
+        return Loss(self.folder, f"{what}, and what follows it ends at {settled:,}", None, end, settled)
+
+    def _begin(self) -> None:
         if self._follower is not None:
             self._follower.follow(Step(), self.live.start)
             self._follower.settle()
-        self._start_generation(0)
-        self._name_on_disk()
+        self._start_generation()
 
-    def _recover(
-        self, generation: int, overlay: Overlay | None, seed: int, options: Mapping[str, Any]
-    ) -> None:
-        header, data = files.read_snapshot(files.snapshot_path(self.folder, generation))
-        self._about = header["about"]
-        if overlay is not None:
-            check_overlay(self.folder, self._about, overlay)
-        self.live = Maintainer.restore(data)
-        if overlay is not None or options:
-            check_options(self.folder, self.live, seed, options)
-        self.generation, self._last = generation, header["checksum"]
-        contents = files.read_log(files.log_path(self.folder, generation))
-        self._rows = contents.rows
-        self.recovery = Recovery(self.live.revision, len(contents.rows), contents.torn)
-        self._log = files.Log(files.log_path(self.folder, generation), contents.size)
-        files.remove_others(self.folder, generation)
-
-    def _replay(self, progress: Progress | None) -> None:
+    def _replay(self, kept: Kept, progress: Progress | None) -> None:
         """Take the steps of the log again."""
-        with stage(progress, "reading the journal", len(self._rows)) as advance:
-            for at, row in enumerate(self._rows, 1):
+        rows = kept.contents.rows
+        with stage(progress, "reading the journal", len(rows)) as advance:
+            for at, row in enumerate(rows, 1):
                 if row["revision"] != self.live.revision or row["last"] != self._last:
                     raise DatasetError(
                         f"{self.folder}: the steps up to revision {row['revision']:,} came to something else "
@@ -148,7 +215,6 @@ class Journal:
                 step = step_of(row)
                 self.after(step, _taken(self.live, step))
                 advance(at)
-        del self._rows
 
     def _check_followed(self, settled: int | None) -> None:
         """A follower has settled the start before there is a journal."""
@@ -176,16 +242,13 @@ class Journal:
             self._since = 0
             with suppress(DatasetError):  # no room for a snapshot, but perhaps for the step
                 self.compact()
-        if self._log.unsure:
+        if self._writer.is_unsure:
             self.compact()
         row = {"revision": self.live.revision, "last": self._last, **step_row(step)}
-        size = self._log.size
         self._pending = True
         try:
-            self._log.append(files.sealed(row))
-            self._written()
+            self._writer.append(row, self.live.revision + revisions_of(row))
         except BaseException:
-            self._log.cut(size)
             self._pending = False
             raise
 
@@ -199,66 +262,32 @@ class Journal:
 
     def settle(self) -> None:
         """Force all steps to disk, whatever the policy, and let the follower settle."""
-        if self._log.unsure:
+        if self._writer.is_unsure:
             self.compact()
-        self._log.sync()
+        self._writer.sync()
         if self._follower is not None:
             self._follower.settle()
-
-    def _log_sync(self) -> None:
-        self._log.sync()
-
-    def _log_sync_quietly(self) -> None:
-        """On another thread: the log knows that it failed."""
-        with suppress(DatasetError):
-            self._log.sync()
 
     def compact(self) -> None:
         """Exchange the log for a snapshot; where that fails, the journal goes on with what it has."""
         if self._follower is not None:
-            if not self._log.unsure:
-                self._log.sync()
+            if not self._writer.is_unsure:
+                self._writer.sync()
             self._follower.settle()
-        old = self._log
-        self._start_generation(self.generation + 1)
-        old.close()
-        self._name_on_disk()
-        files.remove_others(self.folder, self.generation)
+        self._start_generation()
 
-    def _start_generation(self, generation: int) -> None:
-        """A log, and then a snapshot, whose name makes both count; nothing where that fails."""
-        log_path, path = files.log_path(self.folder, generation), files.snapshot_path(self.folder, generation)
+    def _start_generation(self) -> None:
         header = {"format": files.FORMAT, "about": self._about, "revision": self.live.revision}
-        data = self.live.snapshot()
-        log = files.Log(log_path, 0)
-        self._pending = True  # whoever interrupts this has to open the journal again
-        try:
-            files.sync_folder(self.folder, self._descriptor)
-            checksum = files.write_snapshot(path, header, data)
-        except DatasetError:
-            log.close()
-            with suppress(OSError):
-                log_path.unlink()
-            self._pending = False
-            raise
-        log.unsure = True
-        self._log, self.generation, self._since, self._last = log, generation, 0, checksum
-        self._pending = False
-
-    def _name_on_disk(self) -> None:
-        """Until then, a loss of power may bring the old generation back."""
-        files.sync_folder(self.folder, self._descriptor)
-        self._log.unsure = False
+        self._last = self._writer.start(header, self.live.snapshot())
+        self._since = 0
+        self._writer.name()
 
     def close(self) -> None:
         """Force all steps to disk and let go of the folder; `live` takes no further step."""
         try:
-            self._log.sync()
+            self._writer.sync()
         finally:
             self._opened.close()
-
-    def _close_log(self) -> None:
-        self._log.close()
 
     def __enter__(self) -> Journal:
         return self

@@ -1,7 +1,7 @@
 """What a maintainer did, as tables that others follow: `changes/`, `repairs/` and `rejected/`.
 
 Each is a folder of Parquet files, one for a range of revisions, named by it: files that are there never
-change, and one appears when it is whole.
+change, and one appears when it is whole. A ledger beside them has their checksums.
 """
 
 import os
@@ -15,6 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from meshwright.errors import DatasetError
+from meshwright.maintain import ledger, own_files
+from meshwright.maintain.journal_files import new_aside
+from meshwright.maintain.problems import Problem
 from meshwright.maintain.repairs import Repair
 from meshwright.maintain.steps import Step
 from meshwright.model.churn import Event
@@ -58,7 +61,7 @@ SCHEMAS: Mapping[str, pa.Schema] = {
 """The tables, in the order in which they are written: what is among the changes is in all of them."""
 
 _LAST = "changes"
-_PART = re.compile(r"part-\d{12}-\d{12}\.parquet")
+_PART = re.compile(r"part-[0-9]{12}-[0-9]{12}\.parquet")
 
 
 class Recording:
@@ -81,13 +84,26 @@ class Recording:
     def open(self) -> int | None:
         """Go on where an earlier one has ended; gives the revision up to which all is on disk."""
         with writing(self.folder):
+            self.folder.mkdir(parents=True, exist_ok=True)
             for name in SCHEMAS:
-                (self.folder / name).mkdir(parents=True, exist_ok=True)
-            self.settled = max((_last_of(part) for part in parts_of(self.folder / _LAST)), default=None)
+                _make_table(self.folder / name)
+            own_files.sync_folder(self.folder)
+            self.settled = settled_of(self.folder)
             for name in SCHEMAS:
-                for part in parts_of(self.folder / name):
-                    if self.settled is None or _last_of(part) > self.settled:
-                        part.unlink()
+                remove_parts(_unsettled(self.folder / name, self.settled))
+        return self.settled
+
+    def give_up(self, revision: int) -> int | None:
+        """Put the files aside that tell of later revisions; what they tell of earlier ones comes again.
+
+        They go to a new folder `lost-NNNN` beside the tables. Gives the revision up to which all is on disk.
+        """
+        with writing(self.folder):
+            aside = new_aside(self.folder)
+            for name in SCHEMAS:  # the changes last, by which the others are known as settled
+                _move_parts(_unsettled(self.folder / name, revision), aside / name)
+            own_files.sync_folder(aside)
+            self.settled = settled_of(self.folder)
         return self.settled
 
     def _forget(self) -> None:
@@ -122,8 +138,62 @@ class Recording:
         """Remove what an earlier settle from this revision on has left that failed half-way: a full disk."""
         with writing(self.folder):
             for name in SCHEMAS:
-                for part in (self.folder / name).glob(f"part-{first:012d}-*.parquet"):
-                    part.unlink()
+                parts = parts_of(self.folder / name)
+                remove_parts([part for part in parts if part.name.startswith(f"part-{first:012d}-")])
+
+
+def _make_table(table: Path) -> None:
+    """A folder, which is no link, with a ledger."""
+    with suppress(FileExistsError):
+        os.mkdir(table)
+    with own_files.plain_folder(table):
+        if ledger.read_ledger(table) is None:
+            ledger.adopt(table)
+
+
+def settled_of(folder: Path) -> int | None:
+    """The revision up to which all of a recording is on disk; None before anything is."""
+    return max((_last_of(part.name) for part in parts_of(folder / _LAST)), default=None)
+
+
+def _unsettled(table: Path, settled: int | None) -> list[Path]:
+    """The parts that tell of revisions after `settled`, be they there or only noted."""
+    known = {*(ledger.read_ledger(table) or {}), *(part.name for part in parts_of(table))}
+    parts = sorted(name for name in known if _PART.fullmatch(name))
+    return [table / name for name in parts if settled is None or _last_of(name) > settled]
+
+
+def remove_parts(parts: list[Path]) -> None:
+    """Remove parts of one table, and note it; refused by name, with nothing touched, if one is not ours."""
+    if not parts:
+        return
+    table = parts[0].parent
+    with own_files.plain_folder(table) as folder:
+        for part in parts:
+            _check_ours(part)
+        for part in parts:
+            with suppress(FileNotFoundError):
+                os.unlink(part.name, dir_fd=folder)
+        ledger.note(table, gone=[part.name for part in parts])
+
+
+def _check_ours(part: Path) -> None:
+    if own_files.is_plain(part) and not ledger.is_marked(own_files.read_plain(part)):
+        raise own_files.not_ours(part, "bears no mark of ours")
+
+
+def _move_parts(parts: list[Path], aside: Path) -> None:
+    """Move parts of one table to a new folder, and note it."""
+    os.mkdir(aside)
+    if not parts:
+        return
+    with own_files.plain_folder(parts[0].parent) as table, own_files.plain_folder(aside) as target:
+        for part in parts:
+            if own_files.is_plain(part):
+                os.rename(part.name, part.name, src_dir_fd=table, dst_dir_fd=target)
+        os.fsync(target)
+        os.fsync(table)
+        ledger.note(parts[0].parent, gone=[part.name for part in parts])
 
 
 def repairs_table(steps: Iterable[tuple[Step, Repair]]) -> pa.Table:
@@ -133,39 +203,67 @@ def repairs_table(steps: Iterable[tuple[Step, Repair]]) -> pa.Table:
 
 
 def read_recorded(folder: Path, name: str) -> pa.Table:
-    """All rows of a table of a recording."""
-    with reading(folder / name, DatasetError):
-        parts = [pq.read_table(part, schema=SCHEMAS[name]) for part in parts_of(folder / name)]
+    """All rows of a table of a recording; a file of it that is damaged, missing or not ours is refused."""
+    parts = []
+    for found in checked_parts(folder, name):
+        if isinstance(found, Problem):
+            raise found.error()
+        path, data = found
+        with reading(path, DatasetError):
+            if _PART.fullmatch(path.name):
+                parts.append(pq.read_table(pa.BufferReader(data), schema=SCHEMAS[name]))
     return pa.concat_tables([SCHEMAS[name].empty_table(), *parts])
+
+
+def checked_parts(folder: Path, name: str) -> Iterator[tuple[Path, bytes] | Problem]:
+    """The files of a table with their content, or what is wrong with them."""
+    table = folder / name
+    with reading(table, DatasetError):
+        unfinished = [part.name for part in _unsettled(table, settled_of(folder))]
+        yield from ledger.checked_files(table, [*unfinished, *_last_batch(table)])
+
+
+def _last_batch(table: Path) -> list[str]:
+    """Of the files named by batches the last may be noted and not be there yet: its batch comes again."""
+    return sorted(name for name in ledger.read_ledger(table) or {} if not _PART.fullmatch(name))[-1:]
 
 
 def parts_of(table: Path) -> list[Path]:
     """The files of a table that a recording wrote, in the order of revisions; nothing of others."""
-    return sorted(part for part in table.glob("part-*.parquet") if _PART.fullmatch(part.name))
+    return [part for part in ledger.files_of(table) if _PART.fullmatch(part.name)]
 
 
-def _last_of(part: Path) -> int:
-    return int(part.stem.rpartition("-")[2])
+def _last_of(part: str) -> int:
+    return int(part.removesuffix(".parquet").rpartition("-")[2])
 
 
 def write_part(path: Path, table: pa.Table) -> None:
-    """Write a file of a table, in place of what is there; on disk, and under its name, when this returns."""
+    """Write a file of a table, in place of one of ours; on disk, noted, and under its name at the end."""
     partial = path.with_name(f".{path.name}.partial")
-    try:
-        with writing(path):
-            with partial.open("wb") as stream:
-                pq.write_table(table, stream)
-                stream.flush()
-                os.fsync(stream.fileno())
-            partial.rename(path)
-            folder = os.open(path.parent, os.O_RDONLY)
-            try:
-                os.fsync(folder)
-            finally:
-                os.close(folder)
-    finally:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
+    data = _as_parquet(table)
+    with writing(path), own_files.plain_folder(path.parent) as folder:
+        own_files.clear(partial, _is_begun)
+        _check_ours(path)
+        try:
+            own_files.write_new(partial, data)
+            ledger.note(path.parent, [ledger.entry_of(path.name, data)])
+            os.rename(partial.name, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(partial)
+            raise
+        os.fsync(folder)
+
+
+def _as_parquet(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    pq.write_table(table.replace_schema_metadata(ledger.MARK), sink)
+    return bytes(sink.getvalue())
+
+
+def _is_begun(start: bytes) -> bool:
+    """Whether a file may be the beginning of a part, or zeros that a loss of power left."""
+    return start.startswith(b"PAR1") or b"PAR1".startswith(start) or not start.strip(b"\0")
 
 
 def _rejected_rows(step: Step, repair: Repair) -> Iterator[dict[str, Any]]:

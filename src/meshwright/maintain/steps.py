@@ -55,6 +55,11 @@ def step_row(step: Step) -> dict[str, Any]:
     return {"relink": list(step.relink)}
 
 
+def revisions_of(row: Mapping[str, Any]) -> int:
+    """By how much the step of a row moves the revision: by its events, or by one."""
+    return len(row.get("events", ())) or 1
+
+
 def step_of(row: Mapping[str, Any]) -> Step:
     """The step of a row; one that is none is refused."""
     try:

@@ -4,7 +4,7 @@ import pytest
 
 import meshwright as mw
 from meshwright.maintain import journal as journal_module
-from meshwright.maintain.journal_files import sealed, unsealed
+from meshwright.maintain.sealed_lines import sealed, unsealed
 from tests.unit.maintain.journals import (
     copied,
     events_for,

@@ -1,15 +1,17 @@
 """Maintaining a local dataset's overlay through some churn, in this process."""
 
-import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+
 from meshwright.errors import InputError
-from meshwright.maintain.journal import Journal
+from meshwright.maintain.journal import Journal, Recovery
 from meshwright.maintain.known_ids import check_remembered
+from meshwright.maintain.ledger import copy_parts, drop_ledger
 from meshwright.maintain.maintainer import Maintainer
 from meshwright.maintain.options import make_options
 from meshwright.maintain.recording import SCHEMAS, Recording, read_recorded
@@ -39,7 +41,7 @@ class ChurnPlan:
         together: whether events of equal times are one batch, with one repair.
         strict: whether an event that can't be applied ends it all, or is put aside.
         journal: the folder of the journal; without one, what is not finished leaves no trace.
-        journal_options: `sync` and `compact_after`.
+        journal_options: `sync`, `compact_after` and `accept_loss`.
         report: where to write a page with pictures, if anywhere.
         compare: policies that are tried on the same events for that page.
     """
@@ -60,6 +62,7 @@ class _Work(NamedTuple):
     live: Maintainer
     recording: Recording
     settle: Callable[[], None]
+    recovery: Recovery | None
 
 
 def churn_here(
@@ -89,10 +92,11 @@ def churn_here(
         with _working(overlay, plan, folder, timer) as work:
             repeated = _apply(work, groups, not plan.strict, timer)
             result = work.live.overlay
-            rejected = _bring(work.recording, folder)
-        repairs = read_recorded(folder, "repairs")
-        found = {"repeated": repeated, "rejected": rejected, **summary(repairs)}
+            recorded = _bring(work.recording, folder)
+        repairs = recorded["repairs"]
+        found = {"repeated": repeated, "rejected": recorded[LEFT_BEHIND].num_rows, **summary(repairs)}
         made_by = _made_by(dataset, source, plan)
+        made_by["recovery"] = None if work.recovery is None else work.recovery.as_row()
         if plan.report is not None:
             others = {
                 policy: tried(overlay, groups, {**plan.options, "policy": policy}, plan.seed, timer)
@@ -102,7 +106,7 @@ def churn_here(
             write_page(plan.report, {policy: repairs, **others}, {**made_by, **trace.facts, **found})
         sums = write_tables(folder, overlay_tables.tables(result), timer)
         made_by["seconds"] = {name: round(seconds, 3) for name, seconds in timer.seconds.items()}
-        extras = {name: read_recorded(folder, name).num_rows for name in ("changes", "repairs")}
+        extras = {name: recorded[name].num_rows for name in ("changes", "repairs")}
         facts = {**result.facts, **trace.facts, **found}
         counts = overlay_tables.counts(result)
         manifest = make_manifest("overlay", counts, facts, extras, made_by)
@@ -123,12 +127,12 @@ def _working(overlay: Overlay, plan: ChurnPlan, folder: Path, progress: Progress
         live = Maintainer(overlay, seed=plan.seed, progress=progress, **plan.options)
         recording.follow(Step(), live.start)
         live.tell(_HandsOn(recording))
-        yield _Work(live, recording, recording.settle)
+        yield _Work(live, recording, recording.settle, None)
         return
     recording = Recording(plan.journal)
     how: dict[str, Any] = {"seed": plan.seed, **plan.options, **plan.journal_options}
     with Journal(plan.journal, overlay, follower=recording, progress=progress, **how) as journal:
-        yield _Work(journal.live, recording, journal.settle)
+        yield _Work(journal.live, recording, journal.settle, journal.recovery)
 
 
 class _HandsOn:
@@ -167,16 +171,18 @@ def _told_of(events: Sequence[Event], before: int) -> Iterator[None]:
         raise InputError(f"{number} in the order of times, at {events[0].at}: {error}") from None
 
 
-def _bring(recording: Recording, folder: Path) -> int:
-    """Put the tables of a recording into a dataset; gives how many rows were rejected."""
+def _bring(recording: Recording, folder: Path) -> dict[str, pa.Table]:
+    """Put the files of a recording into a dataset, whose manifest vouches for them; gives its tables."""
+    recorded = {name: read_recorded(recording.folder, name) for name in SCHEMAS}
     with writing(folder):
-        if recording.folder != folder:
-            for name in SCHEMAS:
-                shutil.copytree(recording.folder / name, folder / name)
-        rejected: int = read_recorded(folder, LEFT_BEHIND).num_rows
-        if not rejected:
+        for name in SCHEMAS:
+            if recording.folder != folder:
+                copy_parts(recording.folder / name, folder / name)
+            else:
+                drop_ledger(folder / name)
+        if not recorded[LEFT_BEHIND].num_rows:
             remove_own_folder(folder / LEFT_BEHIND)
-    return rejected
+    return recorded
 
 
 def _made_by(dataset: Path, source: ChurnSource, plan: ChurnPlan) -> dict[str, Any]:

@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from meshwright.errors import DatasetError
-from meshwright.maintain.journal_files import last_generation
+from meshwright.maintain.journal_files import check_folder
 from meshwright.maintain.recording import SCHEMAS, read_recorded
+from meshwright.maintain.verifying import is_journal
 from meshwright.model.dataset import writing
 from meshwright.model.files import reading
 from meshwright.model.manifest import MANIFEST, make_manifest, read_manifest, write_manifest
@@ -19,13 +20,19 @@ KIND = "changes"
 _BINDING = ".stream.json"
 _OVERLAY = "overlay"
 
+RESEND = (
+    "the checkpoint counts the batches of these events as done, so Spark won't hand them out again; "
+    "put their events into the stream once more, in new files"
+)
+"""What has to follow when a journal that lost steps goes on."""
+
 
 def check_folders(out: Path, journal: Path) -> None:
     """Refuse folders that hold something else, before anything is made or removed in them."""
     if (out / MANIFEST).exists():
         read_manifest(out, KIND)
     if journal.is_dir():
-        last_generation(journal)
+        check_folder(journal)
 
 
 def prepare(out: Path) -> None:
@@ -35,7 +42,7 @@ def prepare(out: Path) -> None:
             (out / MANIFEST).unlink()
 
 
-def bind(journal: Path, source: str) -> None:
+def bind(journal: Path, source: str, accept_loss: bool = False) -> None:
     """Refuse a journal of another stream, and one whose checkpoint is gone; make a new one this stream's."""
     binding, checkpoint = journal / _BINDING, journal / CHECKPOINT
     if not binding.exists():
@@ -48,6 +55,11 @@ def bind(journal: Path, source: str) -> None:
         known = json.loads(binding.read_text("utf-8"))["source"]
     if known != source:
         raise DatasetError(f"{journal} follows the stream {known}, not {source}; choose another journal")
+    if checkpoint.is_dir() and any(checkpoint.iterdir()) and not is_journal(journal) and not accept_loss:
+        raise DatasetError(
+            f"{journal} holds the checkpoint of a stream and no journal: that is lost; restore it from a "
+            f"copy of the same time, or begin anew from the overlay with --accept-loss: {RESEND}"
+        )
     if not checkpoint.is_dir():
         raise DatasetError(
             f"{checkpoint} is missing, which says what of the stream is done; restore it from a copy of the "

@@ -6,6 +6,7 @@ was not committed; its events are then known by their ids. So whatever ends the 
 two steps, each event is applied once. Both lie in one folder, since neither is worth much without the other.
 """
 
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,15 +14,16 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
-from meshwright.errors import MeshwrightError
+from meshwright.errors import DatasetError, MeshwrightError
 from meshwright.maintain.journal import Journal
+from meshwright.maintain.losses import LostStepsError
 from meshwright.maintain.recording import Recording
 from meshwright.maintain.rehearsal import rehearse
 from meshwright.maintain.syncing import NEVER
 from meshwright.model.overlay import Overlay
 from meshwright.pipeline.engine.storage import url
 from meshwright.pipeline.stream.batches import BatchReport, apply_batch
-from meshwright.pipeline.stream.folders import CHECKPOINT, bind, check_folders, finish, prepare
+from meshwright.pipeline.stream.folders import CHECKPOINT, RESEND, bind, check_folders, finish, prepare
 from meshwright.pipeline.stream.source import event_stream, files_of
 from meshwright.progress import Progress
 
@@ -47,6 +49,7 @@ class StreamPlan:
         every: seconds from the beginning of one micro-batch to that of the next.
         files_a_batch: the most files of a micro-batch.
         compact_after: events after which the journal is compacted.
+        accept_loss: whether to go on with a journal that has lost steps.
     """
 
     source: Path
@@ -59,6 +62,7 @@ class StreamPlan:
     every: float = 1.0
     files_a_batch: int = 100
     compact_after: int = 5_000
+    accept_loss: bool = False
 
 
 def follow(
@@ -75,12 +79,11 @@ def follow(
     """
     overlay = Overlay.read(dataset)
     check_folders(plan.out, plan.journal)
-    bind(plan.journal, url(plan.source))
+    bind(plan.journal, url(plan.source), plan.accept_loss)
     rehearse(plan.options, progress)
     interrupted = False
-    # A batch is forced to disk as a whole before it is committed; to force each event would only cost time.
-    how = {"sync": NEVER, "compact_after": plan.compact_after, "seed": plan.seed, **plan.options}
-    with Journal(plan.journal, overlay, follower=Recording(plan.out), progress=progress, **how) as journal:
+    with _journal(plan, overlay, progress) as journal:
+        recovery = journal.recovery.as_row()
         prepare(plan.out)
         journal.settle()
         try:
@@ -88,10 +91,32 @@ def follow(
         except KeyboardInterrupt:
             interrupted = True
         result = journal.live.overlay
-    manifest = finish(plan.out, result, _made_by(dataset, plan))
+    manifest = finish(plan.out, result, {**_made_by(dataset, plan), "recovery": recovery})
     if interrupted:
         raise KeyboardInterrupt
     return manifest
+
+
+def _journal(plan: StreamPlan, overlay: Overlay, progress: Progress | None) -> Journal:
+    """The journal; one that has lost steps of batches that are committed needs their events once more.
+
+    A batch is forced to disk as a whole before it is committed; to force each event would only cost time. So
+    what a loss of power takes was not committed, and comes again by itself.
+    """
+    how: dict[str, Any] = {
+        "sync": NEVER,
+        "compact_after": plan.compact_after,
+        "accept_loss": plan.accept_loss,
+    }
+    how |= {"accept_loss": plan.accept_loss, "seed": plan.seed, **plan.options}
+    try:
+        journal = Journal(plan.journal, overlay, follower=Recording(plan.out), progress=progress, **how)
+    except LostStepsError as error:
+        raise DatasetError(f"{error}; {RESEND}") from None
+    lost = journal.recovery.lost
+    if lost is not None and not lost.by_power:
+        warnings.warn(f"{plan.journal} has lost steps: {RESEND}", stacklevel=2)
+    return journal
 
 
 def _run(
