@@ -23,7 +23,8 @@ NAME = "head"
 _SLOT = 512
 _SLOTS = 3
 _FRAME = 10  # of a sealed line: the checksum, a blank, and the end
-_TEXT = '{"n":%d,"generation":%d,"steps":%d,"revision":%d,"size":%d,"chain":"%s","synced":%d,%s'  # a third of what making the JSON anew takes, at every step
+# A third of what making JSON takes, at every step.
+_TEXT = '{"n":%d,"generation":%d,"steps":%d,"revision":%d,"size":%d,"chain":"%s","synced":%d,%s'
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 

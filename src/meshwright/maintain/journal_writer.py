@@ -37,6 +37,8 @@ class JournalWriter:
         chained = kept is not None and kept.is_chained
         self._head = Head(folder, self._reached if chained else NOTHING, sync)
         files.sync_folder(folder, descriptor)
+        if kept is not None:
+            files.remove_others(folder, kept.generation)
         self._syncing = start_syncing(sync, self._sync_log if sync == ALWAYS else self._sync_quietly)
 
     @property

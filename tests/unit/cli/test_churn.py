@@ -1,4 +1,5 @@
 import json
+import os
 import sys
 
 import pyarrow.parquet as pq
@@ -292,3 +293,31 @@ def test_a_line_too_deep_to_read_is_named(run, overlay, tmp_path):
     code, _, err = run(overlay, "--events", tmp_path / "deep.jsonl", "--out", tmp_path / "out")
     assert (code, err.count("\n")) == (2, 1)
     assert "line 1 is no JSON" in err
+
+
+def test_a_journal_that_lost_steps_is_refused_and_goes_on_with_accept_loss(run, overlay, tmp_path):
+    words = (overlay, "--rounds", 6, "--journal", tmp_path / "j")
+    run(*words, "--out", tmp_path / "whole")
+    log = next((tmp_path / "j").glob("*.log"))
+    os.truncate(log, log.read_bytes()[:-1].rindex(b"\n") + 1)
+    code, _, err = run(*words, "--out", tmp_path / "out")
+    assert code == 2
+    assert "revision 6 to 6 (1 step) is missing" in err
+    assert "--accept-loss" in err
+    code, out, err = run(*words, "--out", tmp_path / "out", "--accept-loss", "--json")
+    assert code == 0
+    assert "meshwright: " in err
+    assert "is given up, and the files are kept in" in err
+    recovery = json.loads(out)["recovery"]
+    assert (recovery["steps"], recovery["lost"]["left"], recovery["lost"]["last"]) == (5, 5, 6)
+    assert links(mw.Overlay.read(tmp_path / "out")) == links(mw.Overlay.read(tmp_path / "whole"))
+
+
+def test_a_record_that_was_cut_off_is_told_of(run, overlay, tmp_path):
+    words = (overlay, "--rounds", 6, "--journal", tmp_path / "j")
+    run(*words, "--out", tmp_path / "whole")
+    with next((tmp_path / "j").glob("*.log")).open("ab") as log:
+        log.write(b"12345678 {")
+    code, _, err = run(*words, "--out", tmp_path / "out")
+    assert code == 0
+    assert "the last record, of 10 bytes, was cut off" in err

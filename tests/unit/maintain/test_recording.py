@@ -1,10 +1,12 @@
 import shutil
 
+import pyarrow.parquet as pq
 import pytest
 
 import meshwright as mw
 from meshwright.maintain.recording import Recording, parts_of, read_recorded, repairs_table
 from meshwright.maintain.steps import Step
+from meshwright.maintain.verifying import verify_recording
 from tests.unit.maintain.journals import copied, events_for, small_overlay
 
 
@@ -168,3 +170,110 @@ def test_files_that_no_recording_wrote_are_left_alone(tmp_path):
     theirs.write_bytes(b"theirs")
     assert Recording(tmp_path).open() is None
     assert theirs.read_bytes() == b"theirs"
+
+
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory, overlay):
+    """A recording of three files a table, and one of what was rejected."""
+    folder = tmp_path_factory.mktemp("recorded")
+    with mw.Journal(folder / "j", overlay, follower=Recording(folder / "r")) as journal:
+        for event in events_for(overlay, 2):
+            journal.live.apply([event])
+            journal.settle()
+        journal.live.apply([mw.Event(9, "leave", "nobody")], lenient=True)
+        journal.settle()
+    return folder
+
+
+@pytest.mark.parametrize("name", ["changes", "repairs", "rejected"])
+def test_a_flipped_bit_in_a_part_or_in_the_ledger_is_noticed(tmp_path, recorded, name):
+    for path in sorted((recorded / "r" / name).iterdir()):
+        for at in range(0, path.stat().st_size, 397):
+            folder = copied(recorded / "r", tmp_path / "flipped")
+            data = bytearray(path.read_bytes())
+            data[at] ^= 1 << at % 8
+            (folder / name / path.name).write_bytes(data)
+            with pytest.raises(mw.DatasetError, match=name):
+                read_recorded(folder, name)
+            assert verify_recording(folder)
+    assert verify_recording(recorded / "r") == []
+
+
+def test_a_part_that_is_missing_exchanged_or_of_others_is_refused_by_name(tmp_path, recorded):
+    first, second = (part.name for part in parts_of(recorded / "r" / "repairs")[1:3])
+    table = copied(recorded / "r", tmp_path / "r") / "repairs"
+    (table / first).unlink()
+    with pytest.raises(mw.DatasetError, match=f"{first} is missing"):
+        read_recorded(tmp_path / "r", "repairs")
+    shutil.copy(table / second, table / first)
+    with pytest.raises(mw.DatasetError, match=f"{first} is damaged"):
+        read_recorded(tmp_path / "r", "repairs")
+    shutil.copy(recorded / "r" / "repairs" / first, table / first)
+    (table / "part-000000000001-000000000002.parquet").write_bytes(b"theirs")
+    with pytest.raises(mw.DatasetError, match="is not among the files"):
+        read_recorded(tmp_path / "r", "repairs")
+
+
+def test_a_lost_ledger_is_noticed(tmp_path, recorded):
+    (copied(recorded / "r", tmp_path / "r") / "changes" / "_parts.jsonl").unlink()
+    with pytest.raises(mw.DatasetError, match=r"_parts.jsonl is missing"):
+        read_recorded(tmp_path / "r", "changes")
+
+
+def test_a_ledger_whose_last_line_was_cut_off_goes_on(tmp_path, overlay, recorded):
+    folder = copied(recorded, tmp_path / "both")
+    for name in ("changes", "repairs", "rejected"):
+        with (folder / "r" / name / "_parts.jsonl").open("ab") as stream:
+            stream.write(b'12345678 {"file":"part-0000')
+    with mw.Journal(folder / "j", overlay, follower=Recording(folder / "r")) as journal:
+        journal.live.join("last")
+        journal.settle()
+    assert read_recorded(folder / "r", "repairs")["revision"].to_pylist() == [0, 1, 2, 3, 4]
+    assert verify_recording(folder / "r") == []
+
+
+def old_recording(recorded, target):
+    """As recordings were before they had ledgers."""
+    folder = copied(recorded, target)
+    for name in ("changes", "repairs", "rejected"):
+        (folder / "r" / name / "_parts.jsonl").unlink()
+        for part in parts_of(folder / "r" / name):
+            pq.write_table(pq.read_table(part).replace_schema_metadata(None), part)
+    return folder
+
+
+def test_an_old_recording_opens_with_a_warning_and_has_a_ledger_from_then_on(tmp_path, overlay, recorded):
+    folder = old_recording(recorded, tmp_path / "old")
+    with pytest.warns(UserWarning, match="earlier Meshwright, without checksums"):
+        old = read_recorded(folder / "r", "changes")
+    assert old == read_recorded(recorded / "r", "changes")
+    with pytest.warns(UserWarning, match="without checksums"):
+        mw.Journal(folder / "j", overlay, follower=Recording(folder / "r")).close()
+    assert read_recorded(folder / "r", "changes") == old
+
+
+def test_a_part_without_our_mark_is_refused_by_name_and_stays(tmp_path, recorded):
+    folder = copied(recorded / "r", tmp_path / "r")
+    theirs = folder / "repairs" / "part-000000000007-000000000009.parquet"
+    theirs.write_bytes(b"theirs")
+    with pytest.raises(mw.DatasetError, match=f"{theirs.name} is in the way and not Meshwright's"):
+        Recording(folder).open()
+    assert theirs.read_bytes() == b"theirs"
+
+
+@pytest.mark.parametrize(
+    "name", ["changes", "repairs/_parts.jsonl", "repairs/part-000000000007-000000000009.parquet"]
+)
+def test_links_in_a_recording_are_refused_and_not_followed(tmp_path, recorded, name):
+    link = copied(recorded / "r", tmp_path / "r") / name
+    target = tmp_path / "theirs"
+    if link.exists():
+        link.rename(target)
+    else:
+        shutil.copy(parts_of(recorded / "r" / "repairs")[0], target)
+    link.symlink_to(target)
+    before = sorted(target.rglob("*"))
+    with pytest.raises(mw.DatasetError, match="is a link"):
+        Recording(tmp_path / "r").open()
+    assert target.exists()
+    assert sorted(target.rglob("*")) == before

@@ -1,0 +1,46 @@
+"""The folders of a stream, without Spark."""
+
+import os
+import shutil
+import warnings
+
+import pytest
+
+import meshwright as mw
+from meshwright.maintain.recording import Recording
+from meshwright.pipeline.stream import job
+from meshwright.pipeline.stream.folders import CHECKPOINT, bind
+from meshwright.pipeline.stream.job import StreamPlan
+from tests.unit.maintain.journals import small_overlay
+
+
+@pytest.fixture
+def plan(tmp_path):
+    return StreamPlan(source=tmp_path / "in", out=tmp_path / "out", journal=tmp_path / "j")
+
+
+def test_a_stream_whose_journal_lost_committed_steps_asks_for_their_events_again(plan):
+    overlay = small_overlay()
+    with mw.Journal(plan.journal, overlay, sync="never", follower=Recording(plan.out)) as journal:
+        journal.live.join("new")
+        journal.settle()
+    os.truncate(plan.journal / "00000000.log", 0)
+    with pytest.raises(mw.DatasetError, match=r"revision 1 to 1 .* into the stream once more"):
+        job._journal(plan, overlay, None)
+    accepting = StreamPlan(source=plan.source, out=plan.out, journal=plan.journal, accept_loss=True)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        job._journal(accepting, overlay, None).close()
+    assert "once more" in str(told[-1].message)
+
+
+def test_a_checkpoint_without_its_journal_is_no_new_stream(plan):
+    bind(plan.journal, "in")
+    bind(plan.journal, "in")  # killed before there was a journal
+    (plan.journal / CHECKPOINT / "offsets").mkdir()
+    with pytest.raises(mw.DatasetError, match="and no journal: that is lost"):
+        bind(plan.journal, "in")
+    bind(plan.journal, "in", accept_loss=True)
+    shutil.rmtree(plan.journal / CHECKPOINT)
+    with pytest.raises(mw.DatasetError, match="checkpoint is missing"):
+        bind(plan.journal, "in", accept_loss=True)
