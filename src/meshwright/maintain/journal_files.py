@@ -43,7 +43,7 @@ class Snapshot(NamedTuple):
 def locked_folder(folder: Path) -> Iterator[int]:
     """The descriptor of a folder, made if need be, that no other process holds; locked until the end."""
     with writing(folder):
-        folder.mkdir(parents=True, exist_ok=True)
+        own_files.make_folder(folder)
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         try:

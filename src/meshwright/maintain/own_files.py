@@ -49,6 +49,15 @@ def create(path: Path) -> int:
     return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o644)
 
 
+def make_folder(path: Path) -> None:
+    """Make a folder, and those that it is in, where they are not there; their names are on disk then."""
+    if path.is_dir():
+        return
+    make_folder(path.absolute().parent)
+    os.mkdir(path)
+    sync_folder(path.absolute().parent)
+
+
 @contextmanager
 def plain_folder(path: Path) -> Iterator[int]:
     """The descriptor of a folder that is no link; what is done through it is done there."""

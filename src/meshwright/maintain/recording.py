@@ -84,7 +84,7 @@ class Recording:
     def open(self) -> int | None:
         """Go on where an earlier one has ended; gives the revision up to which all is on disk."""
         with writing(self.folder):
-            self.folder.mkdir(parents=True, exist_ok=True)
+            own_files.make_folder(self.folder)
             for name in SCHEMAS:
                 _make_table(self.folder / name)
             own_files.sync_folder(self.folder)
