@@ -116,9 +116,8 @@ class Head:
         self._synced, self._number = position.size, 0
         self._stable, self._next = 0, 1
         self._lock, self._securing = Lock(), Lock()
-        partial = self._path.with_name(f".{NAME}.partial")
+        partial = own_files.partial_of(self._path)
         with writing(self._path):
-            own_files.clear(partial, own_files.is_begun)
             own_files.is_plain(self._path)
             try:
                 own_files.write_new(partial, self._slot() * _SLOTS)

@@ -27,7 +27,7 @@ UNCHAINED = 1
 _SNAPSHOT, _LOG = ".snapshot", ".log"
 _NUMBER = "([0-9]{8}|[1-9][0-9]{8,})"
 _OURS = re.compile(_NUMBER + r"(\.snapshot|\.log)")
-_PARTIAL = re.compile(r"\." + _NUMBER + r"\.snapshot\.partial")
+_PARTIAL = re.compile(r"\.(" + _NUMBER + r"\.snapshot|head)" + own_files.PARTIAL)
 _ASIDE = re.compile(r"lost-[0-9]{4,}")
 
 
@@ -116,11 +116,10 @@ def write_snapshot(path: Path, header: Mapping[str, Any], data: bytes) -> tuple[
     Gives the checksum of the data, and what the first record of the log says of the snapshot. That the name
     is on disk as well takes `sync_folder`.
     """
-    partial = path.with_name(f".{path.name}.partial")
+    partial = own_files.partial_of(path)
     checksum = crc32(data)
     line = sealed({**header, "bytes": len(data), "checksum": checksum})
     with writing(path):
-        own_files.clear(partial, own_files.is_begun)
         own_files.clear(path, own_files.is_sealed)
         try:
             own_files.write_new(partial, line + data)

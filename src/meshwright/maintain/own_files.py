@@ -5,6 +5,7 @@ import stat
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from uuid import uuid4
 
 from meshwright.errors import DatasetError
 from meshwright.maintain.sealed_lines import unsealed
@@ -117,6 +118,15 @@ def write_new(path: Path, data: bytes) -> None:
         os.fsync(file)
     finally:
         os.close(file)
+
+
+def partial_of(path: Path) -> Path:
+    """A hidden path beside `path` that nothing is in the way of, to write what takes its name when whole."""
+    return path.with_name(f".{path.name}.partial-{uuid4().hex[:8]}")
+
+
+PARTIAL = r"\.partial(-[0-9a-f]{8})?"
+"""How such names end; those of an earlier Meshwright were always the same."""
 
 
 def sync_folder(path: Path) -> None:

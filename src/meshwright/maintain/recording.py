@@ -62,6 +62,7 @@ SCHEMAS: Mapping[str, pa.Schema] = {
 
 _LAST = "changes"
 _PART = re.compile(r"part-[0-9]{12}-[0-9]{12}\.parquet")
+_PARTIAL = re.compile(r"\.(part-[0-9]{12}-|batch-)[0-9]{12}\.parquet" + own_files.PARTIAL)
 
 
 class Recording:
@@ -143,10 +144,13 @@ class Recording:
 
 
 def _make_table(table: Path) -> None:
-    """A folder, which is no link, with a ledger."""
+    """A folder, which is no link, with a ledger, and without what was never finished."""
     with suppress(FileExistsError):
         os.mkdir(table)
     with own_files.plain_folder(table):
+        for path in table.iterdir():
+            if _PARTIAL.fullmatch(path.name):
+                own_files.remove_ours(path, _is_begun)
         if ledger.read_ledger(table) is None:
             ledger.adopt(table)
 
@@ -239,10 +243,9 @@ def _last_of(part: str) -> int:
 
 def write_part(path: Path, table: pa.Table) -> None:
     """Write a file of a table, in place of one of ours; on disk, noted, and under its name at the end."""
-    partial = path.with_name(f".{path.name}.partial")
+    partial = own_files.partial_of(path)
     data = _as_parquet(table)
     with writing(path), own_files.plain_folder(path.parent) as folder:
-        own_files.clear(partial, _is_begun)
         _check_ours(path)
         try:
             own_files.write_new(partial, data)

@@ -107,7 +107,7 @@ def test_a_settle_that_fails_half_way_and_is_tried_again_later_tells_everything_
     events = events_for(overlay, 6)
     with mw.Journal(tmp_path / "j", overlay, follower=Recording(tmp_path / "r")) as journal:
         journal.live.apply(events[:3])
-        in_the_way = tmp_path / "r" / "changes" / f".part-{1:012d}-{3:012d}.parquet.partial"
+        in_the_way = tmp_path / "r" / "changes" / f"part-{2:012d}-{3:012d}.parquet"
         in_the_way.mkdir()
         with pytest.raises(mw.DatasetError, match="changes"):
             journal.settle()
