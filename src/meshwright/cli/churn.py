@@ -20,10 +20,11 @@ from meshwright.cli.common import (
     print_table,
     progress_bar,
 )
+from meshwright.cli.limits import read_limits
 from meshwright.cli.option_groups import given, options_for, refuse_given
 from meshwright.cli.streaming import follow_stream, tell_torn
-from meshwright.cli.warned import plain_warnings
 from meshwright.errors import OptionError
+from meshwright.model.read_limits import ReadLimits
 
 _EPILOG = """**Examples**
 
@@ -55,6 +56,7 @@ def register(app: typer.Typer) -> None:
 @options_for("streaming", StreamOptions)
 @options_for("journaling", JournalOptions)
 @options_for("page", PageOptions)
+@options_for("limits", read_limits)
 def churn(
     dataset: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset with an overlay.")],
     out: Out,
@@ -73,6 +75,7 @@ def churn(
     ] = False,
     journaling: JournalOptions,
     page: PageOptions,
+    limits: ReadLimits,
     seed: Seed = 0,
     force: Force = False,
     as_json: Json = False,
@@ -84,12 +87,11 @@ def churn(
     if streaming.stream is not None:
         unfit = given(where) | given(page) | {"--strict": strict, "--force": force, "--sync": journaling.sync}
         refuse_given(unfit, "--stream")
-        with plain_warnings():
-            follow_stream(dataset, out, streaming, journaling, how, as_json=as_json)
+        follow_stream(dataset, out, streaming, journaling, how | {"limits": limits}, as_json=as_json)
         return
     refuse_given(given(streaming), "--events, --rounds or --sessions")
-    with plain_warnings():
-        manifest = _churn_here(dataset, out, where, journaling, page, how | {"strict": strict}, force=force)
+    how["strict"] = strict
+    manifest = _churn_here(dataset, out, where, journaling, page, how, limits, force=force)
     if as_json:
         print_json({"out": str(out), **manifest["counts"], **manifest})
     else:
@@ -104,6 +106,7 @@ def _churn_here(
     journaling: JournalOptions,
     page: PageOptions,
     how: dict[str, Any],
+    limits: ReadLimits,
     *,
     force: bool,
 ) -> dict[str, Any]:
@@ -119,7 +122,7 @@ def _churn_here(
         report=page.report,
         compare=page.compared(how["options"]["policy"]),
     )
-    source = ChurnSource(**where._asdict())
+    source = ChurnSource(**where._asdict(), limits=limits)
     check_free(out, force)
     if page.report is not None:
         check_file(page.report, force)

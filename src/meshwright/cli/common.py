@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from meshwright.errors import OptionError
+from meshwright.model.names import visible
 from meshwright.progress import ProgressBar, stage
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def print_version(
 
 def fail(message: str, code: int) -> int:
     """Say in one line on stderr what is wrong; return the exit code."""
-    print("meshwright: " + " ".join(message.split()), file=sys.stderr)
+    print("meshwright: " + visible(" ".join(message.split())), file=sys.stderr)
     return code
 
 
@@ -93,7 +94,11 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]], title:
 
     names, lines = list(columns), [list(row) for row in rows]
     table = Table(
-        title=title or None, title_justify="left", title_style="bold", box=box.SIMPLE_HEAD, pad_edge=False
+        title=Text(visible(title)) if title else None,
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        pad_edge=False,
     )
     for at, name in enumerate(names):
         number = any(isinstance(line[at], int | float) and not isinstance(line[at], bool) for line in lines)
@@ -114,7 +119,7 @@ def print_distributions(found: Mapping[str, dict[str, Any]], title: str) -> None
 
 
 def shown(value: object) -> str:
-    """A value as people read it."""
+    """A value as people read it; what a name may hold to steer a terminal is made visible."""
     if value is None:
         return "-"
     if isinstance(value, bool):
@@ -125,7 +130,7 @@ def shown(value: object) -> str:
 
 
 def _long(value: object) -> str:
-    return f"{value:,.0f}" if isinstance(value, float) else str(value)
+    return f"{value:,.0f}" if isinstance(value, float) else visible(str(value))
 
 
 def parse_settings(settings: list[str] | None, annotations: Mapping[str, Any]) -> dict[str, Any]:

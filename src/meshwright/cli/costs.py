@@ -1,13 +1,12 @@
 """The options that say what links cost, and what they stand for."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from meshwright.cli.limits import MaxLine, MaxRatio, read_limits
 from meshwright.errors import OptionError
-
-if TYPE_CHECKING:
-    pass
+from meshwright.model.read_limits import READ_LIMITS
 
 _PANEL = "What links cost"
 
@@ -69,6 +68,8 @@ def cost_files(
     cost_names: CostNames = None,
     site_columns: SiteColumns = None,
     place_columns: PlaceColumns = None,
+    max_line: MaxLine = READ_LIMITS.line,
+    max_ratio: MaxRatio = READ_LIMITS.ratio,
 ) -> Any:
     """What was said about costs, checked, as `CostFiles`; None where nothing was."""
     from meshwright.pipeline.cost_files import CostFiles
@@ -89,7 +90,7 @@ def cost_files(
         "place_columns": place_columns and _columns("--place-columns", place_columns, "city,Lat,Long"),
     }
     given = {name: value for name, value in values.items() if value is not None}
-    return CostFiles(**given) if given else None
+    return CostFiles(**given, limits=read_limits(max_line, max_ratio)) if given else None
 
 
 def _columns(flag: str, text: str, example: str) -> tuple[str, ...]:

@@ -6,6 +6,9 @@ from typing import Annotated
 import typer
 
 from meshwright.cli.common import Force, Json, Out, print_json, progress_bar
+from meshwright.cli.limits import read_limits
+from meshwright.cli.option_groups import options_for
+from meshwright.model.read_limits import READ_LIMITS, ReadLimits
 
 _EPILOG = """**Example**
 
@@ -18,6 +21,7 @@ def register(app: typer.Typer) -> None:
     app.command("import", epilog=_EPILOG)(import_overlay)
 
 
+@options_for("limits", read_limits)
 def import_overlay(
     dataset: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset with the nodes' interests.")],
     edges: Annotated[Path, typer.Option(metavar="PATH", help="CSV, TSV (.gz too) or Parquet: a link a row.")],
@@ -25,6 +29,7 @@ def import_overlay(
     source: Annotated[str, typer.Option(help="The column of one end.")] = "source",
     target: Annotated[str, typer.Option(help="The column of the other end.")] = "target",
     cost: Annotated[str | None, typer.Option(help="The column of what a link costs.")] = None,
+    limits: ReadLimits = READ_LIMITS,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -37,7 +42,7 @@ def import_overlay(
     interests = Interests.read(dataset)
     parquet = edges.is_dir() or edges.suffix.lower() == ".parquet"
     read = Overlay.from_parquet if parquet else Overlay.from_csv
-    overlay = read(interests, edges, source, target, cost=cost, progress=progress_bar())
+    overlay = read(interests, edges, source, target, cost=cost, limits=limits, progress=progress_bar())
     made_by = {
         "command": "import",
         "options": {"source": source, "target": target, "cost": cost},

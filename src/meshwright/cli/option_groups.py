@@ -11,17 +11,22 @@ Command = Callable[..., None]
 
 
 def options_for(parameter: str, make: Callable[..., Any]) -> Callable[[Command], Command]:
-    """A decorator: in place of a parameter the command line shows those of `make`, which makes its value."""
+    """A decorator: in place of a parameter the command line shows those of `make`, which makes its value.
+
+    Groups may ask for the same option; it is shown once, and each gets it.
+    """
     asked = inspect.signature(make, eval_str=True).parameters
 
     def decorate(command: Command) -> Command:
         @wraps(command)
         def run(**values: Any) -> None:
-            made = make(**{name: values.pop(name) for name in asked})
-            command(**{parameter: made}, **values)
+            made = make(**{name: values[name] for name in asked})
+            others = {name: value for name, value in values.items() if name in own}
+            command(**{parameter: made}, **others)
 
         own = inspect.signature(command).parameters
-        shown = [one for name in own for one in (asked.values() if name == parameter else [own[name]])]
+        every = [one for name in own for one in (asked.values() if name == parameter else [own[name]])]
+        shown = {one.name: one for one in every}.values()
         named = [one.replace(kind=one.KEYWORD_ONLY) for one in shown]
         run.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]
         run.__annotations__ = {one.name: one.annotation for one in named}

@@ -1,13 +1,12 @@
 """The options of commands that read raw rows, and what they stand for."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from meshwright.cli.limits import MaxLine, MaxRatio, read_limits
 from meshwright.errors import OptionError
-
-if TYPE_CHECKING:
-    pass
+from meshwright.model.read_limits import READ_LIMITS
 
 Inputs = Annotated[list[str], typer.Argument(metavar="PATH", help="Files, folders, patterns or URLs.")]
 Relation = Annotated[str, typer.Option("--as", metavar="pairs|friendship|follows", help="What a row means.")]
@@ -43,6 +42,8 @@ def reading_options(
     max_rejected: MaxRejected = 0.01,
     own_topic: OwnTopic = False,
     wildcards: Wildcards = "reject",
+    max_line: MaxLine = READ_LIMITS.line,
+    max_ratio: MaxRatio = READ_LIMITS.ratio,
 ) -> Any:
     """The options as `IngestOptions`, checked."""
     from meshwright.pipeline.ingest.options import IngestOptions
@@ -56,6 +57,7 @@ def reading_options(
         max_rejected=max_rejected,
         own_topic=own_topic,
         wildcards=wildcards,
+        limits=read_limits(max_line, max_ratio),
     )
 
 

@@ -11,6 +11,7 @@ from meshwright.cli.churn_options import JournalOptions, StreamOptions
 from meshwright.cli.common import progress_bar, spark_command
 from meshwright.construct.option_checks import check_whole
 from meshwright.errors import OptionError
+from meshwright.model.names import visible
 
 if TYPE_CHECKING:
     from meshwright.pipeline.stream.batches import BatchReport
@@ -89,6 +90,8 @@ def _tell_json(report: "BatchReport") -> None:
 
 
 def _tell(report: "BatchReport") -> None:
+    for reason in report.files_put_aside:
+        print(f"batch {report.batch} puts a file aside: {visible(reason)}")
     put_aside = f", {report.rejected:,} put aside" if report.rejected else ""
     known = f", {report.repeated:,} known already" if report.repeated else ""
     print(

@@ -6,7 +6,6 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet as pq
 
 from meshwright.errors import InputError
@@ -14,10 +13,12 @@ from meshwright.kernels.arrays import Floats, Ids
 from meshwright.model import pairs as sources
 from meshwright.model.cost_checks import and_more, name_at, positive, unique_names
 from meshwright.model.cost_sources import kind_of, named
-from meshwright.model.files import part_files, reading
+from meshwright.model.csv_rows import CsvLayout, first_row, read_rows
+from meshwright.model.files import check_declared, part_files, reading
 from meshwright.model.interests import Interests
 from meshwright.model.names import is_text
 from meshwright.model.pairs import Chunk, Columns, collect
+from meshwright.model.read_limits import READ_LIMITS, ReadLimits
 from meshwright.model.schema import Wanted, check_types
 
 Placement: TypeAlias = Mapping[str, str] | Iterable[tuple[str, str]] | Interests | str | Path | Any
@@ -38,18 +39,18 @@ class Placed(NamedTuple):
     site_of: Ids
 
 
-def placed(source: Placement, columns: Columns) -> Placed:
+def placed(source: Placement, columns: Columns, limits: ReadLimits = READ_LIMITS) -> Placed:
     """Which site each node is on; a node that comes with two sites, or with none, is refused."""
     with named(_file(source)):
-        return _placed(source, columns)
+        return _placed(source, columns, limits)
 
 
 def _file(source: Any) -> str | Path | None:
     return source if isinstance(source, str | Path) else None
 
 
-def _placed(source: Placement, columns: Columns) -> Placed:
-    found = collect(_pairs(source, columns), columns)
+def _placed(source: Placement, columns: Columns, limits: ReadLimits) -> Placed:
+    found = collect(_pairs(source, columns, limits), columns)
     site_of = np.full(len(found.first_names), -1, np.int32)
     site_of[found.first_ids] = found.second_ids
     torn = np.flatnonzero(site_of[found.first_ids] != found.second_ids)
@@ -65,13 +66,14 @@ def _placed(source: Placement, columns: Columns) -> Placed:
     return Placed(found.first_names, found.second_names, site_of)
 
 
-def _pairs(source: Placement, columns: Columns) -> Iterator[Chunk]:
+def _pairs(source: Placement, columns: Columns, limits: ReadLimits) -> Iterator[Chunk]:
     if isinstance(source, Interests):
         table = _attributes(source, columns.names[1:], columns.first)
         return sources.from_arrow(table, columns)
     if isinstance(source, str | Path):
-        reader = sources.from_parquet if kind_of(Path(source)) == "parquet" else sources.from_csv
-        return reader(source, columns)
+        if kind_of(Path(source)) == "parquet":
+            return sources.from_parquet(source, columns, limits)
+        return sources.from_csv(source, columns, limits=limits)
     if _is_table(source):
         return sources.from_arrow(source, columns)
     return sources.from_tuples(source.items() if isinstance(source, Mapping) else source, columns)
@@ -116,16 +118,19 @@ class Located(NamedTuple):
     values: Floats
 
 
-def located(source: Coordinates, node: str, columns: tuple[str, ...]) -> Located:
+def located(
+    source: Coordinates, node: str, columns: tuple[str, ...], limits: ReadLimits = READ_LIMITS
+) -> Located:
     """The coordinates of each node, all finite; a node that comes twice is refused."""
     with named(_file(source)):
-        return _located(source, node, columns)
+        return _located(source, node, columns, limits)
 
 
-def _located(source: Coordinates, node: str, columns: tuple[str, ...]) -> Located:
-    found = (
-        _from_mapping(source, columns) if isinstance(source, Mapping) else _from_table(source, node, columns)
-    )
+def _located(source: Coordinates, node: str, columns: tuple[str, ...], limits: ReadLimits) -> Located:
+    if isinstance(source, Mapping):
+        found = _from_mapping(source, columns)
+    else:
+        found = _from_table(source, node, columns, limits)
     wrong = np.argwhere(~np.isfinite(found.values))
     if len(wrong):
         row, place = wrong[0]
@@ -152,11 +157,11 @@ def _from_mapping(source: Mapping[str, Iterable[float]], columns: tuple[str, ...
     return Located(nodes, values)
 
 
-def _from_table(source: Coordinates, node: str, columns: tuple[str, ...]) -> Located:
+def _from_table(source: Coordinates, node: str, columns: tuple[str, ...], limits: ReadLimits) -> Located:
     if isinstance(source, Interests):
         table, origin = _attributes(source, columns, node), "the interests' node attributes"
     elif isinstance(source, str | Path):
-        table, origin = _read(Path(source), node, columns), str(source)
+        table, origin = _read(Path(source), node, columns, limits), str(source)
     elif _is_table(source):
         table, origin = pa.table(source), "the table of coordinates"
     else:
@@ -168,19 +173,24 @@ def _from_table(source: Coordinates, node: str, columns: tuple[str, ...]) -> Loc
     return Located(unique_names(table[node], "node", origin), values)
 
 
-def _read(path: Path, node: str, columns: tuple[str, ...]) -> pa.Table:
+def _read(path: Path, node: str, columns: tuple[str, ...], limits: ReadLimits) -> pa.Table:
     """A file as a table; types are left for the check."""
     with reading(path):
         if kind_of(path) == "parquet":
-            return pa.concat_tables([pq.read_table(part) for part in part_files(path)])
-        delimiter = "\t" if ".tsv" in path.suffixes else ","
+            return _read_parquet(part_files(path), limits)
+        first = first_row(path, "\t" if ".tsv" in path.suffixes else ",", "", limits)
         types = {node: pa.string()} | dict.fromkeys(columns, pa.float64())
-        with pa.input_stream(str(path), compression="detect") as stream:
-            return pyarrow.csv.read_csv(
-                stream,
-                parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-                convert_options=pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=False),
-            )
+        types = {name: kind for name, kind in types.items() if name in first.cells}
+        layout = CsvLayout(
+            names=first.cells, types=types, delimiter=first.delimiter, blank_lines=first.blank_lines
+        )
+        return pa.Table.from_batches(read_rows(path, layout, limits), pa.schema(list(types.items())))
+
+
+def _read_parquet(parts: list[Path], limits: ReadLimits) -> pa.Table:
+    for part in parts:
+        check_declared(pq.read_metadata(part), str(part), part.stat().st_size, limits)
+    return pa.concat_tables([pq.read_table(part) for part in parts])
 
 
 def check_globe(found: Located) -> None:

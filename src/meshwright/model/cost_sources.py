@@ -4,18 +4,14 @@ A square has a row and a column for each node, in any order where both are named
 `source, target, cost`; a pair that it has in one direction alone costs the same in the other.
 """
 
-import csv
-import io
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.csv
 import pyarrow.parquet as pq
 
 from meshwright.errors import InputError
@@ -23,15 +19,16 @@ from meshwright.kernels.arrays import Floats, Ids
 from meshwright.model import pairs as sources
 from meshwright.model.cost_checks import and_more, check_all_known, lookup, name_at, unique_names
 from meshwright.model.cost_matrices import check_room
-from meshwright.model.files import part_files, reading
+from meshwright.model.csv_rows import CsvLayout, FirstRow, first_row, read_rows
+from meshwright.model.files import check_declared, part_files, reading
 from meshwright.model.names import NameSource, is_text, one_line, ranks
 from meshwright.model.pairs import Chunk, Columns, collect
+from meshwright.model.read_limits import ReadLimits
 
 PAIRS = Columns("source", "target", "cost")
 
 _PACKED = (".gz", ".bz2", ".zst", ".lz4")
 _DELIMITERS = "\t,; "
-_CSV_BLOCK_BYTES = 1 << 24
 _COPIES_OF_CSV, _COPIES_OF_PARQUET = 4, 5
 """How many times its size a matrix takes while it is read (measured at 5,000 nodes: 3.5 and 4.4)."""
 
@@ -110,44 +107,25 @@ def from_npy(path: Path) -> Cells:
     return Cells(as_square(array), None)
 
 
-def from_csv(path: Path, header: bool | None, delimiter: str | None) -> Cells:
+def from_csv(path: Path, header: bool | None, delimiter: str | None, limits: ReadLimits) -> Cells:
     """Of a text file, decompressed by its name, with or without names in the first row and column.
 
     Without being told, the first line is taken for names if a cell of it is neither empty nor a number, and
     cells are taken to be separated by what the line has of tab, comma, semicolon or blank, in this order.
     """
     with reading(path):
-        first = _first_row(path, delimiter)
+        first = first_row(path, delimiter, _DELIMITERS, limits)
     if not first.cells:
         raise InputError(f"{path} is empty; give a matrix of costs, or the columns source, target, cost")
     if set(PAIRS.names) <= set(first.cells) and header is not False:
-        return _from_pairs(sources.from_csv(path, PAIRS, first.delimiter), path)
+        return _from_pairs(sources.from_csv(path, PAIRS, first.delimiter, limits), path)
     has_names = not all(map(_is_number, first.cells)) if header is None else header
     check_room(len(first.cells), _COPIES_OF_CSV)
     with reading(path):
-        table = _read_square(path, first, has_names)
+        table = _read_square(path, first, has_names, limits)
     if not has_names:
         return Cells(_values(table.columns, table.num_rows), None)
     return _matched(table.column(0), first.cells[1:], table.columns[1:], str(path))
-
-
-class _FirstRow(NamedTuple):
-    """The cells of the first line that is not blank, what separates them, and the blank lines before."""
-
-    cells: list[str]
-    delimiter: str
-    blank_lines: int
-
-
-def _first_row(path: Path, delimiter: str | None) -> _FirstRow:
-    with pa.input_stream(str(path), compression="detect") as stream:
-        text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
-        blank, line = next(((number, line) for number, line in enumerate(text) if line.strip()), (0, ""))
-        mark = delimiter or next((mark for mark in _DELIMITERS if mark in line.strip("\r\n")), ",")
-        try:
-            return _FirstRow(next(csv.reader(chain([line], text), delimiter=mark), []), mark, blank)
-        except (csv.Error, TypeError) as error:
-            raise InputError(f"{path}: the first row can't be read: {error}") from None
 
 
 def _is_number(cell: str) -> bool:
@@ -158,26 +136,21 @@ def _is_number(cell: str) -> bool:
     return True
 
 
-def _read_square(path: Path, first: _FirstRow, has_names: bool) -> pa.Table:
+def _read_square(path: Path, first: FirstRow, has_names: bool, limits: ReadLimits) -> pa.Table:
     columns = [str(place) for place in range(len(first.cells))]
     types = dict.fromkeys(columns, pa.float64()) | ({"0": pa.string()} if has_names else {})
-    with pa.input_stream(str(path), compression="detect") as stream:
-        return pyarrow.csv.read_csv(
-            stream,
-            # On one thread errors tell the row.
-            read_options=pyarrow.csv.ReadOptions(
-                column_names=columns,
-                skip_rows=first.blank_lines,
-                skip_rows_after_names=int(has_names),
-                block_size=_CSV_BLOCK_BYTES,
-                use_threads=False,
-            ),
-            parse_options=pyarrow.csv.ParseOptions(delimiter=first.delimiter, newlines_in_values=True),
-            convert_options=pyarrow.csv.ConvertOptions(column_types=types, strings_can_be_null=False),
-        )
+    layout = CsvLayout(
+        names=columns,
+        types=types,
+        delimiter=first.delimiter,
+        blank_lines=first.blank_lines,
+        header=has_names,
+    )
+    schema = pa.schema(list(types.items()))
+    return pa.Table.from_batches(read_rows(path, layout, limits), schema)
 
 
-def from_parquet(path: Path) -> Cells:
+def from_parquet(path: Path, limits: ReadLimits) -> Cells:
     """Of a Parquet file or a folder of them: a column of numbers for each node, and one of names.
 
     Without a column of names, rows are in the order of the columns.
@@ -187,8 +160,10 @@ def from_parquet(path: Path) -> Cells:
         if not parts:
             raise InputError(f"{path} holds no *.parquet file; give a Parquet file or a folder of them")
         schema = pq.read_schema(parts[0])
+        for part in parts:
+            check_declared(pq.read_metadata(part), str(part), part.stat().st_size, limits)
     if set(PAIRS.names) <= set(schema.names):
-        return _from_pairs(sources.from_parquet(path, PAIRS), path)
+        return _from_pairs(sources.from_parquet(path, PAIRS, limits), path)
     texts = [field.name for field in schema if is_text(field.type)]
     numbers = [field.name for field in schema if not is_text(field.type)]
     if len(texts) > 1:
@@ -260,9 +235,9 @@ def _check_agreement(
         )
 
 
-READERS: dict[str, Callable[[Path], Cells]] = {
-    "npy": from_npy,
+READERS: dict[str, Callable[[Path, ReadLimits], Cells]] = {
+    "npy": lambda path, _: from_npy(path),
     "parquet": from_parquet,
-    "csv": lambda path: from_csv(path, None, None),
+    "csv": lambda path, limits: from_csv(path, None, None, limits),
 }
 """By what a file is; see `kind_of`."""

@@ -30,6 +30,7 @@ from meshwright.model.manifest import MANIFEST, check_counts, make_manifest, ope
 from meshwright.model.names import NameSource, numbered
 from meshwright.model.pairs import Columns
 from meshwright.model.plain import plain
+from meshwright.model.read_limits import READ_LIMITS, ReadLimits
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -221,6 +222,7 @@ class Costs:
         delimiter: str | None = None,
         symmetrise: str = "mean",
         missing: str = "refuse",
+        limits: ReadLimits = READ_LIMITS,
     ) -> Costs:
         """Of a matrix in a CSV file (.gz, .bz2, .zst too), or of a list `source, target, cost`.
 
@@ -229,7 +231,7 @@ class Costs:
         """
         rules = MatrixRules(symmetrise=symmetrise, missing=missing)
         with named(path):
-            return cls._of_cells(cost_sources.from_csv(Path(path), header, delimiter), names, rules)
+            return cls._of_cells(cost_sources.from_csv(Path(path), header, delimiter, limits), names, rules)
 
     @classmethod
     def from_parquet(
@@ -239,11 +241,12 @@ class Costs:
         *,
         symmetrise: str = "mean",
         missing: str = "refuse",
+        limits: ReadLimits = READ_LIMITS,
     ) -> Costs:
         """Of a matrix in Parquet, a column for each node and one of names, or of `source, target, cost`."""
         rules = MatrixRules(symmetrise=symmetrise, missing=missing)
         with named(path):
-            return cls._of_cells(cost_sources.from_parquet(Path(path)), names, rules)
+            return cls._of_cells(cost_sources.from_parquet(Path(path), limits), names, rules)
 
     @classmethod
     def from_npy(
@@ -267,6 +270,7 @@ class Costs:
         *,
         symmetrise: str = "mean",
         missing: str = "refuse",
+        limits: ReadLimits = READ_LIMITS,
     ) -> Costs:
         """Of a file by its name: *.npy, *.parquet (or a folder of them), else CSV; or a dataset of costs."""
         path = Path(path)
@@ -276,7 +280,8 @@ class Costs:
             return cls.read(path)
         rules = MatrixRules(symmetrise=symmetrise, missing=missing)
         with named(path):
-            return cls._of_cells(cost_sources.READERS[cost_sources.kind_of(path)](path), names, rules)
+            cells = cost_sources.READERS[cost_sources.kind_of(path)](path, limits)
+            return cls._of_cells(cells, names, rules)
 
     @classmethod
     def _of_cells(cls, cells: Cells, names: NameSource | None, rules: MatrixRules) -> Costs:
@@ -299,6 +304,7 @@ class Costs:
         local: float | Mapping[str, float] | None = None,
         node: str = "node",
         site: str = "site",
+        limits: ReadLimits = READ_LIMITS,
     ) -> Costs:
         """Of costs `between` sites, which any other method makes, and a table that puts nodes on them.
 
@@ -310,7 +316,7 @@ class Costs:
         if not isinstance(between, Costs):
             kind = type(between).__name__
             raise InputError(f"sites got a {kind}; give the Costs between sites, such as Costs.from_csv(…)")
-        found = cost_places.placed(site_of, Columns(node, site))
+        found = cost_places.placed(site_of, Columns(node, site), limits)
         what = between._known()
         used = between._taken(
             found.sites,
@@ -332,13 +338,14 @@ class Costs:
         outer: float,
         node: str = "node",
         cluster: str = "cluster",
+        limits: ReadLimits = READ_LIMITS,
     ) -> Costs:
         """Of a table that puts nodes into clusters: `inner` is the cost inside one, `outer` between two.
 
         `cluster_of` may be all that `sites` takes. Nothing quadratic is stored, not even in clusters.
         """
         prices = positive(inner, "inner"), positive(outer, "outer")
-        found = cost_places.placed(cluster_of, Columns(node, cluster))
+        found = cost_places.placed(cluster_of, Columns(node, cluster), limits)
         return cls(found.nodes, cost_forms.by_cluster(*prices, found.site_of), found.sites)
 
     @classmethod
@@ -351,6 +358,7 @@ class Costs:
         metric: str = "great-circle",
         node: str = "node",
         columns: tuple[str, ...] | None = None,
+        limits: ReadLimits = READ_LIMITS,
     ) -> Costs:
         """Of where nodes are: a link costs `base` and, beyond that, `factor` for each unit of distance.
 
@@ -366,7 +374,7 @@ class Costs:
         wanted = columns or (("x", "y") if metric == "euclidean" else ("lat", "lon"))
         if len(wanted) not in ((2, 3) if metric == "euclidean" else (2,)):
             raise OptionError(f"columns names {len(wanted)} coordinates; give two, or three for euclidean")
-        found = cost_places.located(places, node, wanted)
+        found = cost_places.located(places, node, wanted, limits)
         if metric == "euclidean":
             return cls(found.nodes, cost_forms.by_distance(found.values, *prices))
         cost_places.check_globe(found)

@@ -15,11 +15,14 @@ import pyarrow.parquet as pq
 
 from meshwright.errors import InputError
 from meshwright.model.churn import Event
-from meshwright.model.files import reading
+from meshwright.model.files import check_declared, reading
 from meshwright.model.names import one_line
 from meshwright.model.new_file import new_file
 from meshwright.model.plain import compact
+from meshwright.model.read_limits import READ_LIMITS, ReadLimits
 from meshwright.model.schema import INTEGER, LIST_OF_STRINGS, STRING, check_types
+from meshwright.model.text_lines import cut_lines
+from meshwright.model.unpacking import blocks
 
 SCHEMA = pa.schema(
     [
@@ -59,17 +62,17 @@ class EventLog:
     torn: tuple[Torn, ...]
 
 
-def read_events(path: str | Path) -> EventLog:
+def read_events(path: str | Path, *, limits: ReadLimits = READ_LIMITS) -> EventLog:
     """The events of a `*.jsonl` (`.gz` too) or `*.parquet` file, or of all such files in a folder, by name.
 
     Hidden files are passed over: a producer writes one and renames it when it is complete. A line or row that
-    is no event is refused with its number.
+    is no event is refused with its number, and so is what is beyond the limits.
     """
     path = Path(path)
     torn: list[Torn] = []
     events: list[Event] = []
     for file in event_files(path):
-        events += iterate_file(file, torn)
+        events += iterate_file(file, torn, limits)
     late = count_late(events)
     events.sort(key=lambda event: event.at)
     return EventLog(tuple(events), late, tuple(torn))
@@ -101,17 +104,19 @@ def _kind_of(path: Path) -> str | None:
     return next((kind for kind in ("jsonl", "parquet") if name.endswith(f".{kind}")), None)
 
 
-def iterate_file(path: Path, torn: list[Torn]) -> Iterator[Event]:
+def iterate_file(path: Path, torn: list[Torn], limits: ReadLimits) -> Iterator[Event]:
     """The events of one file in the order in which they stand there; a torn last line goes to `torn`."""
     kind = _kind_of(path)
     if kind is None:
         raise InputError(f"{path} is neither *.jsonl nor *.parquet; events come as one of these")
-    yield from _lines(path, torn) if kind == "jsonl" else _rows(path)
+    yield from _lines(path, torn, limits) if kind == "jsonl" else _rows(path, limits)
 
 
-def _lines(path: Path, torn: list[Torn]) -> Iterator[Event]:
-    with reading(path), pa.input_stream(str(path), compression="detect") as stream:
-        for number, line, ended in cut_lines(stream):
+def _lines(path: Path, torn: list[Torn], limits: ReadLimits) -> Iterator[Event]:
+    with reading(path):
+        for number, line, ended, long in cut_lines(blocks(path, limits), limits.line):
+            if long:
+                raise limits.too_long(f"{path}, line {number}")
             if not line.strip():
                 continue
             try:
@@ -126,30 +131,25 @@ def _lines(path: Path, torn: list[Torn]) -> Iterator[Event]:
             yield from_row(row, f"{path}, line {number}")
 
 
-def cut_lines(stream: Any) -> Iterator[tuple[int, bytes, bool]]:
-    """The lines of a stream with their numbers, and whether each has an end."""
-    rest, number = b"", 1
-    while chunk := stream.read(1 << 20):
-        *lines, rest = (rest + chunk).split(b"\n")
-        for line in lines:
-            yield number, line.removeprefix(b"\xef\xbb\xbf") if number == 1 else line, True
-            number += 1
-    if rest:
-        yield number, rest, False
-
-
-def _rows(path: Path) -> Iterator[Event]:
-    with reading(path):
-        for number, row in enumerate(parquet_rows(path, str(path)), 1):
+def _rows(path: Path, limits: ReadLimits) -> Iterator[Event]:
+    with reading(path), pa.OSFile(str(path)) as raw:
+        for number, row in enumerate(parquet_rows(raw, str(path), limits), 1):
             yield from_row(row, f"{path}, row {number}")
 
 
-def parquet_rows(source: Any, where: str) -> Iterator[dict[str, Any]]:
-    """The rows of a table of events, of its columns that say something; `where` is for errors."""
-    with pq.ParquetFile(source) as file:
+def parquet_rows(raw: Any, where: str, limits: ReadLimits) -> Iterator[dict[str, Any]]:
+    """The rows of a table of events, of its columns that say something; `where` is for errors.
+
+    It may grow, in memory, as a compressed file of text may.
+    """
+    grown = 0
+    with pq.ParquetFile(raw) as file:
+        check_declared(file.metadata, where, raw.size(), limits)
         check_types(file.schema_arrow, _WANTED, where, InputError, _OPTIONAL)
         columns = [name for name in _WANTED if name in file.schema_arrow.names]
         for batch in file.iter_batches(_ROWS_AT_ONCE, columns=columns):
+            grown += batch.nbytes
+            limits.check_unpacked(where, raw.size(), grown)
             yield from batch.to_pylist()
 
 

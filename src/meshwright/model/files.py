@@ -3,11 +3,15 @@
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 
 from meshwright.errors import DatasetError, InputError
 from meshwright.model.names import one_line
+from meshwright.model.read_limits import ReadLimits
+
+_BYTES_A_ROW = 8
 
 
 @contextmanager
@@ -28,3 +32,12 @@ def part_files(path: Path) -> list[Path]:
     if not path.is_dir():
         return [path]
     return sorted(part for part in path.glob("*.parquet") if not part.name.startswith((".", "_")))
+
+
+def check_declared(metadata: Any, name: str, packed: int, limits: ReadLimits) -> None:
+    """Refuse a Parquet file that says that it unpacks to more than the limits allow; reads its footer alone.
+
+    Rows count beside bytes: a column of one value repeated takes next to nothing until it is in memory.
+    """
+    declared = sum(metadata.row_group(at).total_byte_size for at in range(metadata.num_row_groups))
+    limits.check_unpacked(name, packed, max(declared, _BYTES_A_ROW * metadata.num_rows))

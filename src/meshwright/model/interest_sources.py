@@ -11,6 +11,7 @@ from meshwright.model import pairs as sources
 from meshwright.model.dense import Dense, dense
 from meshwright.model.names import Ids, NameSource, name_array, numbered, ranks
 from meshwright.model.pairs import Columns, Pairs, collect
+from meshwright.model.read_limits import READ_LIMITS, ReadLimits
 from meshwright.progress import Progress
 
 NODE_TOPIC = Columns("node", "topic")
@@ -21,14 +22,22 @@ def from_pairs(pairs: Iterable[tuple[str, str]], nodes: NameSource, topics: Name
     return dense(collect(sources.from_tuples(pairs, NODE_TOPIC), NODE_TOPIC, nodes, topics))
 
 
-def from_csv(path: str | Path, columns: Columns, delimiter: str | None, progress: Progress | None) -> Dense:
+def from_csv(
+    path: str | Path,
+    columns: Columns,
+    delimiter: str | None,
+    progress: Progress | None,
+    limits: ReadLimits,
+) -> Dense:
     """Of a CSV file."""
-    return dense(collect(sources.from_csv(path, columns, delimiter), columns, progress=progress))
+    return dense(collect(sources.from_csv(path, columns, delimiter, limits), columns, progress=progress))
 
 
-def from_parquet(path: str | Path, columns: Columns, progress: Progress | None) -> Dense:
+def from_parquet(
+    path: str | Path, columns: Columns, progress: Progress | None, limits: ReadLimits = READ_LIMITS
+) -> Dense:
     """Of a Parquet file or a folder of them."""
-    return dense(collect(sources.from_parquet(path, columns), columns, progress=progress))
+    return dense(collect(sources.from_parquet(path, columns, limits), columns, progress=progress))
 
 
 def from_arrow(table: Any, columns: Columns) -> Dense:

@@ -19,6 +19,7 @@ from meshwright.model.dense import Offsets, check_lists, frozen, transposed
 from meshwright.model.manifest import Dataset, check_counts, make_manifest, open_dataset
 from meshwright.model.names import Ids, NameSource, check_names, find, name_array
 from meshwright.model.pairs import Columns
+from meshwright.model.read_limits import READ_LIMITS, ReadLimits
 from meshwright.progress import Progress
 
 if TYPE_CHECKING:
@@ -150,21 +151,28 @@ class Interests:
         topic: str = "topic",
         *,
         delimiter: str | None = None,
+        limits: ReadLimits = READ_LIMITS,
         progress: Progress | None = None,
     ) -> Interests:
         """Of two columns of a CSV file with a header, decompressed by its name (.gz, .bz2, .zst).
 
         All values are read as strings as they stand: "007" stays "007", blanks stay. The delimiter is a tab
-        for *.tsv and a comma otherwise, unless given.
+        for *.tsv and a comma otherwise, unless given. What is beyond the limits is refused.
         """
-        return cls(*interest_sources.from_csv(path, Columns(node, topic), delimiter, progress))
+        return cls(*interest_sources.from_csv(path, Columns(node, topic), delimiter, progress, limits))
 
     @classmethod
     def from_parquet(
-        cls, path: str | Path, node: str = "node", topic: str = "topic", *, progress: Progress | None = None
+        cls,
+        path: str | Path,
+        node: str = "node",
+        topic: str = "topic",
+        *,
+        limits: ReadLimits = READ_LIMITS,
+        progress: Progress | None = None,
     ) -> Interests:
         """Of two string columns of a Parquet file, or of all Parquet files in a folder."""
-        return cls(*interest_sources.from_parquet(path, Columns(node, topic), progress))
+        return cls(*interest_sources.from_parquet(path, Columns(node, topic), progress, limits))
 
     @classmethod
     def from_arrow(cls, table: Any, node: str = "node", topic: str = "topic") -> Interests:

@@ -22,6 +22,7 @@ from meshwright.model.manifest import check_counts, make_manifest, open_dataset
 from meshwright.model.names import Ids
 from meshwright.model.pairs import Columns, Floats
 from meshwright.model.plain import plain
+from meshwright.model.read_limits import READ_LIMITS, ReadLimits
 from meshwright.progress import Progress
 
 if TYPE_CHECKING:
@@ -123,11 +124,13 @@ class Overlay:
         *,
         cost: str | None = None,
         delimiter: str | None = None,
+        limits: ReadLimits = READ_LIMITS,
         progress: Progress | None = None,
     ) -> Overlay:
         """Of two columns of node names of a CSV file, read as by `Interests.from_csv`, and one of costs."""
         columns = Columns(source, target, cost)
-        found = sources.collect(sources.from_csv(path, columns, delimiter), columns, progress=progress)
+        chunks = sources.from_csv(path, columns, delimiter, limits)
+        found = sources.collect(chunks, columns, progress=progress)
         return cls(interests, *edge_lists.by_name(interests.nodes, found, found.values, str(path)))
 
     @classmethod
@@ -139,11 +142,12 @@ class Overlay:
         target: str = "target",
         *,
         cost: str | None = None,
+        limits: ReadLimits = READ_LIMITS,
         progress: Progress | None = None,
     ) -> Overlay:
         """Of two string columns of a Parquet file or a folder of them, and a column of costs."""
         columns = Columns(source, target, cost)
-        found = sources.collect(sources.from_parquet(path, columns), columns, progress=progress)
+        found = sources.collect(sources.from_parquet(path, columns, limits), columns, progress=progress)
         return cls(interests, *edge_lists.by_name(interests.nodes, found, found.values, str(path)))
 
     def to_arrow(self) -> pa.Table:

@@ -4,8 +4,6 @@ Interests (node, topic) and edge lists (source, target) come through here alike.
 chunks that are checked on the way in; `collect` makes ids of them, at 8 bytes a pair.
 """
 
-import csv
-import io
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -16,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
-import pyarrow.csv
 import pyarrow.parquet as pq
 
 from meshwright.errors import InputError
-from meshwright.model.files import part_files, reading
+from meshwright.model.csv_rows import CsvLayout, FirstRow, first_row, read_rows
+from meshwright.model.files import check_declared, part_files, reading
 from meshwright.model.names import (
     Ids,
     NameEncoder,
@@ -30,13 +28,13 @@ from meshwright.model.names import (
     is_text,
     name_array,
 )
+from meshwright.model.read_limits import READ_LIMITS, ReadLimits
 from meshwright.progress import Progress, stage
 
 Floats = npt.NDArray[np.float64]
 
 _ENCODED = pa.dictionary(pa.int32(), pa.string())
 _TUPLES_A_CHUNK = 1 << 16
-_CSV_BLOCK_BYTES = 1 << 24
 
 
 @dataclass(frozen=True)
@@ -121,7 +119,9 @@ def from_tuples(pairs: Iterable[tuple[str, str]], columns: Columns) -> Iterator[
         number += len(block)
 
 
-def from_csv(path: str | Path, columns: Columns, delimiter: str | None = None) -> Iterator[Chunk]:
+def from_csv(
+    path: str | Path, columns: Columns, delimiter: str | None = None, limits: ReadLimits = READ_LIMITS
+) -> Iterator[Chunk]:
     """Chunks of a CSV file with a header, decompressed by its name (.gz, .bz2, .zst)."""
     path = Path(path)
     delimiter = delimiter if delimiter is not None else _delimiter_of(path)
@@ -130,74 +130,33 @@ def from_csv(path: str | Path, columns: Columns, delimiter: str | None = None) -
             f"the delimiter is {delimiter!r}; give one character other than a quote or a newline"
         )
     with reading(path):
-        found, has_rows = _csv_header(path, delimiter)
-    if not found:
+        first = first_row(path, delimiter, delimiter, limits)
+    if not first.cells:
         raise InputError(f"{path} is empty; its first line must name the columns {_listed(columns.names)}")
-    _check_columns(found, columns, str(path))
-    if has_rows:
-        yield from _csv_chunks(path, columns, delimiter)
+    _check_columns(first.cells, columns, str(path))
+    if not first.is_last:
+        yield from _csv_chunks(path, columns, first, limits)
 
 
 def _delimiter_of(path: Path) -> str:
     return "\t" if ".tsv" in path.suffixes[-2:] else ","
 
 
-def _csv_header(path: Path, delimiter: str) -> tuple[list[str], bool]:
-    """The names in the first line that is not blank, and whether anything follows it."""
-    with pa.input_stream(str(path), compression="detect") as stream:
-        text = io.TextIOWrapper(stream, encoding="utf-8-sig", newline="")
-        try:
-            header = next((row for row in csv.reader(text, delimiter=delimiter) if row), [])
-        except csv.Error as error:
-            raise InputError(f"{path}: the header can't be read: {error}") from None
-        return header, any(line.strip("\r\n") for line in text)
-
-
-def _csv_chunks(path: Path, columns: Columns, delimiter: str) -> Iterator[Chunk]:
+def _csv_chunks(path: Path, columns: Columns, first: FirstRow, limits: ReadLimits) -> Iterator[Chunk]:
     types = {columns.first: _ENCODED, columns.second: _ENCODED}
     if columns.value is not None:
         types[columns.value] = pa.float64()
+    layout = CsvLayout(
+        names=first.cells, types=types, delimiter=first.delimiter, blank_lines=first.blank_lines
+    )
     row = 1
-    with reading(path), _QuoteCounter(path) as source:
-        batches = pyarrow.csv.open_csv(
-            source,
-            read_options=pyarrow.csv.ReadOptions(block_size=_CSV_BLOCK_BYTES),
-            parse_options=pyarrow.csv.ParseOptions(delimiter=delimiter, newlines_in_values=True),
-            convert_options=pyarrow.csv.ConvertOptions(
-                column_types=types, include_columns=columns.names, strings_can_be_null=False
-            ),
-        )
-        for batch in batches:
+    with reading(path):
+        for batch in read_rows(path, layout, limits):
             yield _chunk(batch, columns, str(path), row)
             row += batch.num_rows
-        if source.quotes % 2:
-            raise InputError(
-                f"{path} has an odd number of double quotes, so that one is never closed; "
-                f'write a name with a quote as "say ""hi"""'
-            )
 
 
-class _QuoteCounter(io.RawIOBase):
-    """A file that counts the double quotes read, since Arrow closes an open one silently at the end."""
-
-    def __init__(self, path: Path) -> None:
-        self._stream = pa.input_stream(str(path), compression="detect")
-        self.quotes = 0
-
-    def readable(self) -> bool:
-        return True
-
-    def read(self, size: int = -1) -> bytes:
-        data: bytes = self._stream.read(size if size >= 0 else None)
-        self.quotes += data.count(b'"')
-        return data
-
-    def close(self) -> None:
-        self._stream.close()
-        super().close()
-
-
-def from_parquet(path: str | Path, columns: Columns) -> Iterator[Chunk]:
+def from_parquet(path: str | Path, columns: Columns, limits: ReadLimits = READ_LIMITS) -> Iterator[Chunk]:
     """Chunks of a Parquet file, or of all `*.parquet` in a folder; a row group at a time."""
     path = Path(path)
     with reading(path):
@@ -207,6 +166,7 @@ def from_parquet(path: str | Path, columns: Columns) -> Iterator[Chunk]:
     for part in parts:
         with reading(part), pq.ParquetFile(part) as file:
             schema = file.schema_arrow
+            check_declared(file.metadata, str(part), part.stat().st_size, limits)
         _check_columns(schema.names, columns, str(part))
         _check_types(schema, columns, str(part))
         with reading(part), pq.ParquetFile(part, read_dictionary=[columns.first, columns.second]) as file:

@@ -1,15 +1,15 @@
 """Session tables: when each node of some network was there."""
 
 import csv
-import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-import pyarrow as pa
-
 from meshwright.errors import InputError
 from meshwright.model.files import reading
+from meshwright.model.names import one_line
+from meshwright.model.read_limits import READ_LIMITS, ReadLimits
+from meshwright.model.text_lines import decoded_lines
 
 BY_TIME = ("node", "start", "end")
 BY_SNAPSHOT = ("node", "first_snapshot", "last_snapshot")
@@ -25,7 +25,9 @@ class Session(NamedTuple):
     end: int | None
 
 
-def read_sessions(path: str | Path, snapshots: str | Path | None = None) -> list[Session]:
+def read_sessions(
+    path: str | Path, snapshots: str | Path | None = None, *, limits: ReadLimits = READ_LIMITS
+) -> list[Session]:
     """The sessions of a CSV file (`.gz` too), in the order of its rows.
 
     Its columns are `node, start, end`, where an empty `end` is one that never came; or `node`,
@@ -33,11 +35,12 @@ def read_sessions(path: str | Path, snapshots: str | Path | None = None) -> list
     Such a session starts at the time of its first snapshot, and ends at that of the snapshot after its last,
     in which the node was not seen; one up to the last snapshot of all has no end. Times of snapshots are in
     the file `snapshots`, with columns `snapshot, unix_time`; without it, they are the snapshots' numbers.
-    Other columns are left alone. A row that can't be right is refused with its number.
+    Other columns are left alone. A row that can't be right is refused with its number, and so is what is
+    beyond the limits.
     """
     path = Path(path)
     with reading(path):
-        header, rows = _open(path)
+        header, rows = _open(path, limits)
         by_time = set(BY_TIME) <= set(header)
         if by_time and snapshots is not None:
             raise InputError(f"{path} has times of its own; leave {snapshots} out")
@@ -46,28 +49,24 @@ def read_sessions(path: str | Path, snapshots: str | Path | None = None) -> list
     if by_time:
         return [_by_time(where, *cells) for where, cells in found]
     seen = [(where, node, _whole(where, first), _whole(where, last)) for where, (node, first, last) in found]
-    times = _times(Path(snapshots)) if snapshots is not None else None
+    times = _times(Path(snapshots), limits) if snapshots is not None else None
     return _from_snapshots(seen, times)
 
 
-def _open(path: Path) -> tuple[list[str], Iterator[list[str]]]:
-    with pa.input_stream(str(path), compression="detect") as stream:
-        text = io.StringIO(stream.read().decode("utf-8-sig"), newline="")
-    rows = _rows(path, csv.reader(text))
+def _open(path: Path, limits: ReadLimits) -> tuple[list[str], Iterator[list[str]]]:
+    rows = _rows(path, limits)
     return next(rows, []), rows
 
 
-def _rows(path: Path, rows: Iterator[list[str]]) -> Iterator[list[str]]:
+def _rows(path: Path, limits: ReadLimits) -> Iterator[list[str]]:
     """Rows as csv cuts them; it refuses cells of over 128 KiB, which are no names and no times."""
-    number = -1  # the header is no row
+    reader = csv.reader(decoded_lines(path, limits))
     try:
-        for number, row in enumerate(rows):  # noqa: B007
-            yield row
+        yield from reader
     except csv.Error as error:
-        where = f"row {number + 1}" if number >= 0 else "the header"
         raise InputError(
-            f"{path}, {where} can't be read: {error}; a cell has up to {csv.field_size_limit():,} "
-            f"characters: look for a quote that does not end"
+            f"{path}, line {reader.line_num} can't be read: {one_line(error)}; a cell has up to "
+            f"{csv.field_size_limit():,} characters: look for a quote that does not end"
         ) from None
 
 
@@ -112,9 +111,9 @@ def _by_time(where: str, node: str, start: str, end: str) -> Session:
     return _session(where, node, _whole(where, start), _whole(where, end) if end else None)
 
 
-def _times(path: Path) -> dict[int, int]:
+def _times(path: Path, limits: ReadLimits) -> dict[int, int]:
     with reading(path):
-        header, rows = _open(path)
+        header, rows = _open(path, limits)
         found = [
             (where, _whole(where, number), _whole(where, time))
             for where, (number, time) in _picked(path, header, rows, SNAPSHOTS)

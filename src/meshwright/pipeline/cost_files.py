@@ -15,6 +15,8 @@ from meshwright.model.costs import Costs
 from meshwright.model.files import reading
 from meshwright.model.interests import Interests
 from meshwright.model.names import NameSource
+from meshwright.model.read_limits import READ_LIMITS, ReadLimits
+from meshwright.model.text_lines import decoded_lines
 
 OWN = "nodes"
 """In place of a file: the attributes that the dataset's own nodes have."""
@@ -39,6 +41,7 @@ class CostFiles:
         cost_names: for a matrix without names, a file that has one a line; or "nodes": the dataset's.
         site_columns: the columns of `sites`: node, site.
         place_columns: the columns of `places`: node (or site), latitude, longitude.
+        limits: of what is read.
     """
 
     costs: str | None = None
@@ -54,6 +57,7 @@ class CostFiles:
     cost_names: str | None = None
     site_columns: tuple[str, str] | None = None
     place_columns: tuple[str, str, str] | None = None
+    limits: ReadLimits = READ_LIMITS
 
     def __post_init__(self) -> None:
         MatrixRules(**self.rules())
@@ -91,7 +95,9 @@ class CostFiles:
 
     def given(self) -> dict[str, Any]:
         """What was given, by name, for a manifest."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
+        options = {name: value for name, value in asdict(self).items() if value is not None}
+        del options["limits"]
+        return options
 
     def files(self) -> list[Path]:
         """The files and folders to read, all of which are there."""
@@ -112,7 +118,7 @@ class CostFiles:
         """The places of sites, or of nodes where there are no sites, for a map."""
         assert self.places is not None
         name, *columns = self.columns_of_places()
-        found = located(self.where(self.places, nodes), name, tuple(columns))
+        found = located(self.where(self.places, nodes), name, tuple(columns), self.limits)
         with named(self._file("places")):
             check_globe(found)
         return found
@@ -127,7 +133,14 @@ class CostFiles:
             return between
         node, site = self.site_columns or _NODE_SITE
         with named(self._file("costs", "places")):
-            return Costs.sites(between, self.where(self.sites, nodes), local=self.local, node=node, site=site)
+            return Costs.sites(
+                between,
+                self.where(self.sites, nodes),
+                local=self.local,
+                node=node,
+                site=site,
+                limits=self.limits,
+            )
 
     def _file(self, *options: str) -> str | None:
         """The file of the first of some options that is given; None where nodes say it themselves."""
@@ -141,16 +154,17 @@ class CostFiles:
 
 def _matrix(files: CostFiles, nodes: Interests) -> Costs:
     assert files.costs is not None
-    names = _cost_names(files.cost_names, nodes)
-    return files.on_sites(Costs.from_file(files.costs, names, **files.rules()), nodes)
+    names = _cost_names(files.cost_names, nodes, files.limits)
+    between = Costs.from_file(files.costs, names, limits=files.limits, **files.rules())
+    return files.on_sites(between, nodes)
 
 
-def _cost_names(given: str | None, nodes: Interests) -> NameSource | None:
+def _cost_names(given: str | None, nodes: Interests, limits: ReadLimits) -> NameSource | None:
     """The names of a matrix's rows: those of a file, a line each, or those of the nodes in their order."""
     if given is None or given == OWN:
         return None if given is None else nodes.nodes
     with reading(Path(given)):
-        return Path(given).read_text("utf-8-sig").splitlines()
+        return [line.rstrip("\r\n") for line in decoded_lines(Path(given), limits)]
 
 
 def _clusters(files: CostFiles, nodes: Interests) -> Costs:
@@ -159,7 +173,8 @@ def _clusters(files: CostFiles, nodes: Interests) -> Costs:
     assert files.outer is not None
     node, site = files.site_columns or _NODE_SITE
     table = files.where(files.sites, nodes)
-    return Costs.clusters(table, inner=files.inner, outer=files.outer, node=node, cluster=site)
+    prices = {"inner": files.inner, "outer": files.outer}
+    return Costs.clusters(table, **prices, node=node, cluster=site, limits=files.limits)
 
 
 def _distances(files: CostFiles, nodes: Interests) -> Costs:
@@ -172,6 +187,7 @@ def _distances(files: CostFiles, nodes: Interests) -> Costs:
         factor=1.0 if files.factor is None else files.factor,
         node=name,
         columns=tuple(columns),
+        limits=files.limits,
     )
     return files.on_sites(between, nodes)
 

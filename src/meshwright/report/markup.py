@@ -4,11 +4,11 @@ import html
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
+from meshwright.model.names import visible
 from meshwright.report.numbers import count
 
 _LONGEST = 80
 _MOST_VALUES = 8
-_JOINERS = "\u200c\u200d"  # not printable by themselves, and part of words in Persian and of emoji
 
 
 class Html(str):
@@ -37,13 +37,7 @@ def joined(children: Iterable[str]) -> Html:
 
 def legible(text: str, longest: int = _LONGEST) -> str:
     """A name from the data, cut to a length, with what can't be seen (or turns text around) made visible."""
-    cut = text if len(text) <= longest else f"{text[: longest - 1]}…"
-    return "".join(
-        letter
-        if letter.isprintable() or letter in _JOINERS
-        else letter.encode("unicode_escape", "surrogatepass").decode("ascii")
-        for letter in cut
-    )
+    return visible(text if len(text) <= longest else f"{text[: longest - 1]}…")
 
 
 def name(text: str, longest: int = _LONGEST) -> Html:

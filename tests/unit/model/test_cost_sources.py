@@ -105,7 +105,7 @@ def test_a_list_may_have_both_directions_and_the_rule_joins_them(tmp_path: Path)
         ("x,a,b\na,0,1\nb,1\n", "Expected 3 columns, got 2"),
         ("0,1\n1\n", "Expected 2 columns, got 1"),
         ("0,1,2\n1,0,3\n", r"shape \(2, 3\); give a square"),
-        ("x,a,b\na,0,far\nb,1,0\n", "Row #2.*'far'"),
+        ("x,a,b\na,0,far\nb,1,0\n", "row 1 .*'far'"),
         ("x,a,b\na,0,-4\nb,1,0\n", r"^.*m\.csv: the cost from 'a' to 'b' is -4"),
         ("x,a,b\na,0,inf\nb,1,0\n", "is inf"),
         ("source,target,cost\na,b,near\n", "near"),

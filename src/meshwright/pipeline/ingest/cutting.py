@@ -25,11 +25,10 @@ EMPTY_NAME = "empty name"
 LONG_NAME = "name too long"
 WILDCARD = "wildcard in topic"
 
+_NO_LIMIT = 2**31 - 1
+
 LONGEST_NAME = 65_535
 """In bytes: what MQTT allows for a topic, and more than any name that somebody meant."""
-
-LONGEST_LINE = 1 << 26
-"""In bytes: a user with a million topics in one list of JSON is a line of some twenty megabytes."""
 
 Faults = list[tuple[int, str]]
 """Lines, by their place in a batch, and why they, or a name in them, can't be used."""
@@ -126,7 +125,7 @@ def _unquoted(texts: Sequence[str], rows: Rows, delimiter: str) -> tuple[dict[in
 
 def split_line(text: str, delimiter: str) -> list[str]:
     """The fields of one line of a delimited file; raises csv.Error where a quote is not closed."""
-    csv.field_size_limit(LONGEST_LINE)
+    csv.field_size_limit(_NO_LIMIT)  # lines have one of their own
     return next(csv.reader([text], delimiter=delimiter, strict=True), [])
 
 

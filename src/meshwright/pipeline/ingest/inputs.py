@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from meshwright.errors import InputError, OptionError
+from meshwright.model.files import reading
+from meshwright.model.read_limits import ReadLimits
+from meshwright.model.unpacking import blocks
 from meshwright.pipeline.engine.failures import as_ours
 from meshwright.pipeline.engine.storage import is_local, location, url, with_errors
 
@@ -39,6 +43,11 @@ class InputFile(NamedTuple):
     url: str
     bytes: int
     modified: int
+
+    @property
+    def is_here(self) -> bool:
+        """Whether tasks read it by themselves, as text: it is on this machine, and in no form of Hadoop's."""
+        return self.place.startswith("file:/") and not self.path.endswith(".deflate")
 
 
 def input_files(session: SparkSession, inputs: Sequence[str]) -> list[InputFile]:
@@ -139,8 +148,11 @@ def format_by_name(path: str) -> str:
     return _ENDINGS.get(endings[-1], "edges") if endings else "edges"
 
 
-def beginning(session: SparkSession, file: InputFile, lines: int) -> bytes:
+def beginning(session: SparkSession, file: InputFile, lines: int, limits: ReadLimits) -> bytes:
     """The beginning of a file, decompressed by its name: at least that many whole lines, if it has them."""
+    if file.is_here:
+        with reading(Path(file.path)):
+            return _enough(blocks(file.path, limits, _LOOKED_AT_BYTES), lines)
     jvm: Any = session.sparkContext._jvm
     conf = session.sparkContext._jsc.hadoopConfiguration()
     path = jvm.org.apache.hadoop.fs.Path(file.place)
@@ -149,7 +161,7 @@ def beginning(session: SparkSession, file: InputFile, lines: int) -> bytes:
         try:
             codec = jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(conf).getCodec(path)
             opened = with_errors(lambda: codec.createInputStream(stream)) if codec is not None else stream
-            return _first_bytes(opened, lines)
+            return _enough(_blocks_of(opened), lines)
         finally:
             stream.close()
     except OSError as error:
@@ -158,11 +170,16 @@ def beginning(session: SparkSession, file: InputFile, lines: int) -> bytes:
         ) from error
 
 
-def _first_bytes(stream: Any, lines: int) -> bytes:
+def _blocks_of(stream: Any) -> Iterator[bytes]:
+    """What an open stream of Java's gives."""
+    while block := bytes(with_errors(lambda: stream.readNBytes(_LOOKED_AT_BYTES))):
+        yield block
+
+
+def _enough(found: Iterable[bytes], lines: int) -> bytes:
     data = b""
-    while len(data) < _LONGEST_BEGINNING:
-        more = bytes(with_errors(lambda: stream.readNBytes(_LOOKED_AT_BYTES)))
-        data += more
-        if len(more) < _LOOKED_AT_BYTES or data.count(b"\n") >= lines:
+    for block in found:
+        data += block
+        if data.count(b"\n") >= lines or len(data) >= _LONGEST_BEGINNING:
             break
     return data

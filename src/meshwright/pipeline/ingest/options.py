@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from meshwright.errors import OptionError
+from meshwright.model.read_limits import READ_LIMITS, ReadLimits
 from meshwright.pipeline.ingest.inputs import FORMATS
 
 RELATIONS = {
@@ -24,7 +25,8 @@ class IngestOptions:
     `columns` are two names, or two positions from 1. Without `format` it is told by the files' names; without
     `header`, delimited files have one unless the columns are positions. `max_rejected` is the fraction of the
     rows that may be of no use. With `own_topic`, users who follow or befriend are subscribed to their own
-    topic as well. `wildcards` says what becomes of topics with a level `#` or `+`, in pairs.
+    topic as well. `wildcards` says what becomes of topics with a level `#` or `+`, in pairs. A line beyond
+    the limits is of no use, and a compressed file beyond them is refused.
     """
 
     relation: str
@@ -35,6 +37,7 @@ class IngestOptions:
     max_rejected: float = 0.01
     own_topic: bool = False
     wildcards: str = "reject"
+    limits: ReadLimits = READ_LIMITS
 
     def __post_init__(self) -> None:
         _check_choice("--as", self.relation, tuple(RELATIONS))

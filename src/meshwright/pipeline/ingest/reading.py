@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Sequence
-from functools import partial
+from collections.abc import Mapping, Sequence
+from functools import partial, reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from meshwright.errors import InputError
+from meshwright.model.read_limits import ReadLimits
 from meshwright.pipeline.engine.storage import read_table, url
 from meshwright.pipeline.ingest import cutting, lines
 from meshwright.pipeline.ingest.cutting import Layout
+from meshwright.pipeline.ingest.file_parts import parts_of, staged_shares
 from meshwright.pipeline.ingest.inputs import InputFile, beginning
 from meshwright.pipeline.ingest.options import IngestOptions
 
@@ -34,10 +36,25 @@ def stage_lines(
 ) -> DataFrame:
     """Write the lines of text files to `folder` as rows of STAGED, in one pass, and read them from there."""
     layouts = file_layouts(session, files, format, options)
-    raw = _without_globs(session).text([file.place for file in files])
-    parsed = raw_lines(raw).mapInArrow(partial(lines.staged, layouts=layouts), STAGED)
+    here = {key: file.path for key, file in zip(layouts, files, strict=True) if file.is_here}
+    there = [file.place for file in files if not file.is_here]
+    frames = [_lines_here(session, here, layouts, options.limits)] if here else []
+    if there:
+        raw = raw_lines(_without_globs(session).text(there), options.limits.line)
+        frames.append(raw.mapInArrow(partial(lines.staged, layouts=layouts), STAGED))
+    parsed = reduce(lambda one, other: one.unionAll(other), frames)
     parsed.write.option("parquet.block.size", _STAGED_BLOCK_BYTES).parquet(url(folder))
     return read_table(session, folder)
+
+
+def _lines_here(
+    session: SparkSession, files: Mapping[int, str], layouts: Mapping[int, Layout], limits: ReadLimits
+) -> DataFrame:
+    """STAGED of files of this machine, which tasks read by themselves."""
+    shares = parts_of(files, session.sparkContext.defaultParallelism)
+    numbers = session.range(0, len(shares), 1, len(shares))
+    how = partial(staged_shares, shares=shares, layouts=layouts, limits=limits)
+    return numbers.mapInArrow(how, STAGED)
 
 
 def _without_globs(session: SparkSession) -> Any:
@@ -45,14 +62,14 @@ def _without_globs(session: SparkSession) -> Any:
     return session.read.option("__globPaths__", "false")
 
 
-def raw_lines(text: DataFrame) -> DataFrame:
+def raw_lines(text: DataFrame, longest: int) -> DataFrame:
     """`line, long, file, block`: lines as bytes, since Spark does not check that they are UTF-8.
 
     A file is known by a hash of its path: the path itself would be most of what goes to Python.
     """
     from pyspark.sql import functions as f
 
-    fits = f.octet_length("value") <= cutting.LONGEST_LINE
+    fits = f.octet_length("value") <= longest
     start = f.substring("value", 1, lines.SHOWN_CHARACTERS)
     return text.select(
         f.when(fits, f.col("value").cast("binary")).alias("line"),
@@ -71,7 +88,7 @@ def file_layouts(
     if same is not None:
         return dict.fromkeys(keys, same)
     return {
-        key: first_line_layout(file.path, beginning(session, file, 2), format, options)
+        key: first_line_layout(file.path, beginning(session, file, 2, options.limits), format, options)
         for key, file in zip(keys, files, strict=True)
     }
 

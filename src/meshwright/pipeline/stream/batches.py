@@ -14,6 +14,7 @@ from meshwright.maintain.recording import SCHEMAS, write_part
 from meshwright.model.churn import Event
 from meshwright.model.dataset import LEFT_BEHIND
 from meshwright.model.event_files import count_late
+from meshwright.model.read_limits import READ_LIMITS, ReadLimits
 from meshwright.pipeline.churn.source import batches
 from meshwright.pipeline.stream.source import File, Unreadable, events_of
 
@@ -27,7 +28,8 @@ class BatchReport:
         files: how many came with it.
         events: how many were applied.
         repeated: how many were passed over, since they had been applied before.
-        rejected: how many lines were no events, or events that can't be applied.
+        rejected: how many lines were no events, or events that can't be applied; and the files put aside.
+        files_put_aside: of the files that can't be read, what is wrong with which.
         out_of_order: how many events came after one of a later time.
         opened: links opened.
         closed: links closed.
@@ -44,6 +46,7 @@ class BatchReport:
     events: int
     repeated: int
     rejected: int
+    files_put_aside: tuple[str, ...]
     out_of_order: int
     opened: int
     closed: int
@@ -56,7 +59,12 @@ class BatchReport:
 
 
 def apply_batch(
-    journal: Journal, out: Path, batch: int, files: Sequence[File], together: bool
+    journal: Journal,
+    out: Path,
+    batch: int,
+    files: Sequence[File],
+    together: bool,
+    limits: ReadLimits = READ_LIMITS,
 ) -> BatchReport:
     """Apply the events of some files, in the order of their times; on disk when it returns.
 
@@ -64,7 +72,7 @@ def apply_batch(
     by their ids in the journal, and what could not be read goes to a file named after the batch, which is
     the same each time.
     """
-    found = [row for file in files for row in events_of(file)]
+    found = [row for file in files for row in events_of(file, limits)]
     events = [row for row in found if isinstance(row, Event)]
     unreadable = [row for row in found if isinstance(row, Unreadable)]
     if unreadable:
@@ -82,6 +90,7 @@ def apply_batch(
         events=sum(repair.events for repair in repairs),
         repeated=sum(repair.repeated for repair in repairs),
         rejected=len(unreadable) + sum(len(repair.refused) for repair in repairs),
+        files_put_aside=tuple(row.reason for row in unreadable if row.whole),
         out_of_order=late,
         opened=sum(len(repair.added) for repair in repairs),
         closed=sum(len(repair.removed) for repair in repairs),

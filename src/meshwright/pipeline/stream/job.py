@@ -21,6 +21,7 @@ from meshwright.maintain.recording import Recording
 from meshwright.maintain.rehearsal import rehearse
 from meshwright.maintain.syncing import NEVER
 from meshwright.model.overlay import Overlay
+from meshwright.model.read_limits import READ_LIMITS, ReadLimits
 from meshwright.pipeline.engine.storage import url
 from meshwright.pipeline.stream.batches import BatchReport, apply_batch
 from meshwright.pipeline.stream.folders import CHECKPOINT, RESEND, bind, check_folders, finish, prepare
@@ -50,6 +51,7 @@ class StreamPlan:
         files_a_batch: the most files of a micro-batch.
         compact_after: events after which the journal is compacted.
         accept_loss: whether to go on with a journal that has lost steps.
+        limits: of what is read of a file; one beyond them is put aside.
     """
 
     source: Path
@@ -63,6 +65,7 @@ class StreamPlan:
     files_a_batch: int = 100
     compact_after: int = 5_000
     accept_loss: bool = False
+    limits: ReadLimits = READ_LIMITS
 
 
 def follow(
@@ -131,7 +134,7 @@ def _run(
             if over.is_set():
                 raise MeshwrightError("the stream has ended")
             try:
-                tell(apply_batch(journal, plan.out, number, files_of(batch), plan.together))
+                tell(apply_batch(journal, plan.out, number, files_of(batch), plan.together, plan.limits))
             except Exception as error:
                 failures.append(error)
                 raise

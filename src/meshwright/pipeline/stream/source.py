@@ -1,6 +1,5 @@
 """A folder of event files as a stream, and the events of a file that has arrived."""
 
-import io
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -11,13 +10,17 @@ import pyarrow as pa
 
 from meshwright.errors import InputError
 from meshwright.model.churn import Event
-from meshwright.model.event_files import cut_lines, from_row, parquet_rows
+from meshwright.model.event_files import from_row, parquet_rows
 from meshwright.model.names import one_line
+from meshwright.model.read_limits import READ_LIMITS, ReadLimits
+from meshwright.model.text_lines import cut_lines
+from meshwright.model.unpacking import unpacked
 from meshwright.pipeline.engine.storage import url
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
+_HERE = "file:"
 _SCHEMA = "path string, modificationTime timestamp, length long, content binary"
 _NAMES = "*.{jsonl,jsonl.gz,parquet}"
 _ANY_AGE = "36500d"
@@ -29,18 +32,22 @@ _NOT_FINISHED = (
 
 
 class File(NamedTuple):
-    """A file that has arrived: where it is, since when (seconds as of a clock), and what it holds."""
+    """A file that has arrived: where it is, since when (seconds as of a clock), and what it holds.
+
+    The content is None where this process reads it by itself, from the path.
+    """
 
     path: str
     since: float
-    content: bytes
+    content: bytes | None = None
 
 
 class Unreadable(NamedTuple):
-    """A line or row that is no event, and why."""
+    """A line or row that is no event, and why; or all of a file, which `whole` says, that can't be read."""
 
     reason: str
     text: str
+    whole: bool = False
 
 
 def event_stream(session: "SparkSession", folder: Path, files_a_batch: int) -> "DataFrame":
@@ -60,58 +67,71 @@ def event_stream(session: "SparkSession", folder: Path, files_a_batch: int) -> "
 
 
 def files_of(batch: "DataFrame") -> list[File]:
-    """The files of a micro-batch, by name: the same whenever Spark hands out the batch."""
+    """The files of a micro-batch, by name: the same whenever Spark hands out the batch.
+
+    Files on this machine are left to be read one by one, in bounded memory; Hadoop can't even open one whose
+    name has a colon.
+    """
     since = batch["modificationTime"].cast("double").alias("since")
-    rows = batch.select("path", since, "content").collect()
-    found = [File(row["path"], row["since"], bytes(row["content"])) for row in rows]
+    here = batch["path"].startswith(_HERE)
+    local = batch.filter(here).select("path", since).collect()
+    found = [File(row["path"], row["since"]) for row in local]
+    for row in batch.filter(~here).select("path", since, "content").collect():
+        found.append(File(row["path"], row["since"], bytes(row["content"])))
     return sorted(found, key=lambda file: file.path)
 
 
-def events_of(file: File) -> Iterator[Event | Unreadable]:
+def events_of(file: File, limits: ReadLimits = READ_LIMITS) -> list[Event | Unreadable]:
     """The events of a file in their order, each with an id: its own, or the file's name and a number.
 
-    By these ids a file that comes again, for whatever reason, changes nothing.
+    By these ids a file that comes again, for whatever reason, changes nothing. A file that can't be read to
+    its end is one thing that is unreadable, and none of its events counts: what is left of a damaged file may
+    be anything.
     """
-    rows = _rows(file) if file.path.endswith(".parquet") else _lines(file)
-    for number, row, text in rows:
-        where = f"{file.path}, {number}"
-        if isinstance(row, InputError):
-            yield Unreadable(f"{where}: {row}", text)
-            continue
-        try:
-            event = from_row(row, where)
-        except InputError as error:
-            yield Unreadable(str(error), text)
-            continue
-        yield event if event.id is not None else replace(event, id=f"{file.path}#{number}")
-
-
-def _lines(file: File) -> Iterator[tuple[int, Any, str]]:
-    compression = "gzip" if file.path.endswith(".gz") else None
     try:
-        content = pa.input_stream(pa.BufferReader(file.content), compression=compression).read()
-    except (OSError, pa.ArrowException) as error:
-        yield 1, InputError(f"the file is cut off or damaged: {one_line(error)}"), file.path
-        return
-    for number, line, ended in cut_lines(io.BytesIO(content)):
-        if not line.strip():
-            continue
-        text = line.decode("utf-8", "replace")
-        try:
-            yield number, json.loads(line), text
-        except (ValueError, RecursionError) as error:
-            reason = f"this is no JSON: {one_line(error)}" if ended else _NOT_FINISHED
-            yield number, InputError(reason), text
-
-
-def _rows(file: File) -> Iterator[tuple[int, Any, str]]:
-    try:
-        rows = list(parquet_rows(pa.BufferReader(file.content), "the file"))
+        with _opened(file) as raw:
+            rows = _rows if file.path.endswith(".parquet") else _lines
+            return [_event(file, *row) for row in rows(raw, file, limits)]
     except InputError as error:
-        yield 1, error, file.path
-        return
+        return [Unreadable(str(error), file.path, whole=True)]
     except (OSError, ValueError, pa.ArrowException) as error:  # a name may be no Unicode
-        yield 1, InputError(f"the file is no Parquet of events: {one_line(error)}"), file.path
-        return
-    for number, row in enumerate(rows, 1):
+        kind = "no Parquet of events" if file.path.endswith(".parquet") else "cut off or damaged"
+        reason = f"{file.path}: the file is {kind}, or can't be read: {one_line(error)}"
+        return [Unreadable(reason, file.path, whole=True)]
+
+
+def _opened(file: File) -> Any:
+    return pa.OSFile(file.path.removeprefix(_HERE)) if file.content is None else pa.BufferReader(file.content)
+
+
+def _event(file: File, number: int, row: Any, text: str) -> Event | Unreadable:
+    where = f"{file.path}, {number}"
+    try:
+        if isinstance(row, InputError):
+            raise InputError(f"{where}: {row}")
+        event = from_row(row, where)
+    except InputError as error:
+        return Unreadable(str(error), text)
+    return event if event.id is not None else replace(event, id=f"{file.path}#{number}")
+
+
+def _lines(raw: Any, file: File, limits: ReadLimits) -> Iterator[tuple[int, Any, str]]:
+    for number, line, ended, long in cut_lines(unpacked(raw, file.path, limits), limits.line):
+        text = line.decode("utf-8", "replace")
+        if long:
+            yield number, limits.too_long("this line"), text
+        elif line.strip():
+            yield number, _parsed(line, ended), text
+
+
+def _parsed(line: bytes, ended: bool) -> Any:
+    """What a line of JSON says, or the error that it is none."""
+    try:
+        return json.loads(line)
+    except (ValueError, RecursionError) as error:
+        return InputError(f"this is no JSON: {one_line(error)}" if ended else _NOT_FINISHED)
+
+
+def _rows(raw: Any, file: File, limits: ReadLimits) -> Iterator[tuple[int, Any, str]]:
+    for number, row in enumerate(parquet_rows(raw, file.path, limits), 1):
         yield number, row, json.dumps(row, ensure_ascii=False, default=str)

@@ -1,0 +1,53 @@
+"""The bytes of files from outside, unpacked block by block, as far as the limits allow."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from meshwright.model.read_limits import ReadLimits
+
+_CODECS = {"gz": "gzip", "bz2": "bz2", "zst": "zstd", "lz4": "lz4", "br": "brotli"}
+BLOCK_BYTES = 1 << 20
+
+
+def is_packed(name: str | Path) -> bool:
+    """Whether a file is compressed, by its name."""
+    return _codec(name) is not None
+
+
+def _codec(name: str | Path) -> str | None:
+    return _CODECS.get(str(name).rpartition(".")[2].lower())
+
+
+def blocks(path: str | Path, limits: ReadLimits, size: int = BLOCK_BYTES) -> Iterator[bytes]:
+    """The bytes of a file, decompressed by its name, at most `size` at a time. Linear, in constant memory.
+
+    A compressed file is checked by its own checksums; several members after each other are one file. What
+    grows beyond the limits is refused as soon as it does, and what is cut off or damaged raises an OSError.
+    """
+    with pa.OSFile(str(path)) as raw:
+        yield from unpacked(raw, path, limits, size)
+
+
+def unpacked(raw: Any, name: str | Path, limits: ReadLimits, size: int = BLOCK_BYTES) -> Iterator[bytes]:
+    """As `blocks`, of an open file of Arrow's."""
+    packed, grown = raw.size(), 0
+    with _decompressed(raw, name) as stream:
+        while block := stream.read(size):
+            grown += len(block)
+            if stream is not raw:
+                limits.check_unpacked(str(name), packed, grown)
+            yield block
+
+
+@contextmanager
+def _decompressed(raw: Any, name: str | Path) -> Iterator[Any]:
+    codec = _codec(name)
+    if codec is None:
+        yield raw
+        return
+    with pa.CompressedInputStream(raw, codec) as stream:
+        yield stream

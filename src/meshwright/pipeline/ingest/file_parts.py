@@ -1,0 +1,153 @@
+"""Text files of this machine, read by the tasks themselves: in parts, each of whole lines; no Spark.
+
+Spark's own reader takes a line of any length into memory, passes over a damaged block of bzip2 in silence,
+and can't open a file whose name has a colon.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from meshwright.model.files import reading
+from meshwright.model.read_limits import ReadLimits
+from meshwright.model.text_lines import SHOWN_BYTES, whole_lines
+from meshwright.model.unpacking import BLOCK_BYTES, blocks, is_packed
+from meshwright.pipeline.ingest.cutting import Layout
+from meshwright.pipeline.ingest.lines import staged
+
+_LEAST_PART, _LARGEST_PART = 1 << 22, 1 << 27
+_LINE_END = ord("\n")
+
+LINES = pa.schema([("line", pa.binary()), ("long", pa.binary()), ("file", pa.int64()), ("block", pa.int64())])
+"""Lines as `staged` takes them."""
+
+
+class Part(NamedTuple):
+    """The bytes of a file from `start` up to `stop`; of a compressed file, all. `file` is what rows carry."""
+
+    file: int
+    path: str
+    start: int
+    stop: int
+
+
+def parts_of(files: Mapping[int, str], tasks: int) -> list[list[Part]]:
+    """The parts of some files, in about as many shares of equal size as there are tasks, or more.
+
+    Parts begin and end at ends of lines, so that the number of reads is that of the parts; a line that is
+    longer than a part makes it longer. A compressed file is one part.
+    """
+    sizes = {key: Path(path).stat().st_size for key, path in files.items()}
+    size = min(_LARGEST_PART, max(_LEAST_PART, sum(sizes.values()) // tasks))
+    parts = [part for key, path in files.items() for part in _cut(key, path, sizes[key], size)]
+    return _shares(sorted(parts, key=lambda part: part.start - part.stop), size)
+
+
+def _cut(key: int, path: str, length: int, size: int) -> Iterator[Part]:
+    start = 0
+    while start < length:
+        near = is_packed(path) or start + size >= length
+        stop = length if near else _line_end(path, start + size, length)
+        yield Part(key, path, start, stop)
+        start = stop
+
+
+def _line_end(path: str, at: int, length: int) -> int:
+    """The end of the line that the byte before `at` is in."""
+    with reading(Path(path)), open(path, "rb") as stream:
+        stream.seek(at - 1)
+        while block := stream.read(BLOCK_BYTES):
+            end = block.find(b"\n")
+            if end >= 0:
+                return stream.tell() - len(block) + end + 1
+    return length
+
+
+def _shares(parts: Iterable[Part], size: int) -> list[list[Part]]:
+    """Parts in the order given, together as long as they are small; opening a file counts as well."""
+    shares: list[list[Part]] = []
+    room = 0
+    for part in parts:
+        cost = part.stop - part.start + _LEAST_PART
+        if cost > room:
+            shares.append([])
+            room = size + _LEAST_PART
+        shares[-1].append(part)
+        room -= cost
+    return shares
+
+
+def staged_shares(
+    batches: Iterable[pa.RecordBatch],
+    shares: Sequence[Sequence[Part]],
+    layouts: Mapping[int, Layout],
+    limits: ReadLimits,
+) -> Iterator[pa.RecordBatch]:
+    """Batches of numbers of shares as batches of STAGED: the lines of each share's parts, cut."""
+    for batch in batches:
+        for number in batch.column(0).to_pylist():
+            yield from staged(_lines_of(shares[number], limits), layouts)
+
+
+def _lines_of(parts: Iterable[Part], limits: ReadLimits) -> Iterator[pa.RecordBatch]:
+    for part in parts:
+        with reading(Path(part.path)):
+            for data, long in whole_lines(_with_one_end(_bytes_of(part, limits)), limits.line):
+                yield _as_batch(data, long, part, limits.line)
+
+
+def _bytes_of(part: Part, limits: ReadLimits) -> Iterator[bytes]:
+    if is_packed(part.path):
+        yield from blocks(part.path, limits)
+        return
+    with open(part.path, "rb") as stream:
+        stream.seek(part.start)
+        left = part.stop - part.start
+        while left and (block := stream.read(min(left, BLOCK_BYTES))):
+            left -= len(block)
+            yield block
+
+
+def _with_one_end(parts: Iterable[bytes]) -> Iterator[bytes]:
+    r"""Blocks in which every line ends with `\n`, in place of `\r\n` or `\r`."""
+    held = b""
+    for part in parts:
+        block = held + part
+        held = b"\r" if block.endswith(b"\r") else b""
+        block = block.removesuffix(b"\r")
+        yield block.replace(b"\r\n", b"\n").replace(b"\r", b"\n") if b"\r" in block else block
+    if held:
+        yield b"\n"
+
+
+def _as_batch(data: bytes, long: bool, part: Part, longest: int) -> pa.RecordBatch:
+    """Whole lines as LINES."""
+    if not data.endswith(b"\n"):
+        data += b"\n"
+    ends = np.flatnonzero(np.frombuffer(data, np.uint8) == _LINE_END)
+    count = len(ends)
+    offsets = np.zeros(count + 1, np.int32)
+    offsets[1:] = ends - np.arange(count)
+    values = pa.py_buffer(data.translate(None, b"\n"))
+    lines = pa.Array.from_buffers(pa.binary(), count, [None, pa.py_buffer(offsets), values])
+    long_ones = np.full(count, True) if long else np.diff(offsets) > longest
+    return pa.record_batch([*_without_long(lines, long_ones), *_where(part, count)], schema=LINES)
+
+
+def _without_long(lines: pa.BinaryArray, long: npt.NDArray[np.bool_]) -> tuple[pa.Array, pa.Array]:
+    """The lines, null where they are long, and how those begin."""
+    nothing = pa.nulls(len(lines), pa.binary())
+    if not long.any():
+        return lines, nothing
+    mask = pa.array(long)
+    beginnings = pc.binary_slice(lines, 0, SHOWN_BYTES)
+    return pc.if_else(mask, nothing, lines), pc.if_else(mask, beginnings, nothing)
+
+
+def _where(part: Part, count: int) -> list[pa.Array]:
+    return [pa.array(np.full(count, number, np.int64)) for number in (part.file, part.start)]
