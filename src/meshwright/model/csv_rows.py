@@ -20,7 +20,7 @@ import pyarrow.csv
 from meshwright.errors import InputError
 from meshwright.model.names import one_line
 from meshwright.model.read_limits import ReadLimits
-from meshwright.model.text_lines import decoded_lines
+from meshwright.model.text_lines import csv_reader, decoded_lines
 from meshwright.model.unpacking import blocks
 
 _BLOCK_BYTES = 1 << 24
@@ -65,7 +65,7 @@ def first_row(path: Path, delimiter: str | None, guesses: str, limits: ReadLimit
     blank, line = next(((number, line) for number, line in enumerate(lines) if line.strip()), (0, ""))
     mark = delimiter or next((mark for mark in guesses if mark in line.strip("\r\n")), ",")
     try:
-        cells = next(csv.reader(chain([line], lines), delimiter=mark), [])
+        cells = next(csv_reader(chain([line], lines), mark), [])
     except (csv.Error, TypeError) as error:
         raise InputError(f"{path}: the first row can't be read: {one_line(error)}") from None
     return FirstRow(cells, mark, blank, not any(line.strip("\r\n") for line in lines))

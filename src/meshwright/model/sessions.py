@@ -9,7 +9,7 @@ from meshwright.errors import InputError
 from meshwright.model.files import reading
 from meshwright.model.names import one_line
 from meshwright.model.read_limits import READ_LIMITS, ReadLimits
-from meshwright.model.text_lines import decoded_lines
+from meshwright.model.text_lines import csv_reader, decoded_lines
 
 BY_TIME = ("node", "start", "end")
 BY_SNAPSHOT = ("node", "first_snapshot", "last_snapshot")
@@ -60,7 +60,7 @@ def _open(path: Path, limits: ReadLimits) -> tuple[list[str], Iterator[list[str]
 
 def _rows(path: Path, limits: ReadLimits) -> Iterator[list[str]]:
     """Rows as csv cuts them; it refuses cells of over 128 KiB, which are no names and no times."""
-    reader = csv.reader(decoded_lines(path, limits))
+    reader = csv_reader(decoded_lines(path, limits))
     try:
         yield from reader
     except csv.Error as error:

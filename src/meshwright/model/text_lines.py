@@ -1,13 +1,18 @@
 """Blocks of bytes cut into lines, in linear time and bounded memory, however long a line is."""
 
+import csv
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from meshwright.model.read_limits import ReadLimits
 from meshwright.model.unpacking import blocks
 
+if TYPE_CHECKING:
+    from _csv import Reader
+
 SHOWN_BYTES = 1_000
+_NO_LIMIT = 2**31 - 1
 _MARK = b"\xef\xbb\xbf"
 
 
@@ -99,3 +104,9 @@ def decoded_lines(path: Path, limits: ReadLimits) -> Iterator[str]:
                 raise limits.too_long(f"{path}, line {number}")
             yield line.decode("utf-8")
             number += 1
+
+
+def csv_reader(lines: Iterable[str], delimiter: str = ",", *, strict: bool = False) -> "Reader":
+    """A reader of the csv module's, for fields of any length: lines have a limit of their own."""
+    csv.field_size_limit(_NO_LIMIT)
+    return csv.reader(lines, delimiter=delimiter, strict=strict)

@@ -7,6 +7,8 @@ from typing import Any
 
 import pyarrow as pa
 
+from meshwright.errors import InputError
+from meshwright.model.names import one_line
 from meshwright.model.read_limits import ReadLimits
 
 _CODECS = {"gz": "gzip", "bz2": "bz2", "zst": "zstd", "lz4": "lz4", "br": "brotli"}
@@ -26,7 +28,7 @@ def blocks(path: str | Path, limits: ReadLimits, size: int = BLOCK_BYTES) -> Ite
     """The bytes of a file, decompressed by its name, at most `size` at a time. Linear, in constant memory.
 
     A compressed file is checked by its own checksums; several members after each other are one file. What
-    grows beyond the limits is refused as soon as it does, and what is cut off or damaged raises an OSError.
+    grows beyond the limits is refused as soon as it does, and so is what is cut off or damaged.
     """
     with pa.OSFile(str(path)) as raw:
         yield from unpacked(raw, path, limits, size)
@@ -36,11 +38,23 @@ def unpacked(raw: Any, name: str | Path, limits: ReadLimits, size: int = BLOCK_B
     """As `blocks`, of an open file of Arrow's."""
     packed, grown = raw.size(), 0
     with _decompressed(raw, name) as stream:
-        while block := stream.read(size):
+        while block := _read(stream, size, name, stream is not raw):
             grown += len(block)
             if stream is not raw:
                 limits.check_unpacked(str(name), packed, grown)
             yield block
+
+
+def _read(stream: Any, size: int, name: str | Path, is_packed: bool) -> bytes:
+    try:
+        data: bytes = stream.read(size)
+    except OSError as error:
+        if not is_packed:
+            raise
+        raise InputError(
+            f"{name}: a compressed file is cut off or damaged ({one_line(error)}); fetch it again"
+        ) from None
+    return data
 
 
 @contextmanager

@@ -111,6 +111,13 @@ def other_mesh(tmp_path, name, costs=None):
     return path
 
 
+def test_what_is_read_of_a_file_has_limits_that_options_set(run, workload, tmp_path):
+    (tmp_path / "links.csv").write_text("source,target\nn01,n02\n")
+    call = ("import", workload, "--edges", tmp_path / "links.csv", "--out", tmp_path / "mine")
+    assert "is longer than 4 bytes" in run(*call, "--max-line", 4)[2]
+    assert "--max-ratio is 0; give a whole number from 1 on" in run(*call, "--max-ratio", 0)[2]
+
+
 def test_what_is_merged_is_what_the_library_merges(run, overlay, tmp_path):
     other, out = other_mesh(tmp_path, "other"), tmp_path / "both"
     words = ("--algorithm", "sm", "--seed", 5, "--set", "keep_bounds=no", "--out", out)

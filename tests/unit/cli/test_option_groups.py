@@ -42,3 +42,15 @@ def test_help_shows_the_options_and_not_the_parameter(call):
     shown = call("--help").output
     assert "How far right." in shown
     assert "where" not in shown
+
+
+def test_an_option_that_two_groups_ask_for_is_shown_once_and_given_to_both():
+    app = typer.Typer()
+
+    @app.command()
+    @options_for("here", point)
+    @options_for("there", point)
+    def show(here: str, there: str) -> None:
+        print(here, there)
+
+    assert CliRunner().invoke(app, ["--x", "3"]).output == "3:7 3:7\n"

@@ -28,6 +28,11 @@ def test_times_of_snapshots_come_from_their_own_table(tmp_path):
     assert read_sessions(packed, times) == [Session("a", 100, 130), Session("b", 130, 200)]
 
 
+def test_a_field_may_be_as_long_as_a_line(tmp_path):
+    name = "n" * 200_000
+    assert read_sessions(table(tmp_path / "s.csv", f"node,start,end\n{name},1,2\n")) == [Session(name, 1, 2)]
+
+
 @pytest.mark.parametrize(
     ("text", "message"),
     [

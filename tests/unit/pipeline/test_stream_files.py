@@ -1,5 +1,6 @@
 """Event files of a stream, without Spark: what can't be read is told of, and is nobody else's loss."""
 
+import gzip
 import io
 
 import pyarrow as pa
@@ -8,6 +9,7 @@ import pytest
 
 import meshwright as mw
 from meshwright.maintain.journal import Journal
+from meshwright.model.read_limits import ReadLimits
 from meshwright.pipeline.stream.batches import apply_batch
 from meshwright.pipeline.stream.source import File, Unreadable, events_of
 
@@ -57,3 +59,42 @@ def test_a_batch_of_more_events_than_the_journal_knows_is_refused_before_any_is_
         with pytest.raises(mw.OptionError, match="there are 6 events, and a journal that knows the last 5"):
             apply_batch(journal, tmp_path / "out", 0, files, together=False)
         assert journal.live.revision == 0
+
+
+LINES = b'{"at":1,"event":"join","node":"n"}\n' * 2_000
+POISON = {
+    "bomb.jsonl.gz": gzip.compress(LINES * 100),
+    "cut.jsonl.gz": gzip.compress(LINES)[:-20],
+    "no-gzip.jsonl.gz": LINES,
+    "no.parquet": b"PAR1 and so on",
+}
+
+
+@pytest.mark.parametrize("name", [*POISON, "gone.jsonl", "folder.jsonl"])
+def test_a_poison_file_is_put_aside_as_a_whole_with_its_reason_and_costs_nobody_else(name, tmp_path):
+    if name in POISON:
+        (tmp_path / name).write_bytes(POISON[name])
+    elif name == "folder.jsonl":
+        (tmp_path / name).mkdir()
+    (tmp_path / "a:b.jsonl").write_bytes(b'{"at":1,"event":"join","node":"good"}\n')
+    files = [File(f"file:{tmp_path / own}", 0.0) for own in (name, "a:b.jsonl")]
+    overlay = mw.build(mw.workloads.unif(12, 4, subscriptions=2, seed=1), "gm")
+    limits = ReadLimits(ratio=50, small=10_000)
+    with Journal(tmp_path / "j", overlay) as journal:
+        told = apply_batch(journal, tmp_path / "out", 0, files, together=False, limits=limits)
+    assert (told.events, told.rejected) == (1, 1)
+    (reason,) = told.files_put_aside
+    assert f"/{name}" in reason
+    (row,) = pq.read_table(tmp_path / "out" / "rejected" / "batch-000000000000.parquet").to_pylist()
+    assert (row["reason"], row["text"]) == (reason, files[0].path)
+
+
+def test_of_a_line_that_is_too_long_the_beginning_is_put_aside_and_the_others_count():
+    content = (
+        b'{"at":1,"event":"leave","node":"a"}\n' + b"x" * 5_000 + b'\n{"at":2,"event":"leave","node":"b"}\n'
+    )
+    first, long, last = events_of(File("s3a:/in/x.jsonl", 0.0, content), ReadLimits(line=100))
+    assert (first.node, last.node, last.id) == ("a", "b", "s3a:/in/x.jsonl#3")
+    assert "x.jsonl, 2: this line is longer than 100 bytes" in long.reason
+    assert "--max-line" in long.reason
+    assert (len(long.text), long.whole) == (1_000, False)

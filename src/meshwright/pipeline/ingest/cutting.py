@@ -10,6 +10,8 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from meshwright.model.text_lines import csv_reader
+
 Rows = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
 
@@ -24,8 +26,6 @@ NULL = "null"
 EMPTY_NAME = "empty name"
 LONG_NAME = "name too long"
 WILDCARD = "wildcard in topic"
-
-_NO_LIMIT = 2**31 - 1
 
 LONGEST_NAME = 65_535
 """In bytes: what MQTT allows for a topic, and more than any name that somebody meant."""
@@ -125,8 +125,7 @@ def _unquoted(texts: Sequence[str], rows: Rows, delimiter: str) -> tuple[dict[in
 
 def split_line(text: str, delimiter: str) -> list[str]:
     """The fields of one line of a delimited file; raises csv.Error where a quote is not closed."""
-    csv.field_size_limit(_NO_LIMIT)  # lines have one of their own
-    return next(csv.reader([text], delimiter=delimiter, strict=True), [])
+    return next(csv_reader([text], delimiter, strict=True), [])
 
 
 def _elements(parts: pa.ListArray, fits: Flags, rows: Rows, layout: Layout, reason: str) -> Cut:

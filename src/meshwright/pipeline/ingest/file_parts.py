@@ -43,7 +43,8 @@ def parts_of(files: Mapping[int, str], tasks: int) -> list[list[Part]]:
     longer than a part makes it longer. A compressed file is one part.
     """
     sizes = {key: Path(path).stat().st_size for key, path in files.items()}
-    size = min(_LARGEST_PART, max(_LEAST_PART, sum(sizes.values()) // tasks))
+    work = sum(sizes.values()) + _LEAST_PART * len(files)
+    size = min(_LARGEST_PART, max(_LEAST_PART, work // tasks))
     parts = [part for key, path in files.items() for part in _cut(key, path, sizes[key], size)]
     return _shares(sorted(parts, key=lambda part: part.start - part.stop), size)
 
@@ -69,14 +70,14 @@ def _line_end(path: str, at: int, length: int) -> int:
 
 
 def _shares(parts: Iterable[Part], size: int) -> list[list[Part]]:
-    """Parts in the order given, together as long as they are small; opening a file counts as well."""
+    """Parts in the order given, together as long as they are small; to open a file is work as well."""
     shares: list[list[Part]] = []
     room = 0
     for part in parts:
         cost = part.stop - part.start + _LEAST_PART
         if cost > room:
             shares.append([])
-            room = size + _LEAST_PART
+            room = size
         shares[-1].append(part)
         room -= cost
     return shares

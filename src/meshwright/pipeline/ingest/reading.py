@@ -220,6 +220,9 @@ def parquet_rows(session: SparkSession, files: Sequence[InputFile], options: Ing
     """`node, topic, file, line, reason, text` of Parquet files; lists are exploded, nothing is written."""
     from pyspark.sql import functions as f
 
+    for file in files:
+        if file.is_here and ":" in Path(file.path).name:
+            raise InputError(f"{file.path}: Spark can't read Parquet from a name with a colon; rename it")
     reader = _without_globs(session).option("mergeSchema", str(len(files) > 1).lower())
     table = reader.parquet(*(file.place for file in files))
     first, second = _parquet_columns(files[0].path, table, options)
