@@ -35,6 +35,7 @@ from meshwright.model.export import export
 from meshwright.model.fingers import Fingers
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
+from meshwright.model.read_limits import ReadLimits
 from meshwright.model.sessions import Session, read_sessions
 from meshwright.model.views import Views
 from meshwright.progress import Progress, ProgressBar
@@ -63,6 +64,7 @@ __all__ = [
     "Overlay",
     "Progress",
     "ProgressBar",
+    "ReadLimits",
     "Repair",
     "Routing",
     "Session",

@@ -9,6 +9,7 @@ import pytest
 
 import meshwright as mw
 from meshwright.maintain.journal import Journal
+from meshwright.maintain.recording import Recording
 from meshwright.model.read_limits import ReadLimits
 from meshwright.pipeline.stream.batches import apply_batch
 from meshwright.pipeline.stream.source import File, Unreadable, events_of
@@ -70,29 +71,28 @@ POISON = {
 }
 
 
-@pytest.mark.parametrize("name", [*POISON, "gone.jsonl", "folder.jsonl"])
-def test_a_poison_file_is_put_aside_as_a_whole_with_its_reason_and_costs_nobody_else(name, tmp_path):
-    if name in POISON:
-        (tmp_path / name).write_bytes(POISON[name])
-    elif name == "folder.jsonl":
-        (tmp_path / name).mkdir()
+def test_poison_files_are_put_aside_as_a_whole_with_their_reasons_and_cost_nobody_else(tmp_path):
+    for name, content in POISON.items():
+        (tmp_path / name).write_bytes(content)
+    (tmp_path / "folder.jsonl").mkdir()
     (tmp_path / "a:b.jsonl").write_bytes(b'{"at":1,"event":"join","node":"good"}\n')
-    files = [File(f"file:{tmp_path / own}", 0.0) for own in (name, "a:b.jsonl")]
+    bad = [*POISON, "folder.jsonl", "gone.jsonl"]
+    files = [File(f"file:{tmp_path / name}", 0.0) for name in (*bad, "a:b.jsonl")]
     overlay = mw.build(mw.workloads.unif(12, 4, subscriptions=2, seed=1), "gm")
     limits = ReadLimits(ratio=50, small=10_000)
-    with Journal(tmp_path / "j", overlay) as journal:
+    with Journal(tmp_path / "j", overlay, follower=Recording(tmp_path / "out")) as journal:
         told = apply_batch(journal, tmp_path / "out", 0, files, together=False, limits=limits)
-    assert (told.events, told.rejected) == (1, 1)
-    (reason,) = told.files_put_aside
-    assert f"/{name}" in reason
-    (row,) = pq.read_table(tmp_path / "out" / "rejected" / "batch-000000000000.parquet").to_pylist()
-    assert (row["reason"], row["text"]) == (reason, files[0].path)
+    assert (told.events, told.rejected) == (1, len(bad))
+    for name, reason in zip(bad, told.files_put_aside, strict=True):
+        assert f"/{name}" in reason
+    rows = pq.read_table(tmp_path / "out" / "rejected" / "batch-000000000000.parquet").to_pylist()
+    assert [row["reason"] for row in rows] == list(told.files_put_aside)
+    assert [row["text"] for row in rows] == [file.path for file in files[:-1]]
 
 
 def test_of_a_line_that_is_too_long_the_beginning_is_put_aside_and_the_others_count():
-    content = (
-        b'{"at":1,"event":"leave","node":"a"}\n' + b"x" * 5_000 + b'\n{"at":2,"event":"leave","node":"b"}\n'
-    )
+    good = b'{"at":1,"event":"leave","node":"%s"}\n'
+    content = good % b"a" + b"x" * 5_000 + b"\n" + good % b"b"
     first, long, last = events_of(File("s3a:/in/x.jsonl", 0.0, content), ReadLimits(line=100))
     assert (first.node, last.node, last.id) == ("a", "b", "s3a:/in/x.jsonl#3")
     assert "x.jsonl, 2: this line is longer than 100 bytes" in long.reason
