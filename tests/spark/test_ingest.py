@@ -112,6 +112,25 @@ def test_many_files_with_columns_in_any_order_are_one_input(take, tmp_path):
     assert take(tmp_path / "in" / "[ab]*", tmp_path / "in" / "a.csv") == Interests.from_pairs(expected[:4])
 
 
+def test_names_that_look_like_patterns_or_have_a_colon_are_files_like_others(take, tmp_path):
+    for folder, ending in (("text", "csv"), ("tables", "parquet")):
+        (tmp_path / folder).mkdir()
+        for name in ("a1", "a[1]", "b*", "{x}"):
+            path = tmp_path / folder / f"{name}.{ending}"
+            write_csv(path, [(name, "t"), ("", "t")])
+            if ending == "parquet":
+                pq.write_table(pa.table({"node": [name, ""], "topic": ["t", "t"]}), path)
+        if ending == "csv":
+            write_csv(tmp_path / folder / "a:b.csv", [("a:b", "t")])
+        take(tmp_path / folder, max_rejected=1.0)
+        facts = read_manifest(tmp_path / "out")["facts"]
+        assert (facts["rows"] - (ending == "csv"), facts["rejected"]) == (8, 4)
+        assert len(rejected(tmp_path / "out")) == 4
+    (tmp_path / "a:b.parquet").write_bytes((tmp_path / "tables" / "a1.parquet").read_bytes())
+    with pytest.raises(InputError, match=r"a:b\.parquet: Spark can't read Parquet from a name with a colon"):
+        take(tmp_path / "a:b.parquet")
+
+
 def test_a_follower_subscribes_to_the_followee_and_everybody_is_a_node(take, tmp_path):
     follows = [("ann", "bob"), ("bob", "bob"), ("cat", "ann"), ("ann", "bob")]
     file = tmp_path / "follows.txt"

@@ -49,6 +49,11 @@ class InputFile(NamedTuple):
         """Whether tasks read it by themselves, as text: it is on this machine, and in no form of Hadoop's."""
         return self.place.startswith("file:/") and not self.path.endswith(".deflate")
 
+    @property
+    def looks_like_pattern(self) -> bool:
+        """Whether its path has a character of patterns in it."""
+        return bool(_PATTERN & set(self.place))
+
 
 def input_files(session: SparkSession, inputs: Sequence[str]) -> list[InputFile]:
     """All files that paths, folders, patterns and URLs stand for, each once, in the order given.

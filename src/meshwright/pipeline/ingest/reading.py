@@ -37,12 +37,11 @@ def stage_lines(
     """Write the lines of text files to `folder` as rows of STAGED, in one pass, and read them from there."""
     layouts = file_layouts(session, files, format, options)
     here = {key: file.path for key, file in zip(layouts, files, strict=True) if file.is_here}
-    there = [file.place for file in files if not file.is_here]
     frames = [_lines_here(session, here, layouts, options.limits)] if here else []
-    if there:
-        raw = raw_lines(_without_globs(session).text(there), options.limits.line)
+    for places in _together([file for file in files if not file.is_here]):
+        raw = raw_lines(_without_globs(session).text(places), options.limits.line)
         frames.append(raw.mapInArrow(partial(lines.staged, layouts=layouts), STAGED))
-    parsed = reduce(lambda one, other: one.unionAll(other), frames)
+    parsed = _union(frames)
     parsed.write.option("parquet.block.size", _STAGED_BLOCK_BYTES).parquet(url(folder))
     return read_table(session, folder)
 
@@ -60,6 +59,20 @@ def _lines_here(
 def _without_globs(session: SparkSession) -> Any:
     """A reader that takes a name that looks like a pattern (`a[1]`) as it stands."""
     return session.read.option("__globPaths__", "false")
+
+
+def _together(files: Sequence[InputFile]) -> list[list[str]]:
+    """The files to give to Spark at once: a name that looks like a pattern alone.
+
+    Among others, Spark reads its whole folder in its place, as often as there are such names.
+    """
+    plain = [file.place for file in files if not file.looks_like_pattern]
+    odd = [[file.place] for file in files if file.looks_like_pattern]
+    return [plain, *odd] if plain else odd
+
+
+def _union(frames: Sequence[DataFrame]) -> DataFrame:
+    return reduce(lambda one, other: one.unionAll(other), frames)
 
 
 def raw_lines(text: DataFrame, longest: int) -> DataFrame:
@@ -224,15 +237,14 @@ def parquet_rows(session: SparkSession, files: Sequence[InputFile], options: Ing
         if file.is_here and ":" in Path(file.path).name:
             raise InputError(f"{file.path}: Spark can't read Parquet from a name with a colon; rename it")
     reader = _without_globs(session).option("mergeSchema", str(len(files) > 1).lower())
-    table = reader.parquet(*(file.place for file in files))
-    first, second = _parquet_columns(files[0].path, table, options)
-    picked = table.select(
-        first.alias("node"),
-        second.alias("topic"),
-        f.col("_metadata.file_path").alias("file"),
-        (f.col("_metadata.row_index") + 1).alias("line"),
-    )
-    return _with_reasons(_exploded(picked), _refuses_wildcards(options))
+    frames = []
+    for places in _together(files):
+        table = reader.parquet(*places)
+        first, second = _parquet_columns(places[0].removeprefix("file:"), table, options)
+        row = (f.col("_metadata.row_index") + 1).alias("line")
+        path = f.col("_metadata.file_path").alias("file")
+        frames.append(_exploded(table.select(first.alias("node"), second.alias("topic"), path, row)))
+    return _with_reasons(_union(frames), _refuses_wildcards(options))
 
 
 def _parquet_columns(path: str, table: DataFrame, options: IngestOptions) -> tuple[Column, Column]:
