@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 import meshwright as mw
 from meshwright.cli import app
+from meshwright.runtime.checksums import sealed
 
 MANIFEST = "manifest.json"
 GONE = object()
@@ -136,7 +137,7 @@ def changed(manifest: Any, place: tuple[Any, ...], value: Any) -> str:
         del holder[key]
     else:
         holder[key] = "DEEP" if value is DEEP else value
-    text = json.dumps(whole[0]) if whole else ""
+    text = json.dumps(sealed(whole[0]) if whole and isinstance(whole[0], dict) else whole[0]) if whole else ""
     return text.replace('"DEEP"', "[" * 100_000 + "]" * 100_000)
 
 

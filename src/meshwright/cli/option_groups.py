@@ -21,7 +21,7 @@ def options_for(parameter: str, make: Callable[..., Any]) -> Callable[[Command],
         @wraps(command)
         def run(**values: Any) -> None:
             made = make(**{name: values[name] for name in asked})
-            others = {name: value for name, value in values.items() if name in own}
+            others = {name: value for name, value in values.items() if name in own and name != parameter}
             command(**{parameter: made}, **others)
 
         own = inspect.signature(command).parameters

@@ -13,11 +13,12 @@ from threading import Lock
 from typing import Any, NamedTuple
 
 from meshwright.errors import DatasetError
-from meshwright.maintain import own_files
 from meshwright.maintain.sealed_lines import sealed_text, unsealed
 from meshwright.maintain.syncing import ALWAYS
 from meshwright.model.dataset import writing
 from meshwright.model.plain import compact
+from meshwright.runtime.durable_files import partial_of, write_all, write_new
+from meshwright.runtime.owned import is_plain, open_plain, read_plain
 
 NAME = "head"
 _SLOT = 512
@@ -85,9 +86,9 @@ def boot_id() -> str:
 
 def read_head(folder: Path) -> Found | None:
     """What the head of a journal says; None where there is none."""
-    if not own_files.is_plain(folder / NAME):
+    if not is_plain(folder / NAME):
         return None
-    data = own_files.read_plain(folder / NAME, _SLOTS * _SLOT + 1)
+    data = read_plain(folder / NAME, _SLOTS * _SLOT + 1)
     rows = [unsealed(data[at : at + _SLOT].removesuffix(b"\n")) for at in range(0, _SLOTS * _SLOT, _SLOT)]
     found = [(row["n"], claim) for row in rows if row and (claim := _claim_of(row))]
     best = max(found, default=(0, None), key=lambda numbered: numbered[0])[1]
@@ -116,12 +117,12 @@ class Head:
         self._synced, self._number = position.size, 0
         self._stable, self._next = 0, 1
         self._lock, self._securing = Lock(), Lock()
-        partial = own_files.partial_of(self._path)
+        partial = partial_of(self._path)
         with writing(self._path):
-            own_files.is_plain(self._path)
+            is_plain(self._path)
             try:
-                own_files.write_new(partial, self._slot() * _SLOTS)
-                self._file: int | None = own_files.open_plain(partial, os.O_WRONLY)
+                write_new(partial, self._slot() * _SLOTS)
+                self._file: int | None = open_plain(partial, os.O_WRONLY)
                 os.rename(partial, self._path)
             except BaseException:
                 with suppress(OSError):
@@ -158,7 +159,7 @@ class Head:
             raise DatasetError(f"{self._path} is closed; open the journal again")
         self._number += 1
         with writing(self._path):
-            own_files.write_all(self._file, self._slot(), slot * _SLOT)
+            write_all(self._file, self._slot(), slot * _SLOT)
 
     def _slot(self) -> bytes:
         text = _TEXT % (self._number, *self.said, self._synced, self._constant)

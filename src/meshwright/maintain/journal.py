@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Any, NamedTuple, Protocol
 
 from meshwright.construct.option_checks import check_whole
-from meshwright.errors import DatasetError, InputError, MeshwrightError
+from meshwright.errors import DatasetError, InputError, MeshwrightError, MeshwrightWarning
 from meshwright.maintain import journal_files as files
 from meshwright.maintain.identity import check_options, check_overlay, identity
 from meshwright.maintain.journal_writer import JournalWriter
@@ -119,7 +119,7 @@ class Journal:
         self._compact_after, self._follower = compact_after, follower
         self._pending, self._since, self._last = False, 0, 0
         with ExitStack() as opened:
-            descriptor = opened.enter_context(files.locked_folder(self.folder))
+            descriptor = opened.enter_context(files.alone_in(self.folder))
             found = survey(self.folder)
             if found.loss is not None and not (accept_loss or found.loss.by_power):
                 raise LostStepsError(found.loss)
@@ -168,6 +168,7 @@ class Journal:
             warnings.warn(
                 f"{self.folder} was written by an earlier Meshwright, which did not note how far a journal "
                 f"reaches: whether its last steps are all there can't be told; from now on it can",
+                MeshwrightWarning,
                 stacklevel=3,
             )
 
@@ -184,7 +185,9 @@ class Journal:
             raise LostStepsError(loss)
         aside = files.set_aside(self.folder)
         self.recovery = self.recovery._replace(torn=0, lost=loss, aside=aside)
-        warnings.warn(f"{loss}; that is given up, and the files are kept in {aside}", stacklevel=3)
+        warnings.warn(
+            f"{loss}; that is given up, and the files are kept in {aside}", MeshwrightWarning, stacklevel=3
+        )
         if self._follower is None or settled is None or settled <= end or not accept_loss:
             return settled
         return self._follower.give_up(end)

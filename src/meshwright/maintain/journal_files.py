@@ -5,11 +5,10 @@ generation with the greatest number counts; its snapshot holds all that came bef
 journal is known to reach.
 """
 
-import fcntl
 import os
 import re
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 from zlib import crc32
@@ -19,6 +18,9 @@ from meshwright.maintain import head, own_files
 from meshwright.maintain.sealed_lines import link_of, sealed, unsealed
 from meshwright.model.dataset import writing
 from meshwright.model.files import reading
+from meshwright.runtime.durable_files import PARTIAL, partial_of, sync_folder, write_new
+from meshwright.runtime.locks import locked_folder
+from meshwright.runtime.owned import is_plain, read_plain
 
 FORMAT = 2
 UNCHAINED = 1
@@ -27,7 +29,7 @@ UNCHAINED = 1
 _SNAPSHOT, _LOG = ".snapshot", ".log"
 _NUMBER = "([0-9]{8}|[1-9][0-9]{8,})"
 _OURS = re.compile(_NUMBER + r"(\.snapshot|\.log)")
-_PARTIAL = re.compile(r"\.(" + _NUMBER + r"\.snapshot|head)" + own_files.PARTIAL)
+_PARTIAL = re.compile(r"\.(" + _NUMBER + r"\.snapshot|head)" + PARTIAL)
 _ASIDE = re.compile(r"lost-[0-9]{4,}")
 
 
@@ -40,21 +42,13 @@ class Snapshot(NamedTuple):
 
 
 @contextmanager
-def locked_folder(folder: Path) -> Iterator[int]:
+def alone_in(folder: Path) -> Iterator[int]:
     """The descriptor of a folder, made if need be, that no other process holds; locked until the end."""
-    with writing(folder):
-        own_files.make_folder(folder)
-        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            raise DatasetError(
-                f"{folder} is in use by another process; a journal has one writer: end that one first"
-            ) from None
+    busy = f"{folder} is in use by another process; a journal has one writer: end that one first"
+    with ExitStack() as opened:
+        with writing(folder):
+            descriptor = opened.enter_context(locked_folder(folder, busy))
         yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def generations(folder: Path, suffix: str = _SNAPSHOT) -> list[int]:
@@ -63,7 +57,7 @@ def generations(folder: Path, suffix: str = _SNAPSHOT) -> list[int]:
         found = [_OURS.fullmatch(path.name) for path in folder.iterdir()]
         numbers = [int(match[1]) for match in found if match and match[2] == suffix]
         for number in numbers:
-            own_files.is_plain(folder / f"{number:08d}{suffix}")
+            is_plain(folder / f"{number:08d}{suffix}")
     return sorted(numbers, reverse=True)
 
 
@@ -76,7 +70,7 @@ def check_folder(folder: Path) -> None:
     """Refuse a folder that holds files and no journal."""
     with reading(folder, DatasetError):
         strangers = sorted(path.name for path in folder.iterdir() if _is_strange(path))
-        is_journal = own_files.is_plain(folder / head.NAME) or generations(folder)
+        is_journal = is_plain(folder / head.NAME) or generations(folder)
     if strangers and not is_journal:
         raise DatasetError(
             f"{folder} holds {strangers[0]} and no snapshot of a journal; choose another folder for a new one"
@@ -87,7 +81,7 @@ def _is_strange(path: Path) -> bool:
     """Whether a file, hidden ones and folders aside, is none of a journal."""
     if path.name.startswith(".") or (path.is_dir() and not path.is_symlink()):
         return False
-    return not _OURS.fullmatch(path.name) or not own_files.is_sealed(own_files.read_plain(path))
+    return not _OURS.fullmatch(path.name) or not own_files.is_sealed(read_plain(path))
 
 
 def snapshot_path(folder: Path, generation: int) -> Path:
@@ -114,15 +108,15 @@ def write_snapshot(path: Path, header: Mapping[str, Any], data: bytes) -> tuple[
     """Write a snapshot whose bytes are on disk before it gets its name; or raise and leave nothing.
 
     Gives the checksum of the data, and what the first record of the log says of the snapshot. That the name
-    is on disk as well takes `sync_folder`.
+    is on disk as well takes `sync_names`.
     """
-    partial = own_files.partial_of(path)
+    partial = partial_of(path)
     checksum = crc32(data)
     line = sealed({**header, "bytes": len(data), "checksum": checksum})
     with writing(path):
         own_files.clear(path, own_files.is_sealed)
         try:
-            own_files.write_new(partial, line + data)
+            write_new(partial, line + data)
             os.rename(partial, path)
         except BaseException:
             with suppress(OSError):
@@ -131,7 +125,7 @@ def write_snapshot(path: Path, header: Mapping[str, Any], data: bytes) -> tuple[
     return checksum, link_of(line)
 
 
-def sync_folder(folder: Path, descriptor: int) -> None:
+def sync_names(folder: Path, descriptor: int) -> None:
     """Force the names of the files in a folder to disk."""
     with writing(folder):
         os.fsync(descriptor)
@@ -140,7 +134,7 @@ def sync_folder(folder: Path, descriptor: int) -> None:
 def read_snapshot(path: Path) -> Snapshot | None:
     """The header and the data of a snapshot; None for a damaged one, and one of another format is refused."""
     with reading(path, DatasetError):
-        line, end, data = own_files.read_plain(path).partition(b"\n")
+        line, end, data = read_plain(path).partition(b"\n")
     header = unsealed(line)
     if header is None or header.get("bytes") != len(data) or header.get("checksum") != crc32(data):
         return None
@@ -155,10 +149,10 @@ def set_aside(folder: Path) -> Path:
     with writing(folder):
         aside = new_aside(folder)
         for path in sorted(folder.iterdir()):
-            if (_OURS.fullmatch(path.name) or path.name == head.NAME) and own_files.is_plain(path):
-                own_files.write_new(aside / path.name, own_files.read_plain(path))
-        own_files.sync_folder(aside)
-        own_files.sync_folder(folder)
+            if (_OURS.fullmatch(path.name) or path.name == head.NAME) and is_plain(path):
+                write_new(aside / path.name, read_plain(path))
+        sync_folder(aside)
+        sync_folder(folder)
     return aside
 
 

@@ -10,6 +10,8 @@ from meshwright.errors import DatasetError
 from meshwright.maintain import own_files
 from meshwright.maintain.sealed_lines import link_of, unsealed
 from meshwright.model.dataset import writing
+from meshwright.runtime.durable_files import create, write_all
+from meshwright.runtime.owned import open_plain
 
 
 class Mark(NamedTuple):
@@ -74,13 +76,13 @@ class Log:
         """An empty log, in place of one that never came to be."""
         with writing(path):
             own_files.clear(path, lambda start: not start)
-            return cls(path, own_files.create(path), 0)
+            return cls(path, create(path), 0)
 
     @classmethod
     def cut_at(cls, path: Path, size: int) -> "Log":
         """A log that is there, of which the first bytes count; what is after them is cut off."""
         with writing(path):
-            log = cls(path, own_files.open_plain(path, os.O_WRONLY), size)
+            log = cls(path, open_plain(path, os.O_WRONLY), size)
             if os.lstat(path).st_size != size:
                 log.cut(size)
             return log
@@ -93,7 +95,7 @@ class Log:
             if not self._is_clean:
                 os.ftruncate(self._file, self.size)
             self._is_clean = False
-            own_files.write_all(self._file, line, self.size)
+            write_all(self._file, line, self.size)
             self.size += len(line)
             self._is_clean = True
 

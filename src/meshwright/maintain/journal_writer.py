@@ -9,10 +9,10 @@ from meshwright.errors import DatasetError, MeshwrightError
 from meshwright.maintain import journal_files as files
 from meshwright.maintain.head import NOTHING, Head, Position
 from meshwright.maintain.journal_log import Log
-from meshwright.maintain.own_files import is_plain
 from meshwright.maintain.sealed_lines import link_of, sealed
 from meshwright.maintain.survey import Kept
 from meshwright.maintain.syncing import ALWAYS, start_syncing
+from meshwright.runtime.owned import is_plain
 
 
 class JournalWriter:
@@ -36,7 +36,7 @@ class JournalWriter:
             self._reached = kept.position()
         chained = kept is not None and kept.is_chained
         self._head = Head(folder, self._reached if chained else NOTHING, sync)
-        files.sync_folder(folder, descriptor)
+        files.sync_names(folder, descriptor)
         if kept is not None:
             files.remove_others(folder, kept.generation)
         self._syncing = start_syncing(sync, self._sync_log if sync == ALWAYS else self._sync_quietly)
@@ -110,7 +110,7 @@ class JournalWriter:
         before = self._reached._asdict()
         self._pending = True  # whoever interrupts this has to open the journal again
         try:
-            files.sync_folder(self._folder, self._descriptor)
+            files.sync_names(self._folder, self._descriptor)
             path = files.snapshot_path(self._folder, generation)
             checksum, chain = files.write_snapshot(path, {**header, "before": before}, data)
         except DatasetError:
@@ -128,7 +128,7 @@ class JournalWriter:
     def name(self) -> None:
         """Force a new generation to disk; until then, a loss of power may bring the old one back."""
         assert self._log is not None
-        files.sync_folder(self._folder, self._descriptor)
+        files.sync_names(self._folder, self._descriptor)
         self._head.reach(self._reached)
         self._head.secure(self._reached)
         self._log.unsure = False

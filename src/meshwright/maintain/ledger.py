@@ -16,20 +16,13 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import xxhash
 
-from meshwright.errors import DatasetError
-from meshwright.maintain.own_files import (
-    clear,
-    is_plain,
-    is_sealed,
-    open_plain,
-    read_plain,
-    sync_folder,
-    write_all,
-    write_new,
-)
+from meshwright.errors import DatasetError, MeshwrightWarning
+from meshwright.maintain.own_files import clear, is_sealed
 from meshwright.maintain.problems import Problem
 from meshwright.maintain.sealed_lines import sealed, unsealed
 from meshwright.model.files import reading
+from meshwright.runtime.durable_files import sync_folder, write_all, write_new
+from meshwright.runtime.owned import is_plain, open_plain, read_plain
 
 NAME = "_parts.jsonl"
 MARK = {b"meshwright": b"1"}
@@ -148,7 +141,11 @@ def _unlisted(table: Path, files: list[Path]) -> Iterator[tuple[Path, bytes] | P
         yield Problem(table / NAME, "is missing, which tells whether the files beside it are whole")
         return
     if found:
-        warnings.warn(f"{table} was written by an earlier Meshwright, without checksums", stacklevel=3)
+        warnings.warn(
+            f"{table} was written by an earlier Meshwright, without checksums",
+            MeshwrightWarning,
+            stacklevel=3,
+        )
     yield from found
 
 

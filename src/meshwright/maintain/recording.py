@@ -24,6 +24,8 @@ from meshwright.model.churn import Event
 from meshwright.model.dataset import writing
 from meshwright.model.event_files import as_line
 from meshwright.model.files import reading
+from meshwright.runtime.durable_files import PARTIAL, make_folder, partial_of, sync_folder, write_new
+from meshwright.runtime.owned import is_plain, not_ours, plain_folder, read_plain
 
 SCHEMAS: Mapping[str, pa.Schema] = {
     "rejected": pa.schema(
@@ -62,7 +64,7 @@ SCHEMAS: Mapping[str, pa.Schema] = {
 
 _LAST = "changes"
 _PART = re.compile(r"part-[0-9]{12}-[0-9]{12}\.parquet")
-_PARTIAL = re.compile(r"\.(part-[0-9]{12}-|batch-)[0-9]{12}\.parquet" + own_files.PARTIAL)
+_PARTIAL = re.compile(r"\.(part-[0-9]{12}-|batch-)[0-9]{12}\.parquet" + PARTIAL)
 
 
 class Recording:
@@ -85,10 +87,10 @@ class Recording:
     def open(self) -> int | None:
         """Go on where an earlier one has ended; gives the revision up to which all is on disk."""
         with writing(self.folder):
-            own_files.make_folder(self.folder)
+            make_folder(self.folder)
             for name in SCHEMAS:
                 _make_table(self.folder / name)
-            own_files.sync_folder(self.folder)
+            sync_folder(self.folder)
             self.settled = settled_of(self.folder)
             for name in SCHEMAS:
                 remove_parts(_unsettled(self.folder / name, self.settled))
@@ -103,7 +105,7 @@ class Recording:
             aside = new_aside(self.folder)
             for name in SCHEMAS:  # the changes last, by which the others are known as settled
                 _move_parts(_unsettled(self.folder / name, revision), aside / name)
-            own_files.sync_folder(aside)
+            sync_folder(aside)
             self.settled = settled_of(self.folder)
         return self.settled
 
@@ -147,7 +149,7 @@ def _make_table(table: Path) -> None:
     """A folder, which is no link, with a ledger, and without what was never finished."""
     with suppress(FileExistsError):
         os.mkdir(table)
-    with own_files.plain_folder(table):
+    with plain_folder(table):
         for path in table.iterdir():
             if _PARTIAL.fullmatch(path.name):
                 own_files.remove_ours(path, _is_begun)
@@ -172,7 +174,7 @@ def remove_parts(parts: list[Path]) -> None:
     if not parts:
         return
     table = parts[0].parent
-    with own_files.plain_folder(table) as folder:
+    with plain_folder(table) as folder:
         for part in parts:
             _check_ours(part)
         for part in parts:
@@ -182,8 +184,8 @@ def remove_parts(parts: list[Path]) -> None:
 
 
 def _check_ours(part: Path) -> None:
-    if own_files.is_plain(part) and not ledger.is_marked(own_files.read_plain(part)):
-        raise own_files.not_ours(part, "bears no mark of ours")
+    if is_plain(part) and not ledger.is_marked(read_plain(part)):
+        raise not_ours(part, "since it bears no mark of ours")
 
 
 def _move_parts(parts: list[Path], aside: Path) -> None:
@@ -191,9 +193,9 @@ def _move_parts(parts: list[Path], aside: Path) -> None:
     os.mkdir(aside)
     if not parts:
         return
-    with own_files.plain_folder(parts[0].parent) as table, own_files.plain_folder(aside) as target:
+    with plain_folder(parts[0].parent) as table, plain_folder(aside) as target:
         for part in parts:
-            if own_files.is_plain(part):
+            if is_plain(part):
                 os.rename(part.name, part.name, src_dir_fd=table, dst_dir_fd=target)
         os.fsync(target)
         os.fsync(table)
@@ -243,12 +245,12 @@ def _last_of(part: str) -> int:
 
 def write_part(path: Path, table: pa.Table) -> None:
     """Write a file of a table, in place of one of ours; on disk, noted, and under its name at the end."""
-    partial = own_files.partial_of(path)
+    partial = partial_of(path)
     data = _as_parquet(table)
-    with writing(path), own_files.plain_folder(path.parent) as folder:
+    with writing(path), plain_folder(path.parent) as folder:
         _check_ours(path)
         try:
-            own_files.write_new(partial, data)
+            write_new(partial, data)
             ledger.note(path.parent, [ledger.entry_of(path.name, data)])
             os.rename(partial.name, path.name, src_dir_fd=folder, dst_dir_fd=folder)
         except BaseException:

@@ -95,7 +95,8 @@ class State:
             at = self._take_node(move)
             before, after = move.before or _NO_TOPICS, move.after or _NO_TOPICS
             own_lost = sorted(self.topics.of[topic] for topic in before - after)
-            own_gained = sorted(self._take_topic(topic) for topic in after - before)
+            # By name: the order of a set is another in every process, and a journal is replayed in many.
+            own_gained = sorted(self._take_topic(topic) for topic in sorted(after - before))
             kept = sorted(self.topics.of[topic] for topic in after)
             self.set_row("topics", at, np.array(kept, np.int32))
             movers.append(at)

@@ -8,9 +8,9 @@ from meshwright.maintain import journal_files as files
 from meshwright.maintain.head import NAME, Claim, Found, Position, read_head
 from meshwright.maintain.journal_log import Contents, read_log
 from meshwright.maintain.losses import Loss
-from meshwright.maintain.own_files import is_plain, read_plain
 from meshwright.maintain.steps import revisions_of
 from meshwright.model.files import reading
+from meshwright.runtime.owned import is_plain, read_plain
 
 
 class Kept(NamedTuple):

@@ -5,10 +5,10 @@ from pathlib import Path
 from meshwright.errors import DatasetError
 from meshwright.maintain import journal_files as files
 from meshwright.maintain.head import NAME
-from meshwright.maintain.own_files import is_plain, read_plain
 from meshwright.maintain.problems import Problem
 from meshwright.maintain.recording import SCHEMAS, checked_parts
 from meshwright.maintain.survey import survey
+from meshwright.runtime.owned import is_plain, read_plain
 
 _TRIES = 5
 

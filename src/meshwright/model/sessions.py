@@ -59,15 +59,11 @@ def _open(path: Path, limits: ReadLimits) -> tuple[list[str], Iterator[list[str]
 
 
 def _rows(path: Path, limits: ReadLimits) -> Iterator[list[str]]:
-    """Rows as csv cuts them; it refuses cells of over 128 KiB, which are no names and no times."""
     reader = csv_reader(decoded_lines(path, limits))
     try:
         yield from reader
     except csv.Error as error:
-        raise InputError(
-            f"{path}, line {reader.line_num} can't be read: {one_line(error)}; a cell has up to "
-            f"{csv.field_size_limit():,} characters: look for a quote that does not end"
-        ) from None
+        raise InputError(f"{path}, line {reader.line_num} can't be read: {one_line(error)}") from None
 
 
 def _picked(

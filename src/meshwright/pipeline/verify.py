@@ -1,12 +1,16 @@
 """Whether what lies on disk is what was written: datasets, run folders, folders of changes and journals."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from meshwright.errors import DatasetError
+from meshwright.maintain.problems import Problem
+from meshwright.maintain.verifying import is_journal, is_recording, verify_journal, verify_recording
 from meshwright.model.manifest import FILES, MANIFEST, Dataset, damage, read_manifest
+from meshwright.pipeline.stream.folders import CHECKPOINT
 from meshwright.progress import Progress
+from meshwright.runtime.owned import files_below
 
 
 @dataclass(frozen=True)
@@ -33,6 +37,11 @@ class Verdict:
 
 def verify(place: Path, progress: Progress | None = None) -> Verdict:
     """Check every file of a dataset, a run or a journal; costs a read of all of it, and writes nothing."""
+    if isinstance(place, Path) and place.is_dir() and not (place / MANIFEST).exists():
+        if is_journal(place):
+            return _verdict(place, "journal", verify_journal(place))
+        if is_recording(place):
+            return _verdict(place, "changes", verify_recording(place))
     if not (place / MANIFEST).exists():
         raise DatasetError(
             f"{place} has neither a {MANIFEST} nor a journal; give the folder of a dataset, run or journal"
@@ -44,6 +53,13 @@ def verify(place: Path, progress: Progress | None = None) -> Verdict:
     return Verdict(
         str(place), dataset.manifest["kind"], _listed(dataset), tuple(_problems(dataset, progress))
     )
+
+
+def _verdict(place: Path, kind: str, problems: Sequence[Problem]) -> Verdict:
+    """Of a folder that is still being written to, and so has no manifest."""
+    files = [path for path in files_below(place) if not path.startswith((".", f"{CHECKPOINT}/"))]
+    found = tuple((str(problem.file.relative_to(place)), problem.what) for problem in problems)
+    return Verdict(str(place), kind, len(files), found)
 
 
 def _listed(dataset: Dataset) -> int:

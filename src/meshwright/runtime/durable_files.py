@@ -20,7 +20,7 @@ class DurableFile(io.RawIOBase):
     def __init__(self, path: Path) -> None:
         super().__init__()
         self._summing = Summing()
-        self._file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666)
+        self._file = create(path)
 
     def writable(self) -> bool:
         """It is."""
@@ -50,6 +50,19 @@ class DurableFile(io.RawIOBase):
         return self._summing.sum()
 
 
+def create(path: Path) -> int:
+    """The descriptor of a new file, where nothing of that name is, not even a link."""
+    return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o666)
+
+
+def write_all(file: int, data: bytes, at: int) -> None:
+    """Write bytes at a place of a file, however many calls it takes."""
+    rest = memoryview(data)
+    while rest:
+        count = os.pwrite(file, rest, at)
+        rest, at = rest[count:], at + count
+
+
 def write_new(path: Path, data: bytes) -> Sum:
     """Write a file that is not there yet; its name is on disk after `sync_folder`."""
     with DurableFile(path) as stream:
@@ -63,7 +76,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
     Whatever happens, `path` holds what it held or all of the new. A link at `path` is replaced, not followed.
     """
-    partial = path.with_name(f".{path.name}.partial-{uuid4().hex[:8]}")
+    partial = partial_of(path)
     try:
         yield partial
         sync_file(partial)
@@ -74,15 +87,34 @@ def replacing(path: Path) -> Iterator[Path]:
             os.unlink(partial)
 
 
+def partial_of(path: Path) -> Path:
+    """A hidden path beside `path` that nothing is in the way of, to write what takes its name when whole."""
+    return path.with_name(f".{path.name}.partial-{uuid4().hex[:8]}")
+
+
+PARTIAL = r"\.partial(-[0-9a-f]{8})?"
+"""How such names end; those of an earlier Meshwright were always the same."""
+
+
 def is_partial_of(name: str, whole: str) -> bool:
     """Whether a file of that name is what a kill has left of writing `whole`."""
-    return re.fullmatch(rf"\.{re.escape(whole)}\.partial-[0-9a-f]{{8}}", name) is not None
+    return re.fullmatch(rf"\.{re.escape(whole)}{PARTIAL}", name) is not None
 
 
 def write_whole(path: Path, data: bytes) -> None:
     """Write a file in place of what is there: all of it, on disk with its name, or nothing."""
     with replacing(path) as partial:
         write_new(partial, data)
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, and those that it is in, where they are not there; their names are on disk then."""
+    if path.is_dir():
+        return
+    make_folder(path.absolute().parent)
+    with suppress(FileExistsError):  # another made it just now; a file of that name shows when it is used
+        os.mkdir(path)
+    sync_folder(path.absolute().parent)
 
 
 def sync_file(path: Path) -> None:

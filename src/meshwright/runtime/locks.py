@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from meshwright.errors import DatasetError
+from meshwright.runtime.durable_files import make_folder
 
 
 @contextmanager
@@ -17,7 +18,7 @@ def locked_folder(folder: Path, busy: str) -> Iterator[int]:
     ask for it, on this machine and, where the file system passes locks on, between machines.
     """
     while True:
-        os.makedirs(folder, exist_ok=True)
+        make_folder(folder)
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
             _lock(descriptor, busy)

@@ -39,7 +39,7 @@ def check_ours(folder: Path, names: Iterable[str], ours: Collection[str], home: 
     for name in names:
         for path in _all_below(folder, name):
             if path not in known and path not in folders:
-                raise _not_ours(folder / path, "and no manifest of Meshwright's lists it")
+                raise not_ours(folder / path, "and no manifest of Meshwright's lists it")
             if isinstance(folder, Path):  # Hadoop knows no links and, in most stores, no owners
                 _check_entry(folder / path, home or folder, is_file=path in known)
 
@@ -58,17 +58,55 @@ def _check_entry(path: Path, home: Path, is_file: bool) -> None:
     """Refuse a link, what is no plain file or folder, and what belongs to somebody else."""
     found = os.lstat(path)
     if stat.S_ISLNK(found.st_mode):
-        raise _not_ours(path, "since it is a link")
+        raise not_ours(path, "since it is a link")
     if not (stat.S_ISREG if is_file else stat.S_ISDIR)(found.st_mode):
-        raise _not_ours(path, "since it is no plain file or folder")
+        raise not_ours(path, "since it is no plain file or folder")
     if found.st_uid not in (os.geteuid(), os.stat(home).st_uid):
-        raise _not_ours(path, "since it belongs to another user")
+        raise not_ours(path, "since it belongs to another user")
 
 
-def _not_ours(path: Path, reason: str) -> DatasetError:
+def not_ours(path: Path, reason: str) -> DatasetError:
+    """The error for what is in the way; `reason` ends the sentence."""
     return DatasetError(
         f"{path} is in the way and not Meshwright's, {reason}; move it, or choose another path"
     )
+
+
+def is_plain(path: Path) -> bool:
+    """Whether there is a file, which is no link; a link or a folder of that name is refused."""
+    try:
+        mode = os.lstat(path).st_mode
+    except FileNotFoundError:
+        return False
+    if not stat.S_ISREG(mode):
+        raise not_ours(path, "since it is a link" if stat.S_ISLNK(mode) else "since it is no plain file")
+    return True
+
+
+def open_plain(path: Path, flags: int = os.O_RDONLY) -> int:
+    """The descriptor of a file that is no link and no folder, whatever was put there in between."""
+    is_plain(path)
+    file = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
+    if not stat.S_ISREG(os.fstat(file).st_mode):
+        os.close(file)
+        raise not_ours(path, "since it is no plain file")
+    return file
+
+
+def read_plain(path: Path, most: int = -1) -> bytes:
+    """What is in a file, or its first bytes."""
+    with os.fdopen(open_plain(path), "rb") as stream:
+        return stream.read(most)
+
+
+@contextmanager
+def plain_folder(path: Path) -> Iterator[int]:
+    """The descriptor of a folder that is no link; what is done through it is done there."""
+    folder = _opened(path)
+    try:
+        yield folder
+    finally:
+        os.close(folder)
 
 
 def remove_files(folder: Path, files: Iterable[str]) -> None:
@@ -99,7 +137,7 @@ def _remove_file(folder: Path, path: PurePosixPath) -> None:
         return
     with suppress(FileNotFoundError), _parent(folder, path) as parent:
         if not stat.S_ISREG(os.stat(path.name, dir_fd=parent, follow_symlinks=False).st_mode):
-            raise _not_ours(folder / path, "since it is no plain file")
+            raise not_ours(folder / path, "since it is no plain file")
         os.unlink(path.name, dir_fd=parent)
 
 
@@ -131,4 +169,4 @@ def _opened(path: str | Path, parent: int | None = None) -> int:
     except OSError as error:
         if error.errno not in (errno.ELOOP, errno.ENOTDIR):
             raise
-        raise _not_ours(Path(path), "since it is a link or no folder") from None
+        raise not_ours(Path(path), "since it is a link or no folder") from None

@@ -5,6 +5,7 @@ import json
 import pytest
 
 import meshwright as mw
+from meshwright.runtime.checksums import sealed
 
 
 @pytest.fixture(scope="module")
@@ -21,7 +22,7 @@ def change(overlay, tmp_path):
         path = tmp_path / "o" / "manifest.json"
         manifest = json.loads(path.read_text())
         manifest[part][key] = value
-        path.write_text(json.dumps(manifest))
+        path.write_text(json.dumps(sealed(manifest)))
         return tmp_path / "o"
 
     return changed

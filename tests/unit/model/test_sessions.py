@@ -61,16 +61,3 @@ def test_snapshots_without_a_time_and_times_that_do_not_rise_are_refused(tmp_pat
         read_sessions(table(tmp_path / "u.csv", "node,start,end\n"), tmp_path / "t.csv")
     with pytest.raises(mw.InputError, match="there is no such file"):
         read_sessions(tmp_path / "nothing.csv")
-
-
-@pytest.mark.parametrize(
-    ("text", "where"),
-    [
-        ("node,start,end\na,1,2\n" + "x" * 200_000 + ",1,2\n", "row 2 can't be read"),
-        ("node,start," + "x" * 200_000 + "\n", "the header can't be read"),
-        ('node,start,end\n"a,1,2\n' + "b,1,2\n" * 30_000, "row 1 can't be read"),
-    ],
-)
-def test_a_cell_that_is_too_long_is_refused_with_its_row(tmp_path, text, where):
-    with pytest.raises(mw.InputError, match=f"{where}: .*up to 131,072 characters: look for a quote"):
-        read_sessions(table(tmp_path / "s.csv", text))

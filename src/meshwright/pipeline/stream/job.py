@@ -14,7 +14,7 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
-from meshwright.errors import DatasetError, MeshwrightError
+from meshwright.errors import DatasetError, MeshwrightError, MeshwrightWarning
 from meshwright.maintain.journal import Journal
 from meshwright.maintain.losses import LostStepsError
 from meshwright.maintain.recording import Recording
@@ -118,7 +118,7 @@ def _journal(plan: StreamPlan, overlay: Overlay, progress: Progress | None) -> J
         raise DatasetError(f"{error}; {RESEND}") from None
     lost = journal.recovery.lost
     if lost is not None and not lost.by_power:
-        warnings.warn(f"{plan.journal} has lost steps: {RESEND}", stacklevel=2)
+        warnings.warn(f"{plan.journal} has lost steps: {RESEND}", MeshwrightWarning, stacklevel=2)
     return journal
 
 
