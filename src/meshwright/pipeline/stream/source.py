@@ -39,7 +39,7 @@ class File(NamedTuple):
 
     path: str
     since: float
-    content: bytes | None = None
+    content: bytes | bytearray | None = None
 
 
 class Unreadable(NamedTuple):
@@ -51,12 +51,14 @@ class Unreadable(NamedTuple):
 
 
 def event_stream(session: "SparkSession", folder: Path, files_a_batch: int) -> "DataFrame":
-    """The `*.jsonl`, `*.jsonl.gz` and `*.parquet` files of a folder, as they arrive; a row holds a file.
+    """The `*.jsonl`, `*.jsonl.gz` and `*.parquet` files of a folder, as they arrive; a row is a `File`.
 
     Whole files, since rows of a table have no order, and the order of events matters; they are small, for
-    nobody lets events wait. Files whose names begin with a dot are passed over.
+    nobody lets events wait. Files whose names begin with a dot are passed over. Those of this machine come
+    without their content: they are read one by one, in bounded memory, and Hadoop can't even open one whose
+    name has a colon.
     """
-    return (
+    files = (
         session.readStream.schema(_SCHEMA)
         .format("binaryFile")
         .option("pathGlobFilter", _NAMES)
@@ -64,21 +66,13 @@ def event_stream(session: "SparkSession", folder: Path, files_a_batch: int) -> "
         .option("maxFileAge", _ANY_AGE)
         .load(url(folder))
     )
+    since = files["modificationTime"].cast("double").alias("since")
+    return files.select("path", since) if isinstance(folder, Path) else files.select("path", since, "content")
 
 
 def files_of(batch: "DataFrame") -> list[File]:
-    """The files of a micro-batch, by name: the same whenever Spark hands out the batch.
-
-    Files on this machine are left to be read one by one, in bounded memory; Hadoop can't even open one whose
-    name has a colon.
-    """
-    since = batch["modificationTime"].cast("double").alias("since")
-    here = batch["path"].startswith(_HERE)
-    local = batch.filter(here).select("path", since).collect()
-    found = [File(row["path"], row["since"]) for row in local]
-    for row in batch.filter(~here).select("path", since, "content").collect():
-        found.append(File(row["path"], row["since"], bytes(row["content"])))
-    return sorted(found, key=lambda file: file.path)
+    """The files of a micro-batch, by name: the same whenever Spark hands out the batch."""
+    return sorted((File(*row) for row in batch.collect()), key=lambda file: file.path)
 
 
 def events_of(file: File, limits: ReadLimits = READ_LIMITS) -> list[Event | Unreadable]:
@@ -101,7 +95,11 @@ def events_of(file: File, limits: ReadLimits = READ_LIMITS) -> list[Event | Unre
 
 
 def _opened(file: File) -> Any:
-    return pa.OSFile(file.path.removeprefix(_HERE)) if file.content is None else pa.BufferReader(file.content)
+    return (
+        pa.OSFile(file.path.removeprefix(_HERE))
+        if file.content is None
+        else pa.BufferReader(bytes(file.content))
+    )
 
 
 def _event(file: File, number: int, row: Any, text: str) -> Event | Unreadable:
