@@ -405,7 +405,7 @@ async def ending(reader):
         return b""
 
 
-@pytest.mark.parametrize("said", [b"", framed(Kind.HELLO, hello_to(1, 0).body())])
+@pytest.mark.parametrize("said", [b"", framed(Kind.HELLO, hello_to(1, 0).body())], ids=["nothing", "hello"])
 def test_who_does_not_prove_itself_in_time_is_cut_off(monkeypatch, said):
     monkeypatch.setattr(link, "PATIENCE", 0.05)
 
