@@ -1,6 +1,6 @@
 """Damage files of every kind that we write, and look whether any reader takes them for something else.
 
-    python -m benchmarks.flips [--flips 5000] [--others 1000] [--seed N] [--run DIR]
+    python -m benchmarks.flips [--flips 5000] [--others 1000] [--seed N] [--only NAME…] [--run DIR]
 
 So many bits are flipped, one at a time, spread evenly over all files of datasets, journals, recordings and a
 run's folder; so many times a file is cut, has a block of zeros, or a block twice; each file is removed, and
@@ -23,15 +23,17 @@ from tests import damage
 from tests.damage import BAD, CHANGES, HANG, OTHER, REFUSED, SAME, TRACEBACK, Damage, Outcome, Patient, Victim
 
 _COLUMNS = (REFUSED, SAME, OTHER, TRACEBACK, HANG)
+_KINDS = [*damage.DATASETS, "journal", "run"]
 _MOST_MEMORY = 8 << 30
 
 
-def victims(work: Path, run: Path | None) -> Iterator[Victim]:
-    """One of every kind."""
-    for name in damage.DATASETS:
-        yield damage.dataset(name, work)
-    yield damage.journal(work)
-    yield damage.run(run or _made_run(work))
+def victims(work: Path, names: list[str], run: Path | None) -> Iterator[Victim]:
+    """One of each kind."""
+    for name in names:
+        if name == "journal":
+            yield damage.journal(work)
+        else:
+            yield damage.run(run or _made_run(work)) if name == "run" else damage.dataset(name, work)
 
 
 def _made_run(work: Path) -> Path:
@@ -81,12 +83,13 @@ def main() -> None:
     parser.add_argument("--flips", type=int, default=5000)
     parser.add_argument("--others", type=int, default=1000)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--only", nargs="+", choices=_KINDS, default=_KINDS)
     parser.add_argument("--run", type=Path, metavar="DIR")
     given = parser.parse_args()
     table: Counter[tuple[str, str]] = Counter()
     bad: list[str] = []
     with tempfile.TemporaryDirectory() as work:
-        found = list(victims(Path(work), given.run))
+        found = list(victims(Path(work), given.only, given.run))
         # From here on, as Java would not start with it.
         resource.setrlimit(resource.RLIMIT_AS, (_MOST_MEMORY, resource.RLIM_INFINITY))
         patients = [Patient(victim, Path(work) / "patient") for victim in found]
