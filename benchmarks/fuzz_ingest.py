@@ -42,6 +42,10 @@ class Format(NamedTuple):
 
 def _lines(data: bytes) -> list[bytes] | None:
     """Its lines that are not blank; None where that is a matter of opinion."""
+    try:
+        data.decode()
+    except UnicodeError:
+        return None  # a line is rejected as one row, however many it would have been
     if _ODD.search(b"\n" + data):
         return None
     return [line for line in data.split(b"\n") if line.strip()]
