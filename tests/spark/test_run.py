@@ -248,8 +248,8 @@ def test_a_second_run_in_the_same_folder_is_refused(spark, table, tmp_path):
 
 
 def test_differences_are_told_one_by_one():
-    old = {"seed": 1, "files": [{"path": "a", "bytes": 1}, {"path": "b", "bytes": 2}]}
-    new = {"seed": 2, "files": [{"path": "a", "bytes": 3}, {"path": "c", "bytes": 4}]}
+    old = {"seed": 1, "input_files": [{"path": "a", "bytes": 1}, {"path": "b", "bytes": 2}]}
+    new = {"seed": 2, "input_files": [{"path": "a", "bytes": 3}, {"path": "c", "bytes": 4}]}
     assert differences(old, old) == []
     assert differences(old, new) == [
         "seed was 1 and is 2",

@@ -7,6 +7,7 @@ A square has a row and a column for each node, in any order where both are named
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from tokenize import TokenError
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -98,7 +99,7 @@ def from_npy(path: Path) -> Cells:
     """Of an array that numpy has saved; it is mapped, not read."""
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
-    except (ValueError, EOFError, OSError) as error:
+    except (ValueError, TypeError, SyntaxError, TokenError, EOFError, OSError, MemoryError) as error:
         if isinstance(error, FileNotFoundError):
             raise InputError(f"{path}: there is no such file; check the path") from None
         raise InputError(f"{path} can't be read as an array of numpy: {one_line(error)}") from error

@@ -299,13 +299,17 @@ def _install(partial: Path, target: Path) -> None:
     if old:
         _check_replaceable(target, old, ours)
     (partial / _OLD).mkdir()
+    _sync(partial, target)  # or what is moved aside could get lost with the folder that it went to
     try:
         for name in old:
             (target / name).rename(partial / _OLD / name)
+            if name == MANIFEST:
+                _sync(partial / _OLD, target)  # or it could come back without its tables
         check_ours(partial / _OLD, old, ours, home=target)  # again: it may be something else by now
+        _sync(partial / _OLD, target)
         for name in sorted(new):
             (partial / name).rename(target / name)
-        _sync(partial, target)
+        _sync(target, partial)
         (partial / MANIFEST).rename(target / MANIFEST)
     except BaseException:
         _put_back(partial, target)

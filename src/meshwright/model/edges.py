@@ -118,10 +118,14 @@ def by_name(
         row, side = (int(place[0]) for place in np.nonzero(edges < 0))
         ids, names = sides[side]
         unknown = set()
-        for _, known in sides:
-            unknown.update(known.filter(pa.array(_lookup(nodes, known) < 0)).to_pylist())
+        try:
+            name = names[int(ids[row])].as_py()
+            for _, known in sides:
+                unknown.update(known.filter(pa.array(_lookup(nodes, known) < 0)).to_pylist())
+        except UnicodeDecodeError:
+            raise InputError(f"{origin} has a name that is not UTF-8; write names as UTF-8") from None
         raise InputError(
-            f"{origin}, row {row + 1}: {names[int(ids[row])].as_py()!r}{_and_more(len(unknown))} is not "
+            f"{origin}, row {row + 1}: {name!r}{_and_more(len(unknown))} is not "
             f"among the {len(nodes):,} nodes of the interests; add it there (a node may have no topics), "
             f"or leave its edges out"
         )

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from meshwright.errors import InputError
 from meshwright.model.churn import Event
-from meshwright.model.files import check_declared, reading
+from meshwright.model.files import check_declared, check_rows, reading
 from meshwright.model.names import one_line
 from meshwright.model.new_file import new_file
 from meshwright.model.plain import compact
@@ -142,7 +142,7 @@ def parquet_rows(raw: Any, where: str, limits: ReadLimits) -> Iterator[dict[str,
 
     It may grow, in memory, as a compressed file of text may.
     """
-    grown = 0
+    grown = rows = 0
     with pq.ParquetFile(raw) as file:
         check_declared(file.metadata, where, raw.size(), limits)
         check_types(file.schema_arrow, _WANTED, where, InputError, _OPTIONAL)
@@ -150,7 +150,9 @@ def parquet_rows(raw: Any, where: str, limits: ReadLimits) -> Iterator[dict[str,
         for batch in file.iter_batches(_ROWS_AT_ONCE, columns=columns):
             grown += batch.nbytes
             limits.check_unpacked(where, raw.size(), grown)
+            rows += batch.num_rows
             yield from batch.to_pylist()
+        check_rows(file.metadata, where, rows)
 
 
 def from_row(row: Any, where: str) -> Event:

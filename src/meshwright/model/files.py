@@ -34,6 +34,14 @@ def part_files(path: Path) -> list[Path]:
     return sorted(part for part in path.glob("*.parquet") if not part.name.startswith((".", "_")))
 
 
+def check_rows(metadata: Any, name: str, rows: int) -> None:
+    """Refuse a Parquet file that has given another number of rows than its footer states."""
+    if rows != metadata.num_rows:
+        raise InputError(
+            f"{name} is damaged: it says that it has {metadata.num_rows:,} rows, and gives {rows:,}"
+        )
+
+
 def check_declared(metadata: Any, name: str, packed: int, limits: ReadLimits) -> None:
     """Refuse a Parquet file that says that it unpacks to more than the limits allow; reads its footer alone.
 

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 
 from meshwright.errors import InputError
 from meshwright.model.csv_rows import CsvLayout, FirstRow, first_row, read_rows
-from meshwright.model.files import check_declared, part_files, reading
+from meshwright.model.files import check_declared, check_rows, part_files, reading
 from meshwright.model.names import (
     Ids,
     NameEncoder,
@@ -175,6 +175,7 @@ def from_parquet(path: str | Path, columns: Columns, limits: ReadLimits = READ_L
                 for batch in file.read_row_group(group, columns=columns.names).to_batches():
                     yield _chunk(batch, columns, str(part), row)
                     row += batch.num_rows
+            check_rows(file.metadata, str(part), row - 1)
 
 
 def from_arrow(table: Any, columns: Columns) -> Iterator[Chunk]:

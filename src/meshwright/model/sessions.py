@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from meshwright.errors import InputError
 from meshwright.model.files import reading
-from meshwright.model.names import one_line
+from meshwright.model.names import one_line, visible
 from meshwright.model.read_limits import READ_LIMITS, ReadLimits
 from meshwright.model.text_lines import csv_reader, decoded_lines
 
@@ -73,8 +73,8 @@ def _picked(
     missing = [name for name in wanted if name not in header]
     if missing:
         raise InputError(
-            f"{path} has no column {missing[0]!r}; its columns are {', '.join(header) or 'none'}, and it "
-            f"needs {', '.join(wanted)}"
+            f"{path} has no column {missing[0]!r}; its columns are {visible(', '.join(header)) or 'none'}, "
+            f"and it needs {', '.join(wanted)}"
         )
     places = [header.index(name) for name in wanted]
     for number, row in enumerate(rows, 1):

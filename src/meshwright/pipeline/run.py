@@ -6,7 +6,6 @@ When all is done the notes become `manifest.json`, and the folder `.run/` goes.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -15,9 +14,10 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from meshwright import registry
+from meshwright.errors import DatasetError
 from meshwright.evaluate import evaluate
 from meshwright.model.dataset import LEFT_BEHIND, writing
-from meshwright.model.manifest import make_manifest, versions, write_sealed
+from meshwright.model.manifest import make_manifest, read_sealed, versions, write_sealed
 from meshwright.model.overlay import Overlay
 from meshwright.model.plain import plain
 from meshwright.pipeline.build.in_process import build_here
@@ -156,6 +156,13 @@ def _profile(state: _Run, progress: Progress) -> Note:
     return {}
 
 
+def _read_profile(path: Path) -> Note:
+    found = read_sealed(path)
+    if found is None:
+        raise DatasetError(f"{path} is damaged or gone; start the run anew with --force")
+    return found
+
+
 def _build(state: _Run, progress: Progress) -> Note:
     build = build_here if _fits_here(state) else partial(build_on_spark, state.session)
     return build(
@@ -189,7 +196,7 @@ def _fits_here(state: _Run) -> bool:
 
 def _report(state: _Run, progress: Progress) -> Note:
     found = {name: note["found"] for name, note in state.notes.items()}
-    found["profile"] = json.loads((state.out / "profile" / "profile.json").read_text("utf-8"))
+    found["profile"] = _read_profile(state.out / "profile" / "profile.json")
     seconds = {name: note["seconds"] for name, note in state.notes.items()}
     parameters = {
         "inputs": list(state.inputs),
@@ -231,7 +238,7 @@ def _plan(session: SparkSession, inputs: Sequence[str], options: RunOptions) -> 
             },
             "the options",
         ),
-        "files": fingerprint(session, inputs) + [_stamp(file) for file in cost_files],
+        "input_files": fingerprint(session, inputs) + [_stamp(file) for file in cost_files],
     }
 
 

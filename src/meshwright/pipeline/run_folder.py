@@ -105,10 +105,10 @@ def differences(old: Note, new: Note) -> list[str]:
     found = [
         f"{name} was {old.get(name)!r} and is {new.get(name)!r}"
         for name in sorted(old.keys() | new.keys())
-        if name not in ("files", CHECKSUM) and old.get(name) != new.get(name)
+        if name not in ("input_files", CHECKSUM) and old.get(name) != new.get(name)
     ]
-    before = {file["path"]: file for file in old.get("files", [])}
-    after = {file["path"]: file for file in new.get("files", [])}
+    before = {file["path"]: file for file in old.get("input_files", [])}
+    after = {file["path"]: file for file in new.get("input_files", [])}
     for path in sorted(before.keys() | after.keys()):
         if path not in after:
             found.append(f"the input {path} is gone")
