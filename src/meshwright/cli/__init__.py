@@ -76,6 +76,7 @@ for module in (
 def main() -> int:
     """Run the command line; 0 done, 1 the answer is no, 2 the call or the input is wrong, 130 on Ctrl-C."""
     with _terminated_like_interrupted() as terminated, warnings.catch_warnings():
+        warnings.simplefilter("default", MeshwrightWarning)
         warnings.showwarning = _show_warning
         code = _run()
     if code != EXIT_INTERRUPTED:

@@ -180,7 +180,8 @@ def _read(path: Path, node: str, columns: tuple[str, ...], limits: ReadLimits) -
             return _read_parquet(part_files(path), limits)
         first = first_row(path, "\t" if ".tsv" in path.suffixes else ",", "", limits)
         types = {node: pa.string()} | dict.fromkeys(columns, pa.float64())
-        types = {name: kind for name, kind in types.items() if name in first.cells}
+        if not {*types} <= {*first.cells}:  # for the check to name what is missing
+            return pa.schema([(cell, pa.string()) for cell in first.cells]).empty_table()
         layout = CsvLayout(
             names=first.cells, types=types, delimiter=first.delimiter, blank_lines=first.blank_lines
         )

@@ -88,7 +88,7 @@ def test_every_cut_of_a_compaction_gives_the_same_state(tmp_path, overlay, event
         for event in events:
             journal.live.apply([event])
     before = reopened(tmp_path / "j")
-    calls = ["sync_folder", "write_snapshot", "remove_others"]
+    calls = ["sync_names", "write_snapshot", "remove_others"]
     for name in calls:
         for happens_first in (True, False):
             folder = copied(tmp_path / "j", tmp_path / "k")
