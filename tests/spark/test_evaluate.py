@@ -39,6 +39,7 @@ def written(overlay, path, parts=1, tables=("edges", "lists")):
         order = np.random.default_rng(1).permutation(table.num_rows)
         for part, rows in enumerate(np.array_split(order, parts)):
             pq.write_table(table.take(rows), path / name / f"part-{part:05}.parquet")
+    reseal(path)
     return path
 
 

@@ -53,6 +53,7 @@ def test_a_sample_of_topics_is_drawn_by_the_seed_whatever_the_files(spark, tmp_p
     interests.write(tmp_path / "scattered")
     scattered = spark.read.parquet(str(tmp_path / "data" / "lists")).repartition(5)
     scattered.write.mode("overwrite").parquet(str(tmp_path / "scattered" / "lists"))
+    reseal(tmp_path / "scattered")
     one = profile(spark, tmp_path / "data", most_topics=12, seed=1)
     assert profile(spark, tmp_path / "scattered", most_topics=12, seed=1) == one
     other = profile(spark, tmp_path / "data", most_topics=12, seed=2)

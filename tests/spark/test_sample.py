@@ -15,6 +15,7 @@ from meshwright.pipeline.sample.bfs import BfsOptions
 from meshwright.pipeline.sample.job import sample
 from meshwright.pipeline.sample.universe import UniverseOptions
 from meshwright.seeds import generator
+from tests.helpers import reseal
 
 _WRAP = 2**64
 _P1, _P2, _P3 = 0x9E3779B185EBCA87, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9
@@ -107,6 +108,7 @@ def scatter(spark, dataset):
         schema = spark.read.parquet(str(dataset / table)).schema
         scattered = spark.createDataFrame(rows, schema).repartition(3)
         scattered.write.mode("overwrite").parquet(str(dataset / table))
+    reseal(dataset)
 
 
 def with_sites(interests: mw.Interests) -> mw.Interests:

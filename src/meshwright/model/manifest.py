@@ -127,6 +127,11 @@ def read_sealed(path: Path) -> dict[str, Any] | None:
     return None
 
 
+def without_files(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """What a manifest says, without the list of files and its own checksum: what `make_manifest` gave."""
+    return {key: value for key, value in manifest.items() if key not in (FILES, CHECKSUM)}
+
+
 def listed_files(folder: Path) -> set[str]:
     """The files that the manifest of a dataset lists, and the manifest; nothing where it is none of ours."""
     manifest = read_sealed(folder / MANIFEST)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from meshwright import registry
 from meshwright.model.costs import Costs
 from meshwright.model.dataset import draft
-from meshwright.model.manifest import MANIFEST, read_manifest
+from meshwright.model.manifest import MANIFEST, read_manifest, without_files
 from meshwright.model.overlay import Overlay
 from meshwright.pipeline.engine.loading import load_interests
 from meshwright.pipeline.engine.storage import copy_folder
@@ -52,7 +52,7 @@ def write_from_driver(
     """Write an overlay to wherever `out` is; gives its manifest."""
     if isinstance(out, Path):
         overlay.write(out, force=force, made_by=made_by)
-        return read_manifest(out)
+        return without_files(read_manifest(out))
     with tempfile.TemporaryDirectory(prefix="meshwright-") as name, draft(out, force) as folder:
         local = Path(name) / "overlay"
         overlay.write(local, made_by=made_by)
@@ -60,4 +60,4 @@ def write_from_driver(
             if table.name != MANIFEST:
                 copy_folder(session, table, folder / table.name)
         copy_folder(session, local / MANIFEST, folder / MANIFEST)
-    return read_manifest(out)
+    return without_files(read_manifest(out))

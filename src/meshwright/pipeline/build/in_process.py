@@ -8,7 +8,7 @@ from typing import Any
 from meshwright import registry
 from meshwright.model.dataset import check_free
 from meshwright.model.interests import Interests
-from meshwright.model.manifest import read_manifest
+from meshwright.model.manifest import read_manifest, without_files
 from meshwright.pipeline.cost_files import CostFiles
 from meshwright.progress import Progress
 
@@ -55,4 +55,4 @@ def build_here(
         "seconds": seconds,
     }
     overlay.write(out, force=force, made_by=made_by, progress=progress)
-    return read_manifest(out)
+    return without_files(read_manifest(out))
