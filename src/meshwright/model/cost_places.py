@@ -178,14 +178,18 @@ def _read(path: Path, node: str, columns: tuple[str, ...], limits: ReadLimits) -
     with reading(path):
         if kind_of(path) == "parquet":
             return _read_parquet(part_files(path), limits)
-        first = first_row(path, "\t" if ".tsv" in path.suffixes else ",", "", limits)
-        types = {node: pa.string()} | dict.fromkeys(columns, pa.float64())
-        if not {*types} <= {*first.cells}:  # for the check to name what is missing
-            return pa.schema([(cell, pa.string()) for cell in first.cells]).empty_table()
-        layout = CsvLayout(
-            names=first.cells, types=types, delimiter=first.delimiter, blank_lines=first.blank_lines
-        )
-        return pa.Table.from_batches(read_rows(path, layout, limits), pa.schema(list(types.items())))
+        return _read_csv(path, {node: pa.string()} | dict.fromkeys(columns, pa.float64()), limits)
+
+
+def _read_csv(path: Path, types: Mapping[str, pa.DataType], limits: ReadLimits) -> pa.Table:
+    """Of a CSV file the columns that have types; without a row where one is missing, or comes twice."""
+    first = first_row(path, "\t" if ".tsv" in path.suffixes else ",", "", limits)
+    if any(first.cells.count(name) != 1 for name in types):
+        return pa.schema([(name, types.get(name, pa.string())) for name in first.cells]).empty_table()
+    layout = CsvLayout(
+        names=first.cells, types=types, delimiter=first.delimiter, blank_lines=first.blank_lines
+    )
+    return pa.Table.from_batches(read_rows(path, layout, limits), pa.schema(list(types.items())))
 
 
 def _read_parquet(parts: list[Path], limits: ReadLimits) -> pa.Table:
