@@ -129,13 +129,14 @@ WRITERS: dict[str, Callable[[Path, bool], None]] = {
 }
 """Who writes a file of this name."""
 
+_FORMER = b'{"at":0,"event":"leave","node":"b0"}\n'
 _EVENTS = [mw.Event(1, "join", "b9", ("news", "ключ")), mw.Event(2, "leave", "b1")]
 
 
 def file(folder: Path, name: str, force: bool) -> Scenario:
     """A file of `WRITERS` is written, with `force` in place of another one."""
     if force:
-        (folder / name).write_bytes(b"old")
+        (folder / name).write_bytes(_FORMER)
     with Recorder(folder, native=True) as recorder:
         WRITERS[name](folder / name, force)
     new = (folder / name).read_bytes()
@@ -144,7 +145,7 @@ def file(folder: Path, name: str, force: bool) -> Scenario:
 
 
 def _read_file(name: str, new: bytes, disk: Path) -> str:
-    return _named((disk / name).read_bytes(), b"old", new) if (disk / name).exists() else NONE
+    return _named((disk / name).read_bytes(), _FORMER, new) if (disk / name).exists() else NONE
 
 
 class Steps(NamedTuple):

@@ -14,7 +14,7 @@ from meshwright.pipeline.engine.java import java_home
 
 # Jobs of a few rows are over before Java's second compiler pays: half the processor time, measured.
 FOR_SHORT_JOBS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-PATIENCE = 300
+PATIENCE = 1_800
 
 
 def wait_for(condition: Callable[[], object], what: str) -> object:

@@ -222,7 +222,7 @@ def drop_lists(path):
         (add_edge, "an edge comes twice"),
         (count_more, "holds .* edges, and its manifest says"),
         (unsort, "not strictly rising"),
-        (drop_lists, "it has no lists"),
+        (drop_lists, "lists/part-00000.parquet is missing"),
     ],
 )
 def test_a_spoilt_dataset_is_refused(spark, tmp_path, spoil, said):

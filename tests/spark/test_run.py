@@ -171,14 +171,16 @@ def test_a_run_that_was_cut_off_goes_on_after_the_last_finished_stage(
 def test_a_run_that_was_cut_off_between_a_dataset_and_its_note_goes_on(
     spark, table, tmp_path, monkeypatch, stage
 ):
+    real = journey.write_sealed
+
     def fall(path, value):
         if path.name == f"{stage}.json":
             raise KeyboardInterrupt
-        path.write_text(json.dumps(value), "utf-8")
+        real(path, value)
 
     out = tmp_path / "out"
     with monkeypatch.context() as patch:
-        patch.setattr(journey, "write_json", fall)
+        patch.setattr(journey, "write_sealed", fall)
         with pytest.raises(KeyboardInterrupt):
             run(spark, [str(table)], out, OPTIONS)
     assert run(spark, [str(table)], out, OPTIONS, resume=True)["facts"]["evaluation"]["topic_connected"]
@@ -187,7 +189,7 @@ def test_a_run_that_was_cut_off_between_a_dataset_and_its_note_goes_on(
 def test_a_run_that_was_cut_off_before_its_plan_is_overwritten_by_force(spark, table, tmp_path):
     out = tmp_path / "out"
     (out / ".run").mkdir(parents=True)
-    (out / ".run" / "plan.json").write_text('{"seed"')
+    (out / ".run" / ".plan.json.partial-12345678").write_text('{"seed"')
     (out / ".report.html.partial-12345678").write_text("<html")
     with pytest.raises(DatasetError, match="--force"):
         run(spark, [str(table)], out, OPTIONS)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="The dataset to write.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace what Meshwright wrote there before.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace what Meshwright wrote there; nothing else.")]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, and nothing else there.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
 ReverseDelete = Annotated[

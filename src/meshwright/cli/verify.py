@@ -51,7 +51,8 @@ def verify(
         for verdict in verdicts:
             for file, problem in verdict.problems:
                 print(f"{verdict.path}/{file} {problem}")
-            state = "intact" if verdict.intact else f"NOT intact, {len(verdict.problems):,} problems"
+            count = len(verdict.problems)
+            state = "intact" if verdict.intact else f"NOT intact, {count:,} problem{'s'[: count != 1]}"
             print(f"{verdict.path}: {state} ({verdict.kind or 'unknown'}, {verdict.files:,} files checked)")
     if not all(verdict.intact for verdict in verdicts):
         raise typer.Exit(1)

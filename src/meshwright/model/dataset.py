@@ -27,6 +27,7 @@ from meshwright.model.manifest import (
     check_files,
     listed_files,
     listing,
+    read_manifest,
     read_sealed,
     write_manifest,
     write_sealed,
@@ -183,7 +184,19 @@ def _check_replaceable(target: Path, names: Iterable[str], ours: Collection[str]
         raise DatasetError(
             f"{target} holds a manifest of kind {manifest.get('kind')!r}, not a dataset; choose another path"
         )
+    if manifest == {} and _is_old_dataset(target):
+        raise DatasetError(
+            f"{target} is in the way: an older Meshwright wrote this dataset and kept no list of its files; "
+            f"remove it yourself, or choose another path"
+        )
     check_ours(target, sorted(names), ours)
+
+
+def _is_old_dataset(target: Path) -> bool:
+    """Whether there is a manifest of ours without a list of files."""
+    with suppress(DatasetError):
+        return FILES not in read_manifest(target, *KINDS)
+    return False
 
 
 def owned_files(target: Path) -> set[str]:

@@ -17,7 +17,7 @@ from meshwright.errors import InputError
 from meshwright.model.churn import Event
 from meshwright.model.files import check_declared, check_rows, reading
 from meshwright.model.names import one_line
-from meshwright.model.new_file import new_file
+from meshwright.model.new_file import TABLE_MARK, new_file
 from meshwright.model.plain import compact
 from meshwright.model.read_limits import READ_LIMITS, ReadLimits
 from meshwright.model.schema import INTEGER, LIST_OF_STRINGS, STRING, check_types
@@ -201,13 +201,13 @@ def _write_lines(events: Iterable[Event], path: Path) -> None:
 
 def _write_rows(events: Iterable[Event], path: Path) -> None:
     rows: list[dict[str, Any]] = []
-    with pq.ParquetWriter(path, SCHEMA) as writer:
+    with pq.ParquetWriter(path, SCHEMA.with_metadata(TABLE_MARK)) as writer:
         for event in events:
             rows.append({name: getattr(event, name) for name in SCHEMA.names})
             if len(rows) == _ROWS_AT_ONCE:
-                writer.write_batch(pa.RecordBatch.from_pylist(rows, SCHEMA))
+                writer.write_batch(pa.RecordBatch.from_pylist(rows, writer.schema))
                 rows = []
-        writer.write_batch(pa.RecordBatch.from_pylist(rows, SCHEMA))
+        writer.write_batch(pa.RecordBatch.from_pylist(rows, writer.schema))
 
 
 _WRITERS = {"jsonl": _write_lines, "parquet": _write_rows}

@@ -148,7 +148,8 @@ def read_manifest(path: str | Path, *kinds: str) -> dict[str, Any]:
             raise DatasetError(f"{path}: there is no such folder; a dataset is a folder with a {MANIFEST}")
         if not (path / MANIFEST).is_file():
             raise DatasetError(
-                f"{path} has no {MANIFEST}: it is no dataset, or its writing was cut off; write it again"
+                f"{path} has no {MANIFEST}: it is no dataset, is being written, or its writing was cut off; "
+                f"wait, or write it again"
             )
         text = (path / MANIFEST).read_text("utf-8")
     try:
@@ -245,6 +246,8 @@ def check_files(dataset: Dataset, tables: Iterable[str]) -> None:
     if FILES not in dataset.manifest:
         return
     for path, wrong in damage(dataset, tables):
+        if (read_sealed(dataset.path / MANIFEST) or {}).get(CHECKSUM) != dataset.manifest[CHECKSUM]:
+            raise DatasetError(f"{dataset.path} was written anew while it was read; read it again")
         raise DatasetError(
             f"{dataset.path / path} {wrong}; restore it from a backup, or write the dataset again"
         )
@@ -263,7 +266,7 @@ def damage(
     listed = {path: found for path, found in every.items() if _top(path) in wanted}
     with reading(dataset.path, DatasetError):
         there = _sums(dataset.path, wanted, progress)
-    for path in sorted({*listed, *there}):
+    for path in sorted({*listed, *(path for path in there if path in listed or not _is_hidden(path))}):
         wrong = _difference(listed.get(path), there.get(path))
         if wrong:
             yield path, wrong
@@ -272,6 +275,11 @@ def damage(
 def sums_of(manifest: Mapping[str, Any]) -> dict[str, Sum]:
     """The sums of the files that a manifest lists."""
     return {path: Sum(**found) for path, found in manifest.get(FILES, {}).items()}
+
+
+def _is_hidden(path: str) -> bool:
+    """Whether readers pass over a file: Hadoop's own checksums, say, or what a file manager leaves."""
+    return path.rpartition("/")[2].startswith((".", "_"))
 
 
 def _top(path: str) -> str:

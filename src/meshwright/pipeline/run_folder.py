@@ -19,6 +19,7 @@ from meshwright.model.manifest import (
     write_manifest,
     write_sealed,
 )
+from meshwright.model.new_file import GENERATOR
 from meshwright.runtime.checksums import CHECKSUM
 from meshwright.runtime.durable_files import is_partial_of
 from meshwright.runtime.locks import locked_folder
@@ -41,7 +42,6 @@ PRODUCTS = {
 """What a finished stage has made; without it the stage, and those after it, are done again."""
 
 _NOTE_FILES = (PLAN, MANIFEST, *(f"{name}.json" for name in PRODUCTS))
-_GENERATOR = '<meta name="generator" content="Meshwright">'
 
 
 def check_place(out: Path, resume: bool, force: bool) -> None:
@@ -163,7 +163,7 @@ def _has_mark(file: Path) -> bool:
     if file.name != REPORT:
         return read_sealed(file) is not None
     with suppress(OSError, UnicodeError):
-        return _GENERATOR in file.read_text("utf-8")
+        return GENERATOR in file.read_text("utf-8")
     return False
 
 

@@ -49,7 +49,7 @@ def verify(place: Path, progress: Progress | None = None) -> Verdict:
     try:
         dataset = Dataset(place, read_manifest(place))
     except DatasetError as error:
-        return Verdict(str(place), None, 1, ((MANIFEST, str(error)),))
+        return Verdict(str(place), None, 1, ((MANIFEST, str(error).removeprefix(f"{place / MANIFEST} ")),))
     return Verdict(
         str(place), dataset.manifest["kind"], _listed(dataset), tuple(_problems(dataset, progress))
     )

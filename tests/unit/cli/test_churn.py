@@ -265,14 +265,17 @@ def test_an_interrupt_says_that_a_journal_goes_on(run, overlay, tmp_path, monkey
 
 def test_a_page_that_is_there_is_overwritten_by_force_alone(run, overlay, tmp_path):
     page = tmp_path / "page.html"
-    page.write_text("precious")
     words = (overlay, "--rounds", 2, "--report", page, "--out", tmp_path / "out")
-    code, _, err = run(*words)
-    assert code == 2
-    assert "page.html is there already" in err
-    assert page.read_text() == "precious"
-    assert run(*words, "--force")[0] == 0
-    assert "<html" in page.read_text()
+    page.write_text("precious")
+    for more, said in (((), "is there already"), (("--force",), "is in the way and not Meshwright's")):
+        code, _, err = run(*words, *more)
+        assert code == 2
+        assert f"page.html {said}" in err
+        assert page.read_text() == "precious"
+    page.unlink()
+    for more in ((), ("--force",)):
+        assert run(*words, *more)[0] == 0
+        assert "<html" in page.read_text()
 
 
 def test_a_journal_is_not_the_dataset(run, overlay, tmp_path):

@@ -179,12 +179,13 @@ def test_an_unknown_format_lists_the_choices(tmp_path: Path, to: str) -> None:
 
 def test_a_file_is_overwritten_only_with_force_and_only_when_complete(tmp_path: Path) -> None:
     path = tmp_path / "x.graphml"
-    path.write_text("mine")
+    export(chain(["c", "d"]), path)
+    whole = path.read_text()
     with pytest.raises(DatasetError, match="is there already"):
         export(chain(["a", "b"]), path)
     with pytest.raises(InputError, match="XML can't hold"):
         export(chain(["\x01", "b"]), path, force=True)
-    assert path.read_text() == "mine"
+    assert path.read_text() == whole
     export(chain(["a", "b"]), path, force=True)
     assert path.read_text() == text_of(chain(["a", "b"]), "graphml")
     assert [entry.name for entry in tmp_path.iterdir()] == ["x.graphml"]

@@ -1,6 +1,7 @@
 """Files that are not as they were written are noticed when they are read."""
 
 import json
+import os
 import random
 from pathlib import Path
 
@@ -9,6 +10,10 @@ import pytest
 from meshwright import Costs
 from meshwright.errors import DatasetError, MeshwrightError, MeshwrightWarning
 from meshwright.model import Interests, Overlay
+from meshwright.model.churn import Event
+from meshwright.model.event_files import write_events
+from meshwright.model.export import export
+from meshwright.model.manifest import check_files, open_dataset
 from meshwright.runtime.checksums import is_whole, sealed, sum_of
 from meshwright.runtime.durable_files import DurableFile, replacing, write_new, write_whole
 from tests.helpers import without_checksums
@@ -143,3 +148,54 @@ def test_a_link_is_replaced_and_not_followed_when_a_file_is_written_over_it(tmp_
         partial.write_bytes(b"%d" % (1 // 0))
     assert (tmp_path / "link").read_bytes() == b"new"
     assert {path.name for path in tmp_path.iterdir()} == {"mine", "link"}
+
+
+@pytest.mark.parametrize("table", ["edges", "nodes"])
+def test_a_pipe_in_the_place_of_a_file_is_refused_at_once(datasets, table):
+    part = datasets["overlay"] / table / "part-00000.parquet"
+    part.unlink()
+    os.mkfifo(part)
+    with pytest.raises(DatasetError, match="is no plain file"):
+        Overlay.read(datasets["overlay"])
+
+
+def test_hidden_files_that_readers_pass_over_are_no_damage(datasets):
+    (datasets["overlay"] / "edges" / ".part-00000.parquet.crc").write_bytes(b"Hadoop's")
+    assert Overlay.read(datasets["overlay"]) == OVERLAY
+
+
+def test_a_dataset_that_is_replaced_while_it_is_read_is_not_called_damaged(datasets):
+    opened = open_dataset(datasets["overlay"])
+    Overlay.from_arrays(INTERESTS, [[0, 1]], [2.0]).write(datasets["overlay"], force=True)
+    with pytest.raises(DatasetError, match="was written anew while it was read; read it again"):
+        check_files(opened, ["edges"])
+
+
+FILES = {
+    "o.csv": lambda path: export(OVERLAY, path, force=True),
+    "o.graphml": lambda path: export(OVERLAY, path, force=True),
+    "o.gml": lambda path: export(OVERLAY, path, force=True),
+    "o.dot": lambda path: export(OVERLAY, path, force=True),
+    "o.json": lambda path: export(OVERLAY, path, force=True),
+    "e.jsonl": lambda path: write_events([Event(1, "leave", "n1")], path, force=True),
+    "e.parquet": lambda path: write_events([Event(1, "leave", "n1")], path, force=True),
+}
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_file_is_replaced_by_force_only_if_meshwright_wrote_it(tmp_path, name):
+    path = tmp_path / name
+    for _ in range(2):
+        FILES[name](path)
+    whole = path.read_bytes()
+    for content in (b"years of work", b"PAR1 of somebody else", b"<!doctype html><html>mine</html>"):
+        path.write_bytes(content)
+        with pytest.raises(DatasetError, match=rf"{name} is in the way and not Meshwright's"):
+            FILES[name](path)
+        assert path.read_bytes() == content
+    path.unlink()
+    (tmp_path / "real").write_bytes(whole)
+    path.symlink_to(tmp_path / "real")
+    with pytest.raises(DatasetError, match="since it is a link"):
+        FILES[name](path)
+    assert (path.is_symlink(), (tmp_path / "real").read_bytes()) == (True, whole)
