@@ -6,6 +6,7 @@ change, and one appears when it is whole. A ledger beside them has their checksu
 
 import os
 import re
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -14,7 +15,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from meshwright.errors import DatasetError
+from meshwright.errors import DatasetError, MeshwrightWarning
 from meshwright.maintain import ledger, own_files
 from meshwright.maintain.journal_files import new_aside
 from meshwright.maintain.problems import Problem
@@ -107,6 +108,8 @@ class Recording:
                 _move_parts(_unsettled(self.folder / name, revision), aside / name)
             sync_folder(aside)
             self.settled = settled_of(self.folder)
+        told = f"what was recorded of later revisions is in {aside}: whoever followed it has to go back"
+        warnings.warn(told, MeshwrightWarning, stacklevel=2)
         return self.settled
 
     def _forget(self) -> None:
