@@ -53,9 +53,8 @@ def main() -> None:
             with patch.object(os, "fsync", lambda _: None):
                 unforced.append(seconds(lambda: overlay.write(folder, force=True)))
     print(f"{nodes:,} nodes, {len(interests):,} interests, {len(overlay):,} links, {size:.1f} MB")
-    print(
-        f"read  {median(whole for whole, _ in reads):.3f} s, of which checks {median(s for _, s in reads):.1%}"
-    )
+    whole, share = (median(values) for values in zip(*reads, strict=True))
+    print(f"read  {whole:.3f} s, of which checks {share:.1%}")
     print(f"write {min(forced):.3f} s, not forced to disk {min(unforced):.3f} s")
 
 
