@@ -66,9 +66,10 @@ def main() -> None:
         folder = Path(name)
         interests = mw.workloads.unif(300, 40, min_subscriptions=3, max_subscriptions=12, seed=asked.seed)
         table = folder / "pairs.csv"
-        table.write_text("".join(f"{node},{topic}\n" for node, topic in interests.to_pairs()))
+        rows = [("node", "topic"), *interests.to_pairs()]
+        table.write_text("".join(f"{node},{topic}\n" for node, topic in rows))
         begin = time.perf_counter()
-        if start(table, folder / "whole", "--columns", "node,topic").wait():
+        if start(table, folder / "whole").wait():
             sys.exit("the run that is not killed failed")
         usual = time.perf_counter() - begin
         truth = mw.Overlay.read(folder / "whole" / "overlay")
@@ -76,7 +77,7 @@ def main() -> None:
         while kills < asked.kills:
             begun = (out / ".run" / "plan.json").exists()
             how = "--resume" if begun and chance.random() < 0.7 else "--force"
-            process = start(table, out, how, "--columns", "node,topic")
+            process = start(table, out, how)
             if killed(process, chance.uniform(0.1, 1.1) * usual):
                 kills += 1
             elif process.returncode:
@@ -85,7 +86,7 @@ def main() -> None:
             print(
                 f"kill {kills}, {how}: {', '.join(entry.name for entry in sorted(out.glob('*')))}", flush=True
             )
-        last = start(table, out, "--force", "--columns", "node,topic")
+        last = start(table, out, "--force")
         same = last.wait() == 0 and mw.Overlay.read(out / "overlay") == truth and verify(out).intact
     print(f"{kills} kills of run, seed {asked.seed}: {len(wrong)} wrong, the last overlay the same: {same}")
     for line in wrong:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from meshwright.errors import DatasetError, InputError
-from meshwright.model.names import is_text
+from meshwright.model.names import is_text, visible
 
 
 class Wanted(NamedTuple):
@@ -48,7 +48,8 @@ def check_types(
             continue
         if count != 1:
             fault = f"has {count} columns" if count else "has no column"
-            raise error(f"{origin} {fault} {column!r}; its columns are {', '.join(schema.names) or 'none'}")
+            there = visible(", ".join(schema.names)) or "none"
+            raise error(f"{origin} {fault} {column!r}; its columns are {there}")
         got = schema.field(column).type
         if not kind.holds(got):
             raise error(f"{origin}: column {column!r} is {got}, and must be {kind.label}; cast it")

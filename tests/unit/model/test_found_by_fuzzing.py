@@ -54,3 +54,10 @@ def test_a_column_that_is_a_line_break_is_named_in_one_line(tmp_path):
     with pytest.raises(InputError, match=r"its columns are \\n") as caught:
         read_sessions(tmp_path / "s.csv")
     assert "\n" not in str(caught.value)
+
+
+def test_a_column_of_places_with_a_line_break_is_named_in_one_line(tmp_path):
+    (tmp_path / "p.csv").write_text('node,"l\nat",lon\nn,1,2\n')
+    with pytest.raises(InputError, match=r"its columns are node, l\\nat, lon") as caught:
+        Costs.coordinates(tmp_path / "p.csv", metric="great-circle", base=1, factor=1)
+    assert "\n" not in str(caught.value)
