@@ -254,6 +254,17 @@ def _discard(partial: Path, target: Path) -> None:
             remove_files(old, owned_files(old))
         if any(old.iterdir()):
             return
+    remove_draft(partial)
+
+
+def remove_draft(partial: Path) -> None:
+    """Remove a draft, its mark last, so that what a kill in here leaves is still known as ours."""
+    if isinstance(partial, Path):
+        for entry in [entry for entry in partial.iterdir() if entry.name != _MARK]:
+            if entry.is_dir() and not entry.is_symlink():
+                remove_own_folder(entry)
+            else:
+                entry.unlink()
     remove_own_folder(partial)
 
 

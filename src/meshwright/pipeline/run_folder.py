@@ -10,7 +10,7 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from meshwright.errors import DatasetError, OptionError
-from meshwright.model.dataset import LISTING, is_draft, owned_files, writing
+from meshwright.model.dataset import LISTING, is_draft, owned_files, remove_draft, writing
 from meshwright.model.manifest import (
     MANIFEST,
     listed_files,
@@ -23,12 +23,13 @@ from meshwright.model.new_file import GENERATOR
 from meshwright.runtime.checksums import CHECKSUM
 from meshwright.runtime.durable_files import is_partial_of
 from meshwright.runtime.locks import locked_folder
-from meshwright.runtime.owned import check_ours, files_below, remove_files, remove_own_folder
+from meshwright.runtime.owned import check_ours, remove_files, remove_own_folder
 
 NOTES = ".run"
 PLAN = "plan.json"
 REPORT = "report.html"
 FOLDERS = ("interests", "profile", "overlay", "rejected")
+_DATASETS = ("interests", "overlay")
 
 Note = dict[str, Any]
 
@@ -130,23 +131,27 @@ def _check_is_of_run(out: Path, entries: Sequence[str]) -> None:
         raise DatasetError(
             f"{out} is a link, and nothing is removed through links; give the folder that it leads to"
         )
-    check_ours(out, sorted(name for name in entries if not _is_empty(out / name)), ours)
+    check_ours(out, sorted(_parts_of(out, entries)), ours)
+
+
+def _parts_of(out: Path, entries: Sequence[str]) -> Iterator[str]:
+    """All that has to be a run's; drafts are by their mark, and folders of nothing hold nothing to lose."""
+    for name in entries:
+        if _is_empty(out / name):
+            continue
+        if name not in _DATASETS or (out / name).is_symlink() or not (out / name).is_dir():
+            yield name
+        else:
+            yield from (f"{name}/{entry.name}" for entry in (out / name).iterdir() if not is_draft(entry))
 
 
 def _owned(out: Path) -> set[str]:
     """The files of a run, finished or not, that a manifest of ours lists, or that carry our mark."""
     found = listed_files(out) | (listed_files(out / NOTES) - {MANIFEST}) | owned_files(out)
-    for name in ("interests", "overlay"):
-        found |= {f"{name}/{path}" for path in _owned_dataset(out / name)}
+    for name in _DATASETS:
+        if not (out / name).is_symlink():
+            found |= {f"{name}/{path}" for path in owned_files(out / name)}
     return found | set(_marked(out))
-
-
-def _owned_dataset(folder: Path) -> set[str]:
-    """The files of a dataset, and of drafts of it that a kill has left."""
-    if not folder.is_dir() or folder.is_symlink():
-        return set()
-    drafts = [entry.name for entry in folder.iterdir() if is_draft(entry)]
-    return owned_files(folder) | {path for name in drafts for path in files_below(folder, name)}
 
 
 def _marked(out: Path) -> Iterator[str]:
@@ -174,6 +179,10 @@ def _clear(out: Path) -> None:
         return
     _check_is_of_run(out, entries)
     ours = _owned(out)
+    for name in _DATASETS:
+        for draft in [*(out / name).iterdir()] if (out / name).is_dir() else ():
+            if is_draft(draft):
+                remove_draft(draft)
     remove_files(out, [f"{NOTES}/{PLAN}"])
     (out / NOTES).mkdir(exist_ok=True)
     if (out / MANIFEST).exists():
@@ -196,7 +205,7 @@ def finish(out: Path, manifest: Mapping[str, Any]) -> None:
     """Write the manifest of a finished run, which lists all its files, and remove the notes."""
     known = {
         f"{name}/{path}": found
-        for name in ("interests", "overlay")
+        for name in _DATASETS
         for path, found in sums_of(read_sealed(out / name / MANIFEST) or {}).items()
     }
     write_manifest(out, manifest, known)

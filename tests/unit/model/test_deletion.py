@@ -303,3 +303,25 @@ def test_writers_at_the_same_time_leave_the_dataset_of_one_of_them(tmp_path):
     assert sum(written) > 0
     assert Interests.read(tmp_path / "d").topics.to_pylist()[0] in "abc"
     assert not list((tmp_path / "d").glob(".*"))
+
+
+def test_a_kill_while_a_draft_is_removed_leaves_what_is_known_as_ours(tmp_path, monkeypatch):
+    draft = tmp_path / "d" / ".partial-123-0123abcd"
+    (draft / "scratch" / "rows").mkdir(parents=True)
+    for name in (".meshwright", "a", "z"):
+        (draft / name).write_text("")
+    real = datasets.remove_own_folder
+
+    def fall(folder: Path) -> None:
+        if folder == draft:
+            raise KeyboardInterrupt
+        real(folder)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(datasets, "remove_own_folder", fall)
+        with pytest.raises(KeyboardInterrupt):
+            NEW.write(tmp_path / "d")
+    assert [entry.name for entry in draft.iterdir()] == [".meshwright"]
+    NEW.write(tmp_path / "d")
+    assert Interests.read(tmp_path / "d") == NEW
+    assert not draft.exists()

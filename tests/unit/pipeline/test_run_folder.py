@@ -130,6 +130,8 @@ def test_what_kills_left_of_writing_goes_too(tmp_path):
     (draft / "edges").mkdir(parents=True)
     (draft / ".meshwright").write_text("")
     (draft / "edges" / "part-00000.parquet").write_text("half")
+    (draft / "scratch" / "rows").mkdir(parents=True)
+    (out / "interests" / ".partial-124-0123abcd").mkdir()
     for name in (".report.html.partial-0123abcd", ".run/.report.json.partial-0123abcd"):
         (out / name).write_text("half")
     check_place(out, resume=False, force=True)
