@@ -52,6 +52,22 @@ def test_rows_are_the_same_wherever_blocks_end(cells, end, size, tmp_path, monke
     assert rows(path) == expected
 
 
+@pytest.mark.parametrize(
+    ("data", "end"),
+    [
+        # Python 3.11.2 puts the end of a possessive expression in the row that is cut off.
+        (b'in"side,x\n"c,d\n', 10),
+        (b'"q"tail"\n"x', 9),
+        (b'in"side,""""\n"a""\n', 13),
+        (b'in"side,x\r\n"c,\nd"\n', 18),
+        (b'in""side,x\ny,z\n"', 15),
+        (b'"c,d\nin"side', 0),
+    ],
+)
+def test_a_row_that_is_cut_off_inside_quotes_stays_whole(data, end):
+    assert csv_rows._RowEnds(b",").last(data) == end
+
+
 def test_a_bad_row_is_told_by_its_number_in_the_file(tmp_path, monkeypatch):
     monkeypatch.setattr(csv_rows, "_BLOCK_BYTES", 64)
     (tmp_path / "x.csv").write_text("\na,b\n" + "x,y\n" * 100 + "x,y,z\n" + "x,y\n" * 100)
