@@ -172,9 +172,9 @@ class _RowEnds:
     ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.bool_]]:
         """As `_turns`, where some quotes are characters like others.
 
-        An even number of quotes in a row changes nothing: they are doubled, empty, or characters. An odd number
-        closes what is open. Otherwise it opens at the beginning of a field, and means nothing elsewhere. So the
-        text is quoted after an odd number of runs at beginnings since the last run elsewhere.
+        An even number of quotes in a row changes nothing: they are doubled, empty, or characters. An odd
+        number closes what is open. Otherwise it opens at the beginning of a field, and means nothing
+        elsewhere. So the text is quoted after an odd number of runs at beginnings since the last elsewhere.
         """
         firsts = np.flatnonzero(np.diff(quotes, prepend=-2) > 1)
         is_odd = np.diff(firsts, append=len(quotes)) % 2 == 1

@@ -15,7 +15,7 @@ _BYTES_A_ROW = 8
 
 
 @contextmanager
-def reading(path: Path, error: type[InputError] | type[DatasetError] = InputError) -> Iterator[None]:
+def reading(path: Path | str, error: type[InputError] | type[DatasetError] = InputError) -> Iterator[None]:
     """Turn what Arrow or the operating system says about `path` into `error`, on one line."""
     try:
         yield

@@ -1,6 +1,7 @@
 """The bytes of files from outside, unpacked block by block, as far as the limits allow."""
 
-from collections.abc import Iterator
+import io
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -36,7 +37,40 @@ def blocks(path: str | Path, limits: ReadLimits, size: int = BLOCK_BYTES) -> Ite
 
 def unpacked(raw: Any, name: str | Path, limits: ReadLimits, size: int = BLOCK_BYTES) -> Iterator[bytes]:
     """As `blocks`, of an open file of Arrow's."""
-    packed, grown = raw.size(), 0
+    return _unpacked(raw, name, raw.size(), limits, size)
+
+
+def unpacked_bytes(
+    parts: Iterable[bytes], name: str | Path, packed: int, limits: ReadLimits, size: int = BLOCK_BYTES
+) -> Iterator[bytes]:
+    """As `blocks`, of a file whose bytes are given, and how many they are."""
+    stream = io.BufferedReader(_Parts(parts), BLOCK_BYTES)
+    return _unpacked(pa.PythonFile(stream, "r"), name, packed, limits, size)
+
+
+class _Parts(io.RawIOBase):
+    """Blocks of bytes as a file, read once from its beginning to its end."""
+
+    def __init__(self, parts: Iterable[bytes]) -> None:
+        self._parts = iter(parts)
+        self._rest = b""
+
+    def readable(self) -> bool:
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        while not self._rest:
+            part = next(self._parts, None)
+            if part is None:
+                return 0
+            self._rest = part
+        count = min(len(buffer), len(self._rest))
+        buffer[:count], self._rest = self._rest[:count], self._rest[count:]
+        return count
+
+
+def _unpacked(raw: Any, name: str | Path, packed: int, limits: ReadLimits, size: int) -> Iterator[bytes]:
+    grown = 0
     with _decompressed(raw, name) as stream:
         while block := _read(stream, size, name, stream is not raw):
             grown += len(block)

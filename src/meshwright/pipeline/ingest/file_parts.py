@@ -98,8 +98,13 @@ def staged_shares(
 def _lines_of(parts: Iterable[Part], limits: ReadLimits) -> Iterator[pa.RecordBatch]:
     for part in parts:
         with reading(Path(part.path)):
-            for data, long in whole_lines(_with_one_end(_bytes_of(part, limits)), limits.line):
-                yield _as_batch(data, long, part, limits.line)
+            yield from lines_in(_bytes_of(part, limits), part, limits.line)
+
+
+def lines_in(parts: Iterable[bytes], where: Part, longest: int) -> Iterator[pa.RecordBatch]:
+    """The bytes of a part of a file, in blocks, as batches of LINES."""
+    for data, long in whole_lines(_with_one_end(parts), longest):
+        yield _as_batch(data, long, where, longest)
 
 
 def _bytes_of(part: Part, limits: ReadLimits) -> Iterator[bytes]:

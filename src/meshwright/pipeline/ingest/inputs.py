@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from meshwright.errors import InputError, OptionError
 from meshwright.model.files import reading
 from meshwright.model.read_limits import ReadLimits
-from meshwright.model.unpacking import blocks
+from meshwright.model.unpacking import blocks, is_packed, unpacked_bytes
 from meshwright.pipeline.engine.failures import as_ours
 from meshwright.pipeline.engine.storage import is_local, location, url, with_errors
 
@@ -26,8 +27,8 @@ _ENDINGS = {
     "json": "jsonl",
     "parquet": "parquet",
 }
-_UNPACKED = frozenset({"gz", "bz2", "deflate"})
-_NOT_UNPACKED = frozenset({"zip", "xz", "zst", "7z", "rar", "tar", "tgz", "lz4", "snappy"})
+_UNPACKED = frozenset({"gz", "bz2"})
+_NOT_UNPACKED = frozenset({"zip", "xz", "zst", "7z", "rar", "tar", "tgz", "lz4", "snappy", "deflate"})
 _PATTERN = frozenset("*?[{")
 _HIDDEN = (".", "_")
 _LOCAL = re.compile("^file:/+")
@@ -46,8 +47,8 @@ class InputFile(NamedTuple):
 
     @property
     def is_here(self) -> bool:
-        """Whether tasks read it by themselves, as text: it is on this machine, and in no form of Hadoop's."""
-        return self.place.startswith("file:/") and not self.path.endswith(".deflate")
+        """Whether tasks open it by themselves, as text: it is on this machine."""
+        return self.place.startswith("file:/")
 
     @property
     def looks_like_pattern(self) -> bool:
@@ -129,6 +130,9 @@ def format_of(files: Sequence[InputFile], given: str | None) -> str:
     if given is not None:
         if given not in FORMATS:
             raise OptionError(f"there is no format {given!r}; choose among {', '.join(FORMATS)}")
+        for file in files:
+            if not is_packed(file.path):
+                _refuse_packed(file.path)
         return given
     by_format: dict[str, str] = {}
     for file in files:
@@ -143,14 +147,22 @@ def format_of(files: Sequence[InputFile], given: str | None) -> str:
 
 def format_by_name(path: str) -> str:
     """The format that a file's name says; one without a known ending is an edge list."""
-    endings = path.rsplit("/", 1)[-1].lower().split(".")[1:]
-    if endings and endings[-1] in _NOT_UNPACKED:
-        raise InputError(
-            f"{path}: .{endings[-1]} can't be read; unpack it, or compress it with gzip or bzip2"
-        )
+    _refuse_packed(path)
+    endings = _endings(path)
     if endings and endings[-1] in _UNPACKED:
         endings.pop()
     return _ENDINGS.get(endings[-1], "edges") if endings else "edges"
+
+
+def _endings(path: str) -> list[str]:
+    return path.rsplit("/", 1)[-1].lower().split(".")[1:]
+
+
+def _refuse_packed(path: str) -> None:
+    """Refuse a file that is compressed in a way that is not known, by its name."""
+    ending = (_endings(path) or [""])[-1]
+    if ending in _NOT_UNPACKED:
+        raise InputError(f"{path}: .{ending} can't be read; unpack it, or compress it with gzip or bzip2")
 
 
 def beginning(session: SparkSession, file: InputFile, lines: int, limits: ReadLimits) -> bytes:
@@ -158,21 +170,27 @@ def beginning(session: SparkSession, file: InputFile, lines: int, limits: ReadLi
     if file.is_here:
         with reading(Path(file.path)):
             return _enough(blocks(file.path, limits, _LOOKED_AT_BYTES), lines)
-    jvm: Any = session.sparkContext._jvm
-    conf = session.sparkContext._jsc.hadoopConfiguration()
-    path = jvm.org.apache.hadoop.fs.Path(file.place)
     try:
-        stream = with_errors(lambda: path.getFileSystem(conf).open(path))
-        try:
-            codec = jvm.org.apache.hadoop.io.compress.CompressionCodecFactory(conf).getCodec(path)
-            opened = with_errors(lambda: codec.createInputStream(stream)) if codec is not None else stream
-            return _enough(_blocks_of(opened), lines)
-        finally:
-            stream.close()
+        with opened(session, file) as stream:
+            raw = _blocks_of(stream)
+            return _enough(unpacked_bytes(raw, file.path, file.bytes, limits, _LOOKED_AT_BYTES), lines)
     except OSError as error:
         raise InputError(
             f"{file.path} can't be read: {error}; fetch it again, or check who may read it"
         ) from error
+
+
+@contextmanager
+def opened(session: SparkSession, file: InputFile) -> Iterator[Any]:
+    """A stream of Java's over the bytes of a file."""
+    jvm: Any = session.sparkContext._jvm
+    path = jvm.org.apache.hadoop.fs.Path(file.place)
+    conf = session.sparkContext._jsc.hadoopConfiguration()
+    stream = with_errors(lambda: path.getFileSystem(conf).open(path))
+    try:
+        yield stream
+    finally:
+        stream.close()
 
 
 def _blocks_of(stream: Any) -> Iterator[bytes]:

@@ -71,7 +71,7 @@ def staged(batches: Iterator[pa.RecordBatch], layouts: Mapping[int, Layout]) -> 
     """
     at: Place | None = None
     for batch in batches:
-        for start, stop in _runs(batch.column("file"), batch.column("block")):
+        for start, stop in runs(batch.column("file"), batch.column("block")):
             part = batch.slice(start, stop - start)
             file, block = part.column("file")[0].as_py(), part.column("block")[0].as_py()
             if at is None or (at.file, at.block) != (file, block):
@@ -84,7 +84,7 @@ def staged(batches: Iterator[pa.RecordBatch], layouts: Mapping[int, Layout]) -> 
         yield _block_end(at)
 
 
-def _runs(*columns: pa.Array) -> Iterator[tuple[int, int]]:
+def runs(*columns: pa.Array) -> Iterator[tuple[int, int]]:
     """The stretches of rows in which no column changes."""
     changes = np.zeros(max(len(columns[0]) - 1, 0), np.bool_)
     for column in columns:

@@ -5,15 +5,23 @@ from __future__ import annotations
 import csv
 from collections.abc import Mapping, Sequence
 from functools import partial, reduce
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 from meshwright.errors import InputError
 from meshwright.model.read_limits import ReadLimits
+from meshwright.model.unpacking import is_packed
 from meshwright.pipeline.engine.storage import read_table, url
 from meshwright.pipeline.ingest import cutting, lines
 from meshwright.pipeline.ingest.cutting import Layout
 from meshwright.pipeline.ingest.file_parts import parts_of, staged_shares
+from meshwright.pipeline.ingest.footers import check_footers
+from meshwright.pipeline.ingest.handed_lines import (
+    HandedFile,
+    check_all_handed,
+    longest_piece,
+    staged_pieces,
+)
 from meshwright.pipeline.ingest.inputs import InputFile, beginning
 from meshwright.pipeline.ingest.options import IngestOptions
 
@@ -25,6 +33,14 @@ STAGED = "node string, topic string, file bigint, block bigint, line bigint, rea
 REJECTED = "file string, line bigint, reason string, text string"
 # One core unpacks a gzip file, and all should read what it writes: so in small pieces.
 _STAGED_BLOCK_BYTES = 1 << 23
+_LONGEST_PIECE = "mapreduce.input.linerecordreader.line.maxlength"
+# Hadoop unpacks files by their endings, unless another codec claims one. The package of Hadoop that comes
+# with Spark has the setting for it under a name that was changed by mistake.
+_AS_IT_IS = "org.apache.hadoop.io.compress.PassthroughCodec"
+_AS_IT_IS_ENDING = (
+    "io.compress.passthrough.extension",
+    "org.apache.hadoop.shaded.io.compress.passthrough.extension",
+)
 _DELIMITERS = {"csv": ",", "tsv": "\t"}
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
 _TEXTS = ("string", "binary", "boolean", *_INTEGERS)
@@ -36,14 +52,16 @@ def stage_lines(
 ) -> DataFrame:
     """Write the lines of text files to `folder` as rows of STAGED, in one pass, and read them from there."""
     layouts = file_layouts(session, files, format, options)
-    here = {key: file.path for key, file in zip(layouts, files, strict=True) if file.is_here}
+    keyed = dict(zip(layouts, files, strict=True))
+    here = {key: file.path for key, file in keyed.items() if file.is_here}
+    handed = {key: file for key, file in keyed.items() if not file.is_here}
     frames = [_lines_here(session, here, layouts, options.limits)] if here else []
-    for places in _together([file for file in files if not file.is_here]):
-        raw = raw_lines(_without_globs(session).text(places), options.limits.line)
-        frames.append(raw.mapInArrow(partial(lines.staged, layouts=layouts), STAGED))
+    frames += _lines_handed(session, handed, layouts, options.limits)
     parsed = _union(frames)
     parsed.write.option("parquet.block.size", _STAGED_BLOCK_BYTES).parquet(url(folder))
-    return read_table(session, folder)
+    found = read_table(session, folder)
+    _check_handed(found, handed, options.limits)
+    return found
 
 
 def _lines_here(
@@ -54,6 +72,54 @@ def _lines_here(
     numbers = session.range(0, len(shares), 1, len(shares))
     how = partial(staged_shares, shares=shares, layouts=layouts, limits=limits)
     return numbers.mapInArrow(how, STAGED)
+
+
+def _lines_handed(
+    session: SparkSession, files: Mapping[int, InputFile], layouts: Mapping[int, Layout], limits: ReadLimits
+) -> list[DataFrame]:
+    """STAGED of files elsewhere, whose bytes Spark hands to tasks."""
+    handed = {key: HandedFile(file.path, file.bytes) for key, file in files.items()}
+    how = partial(staged_pieces, files=handed, layouts=layouts, limits=limits)
+    by_form: dict[str, list[InputFile]] = {}
+    for file in files.values():
+        form = PurePosixPath(file.path).suffix.lower() if is_packed(file.path) else ""
+        by_form.setdefault(form, []).append(file)
+    return [
+        _pieces(session, form, longest_piece(some[0].path, limits), places).mapInArrow(how, STAGED)
+        for form, some in by_form.items()
+        for places in _together(some)
+    ]
+
+
+def _pieces(session: SparkSession, form: str, longest: int, places: list[str]) -> DataFrame:
+    """`piece, file, block` of files of one ending: what is between ends of lines, as it is in the file.
+
+    A file is known by a hash of its path: the path itself would be most of what goes to Python.
+    """
+    from pyspark.sql import functions as f
+
+    reader = _without_globs(session).option("lineSep", "\n").option(_LONGEST_PIECE, str(longest))
+    if form:
+        reader = reader.option("io.compression.codecs", _AS_IT_IS)
+        for name in _AS_IT_IS_ENDING:
+            reader = reader.option(name, form)
+    text: DataFrame = reader.text(places)
+    return text.select(
+        f.col("value").cast("binary").alias("piece"),
+        f.xxhash64("_metadata.file_path").alias("file"),
+        f.col("_metadata.file_block_start").alias("block"),
+    )
+
+
+def _check_handed(staged: DataFrame, files: Mapping[int, InputFile], limits: ReadLimits) -> None:
+    """Refuse a file of which a line is missing."""
+    from pyspark.sql import functions as f
+
+    if not files:
+        return
+    ends = staged.filter((f.col("reason") == lines.BLOCK_END) & f.col("text").isNotNull())
+    for key, count in ends.groupBy("file").agg(f.sum(f.col("text").cast("bigint"))).collect():
+        check_all_handed(HandedFile(files[key].path, files[key].bytes), count, limits)
 
 
 def _without_globs(session: SparkSession) -> Any:
@@ -73,23 +139,6 @@ def _together(files: Sequence[InputFile]) -> list[list[str]]:
 
 def _union(frames: Sequence[DataFrame]) -> DataFrame:
     return reduce(lambda one, other: one.unionAll(other), frames)
-
-
-def raw_lines(text: DataFrame, longest: int) -> DataFrame:
-    """`line, long, file, block`: lines as bytes, since Spark does not check that they are UTF-8.
-
-    A file is known by a hash of its path: the path itself would be most of what goes to Python.
-    """
-    from pyspark.sql import functions as f
-
-    fits = f.octet_length("value") <= longest
-    start = f.substring("value", 1, lines.SHOWN_CHARACTERS)
-    return text.select(
-        f.when(fits, f.col("value").cast("binary")).alias("line"),
-        f.when(~fits, start.cast("binary")).alias("long"),
-        f.xxhash64("_metadata.file_path").alias("file"),
-        f.col("_metadata.file_block_start").alias("block"),
-    )
 
 
 def file_layouts(
@@ -236,6 +285,7 @@ def parquet_rows(session: SparkSession, files: Sequence[InputFile], options: Ing
     for file in files:
         if file.is_here and ":" in Path(file.path).name:
             raise InputError(f"{file.path}: Spark can't read Parquet from a name with a colon; rename it")
+    check_footers(session, files, options.limits)
     reader = _without_globs(session).option("mergeSchema", str(len(files) > 1).lower())
     frames = []
     for places in _together(files):
@@ -243,7 +293,8 @@ def parquet_rows(session: SparkSession, files: Sequence[InputFile], options: Ing
         first, second = _parquet_columns(places[0].removeprefix("file:"), table, options)
         row = (f.col("_metadata.row_index") + 1).alias("line")
         path = f.col("_metadata.file_path").alias("file")
-        frames.append(_exploded(table.select(first.alias("node"), second.alias("topic"), path, row)))
+        rows = table.select(first.alias("node"), second.alias("topic"), path, row)
+        frames.append(_exploded(rows, options.limits.line))
     return _with_reasons(_union(frames), _refuses_wildcards(options))
 
 
@@ -277,17 +328,34 @@ def _as_text(path: str, name: str, kind: DataType) -> Column:
     return column.cast("array<string>" if isinstance(kind, ArrayType) else "string")
 
 
-def _exploded(rows: DataFrame) -> DataFrame:
-    """Each element of a list a row; `alone` marks a node whose list of topics is empty."""
+def _exploded(rows: DataFrame, longest: int) -> DataFrame:
+    """Each element of a list a row; `alone` marks a node whose list of topics is empty.
+
+    `long` marks a list of more bytes than a line may have, of which the first element alone is kept.
+    """
     from pyspark.sql import functions as f
 
-    rows = rows.withColumn("alone", f.lit(False))
+    rows = rows.withColumn("alone", f.lit(False)).withColumn("long", f.lit(False))
     if rows.schema["topic"].dataType.simpleString() != "string":
         rows = rows.withColumn("alone", f.coalesce(f.size("topic") == 0, f.lit(False)))
     for name in ("node", "topic"):
         if rows.schema[name].dataType.simpleString() != "string":
-            rows = rows.withColumn(name, f.explode_outer(name))
+            rows = rows.withColumn("long", f.col("long") | _is_long(f.col(name), longest))
+            kept = f.when(f.col("long"), f.slice(name, 1, 1)).otherwise(f.col(name))
+            rows = rows.withColumn(name, f.explode_outer(kept))
     return rows
+
+
+def _is_long(names: Column, longest: int) -> Column:
+    """Whether a list of names has more bytes than that; few names are told by themselves if they are long."""
+    from pyspark.sql import functions as f
+
+    def added(sum: Column, name: Column) -> Column:
+        return sum + f.coalesce(f.octet_length(name), f.lit(0))
+
+    bytes_of = f.aggregate(names, f.lit(0).cast("bigint"), added)
+    few = f.coalesce(f.size(names) <= longest // cutting.LONGEST_NAME, f.lit(True))
+    return f.when(few, f.lit(False)).otherwise(bytes_of > longest)
 
 
 def _with_reasons(rows: DataFrame, refuse_wildcards: bool) -> DataFrame:
@@ -295,7 +363,8 @@ def _with_reasons(rows: DataFrame, refuse_wildcards: bool) -> DataFrame:
 
     node, topic = f.col("node"), f.col("topic")
     reason = (
-        f.when(node.isNull() | (topic.isNull() & ~f.col("alone")), cutting.NULL)
+        f.when(f.col("long"), cutting.LONG_LINE)
+        .when(node.isNull() | (topic.isNull() & ~f.col("alone")), cutting.NULL)
         .when(~f.is_valid_utf8(node) | ~f.is_valid_utf8(topic), cutting.NOT_UTF8)
         .when((node == "") | (topic == ""), cutting.EMPTY_NAME)
         .when(
