@@ -1,4 +1,4 @@
-"""Give mutated files to the readers of every format that users bring.
+"""Give mutated files to the readers of every format that users bring, and to those of an ingest's tasks.
 
     python -m benchmarks.fuzz [--count 2000] [--seed N] [--format NAME…] [--case NUMBER] [--keep DIR]
 
@@ -22,8 +22,11 @@ from pathlib import Path
 from typing import NamedTuple
 
 import meshwright as mw
-from benchmarks.fuzz_formats import FORMATS, Format, case
+from benchmarks import fuzz_formats
+from benchmarks.fuzz_formats import Format, case
+from benchmarks.fuzz_tasks import TASKS
 
+FORMATS = {**fuzz_formats.FORMATS, **TASKS}
 TAKEN, REFUSED, LOSS, TRACEBACK, HANG, END = "taken", "refused", "LOSS", "TRACEBACK", "HANG", "END"
 _BAD = (LOSS, TRACEBACK, HANG, END)
 _HANG_SECONDS = 60
@@ -80,7 +83,7 @@ def work(name: str, numbers: range, seed: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         for number in numbers:
             signal.alarm(_HANG_SECONDS)
-            outcome, detail = judged(FORMATS[name], Path(folder) / name, case(name, seed, number))
+            outcome, detail = judged(FORMATS[name], Path(folder) / name, case(FORMATS[name], seed, number))
             signal.alarm(0)
             peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024
             print(json.dumps([number, outcome, detail[:400], peak]), flush=True)
@@ -129,7 +132,7 @@ def shrunk(data: bytes, still: Callable[[bytes], bool]) -> bytes:
 
 def keep(name: str, result: Result, seed: int, folder: Path) -> Path:
     """Write a file that goes wrong to a folder, as small as it can be made."""
-    data = case(name, seed, result.number)
+    data = case(FORMATS[name], seed, result.number)
     folder.mkdir(parents=True, exist_ok=True)
     if result.outcome in (LOSS, TRACEBACK):
         kind = result.detail.partition(":")[0] if result.outcome == TRACEBACK else ""

@@ -313,8 +313,7 @@ _BINARY = [
 FORMATS: Mapping[str, Format] = {format.name: format for format in (*_PLAIN, *_PACKED, *_BINARY)}
 
 
-def case(name: str, seed: int, number: int) -> bytes:
+def case(format: Format, seed: int, number: int) -> bytes:
     """The file of a format, a seed and a number; always the same."""
-    rng = random.Random(f"{name}-{seed}-{number}")
-    format = FORMATS[name]
+    rng = random.Random(f"{format.name}-{seed}-{number}")
     return mutated(rng, format.sample(rng), format.mutations)
