@@ -1,6 +1,5 @@
 """Protocols small enough to follow, in a module that other processes can import."""
 
-import time
 from dataclasses import dataclass
 
 from meshwright.net import Deliver, Protocol, Send, Wake
@@ -70,11 +69,3 @@ class Clumsy(Relay):
 def friends(protocol):
     """The logical links of a Chatter."""
     return protocol.friends
-
-
-def wait_for(condition, what, seconds=60.0):
-    """Wait until something is true, as long as a busy machine may take."""
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, f"not within {seconds:g} s: {what}"
-        time.sleep(0.02)

@@ -5,25 +5,15 @@ import os
 import re
 import signal
 import subprocess
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from meshwright.pipeline.engine.java import java_home
+from tests.patience import wait_for
 
 # Jobs of a few rows are over before Java's second compiler pays: half the processor time, measured.
 FOR_SHORT_JOBS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
-PATIENCE = 1_800
-
-
-def wait_for(condition: Callable[[], object], what: str) -> object:
-    """What `condition` gives as soon as that is something."""
-    end = time.monotonic() + PATIENCE
-    while not (found := condition()):
-        assert time.monotonic() < end, f"waited for {what} in vain"
-        time.sleep(0.02)
-    return found
 
 
 @contextmanager
@@ -32,7 +22,9 @@ def standalone_cluster(folder: Path, workers: int) -> Iterator[str]:
     with ExitStack() as running:
         log = folder / "master.log"
         running.enter_context(_daemon(log, "master.Master", "--port", "0"))
-        started = wait_for(lambda: re.search(r"Starting Spark master at (\S+)", _read(log)), "the master")
+        started = wait_for(
+            lambda: re.search(r"Starting Spark master at (\S+)", _read(log)), "the master starts"
+        )
         master = started[1]
         for number in range(workers):
             work = folder / f"worker-{number}"
@@ -40,7 +32,7 @@ def standalone_cluster(folder: Path, workers: int) -> Iterator[str]:
             running.enter_context(
                 _daemon(work.with_suffix(".log"), "worker.Worker", "--port", "0", *limits, master)
             )
-        wait_for(lambda: _read(log).count("Registering worker") == workers, "the workers")
+        wait_for(lambda: _read(log).count("Registering worker") == workers, "the workers register")
         yield master
 
 

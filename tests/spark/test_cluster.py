@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import meshwright as mw
-from tests.spark.cluster import FOR_SHORT_JOBS, PATIENCE, standalone_cluster
+from tests.patience import PATIENCE
+from tests.spark.cluster import FOR_SHORT_JOBS, standalone_cluster
 
 SEED = 3
 # The first task that has a part done kills its executor, the parent of its Python's daemon: the part is lost.
@@ -26,7 +27,7 @@ def row_of(*part):
     except FileExistsError:
         return give(*part)
     os.kill(int(executor), signal.SIGKILL)
-    time.sleep(600)
+    time.sleep({patience})
 
 part_rows.row_of = row_of
 """
@@ -74,7 +75,7 @@ def test_an_executor_lost_in_the_middle_of_a_run_does_not_change_the_overlay(mes
     interests = mw.workloads.unif(300, 40, min_subscriptions=5, max_subscriptions=15, seed=SEED)
     interests.to_pandas().to_csv(tmp_path / "subscriptions.csv", index=False)
     lost, place = tmp_path / "lost", tmp_path / "out"
-    (tmp_path / "sitecustomize.py").write_text(LOSING.format(lost=str(lost)))
+    (tmp_path / "sitecustomize.py").write_text(LOSING.format(lost=str(lost), patience=PATIENCE))
     running = meshwright(
         "run", tmp_path / "subscriptions.csv", "--as", "pairs", "--algorithm", "dc", "--seed", SEED,
         "--set", "partitions=4", "--out", place, **_first_on_the_path(tmp_path),

@@ -18,6 +18,7 @@ from meshwright.cli import main, streaming
 from meshwright.model.event_files import as_line, write_events
 from meshwright.pipeline.stream import batches
 from meshwright.pipeline.stream.job import StreamPlan, follow
+from tests.patience import PATIENCE
 
 
 @pytest.fixture(scope="module")
@@ -237,7 +238,9 @@ def test_the_command_tells_of_each_batch_and_of_the_end(spark, overlay, events, 
 
 def test_ctrl_c_lets_the_present_batch_end_and_leaves_everything_in_order(spark, overlay, events, plan):
     told = threading.Event()
-    ending = threading.Thread(target=lambda: told.wait(120) and os.kill(os.getpid(), signal.SIGINT))
+    ending = threading.Thread(
+        target=lambda: told.wait(PATIENCE) and os.kill(os.getpid(), signal.SIGINT), daemon=True
+    )
     ending.start()
     arrive(plan, events[:8])
     endless = replace(plan, once=False, every=0.1)

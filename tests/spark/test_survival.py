@@ -5,15 +5,13 @@ import signal
 import subprocess
 import sys
 import textwrap
-import time
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
 
+from tests.patience import PATIENCE, wait_for
 from tests.spark.cluster import FOR_SHORT_JOBS
-
-PATIENCE = 240
 
 COMMAND = """
     import os, sys, time
@@ -28,7 +26,7 @@ COMMAND = """
         part = folder / f"{os.getpid()}.part"
         part.touch()
         part.rename(folder / "worker" / str(os.getpid()))
-        time.sleep(600)
+        time.sleep(%(patience)s)
         yield from batches
 
     @cli.app.command()
@@ -54,26 +52,23 @@ class Hanging(NamedTuple):
 
 @pytest.fixture
 def hanging(tmp_path):
-    (tmp_path / "command.py").write_text(textwrap.dedent(COMMAND) % {"java": FOR_SHORT_JOBS})
+    (tmp_path / "command.py").write_text(
+        textwrap.dedent(COMMAND) % {"java": FOR_SHORT_JOBS, "patience": PATIENCE}
+    )
     for name in ("java", "worker"):
         (tmp_path / name).mkdir()
     command = [sys.executable, str(tmp_path / "command.py"), "hang", str(tmp_path)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
-            wait_until(lambda: any((tmp_path / "worker").iterdir()) or process.poll() is not None)
+            wait_for(
+                lambda: any((tmp_path / "worker").iterdir()) or process.poll() is not None, "the job runs"
+            )
             yield Hanging(
                 process, *(int(next((tmp_path / name).iterdir()).name) for name in ("java", "worker"))
             )
         finally:
             # Java and its workers end with the command; a test says so below.
             process.kill()
-
-
-def wait_until(condition) -> None:
-    end = time.monotonic() + PATIENCE
-    while not condition():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def is_gone(pid: int) -> bool:
@@ -90,12 +85,12 @@ def test_ctrl_c_ends_the_command_its_java_and_its_workers(hanging):
     assert hanging.process.returncode == 130
     assert said == "meshwright: interrupted; nothing unfinished was kept\n"
     assert is_gone(hanging.java)
-    wait_until(lambda: is_gone(hanging.worker))
+    wait_for(lambda: is_gone(hanging.worker), "the worker ends")
 
 
 def test_a_killed_command_takes_its_java_and_its_workers_along(hanging):
     hanging.process.kill()
-    wait_until(lambda: is_gone(hanging.java) and is_gone(hanging.worker))
+    wait_for(lambda: is_gone(hanging.java) and is_gone(hanging.worker), "Java and the worker end")
 
 
 def test_a_killed_java_is_one_line_that_says_so(hanging):
@@ -104,4 +99,4 @@ def test_a_killed_java_is_one_line_that_says_so(hanging):
     assert hanging.process.returncode == 2
     assert said.startswith("meshwright: the Java that Spark runs in has ended")
     assert said.count("\n") == 1
-    wait_until(lambda: is_gone(hanging.worker))
+    wait_for(lambda: is_gone(hanging.worker), "the worker ends")

@@ -4,6 +4,7 @@ import threading
 import pytest
 
 from meshwright.progress import CANCEL, DONE, ProgressBar, StageTimer, run_with_ticks, stage
+from tests.patience import PATIENCE
 
 
 class Recorder:
@@ -34,7 +35,7 @@ def test_progress_sees_the_ticks_between_start_and_finish():
 
     def work(ticks):
         ticks[DONE] = 7
-        assert seen.wait(10)
+        assert seen.wait(PATIENCE)
 
     run_with_ticks(work, "counting", 9, recorder)
     assert recorder.calls[0] == ("start", "counting", 9)
@@ -54,7 +55,7 @@ def test_ctrl_c_asks_the_work_to_stop_and_goes_on_to_the_caller():
     recorder.advance = lambda done: waiting.set()
 
     def work(ticks):
-        assert waiting.wait(10)
+        assert waiting.wait(PATIENCE)
         _thread.interrupt_main()
         while not ticks[CANCEL]:
             pass

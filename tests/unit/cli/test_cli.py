@@ -3,13 +3,13 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import networkx as nx
 import pytest
 
 import meshwright as mw
+from tests.patience import PATIENCE, wait_for
 
 
 @pytest.fixture
@@ -254,7 +254,7 @@ def test_signals_end_a_long_build_and_leave_nothing(number, code, tmp_path):
         try:
             _wait_until_busy(process.pid, seconds=3)
             os.kill(process.pid, number)
-            _, err = process.communicate(timeout=60)
+            _, err = process.communicate(timeout=PATIENCE)
         finally:
             process.kill()
     # Python dies by the signal itself where an import was cut short; a shell shows the same code for that.
@@ -286,10 +286,5 @@ def test_a_run_refuses_its_folder_before_spark_is_started(run, monkeypatch, tmp_
 def _wait_until_busy(pid: int, seconds: float) -> None:
     """Until the process has worked for longer than importing and reading take."""
     ticks = os.sysconf("SC_CLK_TCK") * seconds
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        user_ticks = int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[11])
-        if user_ticks > ticks:
-            return
-        time.sleep(0.02)
-    raise AssertionError("the build never started")
+    stat = Path(f"/proc/{pid}/stat")
+    wait_for(lambda: int(stat.read_text().rpartition(")")[2].split()[11]) > ticks, "the build starts")

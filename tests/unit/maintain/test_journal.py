@@ -5,6 +5,7 @@ import pytest
 import meshwright as mw
 from meshwright.maintain import journal as journal_module
 from meshwright.maintain.sealed_lines import sealed, unsealed
+from tests.patience import PATIENCE
 from tests.unit.maintain.journals import (
     copied,
     events_for,
@@ -235,7 +236,7 @@ def test_steps_are_synced_by_policy(tmp_path, overlay, events, monkeypatch):
     synced.clear()
     with mw.Journal(tmp_path / "some", overlay, sync=1) as journal:
         journal.live.apply([events[0]])
-        assert synced.wait(10)
+        assert synced.wait(PATIENCE)
 
 
 @pytest.mark.parametrize("sync", ["sometimes", 0, -5, True, 2.5])

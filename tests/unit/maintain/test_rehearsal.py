@@ -3,6 +3,8 @@ import sys
 
 import pytest
 
+from tests.patience import PATIENCE
+
 SCRIPT = """
 import importlib, pkgutil, sys
 import meshwright as mw
@@ -31,5 +33,5 @@ assert compiled() == rehearsed, {name for name, count in compiled().items() if c
 @pytest.mark.parametrize("policy", ["shadow", "naive"])
 def test_after_a_rehearsal_no_repair_compiles_anything(policy):
     command = [sys.executable, "-c", SCRIPT, policy]
-    ran = subprocess.run(command, capture_output=True, text=True, timeout=1_800, check=False)
+    ran = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert (ran.returncode, ran.stderr) == (0, "")

@@ -13,6 +13,7 @@ from meshwright.net import Deliver, Protocol, Simulator, Wake, What
 from meshwright.net.host import Host
 from meshwright.net.live_options import LiveOptions
 from tests.live_protocols import Chatter, Clumsy, Note, Relay, friends
+from tests.patience import soon
 
 
 class Hosts:
@@ -49,12 +50,7 @@ class Hosts:
         self.all[node % 2].inject(node, message)
 
     async def until(self, condition, what):
-        try:
-            async with asyncio.timeout(60):
-                while not condition():
-                    await asyncio.sleep(0.002)
-        except TimeoutError:
-            pytest.fail(f"not within a minute: {what}")
+        await soon(condition, what)
 
     async def quiet(self):
         def still():

@@ -20,7 +20,8 @@ from meshwright.net.live import Live
 from meshwright.net.live_options import LiveOptions
 from meshwright.route.flood import Flood
 from meshwright.route.router import Message, Publication
-from tests.live_protocols import Chatter, Clumsy, Note, Relay, friends, wait_for
+from tests.live_protocols import Chatter, Clumsy, Note, Relay, friends
+from tests.patience import PATIENCE, wait_for
 
 NOTES = LiveOptions(messages=(Note,))
 NODES, TOPICS = 30, 6
@@ -145,7 +146,7 @@ def test_a_process_that_is_killed_is_reported_and_the_others_are_ended():
 
 def killed(live):
     os.kill(multiprocessing.active_children()[0].pid, signal.SIGKILL)
-    live.run(60)
+    live.run(PATIENCE)
 
 
 def test_a_port_in_use_is_named_and_nothing_stays_behind():
@@ -218,7 +219,7 @@ if __name__ == "__main__":
     nodes = {node: Chatter([1 - node]) for node in range(2)}
     with Live(nodes, LiveOptions(messages=(Note,), unit=0.1)) as live:
         print(*(child.pid for child in multiprocessing.active_children()), flush=True)
-        live.run(1000)
+        live.run(10**6)
 """
 
 
@@ -255,7 +256,7 @@ def test_an_interrupt_while_processes_start_ends_them_without_a_word(script):
 
 def check_all_end(script, children, number):
     (os.killpg if number == signal.SIGINT else os.kill)(script.pid, number)  # Ctrl-C goes to the group
-    script.wait(60)
+    script.wait(PATIENCE)
     wait_for(lambda: not any(alive(child) for child in children), "they end")
     assert script.stderr.read().count("Traceback") == (number == signal.SIGINT)  # the script's own
 

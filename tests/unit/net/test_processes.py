@@ -3,6 +3,8 @@ import sys
 
 import pytest
 
+from tests.patience import PATIENCE
+
 SCRIPT = """
 import signal, threading, time
 from meshwright.net.processes import Processes, _interrupts_held_back
@@ -42,6 +44,6 @@ thread.join()
 
 def output_of(script):
     ran = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=PATIENCE, check=False
     )
     return ran.stdout + ran.stderr
