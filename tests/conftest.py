@@ -6,6 +6,8 @@ import signal
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.compile_once import compile_once
+
 # The first example of a property may compile a kernel, which no deadline and no health check should count.
 settings.register_profile("local", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("ci", settings.get_profile("local"), derandomize=True, print_blob=True)
@@ -13,6 +15,11 @@ settings.load_profile("ci" if os.environ.get("CI") else "local")
 
 # A shell lets what it runs in the background ignore Ctrl-C, which tests send to themselves and to others.
 signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        compile_once(config.cache.mkdir("kernels"))
 
 
 _COMPILERS = ("contract/test_registry.py", "maintain/test_maintainer.py")
