@@ -17,23 +17,18 @@ FOR_SHORT_JOBS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
 
 
 @contextmanager
-def standalone_cluster(folder: Path, workers: int) -> Iterator[str]:
-    """A master, whose address is given, and some workers of one core each; all are gone afterwards."""
+def standalone_cluster(folder: Path, executors: int) -> Iterator[str]:
+    """A master, whose address is given, and a worker for executors of one core each; gone afterwards."""
     with ExitStack() as running:
-        log = folder / "master.log"
+        log, work = folder / "master.log", folder / "worker"
         running.enter_context(_daemon(log, "master.Master", "--port", "0"))
-        started = wait_for(
-            lambda: re.search(r"Starting Spark master at (\S+)", _read(log)), "the master starts"
+        started = wait_for(lambda: re.search(r"Starting Spark master at (\S+)", _read(log)), "a master")
+        limits = ("--cores", str(executors), "--memory", f"{executors}g", "--work-dir", str(work))
+        running.enter_context(
+            _daemon(work.with_suffix(".log"), "worker.Worker", "--port", "0", *limits, started[1])
         )
-        master = started[1]
-        for number in range(workers):
-            work = folder / f"worker-{number}"
-            limits = ("--cores", "1", "--memory", "1g", "--work-dir", str(work))
-            running.enter_context(
-                _daemon(work.with_suffix(".log"), "worker.Worker", "--port", "0", *limits, master)
-            )
-        wait_for(lambda: _read(log).count("Registering worker") == workers, "the workers register")
-        yield master
+        wait_for(lambda: "Registering worker" in _read(log), "a worker")
+        yield started[1]
 
 
 def _read(log: Path) -> str:

@@ -64,10 +64,14 @@ def test_no_second_session_in_a_process_and_no_wrong_master(spark):
         pass
 
 
-def test_workers_are_asked_for_their_versions(spark, monkeypatch):
+def test_workers_with_another_version_are_refused(spark, monkeypatch, tmp_path):
     versions.check_workers(spark.sparkContext)
-    monkeypatch.setattr(versions, "versions", lambda: {"numpy": "0.1"})
-    with pytest.raises(SparkError, match=r"have numpy .* and the driver has 0\.1; install the same on all"):
+    other = tmp_path / "numpy-0.1.dist-info"
+    other.mkdir()
+    (other / "METADATA").write_text("Metadata-Version: 2.1\nName: numpy\nVersion: 0.1\n")
+    path = os.pathsep.join(filter(None, [str(tmp_path), os.environ.get("PYTHONPATH")]))
+    monkeypatch.setitem(spark.sparkContext.environment, "PYTHONPATH", path)
+    with pytest.raises(SparkError, match=r"have numpy 0\.1 and the driver has .*; install the same on all"):
         versions.check_workers(spark.sparkContext)
 
 
