@@ -13,10 +13,9 @@ import numpy as np
 
 import meshwright as mw
 from meshwright.construct.reverse_delete import by_shared_topics, reverse_delete
-from meshwright.evaluate.bounds import bounds_by_method
-from meshwright.evaluate.dual_bounds import least_cost
-from meshwright.evaluate.topics import prepare
-from meshwright.kernels.bounds import Subscribers
+from meshwright.kernels.metrics.bounds import Subscribers
+from meshwright.metrics.bounds import bounds_by_method, least_cost
+from meshwright.metrics.topics import prepare
 
 _WORKLOADS = {
     "1,000 x 100, 20 topics a node": {"nodes": 1_000, "topics": 100, "subscriptions": 20},

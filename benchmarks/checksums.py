@@ -16,7 +16,7 @@ from time import perf_counter
 from unittest.mock import patch
 
 import meshwright as mw
-from meshwright.model import dataset
+from meshwright.model.storage import dataset
 
 
 def seconds(work: Callable[[], object]) -> float:

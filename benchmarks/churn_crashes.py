@@ -23,9 +23,8 @@ from pathlib import Path
 from typing import IO, Any
 
 import meshwright as mw
-from meshwright.maintain.recording import Recording, read_recorded
-from meshwright.model.churn import with_ids
-from meshwright.model.event_files import read_events, write_events
+from meshwright.maintain.journal.recording import Recording, read_recorded
+from meshwright.model.events import read_events, with_ids, write_events
 
 _SENT_AGAIN = 5
 _LONGEST_STREAK = 40

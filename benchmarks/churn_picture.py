@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from meshwright.studies.shadows_runs import Run, Setting, Way, rebuilds, run
+from meshwright.studies.shadows.runs import Run, Setting, Way, rebuilds, run
 
 _PASSES = 3
 _COLOURS = {"shadow": "#2a7f62", "naive": "#9aa5b1", "rebuild": "#c0504d"}

@@ -15,14 +15,17 @@ import argparse
 from collections.abc import Callable, Sequence
 from functools import partial
 
-from meshwright.model.costs import Costs
+from meshwright.model.costs.costs import Costs
 from meshwright.model.interests import Interests
-from meshwright.progress import ProgressBar
-from meshwright.studies import divide_and_conquer, shadows, small_world, stan, weighted
+from meshwright.runtime.progress import ProgressBar
 from meshwright.studies.claims import Claim, Finding, Verdict, check
-from meshwright.studies.stan_cases import Universes
-from meshwright.studies.weighted_cases import Setting
-from meshwright.studies.weighted_costs import placed_on
+from meshwright.studies.divide_and_conquer import study as divide_and_conquer
+from meshwright.studies.shadows import study as shadows
+from meshwright.studies.small_world import study as small_world
+from meshwright.studies.stan import study as stan
+from meshwright.studies.stan.cases import Universes
+from meshwright.studies.weighted import study as weighted
+from meshwright.studies.weighted.cases import Setting, placed_on
 
 _STUDIES: dict[str, Callable[[argparse.Namespace], Sequence[Claim]]] = {
     "divide-and-conquer": lambda options: divide_and_conquer.CLAIMS,

@@ -15,11 +15,11 @@ from collections.abc import Callable
 import numpy as np
 from numba import njit
 
-from meshwright.errors import InputError
-from meshwright.kernels.arrays import Floats, Ids
-from meshwright.kernels.costs import CostArrays, cost_between
-from meshwright.model.costs import Costs
+from meshwright.kernels.core.costs import CostArrays, cost_between
+from meshwright.model.costs.costs import Costs
 from meshwright.model.names import numbered
+from meshwright.runtime.arrays import Floats, Ids
+from meshwright.runtime.errors import InputError
 
 SITES = 242
 REPEATS = 3

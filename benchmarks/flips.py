@@ -38,9 +38,9 @@ def victims(work: Path, names: list[str], run: Path | None) -> Iterator[Victim]:
 
 def _made_run(work: Path) -> Path:
     """The smallest run."""
-    from meshwright.pipeline.engine.session import spark_session
     from meshwright.pipeline.ingest.options import IngestOptions
     from meshwright.pipeline.run import RunOptions, run
+    from meshwright.pipeline.spark.session import spark_session
 
     table = work / "pairs.csv"
     table.write_text("node,topic\nb1,news\nb2,news\nb3,news\nb3,art\nb1,art\n,art\n")

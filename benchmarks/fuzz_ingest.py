@@ -183,7 +183,7 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--format", nargs="+", choices=INGESTED, default=list(INGESTED))
     given = parser.parse_args()
-    from meshwright.pipeline.engine.session import spark_session
+    from meshwright.pipeline.spark.session import spark_session
 
     bad = 0
     with tempfile.TemporaryDirectory() as work, spark_session("local[2]", {}) as session:

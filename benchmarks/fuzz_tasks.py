@@ -11,8 +11,8 @@ from benchmarks.fuzz_formats import Format
 from benchmarks.fuzz_ingest import INGESTED
 from benchmarks.fuzz_ingest import Format as Ingested
 from benchmarks.fuzz_mutations import BYTES, Mutation, lines_with_long_ones, unchanged
-from meshwright.model.read_limits import ReadLimits
-from meshwright.model.unpacking import is_packed
+from meshwright.model.reading.limits import ReadLimits
+from meshwright.model.reading.text import is_packed
 from meshwright.pipeline.ingest import file_parts, reading
 from meshwright.pipeline.ingest.cutting import Layout
 from meshwright.pipeline.ingest.handed_lines import HandedFile, check_all_handed, longest_piece, staged_pieces

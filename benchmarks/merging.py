@@ -8,7 +8,7 @@ over those of Naive Merge.
 import argparse
 
 import meshwright as mw
-from meshwright.studies.divide_and_conquer_merging import region
+from meshwright.studies.divide_and_conquer.merging import region
 
 _WORKLOADS = {"unif": mw.workloads.unif, "zipf": mw.workloads.zipf, "expo": mw.workloads.expo}
 _TOPICS_EACH = (5, 10, 20, 50)

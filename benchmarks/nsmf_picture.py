@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from meshwright.net import What
-from meshwright.studies.small_world_example import SUBSCRIBERS, course, figure_1
+from meshwright.studies.small_world.example import SUBSCRIBERS, course, figure_1
 
 _OWNER = 1
 _GREEN, _GREY, _RED = "#2a7f62", "#9aa5b1", "#c0504d"

@@ -18,8 +18,8 @@ import time
 from pathlib import Path
 
 import meshwright as mw
-from meshwright.errors import DatasetError
 from meshwright.pipeline.verify import verify
+from meshwright.runtime.errors import DatasetError
 
 
 def start(table: Path, out: Path, *how: str) -> "subprocess.Popen[bytes]":

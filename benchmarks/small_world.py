@@ -6,7 +6,7 @@
 100,000 publications by each protocol, and the simulator beside the kernels; wall and processor seconds, the
 best of three.
 `sweeps`: Fig. 2 and 3 of Chen and Tock: NSMF on three overlays, ten points each, 10,000 publications a point;
-in the setting that fits the paper's numbers best, and to its letter (`studies/small_world_points.py`).
+in the setting that fits the paper's numbers best, and to its letter (`studies/small_world/statements.py`).
 `table`: the same 10,000 publications over overlays that connect every topic and over small worlds.
 `options`: what each option of gr-swico changes, where topics are popular, as in the paper, and rare.
 """
@@ -21,7 +21,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import meshwright as mw
-from meshwright.studies.small_world_points import (
+from meshwright.studies.small_world.statements import (
     FITTED,
     NODES,
     OVERLAYS,

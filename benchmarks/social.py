@@ -7,7 +7,7 @@ import pandas as pd
 from scipy.sparse import coo_array
 
 from meshwright import Interests
-from meshwright.seeds import generator
+from meshwright.runtime.seeds import generator
 
 _SEEDS = 5
 

@@ -22,9 +22,9 @@ from typing import Any
 
 import meshwright as mw
 from benchmarks.processes import watched_memory
-from meshwright.machine import cores
 from meshwright.pipeline.build.job import build_on_spark
-from meshwright.pipeline.engine.session import spark_session
+from meshwright.pipeline.spark.session import spark_session
+from meshwright.runtime.machine import cores
 
 _SMALL: dict[str, dict[str, int]] = {
     "dc": {"part_size": 2_000},

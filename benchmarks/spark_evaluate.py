@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING, Any
 
 import meshwright as mw
 from benchmarks.processes import busy_seconds, watched_memory
-from meshwright.pipeline.engine.session import spark_session
 from meshwright.pipeline.evaluate.job import evaluate_on_spark
-from meshwright.progress import StageTimer
+from meshwright.pipeline.spark.session import spark_session
+from meshwright.runtime.progress import StageTimer
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -15,8 +15,8 @@ from time import perf_counter
 
 import meshwright as mw
 from benchmarks.processes import Stopwatch, watched_memory
-from meshwright.pipeline.engine.session import spark_session
 from meshwright.pipeline.ingest.job import IngestOptions, ingest
+from meshwright.pipeline.spark.session import spark_session
 
 
 def measure(inputs: list[str], options: IngestOptions, folder: Path, memory: str) -> None:

@@ -12,9 +12,9 @@ from pathlib import Path
 from time import perf_counter
 
 from benchmarks.processes import Peak, busy_seconds, watched_memory
-from meshwright.pipeline.engine.session import spark_session
 from meshwright.pipeline.ingest.job import IngestOptions
 from meshwright.pipeline.run import RunOptions, run
+from meshwright.pipeline.spark.session import spark_session
 
 
 def main() -> None:

@@ -13,12 +13,12 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from meshwright.pipeline.engine.failures import translated
-from meshwright.pipeline.engine.session import spark_session
 from meshwright.pipeline.profile.job import profile
 from meshwright.pipeline.sample.bfs import BfsOptions
 from meshwright.pipeline.sample.job import sample
 from meshwright.pipeline.sample.universe import UniverseOptions
+from meshwright.pipeline.spark.failures import translated
+from meshwright.pipeline.spark.session import spark_session
 
 Work = Callable[[Any], str]
 

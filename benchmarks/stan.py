@@ -34,10 +34,10 @@ import numpy as np
 
 import meshwright as mw
 from benchmarks.stan_pictures import curve, draw_trouble, draw_universes, logical_curve, plots
-from meshwright.evaluate.views import count_links
-from meshwright.gossip.measures import Gossip
-from meshwright.gossip.rounds import draw_views, run_rounds
-from meshwright.gossip.spreading import draw_publishings, spread
+from meshwright.metrics.views import count_links
+from meshwright.stan.measures import Gossip
+from meshwright.stan.rounds import draw_views, run_rounds
+from meshwright.stan.spreading import draw_publishings, spread
 
 _RUNS = 5
 _SEEDS = range(_RUNS)

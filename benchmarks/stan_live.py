@@ -19,9 +19,9 @@ from scipy.stats import ks_2samp
 
 import meshwright as mw
 from benchmarks.stan_pictures import curve, plots
-from meshwright.gossip.live import LiveEngine
-from meshwright.gossip.measures import Gossip
-from meshwright.studies.stan_cases import CLOSE_GRID
+from meshwright.stan.live import LiveEngine
+from meshwright.stan.measures import Gossip
+from meshwright.studies.stan.cases import CLOSE_GRID
 
 _GRIDS: Mapping[str, Mapping[str, Any]] = {"calibrated grid": {}, "close grid": CLOSE_GRID}
 Runs = Mapping[str, Sequence[Gossip]]

@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from meshwright.gossip.by_node import improvements
-from meshwright.gossip.measures import Gossip
+from meshwright.stan.measures import Gossip, improvements
 
 
 def plots(columns: int) -> tuple[Any, Any, Callable[[Path], None]]:

@@ -12,11 +12,11 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from meshwright.pipeline.engine.session import spark_session
 from meshwright.pipeline.ingest.job import ingest
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.sample.job import sample
 from meshwright.pipeline.sample.universe import UniverseOptions
+from meshwright.pipeline.spark.session import spark_session
 
 
 class Source(NamedTuple):

@@ -24,7 +24,7 @@ import numpy as np
 
 import meshwright as mw
 from benchmarks.churn_crashes import doubled
-from meshwright.model.event_files import write_events
+from meshwright.model.events import write_events
 
 _EVENTS_A_FILE = 200
 _FILES_A_BATCH = 2

@@ -28,14 +28,13 @@ import numpy as np
 
 import meshwright as mw
 from meshwright.construct.gm import greedy_merge
-from meshwright.construct.options import GmOptions
-from meshwright.construct.primal_dual import primal_dual, primal_dual_reverse_delete
-from meshwright.construct.spanning_trees import tree_per_topic
-from meshwright.construct.weighted_dc import weighted_divide_and_conquer
-from meshwright.construct.weighted_greedy import weighted_greedy
-from meshwright.construct.weighted_options import DcMawOptions, GrMawOptions, PdMawOptions, TrMawOptions
-from meshwright.model.built import Built
-from meshwright.model.costs import Costs
+from meshwright.construct.options import DcMawOptions, GmOptions, GrMawOptions, PdMawOptions, TrMawOptions
+from meshwright.construct.weighted.dc_maw import weighted_divide_and_conquer
+from meshwright.construct.weighted.gr_maw import weighted_greedy
+from meshwright.construct.weighted.pd_maw import primal_dual, primal_dual_reverse_delete
+from meshwright.construct.weighted.tr_maw import tree_per_topic
+from meshwright.model.costs.costs import Costs
+from meshwright.model.edges import Built
 
 _SITES = 242
 _MANY_TOPICS = 1_000

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import meshwright as mw
-from meshwright.maintain.recording import SCHEMAS, Recording, read_recorded
+from meshwright.maintain.journal.recording import SCHEMAS, Recording, read_recorded
 from meshwright.model import read_manifest
 from meshwright.pipeline.verify import verify
 

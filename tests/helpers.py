@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from meshwright import Interests
-from meshwright.model.manifest import write_manifest
+from meshwright.model.storage.manifest import write_manifest
 
 
 def arrays(interests: Interests) -> tuple[Any, Any, int]:

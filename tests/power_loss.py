@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from unittest.mock import patch
 
 import meshwright as mw
-from meshwright.maintain.recording import Recording, read_recorded
+from meshwright.maintain.journal.recording import Recording, read_recorded
 from tests.crash_disk import Disk, Trace, Write
 from tests.crash_recorder import Recorder
 

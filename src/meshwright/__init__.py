@@ -13,9 +13,20 @@ among themselves.
 from typing import TYPE_CHECKING, Any
 
 from meshwright import workloads
-from meshwright.callable_packages import callable_package
-from meshwright.construct.star_sets import named_star_set as star_set
-from meshwright.errors import (
+from meshwright.construct.parts.star_sets import named_star_set as star_set
+from meshwright.metrics import Evaluation, evaluate
+from meshwright.model.costs.costs import Costs
+from meshwright.model.events import Event, read_events, write_events
+from meshwright.model.export import export
+from meshwright.model.fingers import Fingers
+from meshwright.model.interests import Interests
+from meshwright.model.overlay import Overlay
+from meshwright.model.reading.limits import ReadLimits
+from meshwright.model.sessions import Session, read_sessions
+from meshwright.model.views import Views
+from meshwright.registry import Algorithm, algorithms, build, merge
+from meshwright.routing import Routing, route
+from meshwright.runtime.errors import (
     CapacityError,
     DatasetError,
     InputError,
@@ -24,23 +35,10 @@ from meshwright.errors import (
     OptionError,
     SparkError,
 )
-from meshwright.evaluate import Evaluation, evaluate
-from meshwright.gossip.measures import Gossip
-from meshwright.gossip.options import SimulationOptions, StanOptions
-from meshwright.gossip.running import gossip
-from meshwright.model.churn import Event
-from meshwright.model.costs import Costs
-from meshwright.model.event_files import read_events, write_events
-from meshwright.model.export import export
-from meshwright.model.fingers import Fingers
-from meshwright.model.interests import Interests
-from meshwright.model.overlay import Overlay
-from meshwright.model.read_limits import ReadLimits
-from meshwright.model.sessions import Session, read_sessions
-from meshwright.model.views import Views
-from meshwright.progress import Progress, ProgressBar
-from meshwright.registry import Algorithm, algorithms, build, merge
-from meshwright.route import Routing, route
+from meshwright.runtime.progress import Progress, ProgressBar
+from meshwright.stan.api import gossip
+from meshwright.stan.measures import Gossip
+from meshwright.stan.options import SimulationOptions, StanOptions
 
 if TYPE_CHECKING:
     from meshwright.maintain import Journal, Maintainer, Repair
@@ -85,10 +83,6 @@ __all__ = [
     "workloads",
     "write_events",
 ]
-
-
-for _function in (evaluate, gossip, route):
-    globals()[_function.__name__] = callable_package(__name__, _function)
 
 
 def __getattr__(name: str) -> Any:

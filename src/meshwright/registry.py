@@ -8,27 +8,30 @@ from typing import Any
 
 import numpy as np
 
-from meshwright.construct.option_checks import check_flag
 from meshwright.construct.options import (
     DcbcDirectOptions,
     DcbcOptions,
+    DcMawOptions,
     DcOptions,
     GmOptions,
+    GrMawOptions,
     LowOdaOptions,
     MergeOptions,
+    PdMawOptions,
     RingOptions,
+    TrMawOptions,
 )
 from meshwright.construct.reverse_delete import delete_after
-from meshwright.construct.weighted_options import DcMawOptions, GrMawOptions, PdMawOptions, TrMawOptions
-from meshwright.errors import InputError, OptionError
-from meshwright.gossip.options import StanOptions
-from meshwright.model.costs import Costs
+from meshwright.model.costs.costs import Costs
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
-from meshwright.model.priced import priced
+from meshwright.model.overlay_costs import priced
 from meshwright.model.union import union
-from meshwright.progress import Progress, StageTimer
+from meshwright.runtime.checks import check_flag
+from meshwright.runtime.errors import InputError, OptionError
+from meshwright.runtime.progress import Progress, StageTimer
 from meshwright.smallworld.options import GrSwicoOptions, SmallWorldOptions
+from meshwright.stan.options import StanOptions
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,21 +76,21 @@ _ALGORITHMS = {
     ),
     "dc": Algorithm(
         summary="Divide and Conquer: Greedy Merge on parts, linked through a few nodes each; large fleets",
-        load="meshwright.construct.dc:divide_and_conquer",
+        load="meshwright.construct.parts.dc:divide_and_conquer",
         options=DcOptions,
-        spread="meshwright.pipeline.build.spread_dc:divide_and_conquer",
+        spread="meshwright.pipeline.build.spread:divide_and_conquer",
     ),
     "dcbc": Algorithm(
         summary="Bulk Clones: parts of nodes, each with all nodes of many topics; near gm in links, faster",
-        load="meshwright.construct.dcbc:bulk_clones",
+        load="meshwright.construct.parts.dcbc:bulk_clones",
         options=DcbcOptions,
-        spread="meshwright.pipeline.build.spread_bulk:bulk_clones",
+        spread="meshwright.pipeline.build.spread:bulk_clones",
     ),
     "dcbc-direct": Algorithm(
         summary="Bulk Clones without parts: links to nodes of many topics alone; linear, for large fleets",
-        load="meshwright.construct.dcbc_direct:bulk_clones_direct",
+        load="meshwright.construct.parts.dcbc_direct:bulk_clones_direct",
         options=DcbcDirectOptions,
-        spread="meshwright.pipeline.build.spread_bulk:bulk_clones_direct",
+        spread="meshwright.pipeline.build.spread:bulk_clones_direct",
     ),
     "low-oda": Algorithm(
         summary="Low-ODA: a low maximum degree beside a low average; time grows with the square of the nodes",
@@ -102,44 +105,44 @@ _ALGORITHMS = {
     "tr-maw": Algorithm(
         summary="a minimum spanning tree for each topic: cheap inside a topic, dear in all",
         needs_costs=True,
-        load="meshwright.construct.spanning_trees:tree_per_topic",
+        load="meshwright.construct.weighted.tr_maw:tree_per_topic",
         options=TrMawOptions,
     ),
     "gr-maw": Algorithm(
         summary="the greedy by cost for each component removed: the cheapest links; grows with the square",
         needs_costs=True,
-        load="meshwright.construct.weighted_greedy:weighted_greedy",
+        load="meshwright.construct.weighted.gr_maw:weighted_greedy",
         options=GrMawOptions,
     ),
     "pd-maw": Algorithm(
         summary="the primal-dual algorithm: near gr-maw, and a lower bound on what any overlay costs",
         needs_costs=True,
-        load="meshwright.construct.primal_dual:primal_dual",
+        load="meshwright.construct.weighted.pd_maw:primal_dual",
         options=PdMawOptions,
     ),
     "pdrd-maw": Algorithm(
         summary="pd-maw without the links that no topic needs",
         needs_costs=True,
-        load="meshwright.construct.primal_dual:primal_dual_reverse_delete",
+        load="meshwright.construct.weighted.pd_maw:primal_dual_reverse_delete",
         options=PdMawOptions,
     ),
     "dc-maw": Algorithm(
         summary="gr-maw on parts that are near to each other, linked through a few nodes; large fleets",
         needs_costs=True,
-        load="meshwright.construct.weighted_dc:weighted_divide_and_conquer",
+        load="meshwright.construct.weighted.dc_maw:weighted_divide_and_conquer",
         options=DcMawOptions,
-        spread="meshwright.pipeline.build.spread_dc:weighted_divide_and_conquer",
+        spread="meshwright.pipeline.build.spread:weighted_divide_and_conquer",
     ),
     "chord": Algorithm(
         summary="Chord: nodes on a ring, the first node of each phase as finger; few links, for nsmf routing",
         topic_connected=False,
-        load="meshwright.smallworld.regular:chord",
+        load="meshwright.smallworld.ring:chord",
         options=SmallWorldOptions,
     ),
     "random-sw": Algorithm(
         summary="RandomSW: nodes on a ring, any node of each phase as finger; few links, for nsmf routing",
         topic_connected=False,
-        load="meshwright.smallworld.regular:random_sw",
+        load="meshwright.smallworld.ring:random_sw",
         options=SmallWorldOptions,
     ),
     "gr-swico": Algorithm(
@@ -151,19 +154,19 @@ _ALGORITHMS = {
     "stan": Algorithm(
         summary="StaN: random views in every topic that come to share links; without a planner, for gossip",
         topic_connected=False,
-        load="meshwright.gossip.running:stan",
+        load="meshwright.stan.api:stan",
         options=StanOptions,
     ),
     "nm": Algorithm(
         kind="merge",
         summary="Naive Merge: few new links, between any nodes; time grows with the square of the nodes",
-        load="meshwright.construct.merging:naive_merge",
+        load="meshwright.construct.merge:naive_merge",
         options=MergeOptions,
     ),
     "sm": Algorithm(
         kind="merge",
         summary="Star Merge: new links between a few nodes of each overlay; some more links, much less work",
-        load="meshwright.construct.merging:star_merge",
+        load="meshwright.construct.merge:star_merge",
         options=MergeOptions,
     ),
 }

@@ -20,13 +20,12 @@ def lint_imports(source: Path) -> subprocess.CompletedProcess[str]:
 def package_with(folder: Path, module: str, statement: str) -> Path:
     """A package of empty modules, with one statement in one of them."""
     package = folder / "meshwright"
-    parts = ("cli", "construct", "evaluate", "model", "workloads")
+    parts = ("cli", "construct", "metrics", "model", "runtime", "workloads")
     for name in parts:
         (package / name).mkdir(parents=True)
     for name in ("", *parts):
         (package / name / "__init__.py").touch()
-    for name in ("machine", "progress", "seeds", "errors", "callable_packages"):
-        (package / name).with_suffix(".py").touch()
+    (package / "runtime" / "errors.py").touch()
     (package / module).write_text(statement + "\n")
     return folder
 
@@ -41,7 +40,7 @@ def test_every_module_imports_only_from_the_layers_below() -> None:
     [
         pytest.param("model/costs.py", "import meshwright.cli", id="upwards"),
         pytest.param("construct/gm.py", "import meshwright.workloads", id="a peer"),
-        pytest.param("construct/gm.py", "import meshwright.evaluate", id="one line up"),
+        pytest.param("construct/gm.py", "import meshwright.metrics", id="one line up"),
         pytest.param("model/costs.py", "from meshwright import __doc__", id="the public face"),
         pytest.param("helpers.py", "", id="a module in no layer"),
     ],
@@ -51,7 +50,7 @@ def test_the_contracts_refuse_what_the_layers_forbid(tmp_path: Path, module: str
 
 
 def test_the_contracts_accept_an_import_of_a_lower_layer(tmp_path: Path) -> None:
-    package = package_with(tmp_path, "cli/build.py", "import meshwright.model, meshwright.errors")
+    package = package_with(tmp_path, "cli/build.py", "import meshwright.model, meshwright.runtime.errors")
     assert "0 broken" in lint_imports(package).stdout
 
 

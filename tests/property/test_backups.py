@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import meshwright as mw
-from meshwright.seeds import generator
+from meshwright.runtime.seeds import generator
 from tests import oracles_shadows
 from tests.helpers import interests_of, topics_by_node
 from tests.strategies import topic_sets

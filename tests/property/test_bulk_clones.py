@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import meshwright as mw
-from meshwright.construct.bulk import bulk_by_size, bulk_by_threshold
 from meshwright.construct.gm import tie_order
-from meshwright.construct.partitioning import random_parts
-from meshwright.construct.source import InProcess
+from meshwright.construct.parts.bulk import bulk_by_size, bulk_by_threshold
+from meshwright.construct.parts.interest_queries import InProcess
+from meshwright.construct.parts.partitioning import random_parts
 from tests import oracles
 from tests.helpers import interests_of
 from tests.strategies import topic_sets

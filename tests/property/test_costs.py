@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from meshwright.errors import InputError
-from meshwright.kernels.costs import cost_between
+from meshwright.kernels.core.costs import cost_between
 from meshwright.model import Interests
-from meshwright.model.costs import Costs
+from meshwright.model.costs.costs import Costs
+from meshwright.runtime.errors import InputError
 
 NAME = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4)
 PRICE = st.floats(1e-3, 1e6)

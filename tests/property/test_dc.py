@@ -5,7 +5,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 import meshwright as mw
-from meshwright.construct.partitioning import random_parts
+from meshwright.construct.parts.partitioning import random_parts
 from tests import oracles
 from tests.helpers import interests_of
 from tests.strategies import topic_sets

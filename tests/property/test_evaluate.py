@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from meshwright import Interests, Overlay, evaluate
+from meshwright import Interests, Overlay
+from meshwright import metrics as evaluate
 
 
 def interests_of(rows, topic_count):

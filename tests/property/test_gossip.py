@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import meshwright as mw
-from meshwright.evaluate.views import count_links
-from meshwright.gossip.rounds import draw_views, run_rounds
-from meshwright.gossip.spreading import draw_publishings, spread
+from meshwright.metrics.views import count_links
+from meshwright.stan.rounds import draw_views, run_rounds
+from meshwright.stan.spreading import draw_publishings, spread
 from tests import oracles_gossip as oracles
 from tests.strategies import topic_sets
 

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import meshwright as mw
-from meshwright.construct.merging import naive_merge, star_merge, star_sets
+from meshwright.construct.merge import naive_merge, star_merge, star_sets
 from meshwright.construct.options import MergeOptions
 from meshwright.model.union import Union, union
 from tests import oracles

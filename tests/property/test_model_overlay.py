@@ -13,9 +13,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from meshwright.errors import InputError
 from meshwright.model import Interests, Overlay
 from meshwright.model.export import write_export
+from meshwright.runtime.errors import InputError
 
 ANY = st.characters(exclude_categories=["Cs"])
 XML = st.characters(exclude_categories=["Cs", "Cc"], exclude_characters="\ufffe\uffff") | st.sampled_from(

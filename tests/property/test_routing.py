@@ -9,10 +9,8 @@ from hypothesis import strategies as st
 
 import meshwright as mw
 from meshwright.net import Simulator, What
-from meshwright.route.nsmf import nsmf_routers
-from meshwright.route.peers import peers_of
-from meshwright.route.router import Publication
-from meshwright.route.trees import topic_trees
+from meshwright.routing.protocols import Publication, nsmf_routers, peers_of
+from meshwright.routing.trees import topic_trees
 from tests import oracles, oracles_small_world
 from tests.helpers import interests_of, topics_by_node
 from tests.strategies import topic_sets

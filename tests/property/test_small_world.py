@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import meshwright as mw
-from meshwright.model.rings import NONE
+from meshwright.model.fingers import NONE
 from meshwright.smallworld.gr_swico import choose
 from meshwright.smallworld.options import TARGET_SLOTS, TIES, GrSwicoOptions
 from meshwright.smallworld.ring import place

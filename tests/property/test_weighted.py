@@ -5,16 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from meshwright.construct.cost_partitioning import divide
 from meshwright.construct.gm import greedy_merge, tie_order
-from meshwright.construct.options import GmOptions
-from meshwright.construct.primal_dual import primal_dual_reverse_delete, run_primal_dual
+from meshwright.construct.options import DcMawOptions, GmOptions, GrMawOptions, PdMawOptions, TrMawOptions
 from meshwright.construct.reverse_delete import reverse_delete
-from meshwright.construct.spanning_trees import tree_per_topic
-from meshwright.construct.weighted_dc import weighted_divide_and_conquer
-from meshwright.construct.weighted_greedy import weighted_greedy
-from meshwright.construct.weighted_options import DcMawOptions, GrMawOptions, PdMawOptions, TrMawOptions
-from meshwright.model.costs import Costs
+from meshwright.construct.weighted.dc_maw import divide, weighted_divide_and_conquer
+from meshwright.construct.weighted.gr_maw import weighted_greedy
+from meshwright.construct.weighted.pd_maw import primal_dual_reverse_delete, run_primal_dual
+from meshwright.construct.weighted.tr_maw import tree_per_topic
+from meshwright.model.costs.costs import Costs
 from tests import oracles, oracles_weighted
 from tests.helpers import interests_of, topics_by_node
 from tests.strategies import topic_sets

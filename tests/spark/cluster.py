@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
-from meshwright.pipeline.engine.java import java_home
+from meshwright.pipeline.spark.java import java_home
 from tests.patience import wait_for
 
 # Jobs of a few rows are over before Java's second compiler pays: half the processor time, measured.

@@ -1,7 +1,7 @@
 import pytest
 
-from meshwright.pipeline.engine.session import spark_session
-from meshwright.pipeline.engine.storage import location
+from meshwright.pipeline.spark.session import spark_session
+from meshwright.pipeline.spark.storage import location
 from tests.spark.cluster import FOR_SHORT_JOBS
 
 _SMALL = {

@@ -9,14 +9,14 @@ import pytest
 
 import meshwright as mw
 from meshwright import cli
-from meshwright.construct import dcbc_direct
-from meshwright.construct.source import InProcess
-from meshwright.model.manifest import read_manifest, without_files
+from meshwright.construct.parts import dcbc_direct
+from meshwright.construct.parts.interest_queries import InProcess
+from meshwright.model.storage.manifest import read_manifest, without_files
 from meshwright.pipeline.build import edges
 from meshwright.pipeline.build.job import build_on_spark
 from meshwright.pipeline.build.source import SparkSource
 from meshwright.pipeline.cost_files import CostFiles
-from meshwright.pipeline.engine.storage import RemotePath, url
+from meshwright.pipeline.spark.storage import RemotePath, url
 from tests.helpers import reseal
 from tests.shelf import AWKWARD
 
@@ -207,7 +207,7 @@ def test_a_part_that_does_not_fit_is_refused_and_leaves_nothing(spark, workload,
 def test_what_needs_all_interests_on_the_driver_is_refused_where_they_do_not_fit(
     spark, workload, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("meshwright.machine.free_memory", lambda: 10_000)
+    monkeypatch.setattr("meshwright.runtime.machine.free_memory", lambda: 10_000)
     with pytest.raises(mw.CapacityError, match=r"on the driver needs about .*; use dc or dcbc-direct"):
         build_on_spark(spark, workload, tmp_path / "o", "gm", options={})
     with pytest.raises(mw.CapacityError, match=r"to the driver needs about .*; give a smaller bulk set"):

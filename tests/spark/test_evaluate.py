@@ -9,14 +9,14 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from meshwright import Costs, Interests, Overlay, build, cli, evaluate, workloads
-from meshwright.errors import CapacityError, DatasetError, OptionError
-from meshwright.evaluate import bounds
+from meshwright import Costs, Interests, Overlay, build, cli, workloads
+from meshwright import metrics as evaluate
+from meshwright.metrics import bounds
 from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.evaluate import grid, hypergraph, triangles
-from meshwright.pipeline.evaluate.job import evaluate_on_spark
-from meshwright.pipeline.evaluate.view_links import link_counts
-from meshwright.progress import StageTimer
+from meshwright.pipeline.evaluate.job import evaluate_on_spark, link_counts
+from meshwright.runtime.errors import CapacityError, DatasetError, OptionError
+from meshwright.runtime.progress import StageTimer
 from tests.helpers import reseal
 from tests.shelf import AWKWARD
 

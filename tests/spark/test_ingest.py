@@ -16,8 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from meshwright import Interests
-from meshwright.errors import DatasetError, InputError
-from meshwright.model.manifest import read_manifest
+from meshwright.model.storage.manifest import read_manifest
 from meshwright.pipeline.ingest import identify, lines
 from meshwright.pipeline.ingest.cutting import (
     EMPTY_NAME,
@@ -29,6 +28,7 @@ from meshwright.pipeline.ingest.cutting import (
     WRONG_COLUMNS,
 )
 from meshwright.pipeline.ingest.job import IngestOptions, fingerprint, ingest
+from meshwright.runtime.errors import DatasetError, InputError
 
 PAIRS = [("a", "x"), ("a", "y"), ("b", "x"), ("a", "x"), ("c", "z z"), ("ü", "x"), ("B", "y"), ("b ", "y")]
 

@@ -8,7 +8,7 @@ import sys
 import textwrap
 from pathlib import Path
 
-from meshwright.pipeline.engine.java import bundled_java
+from meshwright.pipeline.spark.java import bundled_java
 
 JOB = """
     import json, os

@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 
 import meshwright as mw
-from meshwright.errors import DatasetError, OptionError
 from meshwright.pipeline.profile.job import Profile, profile
+from meshwright.runtime.errors import DatasetError, OptionError
 from tests.helpers import reseal
 from tests.shelf import AWKWARD
 

@@ -10,11 +10,11 @@ import pyarrow.parquet as pq
 import pytest
 
 from meshwright import Interests
-from meshwright.errors import InputError
-from meshwright.model.read_limits import ReadLimits
+from meshwright.model.reading.limits import ReadLimits
 from meshwright.pipeline.ingest.cutting import LONG_LINE, LONG_NAME
 from meshwright.pipeline.ingest.job import ingest
 from meshwright.pipeline.ingest.options import IngestOptions
+from meshwright.runtime.errors import InputError
 
 ROWS = [(f"n{at % 40}", f"t{at}") for at in range(3_000)]
 TABLE = "".join(f"{node},{topic}\r\n" for node, topic in [("node", "topic"), *ROWS]).encode()

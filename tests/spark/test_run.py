@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 import meshwright as mw
-from meshwright.errors import DatasetError, InputError, OptionError
 from meshwright.pipeline import run as journey
 from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.ingest.job import IngestOptions
 from meshwright.pipeline.run import RunOptions, run
 from meshwright.pipeline.run_folder import alone_in, differences
-from meshwright.report.numbers import decimal
+from meshwright.report.markup import decimal
+from meshwright.runtime.errors import DatasetError, InputError, OptionError
 
 OPTIONS = RunOptions(
     ingest=IngestOptions(relation="pairs", max_rejected=0.5),

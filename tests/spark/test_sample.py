@@ -9,12 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 
 import meshwright as mw
-from meshwright.errors import InputError
-from meshwright.pipeline.engine.ranks import rank, salt
 from meshwright.pipeline.sample.bfs import BfsOptions
 from meshwright.pipeline.sample.job import sample
 from meshwright.pipeline.sample.universe import UniverseOptions
-from meshwright.seeds import generator
+from meshwright.pipeline.spark.tables import rank, salt
+from meshwright.runtime.errors import InputError
+from meshwright.runtime.seeds import generator
 from tests.helpers import reseal
 
 _WRAP = 2**64

@@ -6,12 +6,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 
-from meshwright.errors import DatasetError, InputError, OptionError, SparkError
-from meshwright.pipeline.engine import versions
-from meshwright.pipeline.engine.failures import translated
-from meshwright.pipeline.engine.session import spark_session
-from meshwright.pipeline.engine.status import spark_stage, tasks_of
-from meshwright.pipeline.engine.storage import url
+from meshwright.pipeline.spark import versions
+from meshwright.pipeline.spark.failures import translated
+from meshwright.pipeline.spark.session import spark_session
+from meshwright.pipeline.spark.status import spark_stage, tasks_of
+from meshwright.pipeline.spark.storage import url
+from meshwright.runtime.errors import DatasetError, InputError, OptionError, SparkError
 
 
 class Recorder:

@@ -2,19 +2,12 @@
 
 import pytest
 
-from meshwright.errors import DatasetError, InputError
-from meshwright.model.dataset import draft
-from meshwright.model.manifest import make_manifest, read_manifest, write_manifest
-from meshwright.pipeline.engine.failures import translated
-from meshwright.pipeline.engine.storage import (
-    copy_folder,
-    is_local,
-    location,
-    open_checked,
-    read_table,
-    url,
-)
+from meshwright.model.storage.dataset import draft
+from meshwright.model.storage.manifest import make_manifest, read_manifest, write_manifest
+from meshwright.pipeline.spark.failures import translated
+from meshwright.pipeline.spark.storage import copy_folder, is_local, location, open_checked, read_table, url
 from meshwright.pipeline.verify import verify
+from meshwright.runtime.errors import DatasetError, InputError
 
 
 def write(spark, place, rows, force=False, then=lambda: None):

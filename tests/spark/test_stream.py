@@ -14,8 +14,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import meshwright as mw
-from meshwright.cli import main, streaming
-from meshwright.model.event_files import as_line, write_events
+from meshwright.cli import churn as streaming
+from meshwright.cli import main
+from meshwright.model.events import as_line, write_events
 from meshwright.pipeline.stream import batches
 from meshwright.pipeline.stream.job import StreamPlan, follow
 from tests.patience import PATIENCE

@@ -29,7 +29,7 @@ from meshwright.cli import (
     verify,
 )
 from meshwright.cli.common import fail, print_version
-from meshwright.errors import MeshwrightError, MeshwrightWarning
+from meshwright.runtime.errors import MeshwrightError, MeshwrightWarning
 
 EXIT_WRONG_CALL = 2
 EXIT_INTERRUPTED = 130

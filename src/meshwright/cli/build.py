@@ -21,9 +21,8 @@ from meshwright.cli.common import (
     progress_bar,
     spark_command,
 )
-from meshwright.cli.costs import cost_files
-from meshwright.cli.engine import Engine, chosen_engine
-from meshwright.cli.option_groups import options_for
+from meshwright.cli.options.costs import cost_files
+from meshwright.cli.options.groups import Engine, chosen_engine, options_for
 
 if TYPE_CHECKING:
     from meshwright.pipeline.cost_files import CostFiles
@@ -86,22 +85,21 @@ def build(
     if where == "spark":
         with spark_command(master, conf) as session:
             from meshwright.pipeline.build.job import build_on_spark
-            from meshwright.pipeline.engine.storage import location
+            from meshwright.pipeline.spark.storage import location
 
             places = location(session, dataset), location(session, out)
             manifest = build_on_spark(session, *places, algorithm, **how)
     else:
         from meshwright.pipeline.build.in_process import build_here
-        from meshwright.pipeline.engine.storage import location
+        from meshwright.pipeline.spark.storage import location
 
         manifest = build_here(location(None, dataset), location(None, out), algorithm, **how)
     _say(out, manifest, _WHERE[where], perf_counter() - begin, as_json)
 
 
 def _counts(dataset: str) -> dict[str, int] | None:
-    from meshwright.model.facts import counted
-    from meshwright.model.manifest import read_manifest
-    from meshwright.pipeline.engine.storage import is_local, location
+    from meshwright.model.storage.manifest import counted, read_manifest
+    from meshwright.pipeline.spark.storage import is_local, location
 
     if not is_local(dataset):
         return None

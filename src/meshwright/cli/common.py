@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from meshwright.errors import OptionError
 from meshwright.model.names import visible
-from meshwright.progress import ProgressBar, stage
+from meshwright.runtime.errors import OptionError
+from meshwright.runtime.progress import ProgressBar, stage
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -110,8 +110,8 @@ def print_table(columns: Iterable[str], rows: Iterable[Iterable[object]], title:
 
 
 def print_distributions(found: Mapping[str, dict[str, Any]], title: str) -> None:
-    """Print distributions (`evaluate.distributions`) one below the other, without their histograms."""
-    from meshwright.evaluate.distributions import PERCENTILES, SUMMARY
+    """Print distributions (`metrics.statistics`) one below the other, without their histograms."""
+    from meshwright.metrics.statistics import PERCENTILES, SUMMARY
 
     words = {"maximum": "most", **{key: f"{own}%" for key, own in PERCENTILES.items()}}
     rows = [(name.replace("_", " "), *(own[key] for key in SUMMARY)) for name, own in found.items()]
@@ -164,8 +164,8 @@ def parse_conf(settings: list[str] | None) -> dict[str, str]:
 
 def check_dataset(text: str) -> None:
     """Refuse what is no dataset with interests before Spark is started for it, if it is on this machine."""
-    from meshwright.model.manifest import read_manifest
-    from meshwright.pipeline.engine.storage import is_local, location
+    from meshwright.model.storage.manifest import read_manifest
+    from meshwright.pipeline.spark.storage import is_local, location
 
     if is_local(text):
         read_manifest(location(None, text), "interests", "overlay")
@@ -173,8 +173,8 @@ def check_dataset(text: str) -> None:
 
 def check_target(text: str, force: bool) -> None:
     """Refuse where a dataset can't be written before Spark is started, if it is on this machine."""
-    from meshwright.model.dataset import check_free
-    from meshwright.pipeline.engine.storage import is_local, location
+    from meshwright.model.storage.dataset import check_free
+    from meshwright.pipeline.spark.storage import is_local, location
 
     if is_local(text):
         check_free(location(None, text), force)
@@ -186,8 +186,8 @@ def spark_command(master: str | None, conf: list[str] | None) -> Iterator["Spark
     settings = parse_conf(conf)
     with ExitStack() as opened:
         with stage(progress_bar(), "starting Spark"):
-            from meshwright.pipeline.engine.failures import translated
-            from meshwright.pipeline.engine.session import spark_session
+            from meshwright.pipeline.spark.failures import translated
+            from meshwright.pipeline.spark.session import spark_session
 
             session = opened.enter_context(spark_session(master, settings))
             opened.enter_context(translated())

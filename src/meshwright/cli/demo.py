@@ -31,7 +31,7 @@ def demo(
     It is what `meshwright run` does with a table of yours. The first run on a machine also compiles the
     kernels, which takes a while.
     """
-    from meshwright.model.dataset import check_free
+    from meshwright.model.storage.dataset import check_free
 
     folder = out or _free_folder()
     check_free(folder, force=False)
@@ -62,7 +62,7 @@ def _write_table(folder: Path, nodes: int, topics: int, seed: int) -> Path:
     import pyarrow.csv
 
     import meshwright as mw
-    from meshwright.model.dataset import writing
+    from meshwright.model.storage.dataset import writing
 
     high = min(60, topics)
     interests = mw.workloads.expo(

@@ -16,11 +16,10 @@ from meshwright.cli.common import (
     progress_bar,
     spark_command,
 )
-from meshwright.cli.costs import cost_files
-from meshwright.cli.engine import Engine, chosen_engine
-from meshwright.cli.option_groups import options_for
-from meshwright.evaluate import Evaluation
-from meshwright.evaluate import evaluate as evaluate_overlay
+from meshwright.cli.options.costs import cost_files
+from meshwright.cli.options.groups import Engine, chosen_engine, options_for
+from meshwright.metrics import Evaluation
+from meshwright.metrics import evaluate as evaluate_overlay
 
 if TYPE_CHECKING:
     from meshwright.pipeline.cost_files import CostFiles
@@ -86,9 +85,8 @@ def evaluate(
 
 def _counts(dataset: str) -> dict[str, int] | None:
     """What the manifest counts, where it can be read without Spark."""
-    from meshwright.model.facts import counted
-    from meshwright.model.manifest import read_manifest
-    from meshwright.pipeline.engine.storage import is_local, location
+    from meshwright.model.storage.manifest import counted, read_manifest
+    from meshwright.pipeline.spark.storage import is_local, location
 
     if not is_local(dataset):
         return None
@@ -107,7 +105,7 @@ def _bytes_an_interest(counts: Mapping[str, int] | None) -> int:
 
 def _here(dataset: str, prices: "CostFiles | None", wanted: Mapping[str, bool]) -> Evaluation:
     from meshwright.model.overlay import Overlay
-    from meshwright.pipeline.engine.storage import location
+    from meshwright.pipeline.spark.storage import location
 
     overlay = Overlay.read(location(None, dataset))
     costs = None if prices is None else prices.load(overlay.interests)
@@ -122,8 +120,8 @@ def _evaluate_on_spark(
     wanted: Mapping[str, bool],
 ) -> Evaluation:
     with spark_command(master, conf) as session:
-        from meshwright.pipeline.engine.storage import location
         from meshwright.pipeline.evaluate.job import evaluate_on_spark
+        from meshwright.pipeline.spark.storage import location
 
         return evaluate_on_spark(
             session, location(session, dataset), costs=prices, progress=progress_bar(), **wanted

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from meshwright.cli.common import Force
-from meshwright.errors import OptionError
+from meshwright.runtime.errors import OptionError
 
 _FORMATS = "graphml|gml|dot|csv|json"
 _EPILOG = """**Examples**

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from meshwright.cli.common import Force, Json, Out, Seed, Settings, parse_settings, print_json, progress_bar
-from meshwright.errors import OptionError
+from meshwright.runtime.errors import OptionError
 
 _WORKLOADS = ("unif", "zipf", "expo", "grid")
 _OWN_FLAGS = {"nodes", "topics", "seed", "progress", "sizes"}
@@ -48,7 +48,7 @@ def generate(
     nodes take the topics near them on a plane (grid). What else a law has is given by --set.
     """
     from meshwright import workloads
-    from meshwright.model.dataset import check_free
+    from meshwright.model.storage.dataset import check_free
 
     if workload not in _WORKLOADS:
         raise OptionError(f"there is no workload {workload!r}; choose among {', '.join(_WORKLOADS)}")

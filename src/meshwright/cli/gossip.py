@@ -1,9 +1,12 @@
-"""`meshwright gossip`: views of the nodes' topics come to share links, by StaN."""
+"""The options of `meshwright gossip`, in groups, and which of them mean anything together.
 
-from collections.abc import Mapping
+`meshwright gossip`: views of the nodes' topics come to share links, by StaN.
+"""
+
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
@@ -16,13 +19,170 @@ from meshwright.cli.common import (
     print_table,
     progress_bar,
 )
-from meshwright.cli.gossip_options import check_together, engine_of, simulation_options, stan_options
-from meshwright.cli.option_groups import options_for
-from meshwright.gossip.options import SimulationOptions, StanOptions
+from meshwright.cli.options.groups import options_for
+from meshwright.runtime.errors import OptionError
+from meshwright.stan.options import SimulationOptions, StanOptions
 
 if TYPE_CHECKING:
-    from meshwright.gossip.measures import Gossip
-    from meshwright.gossip.running import Engine
+    from meshwright.stan.api import Engine
+    from meshwright.stan.measures import Gossip
+
+
+_VIEWS, _TROUBLE, _SOCKETS = "Views and walks", "How views begin, and what goes wrong", "Real sockets"
+
+
+def _option(panel: str, metavar: str | None, words: str, *flags: str, default: bool = True) -> Any:
+    return typer.Option(*flags, metavar=metavar, help=words, rich_help_panel=panel, show_default=default)
+
+
+def stan_options(
+    rounds: Annotated[int, _option(_VIEWS, "N", "How many walks go out in each view.")] = 8,
+    ttl: Annotated[int, _option(_VIEWS, "N", "How often a walk is passed on.")] = 5,
+    links: Annotated[str, _option(_VIEWS, "walks|omniscient|random", "How peers are chosen.")] = "walks",
+    view_size: Annotated[
+        int | None, _option(_VIEWS, "N", "Peers in a view; by --connected unless given.", default=False)
+    ] = None,
+    connected: Annotated[
+        float, _option(_VIEWS, "P", "The probability that random views connect a topic.")
+    ] = 0.99,
+    learn: Annotated[bool, _option(_VIEWS, None, "Learn from passing walks too.", "--learn")] = False,
+    slowest: Annotated[
+        int, _option(_VIEWS, "N", "Wait for up to N rounds while walks bring nothing new.")
+    ] = 1,
+    loss: Annotated[float, _option(_VIEWS, "P", "The probability that a message is lost.")] = 0.0,
+) -> Any:
+    """What StaN is asked for."""
+    return StanOptions(
+        rounds=rounds,
+        ttl=ttl,
+        connected=connected,
+        view_size=view_size,
+        learn=learn,
+        slowest=slowest,
+        loss=loss,
+        links=links,
+    )
+
+
+def simulation_options(
+    membership: Annotated[str, _option(_TROUBLE, "random|scamp", "How views begin.")] = "random",
+    copies: Annotated[int, _option(_TROUBLE, "C", "Copies of a join; with Scamp, churn or keep-alive.")] = 4,
+    delay: Annotated[
+        float, _option(_TROUBLE, "T", "Simulated: the mean time of a message, in rounds.")
+    ] = 0.01,
+    churn: Annotated[
+        float, _option(_TROUBLE, "P", "Simulated or live: the share of nodes that crash in a round.")
+    ] = 0.0,
+    keep_alive: Annotated[
+        bool,
+        _option(
+            _TROUBLE,
+            None,
+            "Simulated or live: find who is gone, as with churn, or cut off.",
+            "--keep-alive",
+        ),
+    ] = False,
+    patience: Annotated[
+        int, _option(_TROUBLE, "N", "Keep-alive messages without an answer until a peer is gone.")
+    ] = 4,
+) -> Any:
+    """How views begin, and what goes wrong."""
+    return SimulationOptions(
+        membership=membership,
+        copies=copies,
+        delay=delay,
+        churn=churn,
+        keep_alive=keep_alive,
+        patience=patience,
+    )
+
+
+def engine_of(
+    engine: Annotated[str, typer.Option(metavar="rounds|simulator", help="What runs it.")] = "rounds",
+    live: Annotated[bool, _option(_SOCKETS, None, "Run the nodes for real, over sockets.", "--live")] = False,
+    round_seconds: Annotated[
+        float, _option(_SOCKETS, "S", "How long a round takes; more where there are more nodes.")
+    ] = 1.0,
+    processes: Annotated[int, _option(_SOCKETS, "N", "Over how many processes nodes are spread.")] = 2,
+    port: Annotated[
+        int | None,
+        _option(
+            _SOCKETS,
+            "N",
+            "Where the first node listens, the others after it; free ports unless given.",
+            default=False,
+        ),
+    ] = None,
+) -> Any:
+    """What runs it: a name, or a `LiveEngine`."""
+    if not live:
+        return engine
+    from meshwright.stan.live import LiveEngine
+
+    return LiveEngine(seconds=round_seconds, processes=processes, port=port)
+
+
+class Rule(NamedTuple):
+    """Options that mean something only where `holds` says so of all values; and what to say elsewhere."""
+
+    options: Collection[str]
+    holds: Callable[[Mapping[str, Any]], bool]
+    words: str
+
+
+RULES = (
+    Rule(
+        ("engine",),
+        lambda now: not now["live"],
+        "is not for --live, which is an engine itself; leave one of them out",
+    ),
+    Rule(
+        ("round_seconds", "processes", "port"),
+        lambda now: now["live"],
+        "is for nodes that run with --live; give that too, or leave it out",
+    ),
+    Rule(
+        ("delay",),
+        lambda now: now["engine"] == "simulator" and not now["live"],
+        "is for --engine simulator, since lock step has no time and sockets have their own; "
+        "take that, or leave it out",
+    ),
+    Rule(
+        ("rounds", "ttl", "learn", "slowest", "loss"),
+        lambda now: now["links"] == "walks",
+        "is for --links walks, since others send none; take those, or leave it out",
+    ),
+    Rule(
+        ("connected",),
+        lambda now: now["view_size"] is None,
+        "sets the size of views, and so does --view-size; leave one of them out",
+    ),
+    Rule(
+        ("connected", "view_size"),
+        lambda now: now["membership"] == "random",
+        "is for --membership random, since Scamp finds sizes by itself; take that, or leave it out",
+    ),
+    Rule(
+        ("copies",),
+        lambda now: now["membership"] == "scamp" or now["churn"] > 0 or now["keep_alive"],
+        "is for --membership scamp, --churn or --keep-alive, without which nobody joins; "
+        "give one of them, or leave it out",
+    ),
+    Rule(
+        ("patience",),
+        lambda now: now["churn"] > 0 or now["keep_alive"],
+        "is for --churn or --keep-alive, without which nobody is asked; give one of them, or leave it out",
+    ),
+)
+
+
+def check_together(values: Mapping[str, Any], given: Collection[str]) -> None:
+    """Refuse an option that was given and would change nothing, by the name of its parameter."""
+    for rule in RULES:
+        for name in rule.options:
+            if name in given and not rule.holds(values):
+                raise OptionError(f"--{name.replace('_', '-')} {rule.words}")
+
 
 _EPILOG = """Every node has a view of random others in each of its topics. Walks find out who else is there,
 and the node keeps those that it prefers: the same ones in all topics, so that a physical link serves several.
@@ -71,11 +231,11 @@ def gossip(
     as_json: Json = False,
 ) -> None:
     """Let the views of the nodes' topics share links, and measure them before and after."""
-    from meshwright.gossip.running import gossip as run
-    from meshwright.gossip.running import overlay_of
-    from meshwright.model.dataset import check_free
     from meshwright.model.interests import Interests
-    from meshwright.model.new_file import check_file
+    from meshwright.model.storage.dataset import check_free
+    from meshwright.model.storage.single_file import check_file
+    from meshwright.stan.api import gossip as run
+    from meshwright.stan.api import overlay_of
 
     check_together(context.params, _given(context))
     if out is not None:

@@ -6,9 +6,8 @@ from typing import Annotated
 import typer
 
 from meshwright.cli.common import Force, Json, Out, print_json, progress_bar
-from meshwright.cli.limits import read_limits
-from meshwright.cli.option_groups import options_for
-from meshwright.model.read_limits import READ_LIMITS, ReadLimits
+from meshwright.cli.options.groups import options_for, read_limits
+from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 
 _EPILOG = """**Example**
 
@@ -34,9 +33,9 @@ def import_overlay(
     as_json: Json = False,
 ) -> None:
     """Read the links of an existing mesh and write them as an overlay, to evaluate or compare."""
-    from meshwright.model.dataset import check_free
     from meshwright.model.interests import Interests
     from meshwright.model.overlay import Overlay
+    from meshwright.model.storage.dataset import check_free
 
     check_free(out, force)
     interests = Interests.read(dataset)

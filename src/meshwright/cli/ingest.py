@@ -14,8 +14,8 @@ from meshwright.cli.common import (
     progress_bar,
     spark_command,
 )
-from meshwright.cli.option_groups import options_for
-from meshwright.cli.rows import Inputs, reading_options
+from meshwright.cli.options.groups import options_for
+from meshwright.cli.options.rows import Inputs, reading_options
 
 if TYPE_CHECKING:
     from meshwright.pipeline.ingest.options import IngestOptions
@@ -52,8 +52,8 @@ def ingest(
     A row is a pair (node, topic); or a follow: the follower subscribes to the followee; or a friendship: each
     subscribes to the other. Rows that can't be used go to DIR/rejected with file, line and reason.
     """
-    from meshwright.model.dataset import check_free
-    from meshwright.pipeline.engine.storage import is_local, location
+    from meshwright.model.storage.dataset import check_free
+    from meshwright.pipeline.spark.storage import is_local, location
 
     if is_local(out):
         check_free(location(None, out), force)  # before Spark, which takes seconds to start

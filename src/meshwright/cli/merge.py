@@ -38,8 +38,8 @@ def merge(
     as_json: Json = False,
 ) -> None:
     """Make one overlay: keep all links, and add few between overlays that connect the topics they share."""
-    from meshwright.model.dataset import check_free
     from meshwright.model.overlay import Overlay
+    from meshwright.model.storage.dataset import check_free
 
     chosen = registry.find(algorithm, "merge")
     options = parse_settings(settings, typing.get_type_hints(chosen.options))

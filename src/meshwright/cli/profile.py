@@ -55,13 +55,13 @@ def profile(
 ) -> None:
     """Say what a dataset is like: distributions with exponents, popular topics, correlation; on Spark."""
     if out is not None:
-        from meshwright.model.new_file import check_file
+        from meshwright.model.storage.single_file import check_file
 
         check_file(out, force)
     check_dataset(dataset)
     with spark_command(master, conf) as session:
-        from meshwright.pipeline.engine.storage import location
         from meshwright.pipeline.profile.job import profile as profile_dataset
+        from meshwright.pipeline.spark.storage import location
 
         source = location(session, dataset)
         found = profile_dataset(session, source, most_topics=most_topics, seed=seed, progress=progress_bar())

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from meshwright.cli.common import Json, Seed, print_json, print_table, progress_bar
-from meshwright.errors import OptionError
+from meshwright.runtime.errors import OptionError
 
 _EPILOG = """`flood` and `tree` need an overlay that connects every topic, `nsmf` one with fingers (`chord`,
 `random-sw`, `gr-swico`). Publications are drawn as in the paper, every topic and then every subscriber of it
@@ -55,7 +55,7 @@ def route(
 ) -> None:
     """Carry publications over an overlay, and count messages, pure forwards, hops and load."""
     from meshwright.model.overlay import Overlay
-    from meshwright.route import route as carry
+    from meshwright.routing import route as carry
 
     source = _source(publications)
     found = carry(

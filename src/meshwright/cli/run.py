@@ -22,9 +22,9 @@ from meshwright.cli.common import (
     progress_bar,
     spark_command,
 )
-from meshwright.cli.costs import cost_files
-from meshwright.cli.option_groups import options_for
-from meshwright.cli.rows import Inputs, reading_options
+from meshwright.cli.options.costs import cost_files
+from meshwright.cli.options.groups import options_for
+from meshwright.cli.options.rows import Inputs, reading_options
 
 if TYPE_CHECKING:
     from meshwright.pipeline.cost_files import CostFiles
@@ -81,9 +81,9 @@ def run(
     _check_place(out, resume, force)
     kept = f"finished stages are kept in {out}; go on with --resume"
     with on_interrupt(kept), spark_command(master, conf) as session:
-        from meshwright.pipeline.engine.storage import location
         from meshwright.pipeline.run import RunOptions
         from meshwright.pipeline.run import run as run_all
+        from meshwright.pipeline.spark.storage import location
 
         options = RunOptions(
             ingest=reading,
@@ -115,8 +115,8 @@ def run(
 
 def _check_place(out: str, resume: bool, force: bool) -> None:
     """Refuse a folder before Spark is started for it, if it is on this machine."""
-    from meshwright.pipeline.engine.storage import is_local, location
     from meshwright.pipeline.run_folder import check_place
+    from meshwright.pipeline.spark.storage import is_local, location
 
     if is_local(out):
         check_place(location(None, out), resume, force)

@@ -16,7 +16,7 @@ from meshwright.cli.common import (
     progress_bar,
     spark_command,
 )
-from meshwright.errors import OptionError
+from meshwright.runtime.errors import OptionError
 
 if TYPE_CHECKING:
     from meshwright.pipeline.sample.bfs import BfsOptions
@@ -110,8 +110,8 @@ def sample(
     check_dataset(dataset)
     check_target(out, force)
     with spark_command(master, conf) as session:
-        from meshwright.pipeline.engine.storage import location
         from meshwright.pipeline.sample.job import sample as sample_dataset
+        from meshwright.pipeline.spark.storage import location
 
         source, target = location(session, dataset), location(session, out)
         manifest = sample_dataset(

@@ -59,7 +59,7 @@ def verify(
 
 
 def _verdicts(folders: list[str], master: str | None, conf: list[str] | None) -> "list[Verdict]":
-    from meshwright.pipeline.engine.storage import is_local, location
+    from meshwright.pipeline.spark.storage import is_local, location
     from meshwright.pipeline.verify import verify as check
 
     if all(is_local(folder) for folder in folders):

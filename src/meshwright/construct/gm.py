@@ -6,15 +6,15 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from meshwright.construct.greedy import make_problem, take_edges
+from meshwright.construct.greedy_driver import make_problem, take_edges
 from meshwright.construct.options import GmOptions
-from meshwright.errors import OptionError
-from meshwright.kernels.arrays import Ids, Offsets
-from meshwright.model.built import Built
-from meshwright.model.costs import Costs
+from meshwright.model.costs.costs import Costs
+from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
-from meshwright.progress import Progress
-from meshwright.seeds import generator
+from meshwright.runtime.arrays import Ids, Offsets
+from meshwright.runtime.errors import OptionError
+from meshwright.runtime.progress import Progress
+from meshwright.runtime.seeds import generator
 
 _ORDERS: Mapping[str, Callable[[Offsets], Offsets]] = {
     "shuffled": lambda sizes: np.arange(len(sizes)),
@@ -43,7 +43,7 @@ def greedy_merge(
     shares two topics; a byte a pair of nodes and about 50 bytes an interest.
 
     Source: [1], Alg. 1, and Chockler et al., PODC 2007. The paper updates every pair whose contribution
-    falls; this one is lazy (`kernels/greedy.py`). Where the paper takes "some edge", ours is settled by
+    falls; this one is lazy (`kernels/greedy/lazy.py`). Where the paper takes "some edge", ours is settled by
     `GmOptions.ties`.
 
     [1] Chen, Jacobsen, Vitenberg: Algorithms Based on Divide and Conquer for Topic-Based Publish/Subscribe

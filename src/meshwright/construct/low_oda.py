@@ -2,24 +2,24 @@
 
 import numpy as np
 
-from meshwright.construct.components import component_labels
 from meshwright.construct.gm import tie_order
-from meshwright.construct.greedy import (
+from meshwright.construct.greedy_driver import (
     GreedyProblem,
     GreedyResult,
     check_fits,
+    component_labels,
     make_problem,
     start_pairs,
     start_room,
 )
 from meshwright.construct.options import LowOdaOptions
-from meshwright.kernels import low_degree as kernel
-from meshwright.kernels.arrays import Ids
-from meshwright.kernels.topic_components import start_components, unite_labelled
-from meshwright.model.built import Built
-from meshwright.model.costs import Costs
+from meshwright.kernels.core.topic_components import start_components, unite_labelled
+from meshwright.kernels.greedy import low_degree as kernel
+from meshwright.model.costs.costs import Costs
+from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
-from meshwright.progress import Progress, Ticks, run_with_ticks
+from meshwright.runtime.arrays import Ids
+from meshwright.runtime.progress import Progress, Ticks, run_with_ticks
 
 _INSTEAD = "use gm with ties=small-first (fewer links, a higher maximum degree) or dcbc-direct with a slack"
 
@@ -36,8 +36,8 @@ def low_oda(
     Cost: as Greedy Merge, a few looks at each pair; a byte a pair and about 50 bytes an interest.
 
     Source: [3], Alg. 1 and 2, after Onus and Richa, ICDCS 2010. The paper updates every contribution after
-    every edge; this one is lazy (`kernels/low_degree.py`). Ties are settled as in Greedy Merge, by the order
-    of the nodes; e2 is preferred to e1 where both rules allow either.
+    every edge; this one is lazy (`kernels/greedy/low_degree.py`). Ties are settled as in Greedy Merge, by
+    the order of the nodes; e2 is preferred to e1 where both rules allow either.
 
     [3] Chen, Jacobsen, Vitenberg: Reinforce Your Overlay with Shadows, 2012.
     """

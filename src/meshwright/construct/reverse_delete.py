@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from meshwright.kernels.arrays import Ids
-from meshwright.machine import check_memory
-from meshwright.model.built import Built
-from meshwright.model.costs import Costs
+from meshwright.model.costs.costs import Costs
+from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
-from meshwright.progress import Progress, Ticks, run_with_ticks
+from meshwright.runtime.arrays import Ids
+from meshwright.runtime.machine import check_memory
+from meshwright.runtime.progress import Progress, Ticks, run_with_ticks
 
 _BYTES_A_LINK = 28
 _BYTES_AN_INTEREST = 76
@@ -26,7 +26,7 @@ def reverse_delete(
     result depends on that order alone, so it is the same for a list on any machine.
 
     Cost: an edge is looked at only in topics of which it once joined two components, by a count or by a
-    search from both ends that the lesser side ends (`kernels/reverse_delete.py`): linear in the topics
+    search from both ends that the lesser side ends (`kernels/greedy/reverse_delete.py`): linear in the topics
     that the ends of edges share where sides are small, and O(edges * interests) at worst. 28 bytes for each
     edge and topic that its ends share.
 
@@ -36,8 +36,8 @@ def reverse_delete(
     [2] Chen, Tock, Jacobsen, Vitenberg: Weighted Overlay Design for Topic-based Publish/Subscribe Systems on
     Geo-Distributed Data Centers, ICDCS 2015.
     """
-    from meshwright.kernels.reverse_delete import count_links, delete_in_reverse, list_sub_overlays
-    from meshwright.kernels.topic_components import start_components
+    from meshwright.kernels.core.topic_components import start_components
+    from meshwright.kernels.greedy.reverse_delete import count_links, delete_in_reverse, list_sub_overlays
 
     edges = np.ascontiguousarray(edges, np.int32).reshape(-1, 2)
     if not len(edges):
@@ -99,7 +99,7 @@ def by_shared_topics(edges: Ids, interests: Interests) -> Ids:
 
     Each once; equals are sorted by their ends.
     """
-    from meshwright.kernels.reverse_delete import count_links
+    from meshwright.kernels.greedy.reverse_delete import count_links
 
     edges = _each_once(edges)
     starts = count_links(interests.indptr.copy(), interests.topic_ids.copy(), edges)

@@ -3,11 +3,11 @@
 import numpy as np
 
 from meshwright.construct.options import RingOptions
-from meshwright.model.built import Built
-from meshwright.model.costs import Costs
+from meshwright.model.costs.costs import Costs
+from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
-from meshwright.progress import Progress, stage
-from meshwright.seeds import generator
+from meshwright.runtime.progress import Progress, stage
+from meshwright.runtime.seeds import generator
 
 
 def ring_per_topic(

@@ -7,33 +7,35 @@ from dataclasses import asdict, replace
 from time import perf_counter
 from typing import Any
 
-from meshwright.errors import InputError, MeshwrightError
-from meshwright.kernels.relinking import unlink_unneeded
-from meshwright.maintain import backups as backup_sets
-from meshwright.maintain import naive, rebuild, shadow, snapshots
-from meshwright.maintain.batch import Batch, Move, Refusal, Topics, sort_out
-from meshwright.maintain.drift import Drift, Reference, drift_from, measured, reference_of
-from meshwright.maintain.fresh import fresh_problem
-from meshwright.maintain.known_ids import KnownIds
-from meshwright.maintain.mending import Mending
+from meshwright.kernels.repair.searching import unlink_unneeded
+from meshwright.maintain import policies, snapshots
+from meshwright.maintain.event_batches import Batch, KnownIds, Move, Refusal, Topics, sort_out
+from meshwright.maintain.initial_repair import missing_links
+from meshwright.maintain.log_records import Nobody, Relink, Step, Witness
+from meshwright.maintain.low_oda_target import (
+    Drift,
+    Reference,
+    drift_from,
+    fresh_problem,
+    measured,
+    reference_of,
+)
 from meshwright.maintain.options import MaintainOptions, Setting, make_options
-from meshwright.maintain.portions import portions
-from meshwright.maintain.relinking import link_places
-from meshwright.maintain.reoptimise import Reoptimisation
+from meshwright.maintain.policies import Mending
+from meshwright.maintain.reoptimise import Reoptimisation, link_places
+from meshwright.maintain.repair_batches import portions
 from meshwright.maintain.repairs import Link, Repair, merged, named
-from meshwright.maintain.starting import missing_links
-from meshwright.maintain.state import Change, State, state_of
-from meshwright.maintain.steps import Nobody, Relink, Step, Witness
-from meshwright.maintain.views import Known, overlay_of
-from meshwright.model.churn import Event
+from meshwright.maintain.state import Change, Known, State, overlay_of, state_of
+from meshwright.model.events import Event
 from meshwright.model.overlay import Overlay
-from meshwright.progress import Progress
-from meshwright.seeds import generator
+from meshwright.runtime.errors import InputError, MeshwrightError
+from meshwright.runtime.progress import Progress
+from meshwright.runtime.seeds import generator
 
 _POLICIES: dict[str, Callable[[State, Change, Setting], Mending]] = {
-    "shadow": shadow.repair,
-    "naive": naive.repair,
-    "rebuild": rebuild.repair,
+    "shadow": policies.repair_by_shadows,
+    "naive": policies.repair_naively,
+    "rebuild": policies.rebuild,
 }
 _STAGE = "maintain"
 
@@ -85,7 +87,7 @@ class Maintainer:
         self._state.link(missing)
         connected = perf_counter()
         if policy == "shadow":
-            backup_sets.build_all(self._state, self._setting, progress)
+            policies.build_all(self._state, self._setting, progress)
         start = Repair(
             revision=0,
             added=named(missing, self._state.nodes.names),
@@ -221,7 +223,7 @@ class Maintainer:
         mending = _POLICIES[self.options.policy](self._state, change, self._setting)
         mended = perf_counter()
         if self.options.policy == "shadow":
-            backup_sets.update(self._state, change, self._setting)
+            policies.update(self._state, change, self._setting)
         end = perf_counter()
         names = self._state.nodes.names
         added, removed = named(mending.added, names), named(mending.removed, names)

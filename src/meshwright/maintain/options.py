@@ -6,9 +6,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from meshwright.construct.option_checks import check_choice, check_flag, check_whole
 from meshwright.construct.options import check_rho
-from meshwright.errors import OptionError
+from meshwright.runtime.checks import check_choice, check_flag, check_whole
+from meshwright.runtime.errors import OptionError
 
 POLICIES = ("shadow", "naive", "rebuild")
 BACKUPS = ("primal-dual", "greedy")

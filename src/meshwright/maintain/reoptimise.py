@@ -1,19 +1,42 @@
-"""Turning an overlay into a fresh one while it lives: make before break, a few links at a time."""
+"""Links that are asked for by name.
+
+Turning an overlay into a fresh one while it lives: make before break, a few links at a time.
+"""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
-from meshwright.construct.option_checks import check_whole
-from meshwright.maintain.fresh import FreshProblem
+import numpy as np
+
+from meshwright.kernels.repair.mutable_overlay import share_topic
+from meshwright.maintain.low_oda_target import FreshProblem
 from meshwright.maintain.repairs import Link, Repair, named
 from meshwright.maintain.state import State
+from meshwright.runtime.arrays import Ids
+from meshwright.runtime.checks import check_whole
+from meshwright.runtime.errors import InputError
 
 if TYPE_CHECKING:
     from meshwright.maintain.maintainer import Maintainer
+
+
+def link_places(state: State, links: Iterable[Link], *, linked: bool) -> Ids:
+    """Pairs of names as pairs of places, each once: links, or else pairs of nodes that share a topic."""
+    pairs: dict[tuple[int, int], None] = {}
+    for a, b in links:
+        u, v = sorted((state.find(a), state.find(b)))
+        if (v in state.row("links", u)) != linked:
+            fault = "is no link" if linked else "is a link already"
+            raise InputError(f"{a!r} - {b!r} {fault}; leave it out")
+        if not linked and (u == v or not share_topic(state.live.topics, u, v)):
+            raise InputError(f"{a!r} and {b!r} have no topic to share over a link; leave it out")
+        pairs[u, v] = None
+    return np.array(list(pairs), np.int32).reshape(-1, 2)
+
 
 _TESTS_A_CHANGE = 4
 """Links looked at for each that may be removed in a step: it bounds the time of a step."""

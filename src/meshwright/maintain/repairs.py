@@ -4,8 +4,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from meshwright.kernels.arrays import Ids
-from meshwright.maintain.batch import Refusal
+from meshwright.maintain.event_batches import Refusal
+from meshwright.runtime.arrays import Ids
 
 Link = tuple[str, str]
 

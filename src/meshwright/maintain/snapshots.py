@@ -14,12 +14,10 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from meshwright.errors import InputError
-from meshwright.kernels.arrays import Ids, Offsets
-from meshwright.kernels.rows import Rows, packed_items
-from meshwright.maintain.places import Places
-from meshwright.maintain.state import ROWS, State, make_live
-from meshwright.maintain.views import Known
+from meshwright.kernels.core.rows import Rows, packed_items
+from meshwright.maintain.state import ROWS, Known, Places, State, make_live
+from meshwright.runtime.arrays import Ids, Offsets
+from meshwright.runtime.errors import InputError
 
 FORMAT = 1
 

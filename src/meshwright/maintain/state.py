@@ -1,20 +1,77 @@
-"""The overlay that a maintainer keeps: names outside, growable arrays inside.
+"""Names and their places: small numbers that are given again when a name is gone.
+
+The overlay that a maintainer keeps: names outside, growable arrays inside.
 
 Kernels can't make arrays longer; here they are grown when a kernel says that room ran out.
+
+The state of a maintainer as an `Overlay`.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 
-from meshwright.errors import InputError
-from meshwright.kernels.arrays import Flags, Ids, Offsets
-from meshwright.kernels.live import LINKS, MOST, Live, link_all, make_room, unlink_all
-from meshwright.kernels.rows import Rows, append_all, grown, make_rows, packed_items, remove_all, replace_row
-from meshwright.maintain.batch import Move, Topics
-from meshwright.maintain.places import Places
+from meshwright.kernels.core.rows import (
+    Rows,
+    append_all,
+    grown,
+    make_rows,
+    packed_items,
+    remove_all,
+    replace_row,
+)
+from meshwright.kernels.repair.mutable_overlay import LINKS, MOST, Live, link_all, make_room, unlink_all
+from meshwright.maintain.event_batches import Move, Topics
+from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
+from meshwright.runtime.arrays import Flags, Ids, Offsets
+from meshwright.runtime.errors import InputError
+
+
+class Places:
+    """Of each name its place, and of each place its name, or None where it is free.
+
+    The place that became free last is given first, so that places are a function of what happened.
+    """
+
+    def __init__(self, names: Iterable[str | None], free: Iterable[int] = ()) -> None:
+        self.names: list[str | None] = list(names)
+        self.free: list[int] = list(free)
+        self.of: dict[str, int] = {name: at for at, name in enumerate(self.names) if name is not None}
+
+    def __len__(self) -> int:
+        """How many names there are."""
+        return len(self.of)
+
+    def name(self, at: int) -> str:
+        """The name of a place that is taken."""
+        name = self.names[at]
+        assert name is not None
+        return name
+
+    def take(self, name: str) -> int:
+        """The place of a name; a new one gets one."""
+        at = self.of.get(name)
+        if at is not None:
+            return at
+        if self.free:
+            at = self.free.pop()
+            self.names[at] = name
+        else:
+            at = len(self.names)
+            self.names.append(name)
+        self.of[name] = at
+        return at
+
+    def release(self, at: int) -> None:
+        """Free a place."""
+        del self.of[self.name(at)]
+        self.names[at] = None
+        self.free.append(at)
+
 
 _LEAST_ROOM = 16
 _MOST_STEPS = 2**30
@@ -240,3 +297,43 @@ def state_of(overlay: Overlay) -> State:
     state = State(nodes, Places(interests.topics.to_pylist()), make_live(rows, nodes))
     state.release_topics(np.arange(interests.topic_count, dtype=np.int32))
     return state
+
+
+class Known(NamedTuple):
+    """What else is known about some nodes or topics, by name."""
+
+    names: pa.StringArray
+    attributes: pa.Table | None
+
+    def of(self, names: pa.StringArray) -> pa.Table | None:
+        """A row for each of `names`, of nulls where nothing is known."""
+        if self.attributes is None:
+            return None
+        return self.attributes.take(pc.index_in(names, value_set=self.names))
+
+
+def overlay_of(state: State, nodes: Known, topics: Known, facts: dict[str, Any]) -> Overlay:
+    """The overlay as it is. O(n log n) for the names, linear for the rest."""
+    node_names, node_rank = _ranked(state.nodes)
+    topic_names, topic_rank = _ranked(state.topics)
+    indptr, topic_ids = state.rows_packed("topics")
+    owners = node_rank[np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))]
+    keys = np.sort(owners.astype(np.int64) << 32 | topic_rank[topic_ids])
+    sizes = np.bincount(keys >> 32, minlength=len(node_names))
+    interests = Interests(
+        np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
+        (keys & 0xFFFFFFFF).astype(np.int32),
+        node_names,
+        topic_names,
+        nodes.of(node_names),
+        topics.of(topic_names),
+    )
+    return Overlay.from_arrays(interests, node_rank[state.edges()], facts=facts)
+
+
+def _ranked(places: Places) -> tuple[pa.StringArray, Ids]:
+    """The sorted names, and by place the rank of its name."""
+    names = sorted(places.of)
+    rank = np.full(len(places.names), -1, np.int32)
+    rank[[places.of[name] for name in names]] = np.arange(len(names), dtype=np.int32)
+    return pa.array(names, pa.string()), rank

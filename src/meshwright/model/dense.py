@@ -8,9 +8,9 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from meshwright.errors import InputError
 from meshwright.model.names import Ids
 from meshwright.model.pairs import Pairs
+from meshwright.runtime.errors import InputError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array

@@ -1,14 +1,36 @@
-"""Edges as arrays: their one form, and what is refused on the way to it."""
+"""What an algorithm hands back, before it becomes an overlay.
+
+Edges as arrays: their one form, and what is refused on the way to it.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from meshwright.errors import InputError
 from meshwright.model.dense import frozen
 from meshwright.model.names import Ids
 from meshwright.model.pairs import Columns, Floats, Pairs
+from meshwright.runtime.errors import InputError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Built:
+    """Edges as pairs of node ids in any order, facts about the work, and extra tables.
+
+    `in_order` says that the edges come in the order in which they were taken, so that reverse delete may look
+    at the last of them first.
+    """
+
+    edges: npt.ArrayLike
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    tables: Mapping[str, pa.Table] = field(default_factory=dict)
+    in_order: bool = False
+
 
 SOURCE_TARGET = Columns("source", "target")
 

@@ -14,10 +14,9 @@ from xml.sax.saxutils import escape, quoteattr
 
 import pyarrow as pa
 
-from meshwright.errors import InputError, OptionError
-from meshwright.model.new_file import new_file
-from meshwright.model.overlay import Overlay
-from meshwright.model.overlay_sinks import edges_with_cost, nodes_with_attributes
+from meshwright.model.overlay import Overlay, edges_with_cost, nodes_with_attributes
+from meshwright.model.storage.single_file import new_file
+from meshwright.runtime.errors import InputError, OptionError
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _GRAPHML_HEAD = (

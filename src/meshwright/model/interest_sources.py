@@ -6,13 +6,13 @@ from typing import Any
 
 import numpy as np
 
-from meshwright.errors import InputError
 from meshwright.model import pairs as sources
 from meshwright.model.dense import Dense, dense
 from meshwright.model.names import Ids, NameSource, name_array, numbered, ranks
 from meshwright.model.pairs import Columns, Pairs, collect
-from meshwright.model.read_limits import READ_LIMITS, ReadLimits
-from meshwright.progress import Progress
+from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
+from meshwright.runtime.errors import InputError
+from meshwright.runtime.progress import Progress
 
 NODE_TOPIC = Columns("node", "topic")
 

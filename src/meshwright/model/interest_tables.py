@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from meshwright.errors import DatasetError
 from meshwright.model import interest_sources
-from meshwright.model.dataset import TableSource, read_table, whole
 from meshwright.model.dense import Offsets, rows_of, sealed
-from meshwright.model.manifest import Dataset, check_files
 from meshwright.model.names import Ids, name_array
-from meshwright.model.schema import INT32, LIST_OF_INT32, STRING
+from meshwright.model.storage.dataset import TableSource, read_table, whole
+from meshwright.model.storage.manifest import Dataset, check_files
+from meshwright.model.storage.schema import INT32, LIST_OF_INT32, STRING
+from meshwright.runtime.errors import DatasetError
 
 if TYPE_CHECKING:
     from meshwright.model.interests import Interests

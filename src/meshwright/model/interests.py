@@ -1,4 +1,9 @@
-"""Interests: which node wants which topic."""
+"""Attributes: what else is known about nodes and topics, a row for each id.
+
+Where interests go: each function hands them to another library.
+
+Interests: which node wants which topic.
+"""
 
 from __future__ import annotations
 
@@ -12,20 +17,105 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from meshwright.model import interest_sinks, interest_sources, interest_tables
-from meshwright.model.attributes import NODE_ATTRIBUTES, TOPIC_ATTRIBUTES, checked_attributes, same_table
-from meshwright.model.dataset import as_dataset, write_dataset
-from meshwright.model.dense import Offsets, check_lists, frozen, transposed
-from meshwright.model.manifest import Dataset, check_counts, make_manifest, open_dataset
+from meshwright.model import interest_sources, interest_tables
+from meshwright.model.dense import Offsets, as_scipy, check_lists, frozen, rows_of, transposed
 from meshwright.model.names import Ids, NameSource, check_names, find, name_array
 from meshwright.model.pairs import Columns
-from meshwright.model.read_limits import READ_LIMITS, ReadLimits
-from meshwright.progress import Progress
+from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
+from meshwright.model.storage.dataset import as_dataset, write_dataset
+from meshwright.model.storage.manifest import Dataset, check_counts, make_manifest, open_dataset
+from meshwright.model.storage.schema import DOUBLE, INTEGER, STRING, Wanted, check_types
+from meshwright.runtime.errors import InputError
+from meshwright.runtime.progress import Progress
 
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
     from scipy.sparse import csr_array
+
+
+NODE_ATTRIBUTES = {
+    "site": STRING,
+    "lat": DOUBLE,
+    "lon": DOUBLE,
+    "host": STRING,
+    "port": INTEGER,
+    "max_links": INTEGER,
+}
+TOPIC_ATTRIBUTES = {"rate": DOUBLE}
+
+_TAKEN = ("id", "name")
+
+
+def checked_attributes(
+    table: pa.Table | None, count: int, known: dict[str, Wanted], what: str
+) -> pa.Table | None:
+    """The attributes of `count` nodes or topics without foreign metadata, or None when there are none.
+
+    Columns that we know must have their type; others are kept as they are.
+    """
+    if table is None or not table.column_names:
+        return None
+    origin = f"the table of {what} attributes"
+    if table.num_rows != count:
+        raise InputError(f"{origin} has {table.num_rows:,} rows for {count:,} {what}s; give one for each id")
+    repeated = [name for name in table.column_names if table.column_names.count(name) > 1 or name in _TAKEN]
+    if repeated:
+        raise InputError(
+            f"{origin} can't have a column {repeated[0]!r}: it comes twice or is taken; rename it"
+        )
+    check_types(table.schema, known, origin, InputError, optional=frozenset(known))
+    return table.replace_schema_metadata(None)
+
+
+def same_table(one: pa.Table | None, other: pa.Table | None) -> bool:
+    """Whether both are missing, or hold the same columns and values."""
+    if one is None or other is None:
+        return one is other
+    return bool(one.equals(other))
+
+
+_NODES_A_BLOCK = 1 << 14
+
+
+def to_pairs(interests: Interests) -> Iterator[tuple[str, str]]:
+    """The pairs one by one, by node and then by topic."""
+    for start in range(0, interests.node_count, _NODES_A_BLOCK):
+        nodes = interests.nodes.slice(start, _NODES_A_BLOCK).to_pylist()
+        indptr = interests.indptr[start : start + len(nodes) + 1]
+        topics = interests.topics.take(pa.array(interests.topic_ids[indptr[0] : indptr[-1]])).to_pylist()
+        owners = rows_of(indptr).tolist()
+        yield from ((nodes[owner], topic) for owner, topic in zip(owners, topics, strict=True))
+
+
+def to_arrow(interests: Interests) -> pa.Table:
+    """Two dictionary-encoded columns, 8 bytes an interest."""
+    owners = pa.DictionaryArray.from_arrays(rows_of(interests.indptr), interests.nodes)
+    topics = pa.DictionaryArray.from_arrays(interests.topic_ids, interests.topics)
+    return pa.table({"node": owners, "topic": topics})
+
+
+def to_scipy(interests: Interests) -> csr_array:
+    """A matrix of ones in int32, so that its product with its transpose counts common topics."""
+    ones = np.ones(len(interests), np.int32)
+    return as_scipy(ones, interests.indptr, interests.topic_ids.copy(), interests.topic_count)
+
+
+def to_networkx(interests: Interests) -> nx.Graph[str]:
+    """A bipartite graph; its vertices share one space of names, so a name on both sides is refused."""
+    import networkx as nx
+
+    graph: nx.Graph[str] = nx.Graph()
+    graph.add_nodes_from(interests.nodes.to_pylist(), bipartite=0)
+    for topic in interests.topics.to_pylist():
+        if topic in graph:
+            raise InputError(
+                f"{topic!r} is a node and a topic, and a networkx graph has one space of names; "
+                f"rename one of them or use to_pairs, to_arrow or to_scipy"
+            )
+    graph.add_nodes_from(interests.topics.to_pylist(), bipartite=1)
+    graph.add_edges_from(to_pairs(interests))
+    return graph
 
 
 def _names(names: pa.StringArray, ids: Ids) -> list[str]:
@@ -201,11 +291,11 @@ class Interests:
 
     def to_pairs(self) -> Iterator[tuple[str, str]]:
         """The (node, topic) pairs one by one, by node and then by topic; without those that have none."""
-        return interest_sinks.to_pairs(self)
+        return to_pairs(self)
 
     def to_arrow(self) -> pa.Table:
         """A table `node, topic` of dictionary-encoded strings, at 8 bytes an interest."""
-        return interest_sinks.to_arrow(self)
+        return to_arrow(self)
 
     def to_pandas(self) -> pd.DataFrame:
         """A frame `node, topic` of categories, at 8 bytes an interest."""
@@ -214,11 +304,11 @@ class Interests:
 
     def to_scipy(self) -> csr_array:
         """A matrix of ones (int32), nodes by topics, by id."""
-        return interest_sinks.to_scipy(self)
+        return to_scipy(self)
 
     def to_networkx(self) -> nx.Graph[str]:
         """A bipartite graph of nodes (`bipartite` 0) and topics (1); a name on both sides is refused."""
-        return interest_sinks.to_networkx(self)
+        return to_networkx(self)
 
     def write(
         self,

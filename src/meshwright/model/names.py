@@ -13,7 +13,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from meshwright.errors import CapacityError, InputError
+from meshwright.runtime.errors import CapacityError, InputError
 
 Ids = npt.NDArray[np.int32]
 NameSource: TypeAlias = Iterable[str] | pa.Array | pa.ChunkedArray

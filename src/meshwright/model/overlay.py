@@ -1,9 +1,13 @@
-"""Overlays: which nodes hold a link to which."""
+"""Where overlays go: each function hands one to another library.
+
+Overlays: which nodes hold a link to which.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from math import isnan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,23 +16,81 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from meshwright.model import edges as edge_lists
-from meshwright.model import overlay_sinks, overlay_tables
+from meshwright.model import overlay_tables
 from meshwright.model import pairs as sources
-from meshwright.model.attributes import same_table
-from meshwright.model.dataset import as_dataset, write_dataset
 from meshwright.model.dense import Offsets, frozen
-from meshwright.model.interests import Interests
-from meshwright.model.manifest import check_counts, make_manifest, open_dataset
+from meshwright.model.interests import Interests, same_table
 from meshwright.model.names import Ids
 from meshwright.model.pairs import Columns, Floats
-from meshwright.model.plain import plain
-from meshwright.model.read_limits import READ_LIMITS, ReadLimits
-from meshwright.progress import Progress
+from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
+from meshwright.model.storage.dataset import as_dataset, write_dataset
+from meshwright.model.storage.manifest import check_counts, make_manifest, open_dataset
+from meshwright.runtime.json_values import plain
+from meshwright.runtime.progress import Progress
 
 if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
     from scipy.sparse import csr_array
+
+
+_ROWS_A_BLOCK = 1 << 14
+
+
+def to_arrow(overlay: Overlay) -> pa.Table:
+    """The columns of `edges/`; names dictionary-encoded, at 4 bytes each."""
+    ends = [pa.array(overlay.edges[:, side]) for side in (0, 1)]
+    names = [pa.DictionaryArray.from_arrays(ids, overlay.interests.nodes) for ids in ends]
+    columns = dict(zip(("source", "target", "source_id", "target_id"), (*names, *ends), strict=True))
+    if overlay.costs is not None:
+        columns["cost"] = pa.array(overlay.costs)
+    return pa.table(columns)
+
+
+def to_scipy(overlay: Overlay) -> csr_array:
+    """The symmetric matrix of costs or ones."""
+    from scipy.sparse import coo_array
+
+    values = np.ones(len(overlay), np.int32) if overlay.costs is None else overlay.costs
+    u, v = overlay.edges.T
+    entries = (np.concatenate([values, values]), (np.concatenate([u, v]), np.concatenate([v, u])))
+    count = overlay.interests.node_count
+    return coo_array(entries, shape=(count, count)).tocsr()
+
+
+def to_networkx(overlay: Overlay) -> nx.Graph[str]:
+    """A graph of names; nodes have the attributes that are known of them, edges `cost` where links cost."""
+    import networkx as nx
+
+    graph: nx.Graph[str] = nx.Graph()
+    graph.add_nodes_from(nodes_with_attributes(overlay))
+    graph.add_edges_from(edges_with_cost(overlay))
+    return graph
+
+
+def nodes_with_attributes(overlay: Overlay) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Every node's name, and those of its attributes that are neither null nor NaN."""
+    table = overlay.interests.node_attributes
+    for start in range(0, overlay.interests.node_count, _ROWS_A_BLOCK):
+        names = overlay.interests.nodes.slice(start, _ROWS_A_BLOCK).to_pylist()
+        rows = [{}] * len(names) if table is None else table.slice(start, _ROWS_A_BLOCK).to_pylist()
+        for name, row in zip(names, rows, strict=True):
+            yield name, {key: value for key, value in row.items() if not _missing(value)}
+
+
+def _missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and isnan(value))
+
+
+def edges_with_cost(overlay: Overlay) -> Iterator[tuple[str, str, dict[str, float]]]:
+    """Every edge by names, and its cost where links cost."""
+    nodes = overlay.interests.nodes
+    for start in range(0, len(overlay), _ROWS_A_BLOCK):
+        block = slice(start, start + _ROWS_A_BLOCK)
+        names = [nodes.take(pa.array(overlay.edges[block, side])).to_pylist() for side in (0, 1)]
+        costs = None if overlay.costs is None else overlay.costs[block].tolist()
+        for at, (u, v) in enumerate(zip(*names, strict=True)):
+            yield u, v, {} if costs is None else {"cost": costs[at]}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -155,7 +217,7 @@ class Overlay:
 
         The names are dictionary-encoded, at 4 bytes each.
         """
-        return overlay_sinks.to_arrow(self)
+        return to_arrow(self)
 
     def to_pandas(self) -> pd.DataFrame:
         """The columns of `to_arrow` as a frame; names are categories."""
@@ -164,11 +226,11 @@ class Overlay:
 
     def to_scipy(self) -> csr_array:
         """The symmetric matrix, nodes by nodes: costs (float64), or ones (int32) where there are none."""
-        return overlay_sinks.to_scipy(self)
+        return to_scipy(self)
 
     def to_networkx(self) -> nx.Graph[str]:
         """A graph of all nodes, by name, with their attributes, and of the edges, with their costs."""
-        return overlay_sinks.to_networkx(self)
+        return to_networkx(self)
 
     def write(
         self,

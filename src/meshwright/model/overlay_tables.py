@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from meshwright.errors import InputError
 from meshwright.model import interest_tables
-from meshwright.model.dataset import TableSource, read_table, whole
-from meshwright.model.manifest import Dataset, check_table_name
 from meshwright.model.names import Ids
 from meshwright.model.pairs import Floats
-from meshwright.model.schema import DOUBLE, INT32
+from meshwright.model.storage.dataset import TableSource, read_table, whole
+from meshwright.model.storage.manifest import Dataset, check_table_name
+from meshwright.model.storage.schema import DOUBLE, INT32
+from meshwright.runtime.errors import InputError
 
 if TYPE_CHECKING:
     from meshwright.model.overlay import Overlay

@@ -16,9 +16,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from meshwright.errors import InputError
-from meshwright.model.csv_rows import CsvLayout, FirstRow, first_row, read_rows
-from meshwright.model.files import check_declared, check_rows, part_files, reading
 from meshwright.model.names import (
     Ids,
     NameEncoder,
@@ -28,8 +25,11 @@ from meshwright.model.names import (
     is_text,
     name_array,
 )
-from meshwright.model.read_limits import READ_LIMITS, ReadLimits
-from meshwright.progress import Progress, stage
+from meshwright.model.reading.csv_rows import CsvLayout, FirstRow, first_row, read_rows
+from meshwright.model.reading.files import check_declared, check_rows, part_files, reading
+from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
+from meshwright.runtime.errors import InputError
+from meshwright.runtime.progress import Progress, stage
 
 Floats = npt.NDArray[np.float64]
 

@@ -6,12 +6,12 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from meshwright.errors import InputError
 from meshwright.model.dense import dense, rows_of
 from meshwright.model.interests import Interests
 from meshwright.model.names import Ids, name_array, ranks
 from meshwright.model.overlay import Overlay
 from meshwright.model.pairs import Floats, Pairs
+from meshwright.runtime.errors import InputError
 
 
 class Union(NamedTuple):

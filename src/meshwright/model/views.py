@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from meshwright.errors import DatasetError, InputError
-from meshwright.kernels.arrays import Ids, Offsets
 from meshwright.model.dense import frozen, rows_of
 from meshwright.model.interests import Interests
-from meshwright.model.schema import INTEGER, check_types
+from meshwright.model.storage.schema import INTEGER, check_types
+from meshwright.runtime.arrays import Ids, Offsets
+from meshwright.runtime.errors import DatasetError, InputError
 
 if TYPE_CHECKING:
     from meshwright.model.overlay import Overlay
@@ -102,7 +102,7 @@ class Views:
         return views
 
     def _check(self) -> None:
-        from meshwright.kernels.views import wrong_peer
+        from meshwright.kernels.gossip.views import wrong_peer
 
         interests, indptr = self.interests, self.indptr
         if len(indptr) != len(interests) + 1 or indptr[0] != 0 or indptr[-1] != len(self.slots):

@@ -3,6 +3,8 @@
 A protocol is what one node does, and its state is what that node knows. It has no socket, no clock and no
 random state of its own: what time it is and where randomness comes from are arguments, and what it wants done
 is what it hands back. So the same object runs in the simulator, over sockets, and by hand in a test.
+
+What a node has seen before.
 """
 
 from abc import ABC, abstractmethod
@@ -71,3 +73,23 @@ class Protocol(ABC, Generic[Message]):
         """A timer that was asked for has run out."""
         del timer, moment
         return ()
+
+
+REMEMBERED = 65_536
+"""Numbers that a node recognises again; older ones are forgotten, or memory would grow for ever."""
+
+
+class Seen:
+    """The numbers seen last, up to `REMEMBERED` of them."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[int, None] = {}
+
+    def __contains__(self, number: int) -> bool:
+        return number in self._numbers
+
+    def add(self, number: int) -> None:
+        """Recognise a number from now on."""
+        self._numbers[number] = None
+        if len(self._numbers) > REMEMBERED:
+            del self._numbers[next(iter(self._numbers))]

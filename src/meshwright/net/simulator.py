@@ -17,9 +17,9 @@ from typing import Any, Generic, NamedTuple
 
 import numpy as np
 
-from meshwright.errors import OptionError
 from meshwright.net.protocol import Action, Deliver, Message, Moment, Node, Protocol, Send, Wake
-from meshwright.seeds import generator
+from meshwright.runtime.errors import OptionError
+from meshwright.runtime.seeds import generator
 
 _START, _LEAVE, _JOIN, _MESSAGE, _TIMER = range(5)
 

@@ -7,16 +7,16 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from meshwright.errors import InputError, OptionError
-from meshwright.model.cost_matrices import MatrixRules
-from meshwright.model.cost_places import Located, check_globe, located
-from meshwright.model.cost_sources import named
-from meshwright.model.costs import Costs
-from meshwright.model.files import reading
+from meshwright.model.costs.costs import Costs
+from meshwright.model.costs.matrices import MatrixRules
+from meshwright.model.costs.places import Located, check_globe, located
+from meshwright.model.costs.sources import named
 from meshwright.model.interests import Interests
 from meshwright.model.names import NameSource
-from meshwright.model.read_limits import READ_LIMITS, ReadLimits
-from meshwright.model.text_lines import decoded_lines
+from meshwright.model.reading.files import reading
+from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
+from meshwright.model.reading.text import decoded_lines
+from meshwright.runtime.errors import InputError, OptionError
 
 OWN = "nodes"
 """In place of a file: the attributes that the dataset's own nodes have."""

@@ -14,31 +14,23 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from meshwright import registry
-from meshwright.errors import DatasetError
-from meshwright.evaluate import evaluate
-from meshwright.model.dataset import LEFT_BEHIND, writing
-from meshwright.model.manifest import make_manifest, read_sealed, versions, write_sealed
+from meshwright.metrics import evaluate
 from meshwright.model.overlay import Overlay
-from meshwright.model.plain import plain
+from meshwright.model.storage.dataset import LEFT_BEHIND, writing
+from meshwright.model.storage.manifest import make_manifest, read_sealed, versions, write_sealed
 from meshwright.pipeline.build.in_process import build_here
 from meshwright.pipeline.build.job import build_on_spark
 from meshwright.pipeline.cost_files import CostFiles
-from meshwright.pipeline.engine.loading import fits_here
-from meshwright.pipeline.engine.settings import is_local
 from meshwright.pipeline.evaluate.job import evaluate_on_spark
 from meshwright.pipeline.ingest.job import IngestOptions, fingerprint, ingest
 from meshwright.pipeline.profile.job import profile
-from meshwright.pipeline.run_folder import (
-    NOTES,
-    Note,
-    alone_in,
-    begun,
-    check_place,
-    finish,
-    resumed,
-)
+from meshwright.pipeline.run_folder import NOTES, Note, alone_in, begun, check_place, finish, resumed
+from meshwright.pipeline.spark.loading import fits_here
+from meshwright.pipeline.spark.settings import is_local
 from meshwright.pipeline.summary import write_summary
-from meshwright.progress import Progress, StageTimer
+from meshwright.runtime.errors import DatasetError
+from meshwright.runtime.json_values import plain
+from meshwright.runtime.progress import Progress, StageTimer
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,9 +9,8 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from meshwright.errors import DatasetError, OptionError
-from meshwright.model.dataset import LISTING, is_draft, owned_files, remove_draft, writing
-from meshwright.model.manifest import (
+from meshwright.model.storage.dataset import LISTING, is_draft, owned_files, remove_draft, writing
+from meshwright.model.storage.manifest import (
     MANIFEST,
     listed_files,
     read_sealed,
@@ -19,10 +18,10 @@ from meshwright.model.manifest import (
     write_manifest,
     write_sealed,
 )
-from meshwright.model.new_file import GENERATOR
+from meshwright.model.storage.single_file import GENERATOR
+from meshwright.runtime.atomic_files import is_partial_of, locked_folder
 from meshwright.runtime.checksums import CHECKSUM
-from meshwright.runtime.durable_files import is_partial_of
-from meshwright.runtime.locks import locked_folder
+from meshwright.runtime.errors import DatasetError, OptionError
 from meshwright.runtime.owned import check_ours, remove_files, remove_own_folder
 
 NOTES = ".run"

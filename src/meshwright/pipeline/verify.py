@@ -4,13 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from meshwright.errors import DatasetError
-from meshwright.maintain.problems import Problem
-from meshwright.maintain.verifying import is_journal, is_recording, verify_journal, verify_recording
-from meshwright.model.manifest import FILES, MANIFEST, Dataset, damage, read_manifest
+from meshwright.maintain.journal.ledger import Problem
+from meshwright.maintain.journal.verifying import is_journal, is_recording, verify_journal, verify_recording
+from meshwright.model.storage.manifest import FILES, MANIFEST, Dataset, damage, read_manifest
 from meshwright.pipeline.stream.folders import CHECKPOINT
-from meshwright.progress import Progress
+from meshwright.runtime.errors import DatasetError
 from meshwright.runtime.owned import files_below
+from meshwright.runtime.progress import Progress
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,6 @@
 """Pages that people read: reports of runs, profiles of datasets, what churn or gossip did; each one file."""
 
 from meshwright.report.churn import Run, run_of
-from meshwright.report.comparing import alternatives
 from meshwright.report.contents import (
     Alternative,
     Contents,
@@ -12,8 +11,9 @@ from meshwright.report.contents import (
     Sharing,
     Spending,
 )
-from meshwright.report.drawing import choose_drawing, edges_inside
+from meshwright.report.overlay import choose_drawing, edges_inside
 from meshwright.report.page import write_churn_page, write_gossip_page, write_profile_page, write_report
+from meshwright.report.summary import alternatives
 
 __all__ = [
     "Alternative",

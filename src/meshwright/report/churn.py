@@ -9,8 +9,19 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from meshwright.report.figures import lines
-from meshwright.report.markup import Html, as_text, figure, name, section, table, tag, tiles
-from meshwright.report.numbers import count, decimal, percent
+from meshwright.report.markup import (
+    Html,
+    as_text,
+    count,
+    decimal,
+    figure,
+    name,
+    percent,
+    section,
+    table,
+    tag,
+    tiles,
+)
 
 Floats = npt.NDArray[np.float64]
 Series = tuple[str, npt.NDArray[Any], npt.NDArray[Any]]

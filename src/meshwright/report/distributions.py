@@ -7,8 +7,19 @@ import numpy as np
 import numpy.typing as npt
 
 from meshwright.report.figures import heat_map, log_log
-from meshwright.report.markup import Html, figure, joined, name, section, table, tag
-from meshwright.report.numbers import count, decimal, median, percent
+from meshwright.report.markup import (
+    Html,
+    count,
+    decimal,
+    figure,
+    joined,
+    median,
+    name,
+    percent,
+    section,
+    table,
+    tag,
+)
 
 _MOST_TOPICS = 10
 _DARKEST = (0.05, 0.1, 0.2, 0.5)

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from meshwright.errors import OptionError
-from meshwright.report.markup import Html, tag
-from meshwright.report.numbers import tick
+from meshwright.report.markup import Html, tag, tick
+from meshwright.runtime.errors import OptionError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

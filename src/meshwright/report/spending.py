@@ -1,13 +1,155 @@
-"""Where the money goes: what links cost by class, what others would have paid, and a map."""
+"""The overlay on a map: spots at their longitude and latitude, and the links between them, as SVG.
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+Where the money goes: what links cost by class, what others would have paid, and a map.
+"""
 
-from meshwright.report.atlas import DEAREST, drawn_map
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
 from meshwright.report.contents import LinkClass, Map, Spending
 from meshwright.report.figures import bars
-from meshwright.report.markup import Html, figure, name, section, table, tag
-from meshwright.report.numbers import count, decimal, percent, times
+from meshwright.report.markup import (
+    Html,
+    count,
+    decimal,
+    figure,
+    legible,
+    name,
+    percent,
+    section,
+    table,
+    tag,
+    times,
+)
+
+_SHEET = 1_000
+_MARGIN = 0.06
+_LEAST_HEIGHT, _MOST_HEIGHT = 420, 800
+_LEAST_EXTENT = 0.5
+_STEPS = (1, 2, 5, 10, 15, 30)
+_LEAST_RADIUS, _MOST_RADIUS = 4, 16
+_NAMED = 8
+_LONGEST_LABEL = 18
+_LETTER, _LINE = 19, 44
+"""Room of a letter and of a line of text at the size that narrow screens have."""
+
+DEAREST = 0.1
+"""The share of the links drawn that stand out."""
+
+Points = npt.NDArray[np.float64]
+
+
+class _View(NamedTuple):
+    """What part of the globe the sheet shows: degrees at its left and top, and units a degree."""
+
+    west: float
+    north: float
+    scale: float
+    height: int
+
+    def place(self, lons: Points, lats: Points) -> Points:
+        """Where on the sheet degrees are, in whole numbers."""
+        found: Points = np.column_stack([lons - self.west, self.north - lats]) * self.scale
+        return found.round()
+
+
+def drawn_map(found: Map) -> Html:
+    """A plain chart: a degree is as wide as it is high, whatever the latitude; no land is drawn."""
+    lons, lats = np.array(found.lons, np.float64), np.array(found.lats, np.float64)
+    view = _view(lons, lats)
+    places = view.place(lons, lats)
+    links = count(len(found.links), "pair")
+    return tag(
+        "svg",
+        _grid(view),
+        *_links(found, view),
+        tag("g", *_circles(found, places)),
+        tag("g", *_labels(found, places, view)),
+        viewBox=f"0 0 {_SHEET} {view.height}",
+        role="img",
+        aria_label=f"Map of {count(len(found.names), 'place')} and {links} of them that are linked",
+        class_="map",
+    )
+
+
+def _view(lons: Points, lats: Points) -> _View:
+    width, height = (max(float(np.ptp(each)), _LEAST_EXTENT) * (1 + 2 * _MARGIN) for each in (lons, lats))
+    width = max(width, height * _SHEET / _MOST_HEIGHT)
+    height = max(height, width * _LEAST_HEIGHT / _SHEET)
+    west, north = float(lons.min() + lons.max() - width) / 2, float(lats.min() + lats.max() + height) / 2
+    scale = _SHEET / width
+    return _View(west, north, scale, round(height * scale))
+
+
+def _grid(view: _View) -> Html:
+    """Meridians and parallels, as many as can be told apart."""
+    east, south = view.west + _SHEET / view.scale, view.north - view.height / view.scale
+    step = next((step for step in _STEPS if (east - view.west) / step <= 14), _STEPS[-1])
+    lines = [f"M0 0H{_SHEET}V{view.height}H0Z"]
+    for lon in np.arange(np.ceil(view.west / step), np.floor(east / step) + 1) * step:
+        lines.append(f"M{round((lon - view.west) * view.scale)} 0V{view.height}")
+    for lat in np.arange(np.ceil(south / step), np.floor(view.north / step) + 1) * step:
+        lines.append(f"M0 {round((view.north - lat) * view.scale)}H{_SHEET}")
+    return tag("path", d="".join(lines), class_="frame")
+
+
+def _links(found: Map, view: _View) -> Iterator[Html]:
+    """The dearest links over the others, in another colour."""
+    some = len(found.links) >= 1 / DEAREST
+    cut = round(len(found.links) * DEAREST) if some else 0
+    for kind, links in (("far", found.links[cut:]), ("dearest", found.links[:cut])):
+        if links:
+            yield tag("path", d="".join(_ways(found, links, view)), class_=kind)
+
+
+def _ways(found: Map, links: Sequence[Sequence[float]], view: _View) -> Iterator[str]:
+    """Straight lines; one that is shorter over the date line leaves the sheet and comes back."""
+    for link in links:
+        u, v = int(link[0]), int(link[1])
+        lons, lats = np.array([found.lons[u], found.lons[v]]), np.array([found.lats[u], found.lats[v]])
+        turns = [[0.0, 0.0]]
+        if abs(lons[0] - lons[1]) > 180:
+            way = 360.0 if lons[0] > lons[1] else -360.0
+            turns = [[0.0, way], [-way, 0.0]]
+        for turn in turns:
+            (a, b), (c, d) = view.place(lons + turn, lats).astype(int).tolist()
+            yield f"M{a} {b}L{c} {d}"
+
+
+def _radii(found: Map) -> list[int]:
+    costs = np.sqrt(np.array(found.costs, np.float64))
+    largest = max(float(costs.max(initial=0)), 1e-12)
+    few = min(1.0, 6 / np.sqrt(max(1, len(costs))))
+    radii = _LEAST_RADIUS + few * (_MOST_RADIUS - _LEAST_RADIUS) * costs / largest
+    return [round(radius) for radius in radii.tolist()]
+
+
+def _circles(found: Map, places: Points) -> Iterator[Html]:
+    radii = _radii(found)
+    for at, (x, y) in enumerate(places.astype(int).tolist()):
+        words = f"{legible(found.names[at])}: links for {decimal(found.costs[at])}"
+        yield tag("circle", tag("title", words), cx=str(x), cy=str(y), r=str(radii[at]))
+
+
+def _labels(found: Map, places: Points, view: _View) -> Iterator[Html]:
+    """The names of the spots of most cost that are not in each other's way."""
+    taken: list[tuple[float, float, float]] = []
+    radii = _radii(found)
+    for at in np.argsort(-np.array(found.costs), kind="stable").tolist():
+        words = legible(found.names[at], _LONGEST_LABEL)
+        half = _LETTER * len(words) / 2
+        x = min(max(places[at, 0], half), _SHEET - half)
+        y = places[at, 1] - radii[at] - 6
+        y = y if y > _LINE else places[at, 1] + radii[at] + _LINE * 0.75
+        if any(abs(x - left) < half + wide and abs(y - top) < _LINE for left, top, wide in taken):
+            continue
+        taken.append((x, y, half))
+        yield tag("text", words, x=str(round(x)), y=str(round(min(y, view.height - 6))))
+        if len(taken) == _NAMED:
+            return
 
 
 def spending(found: Spending | None, evaluation: Mapping[str, Any], parameters: Mapping[str, Any]) -> Html:

@@ -1,12 +1,208 @@
-"""The top of the report: the result in one sentence, the numbers that matter, and what else there is."""
+"""What other overlays of the same interests would have cost.
+
+What came in, what was set aside and why, and what looks odd.
+
+How the overlay was made: what was asked for, how long it took, what the algorithm counted.
+
+The top of the report: the result in one sentence, the numbers that matter, and what else there is.
+"""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from meshwright.report.contents import Alternative, Contents
+from meshwright.report.contents import Alternative, Contents, Quality
 from meshwright.report.figures import bars
-from meshwright.report.markup import Html, figure, joined, name, section, table, tag, tiles
-from meshwright.report.numbers import count, decimal, percent, spoken, times
+from meshwright.report.markup import (
+    Html,
+    as_text,
+    count,
+    decimal,
+    figure,
+    joined,
+    legible,
+    name,
+    percent,
+    seconds,
+    section,
+    spoken,
+    table,
+    tag,
+    tiles,
+    times,
+)
+
+
+def alternatives(
+    evaluation: Mapping[str, Any], profile: Mapping[str, Any], algorithm: str
+) -> list[Alternative]:
+    """The overlay that was built, a ring for each topic, and a link between any two nodes.
+
+    A ring of s subscribers has s links, or s - 1 where s is 1 or 2. Rings of different topics may share
+    links, so their sum, which the profile's `subscribers_per_topic` gives, is the most that a ring for each
+    topic has.
+    """
+    nodes, edges = evaluation["nodes"], evaluation["edges"]
+    sizes = profile["subscribers_per_topic"]
+    counted = zip(sizes["values"], sizes["counts"], strict=True)
+    mesh = nodes * (nodes - 1) // 2
+    rings = min(sum(count * _ring(size) for size, count in counted), mesh)
+    return [
+        Alternative(
+            name=f"this overlay ({algorithm})", links=edges, average_degree=_average(edges, nodes), ours=True
+        ),
+        Alternative(
+            name="a ring for each topic", links=rings, average_degree=_average(rings, nodes), at_most=True
+        ),
+        Alternative(name="a full mesh", links=mesh, average_degree=_average(mesh, nodes)),
+    ]
+
+
+def _ring(size: int) -> int:
+    return size if size > 2 else max(size - 1, 0)
+
+
+def _average(links: int, nodes: int) -> float:
+    return 2 * links / nodes if nodes else 0.0
+
+
+_MOST_EXAMPLES = 20
+_LONGEST_LINE = 160
+
+
+def data_quality(quality: Quality | None) -> Html:
+    """The section on the input; none where nothing was ingested."""
+    if quality is None:
+        return Html("")
+    return section(
+        "quality",
+        "Data quality",
+        tag("p", *_rows_in_words(quality)),
+        *_rejected(quality),
+        tag("h3", "Worth a look"),
+        *_worth_a_look(quality),
+        *_look_alikes(quality),
+    )
+
+
+def _rows_in_words(quality: Quality) -> Iterator[str]:
+    rejected = sum(quality.rejected.values())
+    files = "" if quality.files is None else f" from {count(quality.files, 'file')}"
+    yield f"{count(quality.rows, 'row')} read{files}. "
+    if rejected:
+        share = percent(rejected / quality.rows) if quality.rows else "all"
+        yield tag("strong", f"{count(rejected)} rejected ({share})", class_="bad-words")
+        yield ", by the reasons below."
+    else:
+        yield tag("strong", "None was rejected.", class_="good-words")
+
+
+def _rejected(quality: Quality) -> Iterator[Html]:
+    """Counts by reason, and examples."""
+    if quality.rejected:
+        by_count = sorted(quality.rejected.items(), key=lambda item: (-item[1], item[0]))
+        rows = [(name(reason, _LONGEST_LINE), count(number)) for reason, number in by_count]
+        yield table("Rejected rows by reason", ("reason", "rows"), rows, {1})
+    if quality.rejected_examples:
+        yield tag("h3", "Examples of rejected rows")
+        yield tag("ul", *(_example(row) for row in quality.rejected_examples[:_MOST_EXAMPLES]), class_="rows")
+
+
+def _example(row: Mapping[str, Any]) -> Html:
+    """Where a rejected row is, why, and what it says."""
+    where = f"{row.get('file') or 'unknown file'}:{row.get('line') or '?'}"
+    reason = legible(str(row.get("reason") or "no reason given"), _LONGEST_LINE)
+    text = tag("code", legible(str(row.get("text") or ""), _LONGEST_LINE))
+    return tag("li", text, tag("div", name(where, 120), f": {reason}", class_="note"))
+
+
+def _worth_a_look(quality: Quality) -> Iterator[Html]:
+    found = list(_oddities(quality))
+    if found:
+        yield tag("ul", *(tag("li", words) for words in found))
+    else:
+        words = (
+            "Nothing: no row came twice, no names look alike, every node has a topic, every topic two nodes."
+        )
+        yield tag("p", words, class_="empty")
+
+
+def _oddities(quality: Quality) -> Iterator[str]:
+    """A sentence on each, where there is any."""
+    if quality.duplicates:
+        yield f"{count(quality.duplicates, 'row')} said again what another had said, and counted once."
+    if quality.nodes_without_topics:
+        yield f"{count(quality.nodes_without_topics, 'node')} without any topic: nothing to connect for them."
+    if quality.topics_of_one:
+        yield f"{count(quality.topics_of_one, 'topic')} with a single subscriber: no links are needed there."
+    if quality.look_alikes:
+        yield (
+            f"{count(quality.look_alikes, 'name')} like another one but for case or blanks at the ends; "
+            f"they are kept apart."
+        )
+
+
+def _look_alikes(quality: Quality) -> Iterator[Html]:
+    if quality.look_alike_examples:
+        yield tag("h3", "Names that look alike")
+        groups = quality.look_alike_examples[:_MOST_EXAMPLES]
+        yield tag("ul", *(tag("li", *_quoted(group)) for group in groups), class_="names")
+
+
+def _quoted(names: Sequence[str]) -> Iterator[Html]:
+    for at, one in enumerate(names[:_MOST_EXAMPLES]):
+        yield joined((", " if at else "", tag("code", "“", name(one), "”")))
+
+
+_MOST_FACTS = 60
+_LONGEST = 300
+
+
+def making(contents: Contents) -> Html:
+    """The section on parameters, seconds and facts."""
+    return section(
+        "making",
+        "How it was made",
+        *_settings("Parameters", contents.parameters),
+        *_stages(contents.seconds),
+        *_settings("What the algorithm counted", contents.facts),
+    )
+
+
+def _settings(heading: str, values: Mapping[str, Any]) -> Iterator[Html]:
+    rows = [(name(key), name(shown, _LONGEST)) for key, shown in _flattened(values)][:_MOST_FACTS]
+    yield tag("h3", heading)
+    if rows:
+        yield table(heading, ("name", "value"), rows)
+    else:
+        yield tag("p", "None are known.", class_="empty")
+
+
+def _flattened(values: Mapping[str, Any], lead: str = "") -> Iterator[tuple[str, str]]:
+    """Keys and values as text; what is in a mapping is named by both keys."""
+    for key, value in values.items():
+        if isinstance(value, Mapping) and value:
+            yield from _flattened(value, f"{lead}{key}: ")
+        else:
+            yield f"{lead}{key}".replace("_", " "), as_text(value)
+
+
+def _stages(by_stage: Mapping[str, float]) -> Iterator[Html]:
+    """Seconds by stage, with a bar that compares them."""
+    yield tag("h3", "Time by stage")
+    if not by_stage:
+        yield tag("p", "No times are known.", class_="empty")
+        return
+    longest = max(*by_stage.values(), 1e-9)
+    rows: list[tuple[str, ...]] = [
+        (name(stage), seconds(taken), _bar(taken / longest)) for stage, taken in by_stage.items()
+    ]
+    rows.append(("all", seconds(sum(by_stage.values())), Html("")))
+    yield table("Time by stage", ("stage", "time", ""), rows, {1})
+
+
+def _bar(share: float) -> Html:
+    return tag("span", style=f"width:{100 * share:.1f}%", class_="bar", aria_hidden="true")
+
 
 _MOST_TOPICS = 20
 

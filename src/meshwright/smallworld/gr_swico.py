@@ -2,14 +2,14 @@
 
 import numpy as np
 
-from meshwright.construct.lists import Lists, lists_of, take_lists
-from meshwright.kernels.arrays import Ids
-from meshwright.model.built import Built
-from meshwright.model.costs import Costs
+from meshwright.construct.parts.topic_lists import Lists, lists_of, take_lists
+from meshwright.model.costs.costs import Costs
+from meshwright.model.edges import Built
+from meshwright.model.fingers import NONE
 from meshwright.model.interests import Interests
-from meshwright.model.rings import NONE
-from meshwright.progress import Progress, Ticks, run_with_ticks
-from meshwright.seeds import generator
+from meshwright.runtime.arrays import Ids
+from meshwright.runtime.progress import Progress, Ticks, run_with_ticks
+from meshwright.runtime.seeds import generator
 from meshwright.smallworld.options import TARGET_SLOTS, GrSwicoOptions
 from meshwright.smallworld.ring import Ring, first_ranks, place, random_ranks
 
@@ -31,8 +31,8 @@ def gr_swico(
 
     Cost: at worst O(Σ|V(t)|²) for each level of contribution, in practice a few counts of a node's pairs for
     each node: a walk over the subscribers of its topics, the most popular ones being counted for 64 at once
-    (`kernels/finger_gains.py`). About 44 bytes an interest, 24 for each node and phase, and 16 a node for
-    each 64 popular topics. [4] states O(|V|²|T|).
+    (`kernels/smallworld/fingers.py`). About 44 bytes an interest, 24 for each node and phase, and 16 a node
+    for each 64 popular topics. [4] states O(|V|²|T|).
 
     Source: [4], Alg. 4, with pairs of an owner and a target. A link takes the phase of its owner and, where
     that phase of the target is free, becomes the target's finger too. The letter of Alg. 4 removes links by
@@ -64,10 +64,8 @@ def choose(
 
     Links and fingers are ranks on the ring; a phase that no link with a contribution fills has none.
     """
-    from meshwright.kernels.finger_choice import choose_fingers
-    from meshwright.kernels.finger_gains import Scratch
-    from meshwright.kernels.finger_slots import FILLED, Slots
-    from meshwright.kernels.topic_components import start_components
+    from meshwright.kernels.core.topic_components import start_components
+    from meshwright.kernels.smallworld.fingers import FILLED, Scratch, Slots, choose_fingers
 
     lists, words = _popular_first(take_lists(lists_of(interests), ring.nodes), interests.topic_count)
     ones = np.ones(interests.topic_count, np.int32)

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass
 
-from meshwright.construct.option_checks import check_choice, check_flag, check_whole
-from meshwright.errors import OptionError
+from meshwright.runtime.checks import check_choice, check_flag, check_whole
+from meshwright.runtime.errors import OptionError
 
 PLACEMENTS = ("shuffled", "sorted")
 TIES = ("nearest", "random", "farthest")

@@ -1,13 +1,16 @@
-"""Claims: what a paper states, how we measure it, and what came out."""
+"""Claims: what a paper states, how we measure it, and what came out.
 
-from collections.abc import Callable, Mapping
+Statistical tests on paired runs: are two measures equivalent, and did a count rise?
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
 import numpy as np
 
-from meshwright.errors import OptionError
-from meshwright.progress import Progress, stage
+from meshwright.runtime.errors import OptionError
+from meshwright.runtime.progress import Progress, stage
 
 
 class Verdict(Enum):
@@ -128,3 +131,29 @@ def check(
     missed_by = _MISSED_BY[claim.relation](measured.mean, claim.expected)
     near = missed_by <= claim.tolerance * abs(claim.expected)
     return Finding(claim=claim, measured=measured, verdict=Verdict.REPRODUCED if near else Verdict.DIFFERS)
+
+
+def equivalence_p(differences: Sequence[float], margin: float) -> float:
+    """The p-value of two one-sided t-tests (TOST): small where the mean surely lies within ±margin.
+
+    Schuirmann, 1987. The null hypothesis is that the mean is at least `margin` away from 0; under 0.05 the
+    two are equivalent at the 5% level. Differences that are all the same are beyond doubt.
+    """
+    from scipy.stats import t
+
+    found = np.asarray(differences, np.float64)
+    if len(found) < 2:
+        return 1.0
+    mean, error = float(found.mean()), float(found.std(ddof=1) / np.sqrt(len(found)))
+    if error == 0:
+        return 0.0 if abs(mean) < margin else 1.0
+    below = float(t.sf((mean + margin) / error, len(found) - 1))
+    above = float(t.cdf((mean - margin) / error, len(found) - 1))
+    return max(below, above)
+
+
+def rise_p(before: int, after: int) -> float:
+    """The p-value of a rise: how likely so many would be after, if before and after were equally likely."""
+    from scipy.stats import binom
+
+    return float(binom.sf(after - 1, before + after, 0.5)) if before + after else 1.0

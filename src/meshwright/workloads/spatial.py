@@ -6,11 +6,10 @@ import numpy as np
 import numpy.typing as npt
 
 from meshwright.model.interests import Interests
-from meshwright.progress import CANCEL, DONE, Progress, Ticks, run_with_ticks
-from meshwright.seeds import generator
-from meshwright.workloads.checks import MOST_NAMES, STEEPEST, number, positive, whole
-from meshwright.workloads.naming import named_interests
-from meshwright.workloads.sizes import power_law
+from meshwright.runtime.checks import MOST_NAMES, STEEPEST, number, positive, whole
+from meshwright.runtime.progress import CANCEL, DONE, Progress, Ticks, run_with_ticks
+from meshwright.runtime.seeds import generator
+from meshwright.workloads.laws import named_interests, power_law
 
 Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]

@@ -16,14 +16,12 @@ import numpy as np
 import numpy.typing as npt
 
 from meshwright.model.interests import Interests
-from meshwright.progress import Progress, Ticks, run_with_ticks
-from meshwright.seeds import generator
-from meshwright.workloads import popularity
-from meshwright.workloads.checks import MOST_NAMES, whole
-from meshwright.workloads.chunks import map_chunks
-from meshwright.workloads.naming import named_interests
-from meshwright.workloads.popularity import Probability, waiting_times
-from meshwright.workloads.sizes import SizeOptions, Sizes
+from meshwright.runtime.checks import MOST_NAMES, whole
+from meshwright.runtime.parallel import map_chunks
+from meshwright.runtime.progress import Progress, Ticks, run_with_ticks
+from meshwright.runtime.seeds import generator
+from meshwright.workloads import laws
+from meshwright.workloads.laws import Probability, SizeOptions, Sizes, named_interests, waiting_times
 
 Offsets = npt.NDArray[np.int64]
 Ids = npt.NDArray[np.int32]
@@ -48,7 +46,7 @@ def unif(
     `size_exponent` and `independent`, see `Sizes`; by default a power law between 10 and 150.
     """
     law = Sizes(topics=topics, **sizes)
-    return _interests(nodes, popularity.uniform(topics), law, seed, progress)
+    return _interests(nodes, laws.uniform(topics), law, seed, progress)
 
 
 def zipf(
@@ -66,7 +64,7 @@ def zipf(
     takes the first few topics, and the last ones may have no subscriber.
     """
     law = Sizes(topics=topics, **sizes)
-    return _interests(nodes, popularity.zipf(topics, alpha), law, seed, progress)
+    return _interests(nodes, laws.zipf(topics, alpha), law, seed, progress)
 
 
 def expo(
@@ -87,7 +85,7 @@ def expo(
     64% of the draws.
     """
     law = Sizes(topics=topics, **sizes)
-    return _interests(nodes, popularity.exponential(topics, decay), law, seed, progress)
+    return _interests(nodes, laws.exponential(topics, decay), law, seed, progress)
 
 
 def _interests(
@@ -108,7 +106,7 @@ def _distinct(
     nodes: int, probability: Probability, sizes: Sizes, seed: int, ticks: Ticks
 ) -> tuple[Offsets, Ids]:
     """Sizes first, then that many distinct topics a node: the law of Gumbel top-k."""
-    from meshwright.kernels.sampling import draw_distinct
+    from meshwright.kernels.core.sampling import draw_distinct
 
     drawn = sizes.draw(generator(seed, _SIZES_STAGE), nodes)
     indptr = _offsets(drawn)
@@ -126,7 +124,7 @@ def _distinct(
 
 def _independent(nodes: int, chances: Probability, seed: int, ticks: Ticks) -> tuple[Offsets, Ids]:
     """Each topic by a coin of its own."""
-    from meshwright.kernels.sampling import draw_independent
+    from meshwright.kernels.core.sampling import draw_independent
 
     with np.errstate(divide="ignore"):
         hazard = -np.log1p(-chances)

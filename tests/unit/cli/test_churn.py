@@ -7,7 +7,7 @@ import pytest
 
 import meshwright as mw
 from meshwright.cli import main
-from meshwright.model.event_files import as_line
+from meshwright.model.events import as_line
 
 
 @pytest.fixture
@@ -255,7 +255,7 @@ def test_an_interrupt_says_that_a_journal_goes_on(run, overlay, tmp_path, monkey
     def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("meshwright.pipeline.churn.job.churn_here", interrupt)
+    monkeypatch.setattr("meshwright.pipeline.churn.churn_here", interrupt)
     words = (overlay, "--rounds", 9, "--out", tmp_path / "out")
     code, _, err = run(*words, "--journal", tmp_path / "j")
     assert code == 130

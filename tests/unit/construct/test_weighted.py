@@ -6,20 +6,18 @@ import numpy as np
 import pytest
 
 import meshwright as mw
-from meshwright.construct import pricing
-from meshwright.construct.cost_partitioning import divide
 from meshwright.construct.gm import greedy_merge, tie_order
-from meshwright.construct.greedy import GreedyProblem
-from meshwright.construct.options import GmOptions
-from meshwright.construct.primal_dual import primal_dual, primal_dual_reverse_delete, run_primal_dual
+from meshwright.construct.greedy_driver import GreedyProblem
+from meshwright.construct.options import DcMawOptions, GmOptions, GrMawOptions, PdMawOptions, TrMawOptions
 from meshwright.construct.reverse_delete import by_cost, by_shared_topics, reverse_delete
-from meshwright.construct.spanning_trees import tree_per_topic
-from meshwright.construct.weighted_dc import weighted_divide_and_conquer
-from meshwright.construct.weighted_greedy import weighted_greedy
-from meshwright.construct.weighted_options import DcMawOptions, GrMawOptions, PdMawOptions, TrMawOptions
-from meshwright.errors import CapacityError, InputError, OptionError
-from meshwright.model.costs import Costs
+from meshwright.construct.weighted import price_greedy_driver as pricing
+from meshwright.construct.weighted.dc_maw import divide, weighted_divide_and_conquer
+from meshwright.construct.weighted.gr_maw import weighted_greedy
+from meshwright.construct.weighted.pd_maw import primal_dual, primal_dual_reverse_delete, run_primal_dual
+from meshwright.construct.weighted.tr_maw import tree_per_topic
+from meshwright.model.costs.costs import Costs
 from meshwright.registry import imported
+from meshwright.runtime.errors import CapacityError, InputError, OptionError
 from tests import oracles, oracles_weighted
 from tests.helpers import topics_by_node
 from tests.shelf import AWKWARD

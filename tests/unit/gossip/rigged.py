@@ -1,7 +1,7 @@
 """Protocols by hand: moments, random numbers and weights that are known beforehand."""
 
-from meshwright.gossip.weights import Weights
 from meshwright.net import Moment, Send
+from meshwright.stan.weights import Weights
 
 
 class Rigged:

@@ -5,9 +5,9 @@ import pyarrow as pa
 import pytest
 
 import meshwright as mw
-from meshwright.errors import MeshwrightError
-from meshwright.maintain import naive
+from meshwright.maintain import policies as naive
 from meshwright.maintain.options import POLICIES
+from meshwright.runtime.errors import MeshwrightError
 from tests.unit.maintain.examples import is_topic_connected, links, overlay_of, random_events, workload
 
 EVERY_POLICY = pytest.mark.parametrize("policy", POLICIES)

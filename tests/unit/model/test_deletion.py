@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from meshwright.errors import DatasetError
 from meshwright.model import Interests, Overlay
-from meshwright.model import dataset as datasets
+from meshwright.model.storage import dataset as datasets
 from meshwright.runtime import owned
+from meshwright.runtime.errors import DatasetError
 from tests.helpers import without_checksums
 
 NEW = Interests.from_pairs([("x", "y"), ("z", "y")])
@@ -130,7 +130,7 @@ def test_an_old_dataset_without_a_list_of_files_is_refused(old):
 
 def test_a_folder_with_another_manifest_of_ours_is_refused(tmp_path):
     (tmp_path / "run").mkdir()
-    from meshwright.model.manifest import make_manifest, write_manifest
+    from meshwright.model.storage.manifest import make_manifest, write_manifest
 
     (tmp_path / "run" / "report.html").write_text("the report")
     write_manifest(tmp_path / "run", make_manifest("run", {}, {}, {}, {}))

@@ -13,9 +13,9 @@ import networkx as nx
 import pyarrow as pa
 import pytest
 
-from meshwright.errors import DatasetError, InputError, OptionError
 from meshwright.model import Interests, Overlay
 from meshwright.model.export import EXPORTS, export, write_export
+from meshwright.runtime.errors import DatasetError, InputError, OptionError
 
 AWKWARD = [
     "007",
@@ -154,7 +154,7 @@ def test_an_attribute_that_gml_can_not_name_is_refused() -> None:
 def test_blocks_do_not_show(monkeypatch: pytest.MonkeyPatch) -> None:
     overlay = chain(AWKWARD)
     whole = {to: text_of(overlay, to) for to in EXPORTS}
-    monkeypatch.setattr("meshwright.model.overlay_sinks._ROWS_A_BLOCK", 3)
+    monkeypatch.setattr("meshwright.model.overlay._ROWS_A_BLOCK", 3)
     assert {to: text_of(overlay, to) for to in EXPORTS} == whole
 
 

@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 import meshwright as mw
-from meshwright.model.rings import NONE, phase_count, phases
+from meshwright.model.fingers import NONE, phase_count, phases
 
 
 def test_phases_of_a_full_ring_that_is_no_power_of_two_end_where_the_ring_does():

@@ -9,9 +9,9 @@ import pyarrow.parquet as pq
 import pytest
 
 from meshwright import Costs, Interests, Overlay
-from meshwright.errors import InputError
-from meshwright.model.event_files import read_events
+from meshwright.model.events import read_events
 from meshwright.model.sessions import read_sessions
+from meshwright.runtime.errors import InputError
 
 # A table of events whose footer states nine rows, and of which Arrow gives none.
 EVENTS = (

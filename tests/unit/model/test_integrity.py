@@ -8,14 +8,13 @@ from pathlib import Path
 import pytest
 
 from meshwright import Costs
-from meshwright.errors import DatasetError, MeshwrightError, MeshwrightWarning
 from meshwright.model import Interests, Overlay
-from meshwright.model.churn import Event
-from meshwright.model.event_files import write_events
+from meshwright.model.events import Event, write_events
 from meshwright.model.export import export
-from meshwright.model.manifest import check_files, open_dataset
+from meshwright.model.storage.manifest import check_files, open_dataset
+from meshwright.runtime.atomic_files import DurableFile, replacing, write_new, write_whole
 from meshwright.runtime.checksums import is_whole, sealed, sum_of
-from meshwright.runtime.durable_files import DurableFile, replacing, write_new, write_whole
+from meshwright.runtime.errors import DatasetError, MeshwrightError, MeshwrightWarning
 from tests.helpers import without_checksums
 
 INTERESTS = Interests.from_pairs(

@@ -10,8 +10,8 @@ import pyarrow as pa
 import pytest
 from scipy.sparse import coo_array, csr_array
 
-from meshwright.errors import InputError
 from meshwright.model import Interests
+from meshwright.runtime.errors import InputError
 
 PAIRS = [("b2", "news"), ("b1", "news"), ("b2", "art"), ("b1", "news"), ("b3", "zoo")]
 
@@ -350,7 +350,7 @@ def test_arrow_and_pandas_get_every_interest(interests: Interests) -> None:
 
 def test_pairs_come_out_in_blocks_of_nodes(monkeypatch: pytest.MonkeyPatch, interests: Interests) -> None:
     whole = list(interests.to_pairs())
-    monkeypatch.setattr("meshwright.model.interest_sinks._NODES_A_BLOCK", 2)
+    monkeypatch.setattr("meshwright.model.interests._NODES_A_BLOCK", 2)
     assert list(interests.to_pairs()) == whole
 
 

@@ -2,9 +2,9 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from meshwright.errors import CapacityError, InputError
 from meshwright.model import names
 from meshwright.model.names import NameEncoder, check_names, find, name_array, numbered, ranks
+from meshwright.runtime.errors import CapacityError, InputError
 
 
 def test_ranks_follow_the_bytes_and_not_the_letters() -> None:

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from meshwright.errors import InputError
 from meshwright.model import Interests, Overlay
+from meshwright.runtime.errors import InputError
 
 INTERESTS = Interests.from_pairs([(node, "t") for node in "abcd"], nodes=["007", "7"])
 NONE = np.empty((0, 2), np.int32)

@@ -8,9 +8,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from meshwright.errors import InputError
 from meshwright.model import Interests
-from meshwright.progress import Progress
+from meshwright.runtime.errors import InputError
+from meshwright.runtime.progress import Progress
 
 
 def csv_of(folder: Path, data: str | bytes, name: str = "pairs.csv") -> Path:
@@ -141,7 +141,7 @@ def test_a_delimiter_is_one_character(tmp_path: Path, delimiter: str) -> None:
 
 
 def test_rows_are_counted_across_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("meshwright.model.csv_rows._BLOCK_BYTES", 256)
+    monkeypatch.setattr("meshwright.model.reading.csv_rows._BLOCK_BYTES", 256)
     good = "".join(f"node{i},topic{i}\n" for i in range(500))
     path = csv_of(tmp_path, f"node,topic\n{good}")
     assert len(Interests.from_csv(path)) == 500
@@ -151,7 +151,7 @@ def test_rows_are_counted_across_blocks(tmp_path: Path, monkeypatch: pytest.Monk
 
 
 def test_names_may_have_newlines_where_a_block_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("meshwright.model.csv_rows._BLOCK_BYTES", 64)
+    monkeypatch.setattr("meshwright.model.reading.csv_rows._BLOCK_BYTES", 64)
     pairs = [(f"line\n{i}\nline", "t") for i in range(200)]
     lines = "".join(f'"{node}",{topic}\n' for node, topic in pairs)
     assert Interests.from_csv(csv_of(tmp_path, f"node,topic\n{lines}")) == Interests.from_pairs(pairs)

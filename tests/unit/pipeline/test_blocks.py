@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from meshwright.construct.partitioning import parts_at, random_places
-from meshwright.errors import DatasetError
-from meshwright.pipeline.build.blocks import cutter, joined
+from meshwright.construct.parts.partitioning import parts_at, random_places
+from meshwright.pipeline.build.part_rows import cutter, joined
+from meshwright.runtime.errors import DatasetError
 from tests.strategies import topic_sets
 
 

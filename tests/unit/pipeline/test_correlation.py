@@ -7,13 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from meshwright.pipeline.profile.correlation import (
-    Correlation,
-    clustered,
-    common_subscribers,
-    pearson,
-    summed,
-)
+from meshwright.pipeline.profile.job import Correlation, clustered, common_subscribers, pearson, summed
 
 matrices = st.tuples(st.integers(1, 12), st.integers(1, 6)).flatmap(
     lambda shape: arrays(np.int64, shape, elements=st.integers(0, 1))

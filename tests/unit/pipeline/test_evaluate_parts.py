@@ -8,11 +8,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from meshwright.pipeline.evaluate import runs as rows
+from meshwright.pipeline.evaluate import topics as rows
 from meshwright.pipeline.evaluate.grid import Grid, blocks_of, cell_of, grid_of, groups
 from meshwright.pipeline.evaluate.hot_topics import least_diameters, reduced
-from meshwright.pipeline.evaluate.runs import Runs, as_ends, as_words, packed, sorted_runs, unpacked
-from meshwright.pipeline.evaluate.topic_groups import grouped
+from meshwright.pipeline.evaluate.topics import (
+    Runs,
+    as_ends,
+    as_words,
+    grouped,
+    packed,
+    sorted_runs,
+    unpacked,
+)
 from meshwright.pipeline.evaluate.triangles import colouring
 
 
@@ -83,7 +90,7 @@ def test_sorted_runs_bring_together_what_has_the_same_key(items, keys):
 def test_groups_of_topics_are_even_up_to_one_topic(edges, cores):
     edges = np.array(edges)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("meshwright.pipeline.evaluate.topic_groups._EDGES_WORTH_A_GROUP", 1)
+        patch.setattr("meshwright.pipeline.evaluate.topics._EDGES_WORTH_A_GROUP", 1)
         topics = grouped(edges, edges, 900, cores)
     chosen = (edges > 0) & (edges <= 900)
     assert (topics.groups >= 0).tolist() == chosen.tolist()

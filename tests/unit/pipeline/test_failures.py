@@ -1,7 +1,7 @@
 import pytest
 
-from meshwright.errors import CapacityError, DatasetError, InputError, SparkError
-from meshwright.pipeline.engine.failures import as_ours, cause_of, last_words
+from meshwright.pipeline.spark.failures import as_ours, cause_of, last_words
+from meshwright.runtime.errors import CapacityError, DatasetError, InputError, SparkError
 
 IN_PYTHON = """An exception was thrown from the Python worker:
 Traceback (most recent call last):
@@ -40,7 +40,7 @@ def told(said):
 
 
 def test_an_error_of_ours_comes_out_of_a_task_as_it_was():
-    said = python("meshwright.errors.InputError: row 3 is bad; mend it")
+    said = python("meshwright.runtime.errors.InputError: row 3 is bad; mend it")
     assert told(said) == (InputError, "row 3 is bad; mend it")
 
 
@@ -50,8 +50,8 @@ def test_what_python_raises_in_a_task_is_told_by_its_last_line():
 
 
 def test_a_name_that_is_no_error_of_ours_is_not_looked_for():
-    said = python("meshwright.errors.Nothing: x")
-    assert told(said) == (SparkError, "a Spark job failed: meshwright.errors.Nothing: x")
+    said = python("meshwright.runtime.errors.Nothing: x")
+    assert told(said) == (SparkError, "a Spark job failed: meshwright.runtime.errors.Nothing: x")
 
 
 @pytest.mark.parametrize(

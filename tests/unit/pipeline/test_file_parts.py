@@ -8,12 +8,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from meshwright.errors import InputError
-from meshwright.model.read_limits import ReadLimits
+from meshwright.model.reading.limits import ReadLimits
 from meshwright.pipeline.ingest import file_parts
 from meshwright.pipeline.ingest.cutting import Layout
 from meshwright.pipeline.ingest.file_parts import parts_of, staged_shares
 from meshwright.pipeline.ingest.lines import BLOCK_END
+from meshwright.runtime.errors import InputError
 
 EDGES = Layout(kind="edges", columns=(0, 1))
 BLOCK_MAGIC = 0x314159265359

@@ -3,8 +3,8 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from meshwright.pipeline.engine.id_lists import restricted
-from meshwright.pipeline.sample.subset import lists_of_ids, rows_of_ids
+from meshwright.pipeline.sample.job import lists_of_ids, rows_of_ids
+from meshwright.pipeline.spark.arrays import restricted
 
 ids = st.sets(st.integers(0, 30)).map(sorted)
 KIND = pa.list_(pa.int32())

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from meshwright.errors import SparkError
-from meshwright.pipeline.engine import java
-from meshwright.pipeline.engine.java import bundled_java, java_home, java_version
+from meshwright.pipeline.spark import java
+from meshwright.pipeline.spark.java import bundled_java, java_home, java_version
+from meshwright.runtime.errors import SparkError
 
 
 def make_java(home: Path, version: str = "", says: str = "") -> Path:

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from meshwright.errors import SparkError
-from meshwright.pipeline.engine import private
-from meshwright.pipeline.engine.private import is_safe, private_folder
+from meshwright.pipeline.spark import settings as private
+from meshwright.pipeline.spark.settings import is_safe, private_folder
+from meshwright.runtime.errors import SparkError
 
 
 @pytest.fixture(autouse=True)

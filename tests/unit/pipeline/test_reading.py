@@ -1,9 +1,9 @@
 import pytest
 
-from meshwright.errors import InputError, OptionError
 from meshwright.pipeline.ingest.inputs import format_by_name
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.ingest.reading import first_line_layout
+from meshwright.runtime.errors import InputError, OptionError
 
 
 @pytest.mark.parametrize(

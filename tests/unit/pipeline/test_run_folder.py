@@ -5,14 +5,14 @@ from pathlib import Path
 
 import pytest
 
-from meshwright.errors import DatasetError
 from meshwright.model import Interests, Overlay
-from meshwright.model.dataset import list_left_behind
-from meshwright.model.manifest import make_manifest, write_sealed
+from meshwright.model.storage.dataset import list_left_behind
+from meshwright.model.storage.manifest import make_manifest, write_sealed
 from meshwright.pipeline import run_folder
 from meshwright.pipeline.run_folder import NOTES, PLAN, begun, check_place, finish, resumed
 from meshwright.pipeline.verify import verify
 from meshwright.runtime import owned
+from meshwright.runtime.errors import DatasetError
 
 INTERESTS = Interests.from_pairs([("a", "t"), ("b", "t")])
 OVERLAY = Overlay.from_edges(INTERESTS, [("a", "b")])

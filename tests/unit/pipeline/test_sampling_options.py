@@ -2,9 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from meshwright.errors import OptionError
 from meshwright.pipeline.sample.bfs import BfsOptions
 from meshwright.pipeline.sample.universe import Sizes, UniverseOptions, median
+from meshwright.runtime.errors import OptionError
 
 
 @pytest.mark.parametrize(

@@ -2,10 +2,15 @@ import socket
 
 import pytest
 
-from meshwright.errors import OptionError, SparkError
-from meshwright.pipeline.engine import settings
-from meshwright.pipeline.engine.private import private_folder
-from meshwright.pipeline.engine.settings import check_master, is_local, launch_settings, session_settings
+from meshwright.pipeline.spark import settings
+from meshwright.pipeline.spark.settings import (
+    check_master,
+    is_local,
+    launch_settings,
+    private_folder,
+    session_settings,
+)
+from meshwright.runtime.errors import OptionError, SparkError
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import meshwright as mw
-from meshwright.maintain.journal import Journal
-from meshwright.maintain.recording import Recording
-from meshwright.model.read_limits import ReadLimits
+from meshwright.maintain.journal.journal import Journal
+from meshwright.maintain.journal.recording import Recording
+from meshwright.model.reading.limits import ReadLimits
 from meshwright.pipeline.stream.batches import apply_batch
 from meshwright.pipeline.stream.source import File, Unreadable, events_of
 

@@ -7,7 +7,7 @@ import warnings
 import pytest
 
 import meshwright as mw
-from meshwright.maintain.recording import Recording
+from meshwright.maintain.journal.recording import Recording
 from meshwright.pipeline.stream import job
 from meshwright.pipeline.stream.folders import CHECKPOINT, bind
 from meshwright.pipeline.stream.job import StreamPlan

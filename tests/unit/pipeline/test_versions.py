@@ -4,8 +4,8 @@ import sys
 
 import pytest
 
-from meshwright.errors import SparkError
-from meshwright.pipeline.engine.versions import COMPARED, compare, question, versions
+from meshwright.pipeline.spark.versions import COMPARED, compare, question, versions
+from meshwright.runtime.errors import SparkError
 
 
 def test_the_driver_agrees_with_itself():

@@ -7,8 +7,21 @@ import pytest
 
 import meshwright as mw
 from meshwright.report import alternatives, figures
-from meshwright.report.markup import Html, as_text, legible, table, tag
-from meshwright.report.numbers import count, decimal, median, percent, seconds, spoken, tick, times
+from meshwright.report.markup import (
+    Html,
+    as_text,
+    count,
+    decimal,
+    legible,
+    median,
+    percent,
+    seconds,
+    spoken,
+    table,
+    tag,
+    tick,
+    times,
+)
 from tests.shelf import AWKWARD
 from tests.unit.report.examples import evaluation_of, profile_of
 

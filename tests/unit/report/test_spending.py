@@ -7,8 +7,8 @@ import pytest
 
 import meshwright as mw
 from meshwright.report import LinkClass, Map, Spending
-from meshwright.report.atlas import drawn_map
 from meshwright.report.page import report_page
+from meshwright.report.spending import drawn_map
 from tests.unit.report.examples import report_of
 
 SPENDING = Spending(

@@ -1,6 +1,6 @@
 import pytest
 
-from meshwright.errors import OptionError
+from meshwright.runtime.errors import OptionError
 from meshwright.studies.claims import Claim, Statistics, Verdict, check, over_runs
 
 

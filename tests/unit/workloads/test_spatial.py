@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from meshwright.errors import OptionError
+from meshwright.runtime.errors import OptionError
 from meshwright.workloads import grid
 from meshwright.workloads.spatial import power_law_radii, topics_within
 

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from meshwright.errors import OptionError
+from meshwright.runtime.errors import OptionError
+from meshwright.runtime.parallel import NODES_PER_STREAM
 from meshwright.workloads import expo, unif, zipf
-from meshwright.workloads.chunks import NODES_PER_STREAM
 
 POPULARITY = {
     unif: np.ones,

@@ -3,8 +3,8 @@ import pytest
 from scipy import stats
 
 import meshwright as mw
-from meshwright.model.churn import with_ids
-from meshwright.workloads.likeness import draw_like
+from meshwright.model.events import with_ids
+from meshwright.workloads.traces import draw_like
 
 
 @pytest.fixture(scope="module")

@@ -11,13 +11,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from meshwright.kernels.arrays import Ids
-from meshwright.model.costs import Costs
+from meshwright.model.costs.costs import Costs
 from meshwright.model.overlay_tables import edges_schema
-from meshwright.pipeline.build.blocks import packed, runs, unpacked
 from meshwright.pipeline.build.list_files import Work
-from meshwright.pipeline.engine.broadcasting import broadcast
-from meshwright.pipeline.engine.storage import read_table, url
+from meshwright.pipeline.build.part_rows import packed, runs, unpacked
+from meshwright.pipeline.spark.storage import read_table, url
+from meshwright.pipeline.spark.tables import broadcast
+from meshwright.runtime.arrays import Ids
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -6,11 +6,11 @@ from time import perf_counter
 from typing import Any
 
 from meshwright import registry
-from meshwright.model.dataset import check_free
 from meshwright.model.interests import Interests
-from meshwright.model.manifest import read_manifest, without_files
+from meshwright.model.storage.dataset import check_free
+from meshwright.model.storage.manifest import read_manifest, without_files
 from meshwright.pipeline.cost_files import CostFiles
-from meshwright.progress import Progress
+from meshwright.runtime.progress import Progress
 
 
 def build_here(

@@ -1,4 +1,7 @@
-"""Building an overlay from a dataset of any size."""
+"""Algorithms that can't be spread over tasks, on the driver.
+
+Building an overlay from a dataset of any size.
+"""
 
 from __future__ import annotations
 
@@ -10,26 +13,76 @@ from typing import TYPE_CHECKING, Any
 import pyarrow.parquet as pq
 
 from meshwright import registry
-from meshwright.errors import DatasetError
-from meshwright.model.costs import Costs
-from meshwright.model.dataset import check_free, draft
-from meshwright.model.facts import counted
-from meshwright.model.manifest import make_manifest, write_manifest
-from meshwright.model.priced import FACT as COSTS_FACT
-from meshwright.pipeline.build.driver import build_on_driver, write_from_driver
+from meshwright.model.costs.costs import Costs
+from meshwright.model.overlay import Overlay
+from meshwright.model.overlay_costs import FACT as COSTS_FACT
+from meshwright.model.storage.dataset import check_free, draft
+from meshwright.model.storage.manifest import (
+    MANIFEST,
+    counted,
+    make_manifest,
+    read_manifest,
+    without_files,
+    write_manifest,
+)
 from meshwright.pipeline.build.edges import write_edges
 from meshwright.pipeline.build.source import SparkSource
 from meshwright.pipeline.build.spread import Job, Spread
 from meshwright.pipeline.cost_files import CostFiles
-from meshwright.pipeline.engine.failures import translated
-from meshwright.pipeline.engine.loading import load_nodes
-from meshwright.pipeline.engine.status import spark_stage
-from meshwright.pipeline.engine.storage import copy_folder, drop_by_products, open_checked
-from meshwright.progress import Progress, StageTimer, stage
+from meshwright.pipeline.spark.failures import translated
+from meshwright.pipeline.spark.loading import load_interests, load_nodes
+from meshwright.pipeline.spark.status import spark_stage
+from meshwright.pipeline.spark.storage import copy_folder, drop_by_products, open_checked
+from meshwright.runtime.errors import DatasetError
 from meshwright.runtime.owned import remove_own_folder
+from meshwright.runtime.progress import Progress, StageTimer, stage
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+
+def build_on_driver(
+    session: SparkSession,
+    dataset: Path,
+    algorithm: str,
+    *,
+    counts: Mapping[str, int],
+    costs: Costs | None,
+    reverse_delete: bool,
+    seed: int,
+    options: Mapping[str, Any],
+    progress: Progress | None,
+) -> Overlay:
+    """As `registry.build`, after a check that the interests fit into the driver's memory."""
+    with stage(progress, "reading the interests"):
+        interests = load_interests(session, dataset, counts)
+    return registry.build(
+        interests,
+        algorithm,
+        costs=costs,
+        reverse_delete=reverse_delete,
+        seed=seed,
+        progress=progress,
+        **options,
+    )
+
+
+def write_from_driver(
+    session: SparkSession, overlay: Overlay, out: Path, force: bool, made_by: Mapping[str, Any]
+) -> dict[str, Any]:
+    """Write an overlay to wherever `out` is; gives its manifest."""
+    if isinstance(out, Path):
+        overlay.write(out, force=force, made_by=made_by)
+        return without_files(read_manifest(out))
+    with tempfile.TemporaryDirectory(prefix="meshwright-") as name, draft(out, force) as folder:
+        local = Path(name) / "overlay"
+        overlay.write(local, made_by=made_by)
+        for table in local.iterdir():
+            if table.name != MANIFEST:
+                copy_folder(session, table, folder / table.name)
+        copy_folder(session, local / MANIFEST, folder / MANIFEST)
+    return without_files(read_manifest(out))
+
 
 _DENSE = ("nodes", "topics", "lists")
 

@@ -16,11 +16,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from meshwright.errors import DatasetError
-from meshwright.model.files import part_files, reading
 from meshwright.model.interest_tables import LISTS
-from meshwright.model.schema import check_types
-from meshwright.pipeline.engine.storage import read_table
+from meshwright.model.reading.files import part_files, reading
+from meshwright.model.storage.schema import check_types
+from meshwright.pipeline.spark.storage import read_table
+from meshwright.runtime.errors import DatasetError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

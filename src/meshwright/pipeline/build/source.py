@@ -1,4 +1,7 @@
-"""The interests of a dataset as plans ask about them, answered by Spark jobs over `lists/`."""
+"""Which topics more than one owner has, over all tasks.
+
+The interests of a dataset as plans ask about them, answered by Spark jobs over `lists/`.
+"""
 
 from __future__ import annotations
 
@@ -11,25 +14,81 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
-from meshwright.construct.lists import Lists, keep_topics, split_lists, take_lists
-from meshwright.construct.partitioning import parts_at, random_places
-from meshwright.construct.parts import Part
-from meshwright.construct.source import stars_of_part
-from meshwright.kernels.arrays import Flags, Ids, Offsets
-from meshwright.machine import check_memory
+from meshwright.construct.parts.conquer import Part
+from meshwright.construct.parts.interest_queries import stars_of_part
+from meshwright.construct.parts.partitioning import parts_at, random_places
+from meshwright.construct.parts.topic_lists import Lists, keep_topics, split_lists, take_lists
 from meshwright.model.interests import Interests
-from meshwright.pipeline.build import owners
-from meshwright.pipeline.build.blocks import BLOCKS, cut, cutter, joined, packed, read_lists, unpacked
 from meshwright.pipeline.build.list_files import ListFiles
-from meshwright.pipeline.build.part_rows import PARTS, conquered, conquered_ranges
-from meshwright.pipeline.engine.broadcasting import broadcast
-from meshwright.pipeline.engine.loading import load_interests
-from meshwright.pipeline.engine.status import spark_stage
-from meshwright.progress import Progress
+from meshwright.pipeline.build.part_rows import (
+    BLOCKS,
+    PARTS,
+    conquered,
+    conquered_ranges,
+    cut,
+    cutter,
+    joined,
+    packed,
+    read_lists,
+    unpacked,
+)
+from meshwright.pipeline.spark.loading import load_interests
+from meshwright.pipeline.spark.status import spark_stage
+from meshwright.pipeline.spark.tables import broadcast
+from meshwright.runtime.arrays import Flags, Ids, Offsets
+from meshwright.runtime.machine import check_memory
+from meshwright.runtime.progress import Progress
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
     from pyspark.sql import DataFrame, SparkSession
+
+
+OWNERS = "topic_id int, owner int, shared boolean"
+
+
+class Owners:
+    """What one task has seen: by topic, one of its owners, and whether it has another."""
+
+    def __init__(self, topic_count: int) -> None:
+        self._first = np.full(topic_count, -1, np.int32)
+        self._shared = np.zeros(topic_count, np.bool_)
+
+    def add(self, topic_ids: Ids, owners: Ids) -> None:
+        """See more interests; `owners` has one, from 0 on, for each."""
+        new = self._first[topic_ids] < 0
+        self._first[topic_ids[new]] = owners[new]
+        self._shared[topic_ids[self._first[topic_ids] != owners]] = True
+
+    def batch(self) -> pa.RecordBatch:
+        """A row of `OWNERS` for each topic seen."""
+        seen = np.flatnonzero(self._first >= 0)
+        return pa.record_batch(
+            [pa.array(seen.astype(np.int32)), pa.array(self._first[seen]), pa.array(self._shared[seen])],
+            names=["topic_id", "owner", "shared"],
+        )
+
+
+def of_pairs(pairs: Iterable[tuple[Ids, Ids]], topic_count: int) -> Iterator[pa.RecordBatch]:
+    """The rows of a task that sees (topics, owners) again and again."""
+    seen = Owners(topic_count)
+    for topic_ids, owners in pairs:
+        seen.add(topic_ids, owners)
+    yield seen.batch()
+
+
+def shared_flags(rows: DataFrame, topic_count: int) -> Flags:
+    """By topic, whether it has several owners, of the rows of all tasks; collects at most all topics."""
+    from pyspark.sql import functions as f
+
+    several = f.max("shared") | (f.min("owner") != f.max("owner"))
+    found = (
+        rows.groupBy("topic_id").agg(several.alias("several")).where("several").select("topic_id").toArrow()
+    )
+    flags = np.zeros(topic_count, np.bool_)
+    flags[found.column("topic_id").to_numpy()] = True
+    return flags
+
 
 _TASKS_A_SLOT = 8
 _BYTES_A_NODE, _BYTES_AN_INTEREST = 40, 16
@@ -160,10 +219,10 @@ class SparkSource:
                 (lists.topic_ids, np.repeat(by_node.value[lists.nodes], np.diff(lists.indptr)))
                 for lists in read_lists(batches, nodes, topics)
             )
-            return owners.of_pairs(seen, topics)
+            return of_pairs(seen, topics)
 
         with self._broadcast(owner_of) as by_node, self._stage("finding shared topics"):
-            return owners.shared_flags(self._files.map(note, owners.OWNERS), topics)
+            return shared_flags(self._files.map(note, OWNERS), topics)
 
     def count_stars(self, partitions: int, seed: int) -> int:
         """See `Source`; a job shuffles the lists once, for several numbers of parts if it can.

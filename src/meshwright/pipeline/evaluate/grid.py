@@ -14,8 +14,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from meshwright.pipeline.engine.packing import Array, Row, batch_of, large_batches
-from meshwright.pipeline.engine.table_arrays import column, edge_arrays, list_arrays
+from meshwright.pipeline.spark.arrays import (
+    Array,
+    Row,
+    batch_of,
+    column,
+    edge_arrays,
+    large_batches,
+    list_arrays,
+)
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

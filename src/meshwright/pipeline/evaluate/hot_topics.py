@@ -12,12 +12,21 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from meshwright.kernels.arrays import Floats, Ids, Offsets
-from meshwright.kernels.forests import rank_ids, spanning_forest
-from meshwright.pipeline.engine.packing import Array
-from meshwright.pipeline.evaluate.merging import merged_in_tree
-from meshwright.pipeline.evaluate.runs import RUNS, Runs, as_ends, as_words, packed, sorted_runs, unpacked
-from meshwright.pipeline.evaluate.topic_groups import MEASURED, measured
+from meshwright.kernels.core.forests import rank_ids, spanning_forest
+from meshwright.pipeline.evaluate.hypergraph import merged_in_tree
+from meshwright.pipeline.evaluate.topics import (
+    MEASURED,
+    RUNS,
+    Runs,
+    as_ends,
+    as_words,
+    measured,
+    packed,
+    sorted_runs,
+    unpacked,
+)
+from meshwright.pipeline.spark.arrays import Array
+from meshwright.runtime.arrays import Floats, Ids, Offsets
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -1,28 +1,57 @@
-"""What interests say by themselves: the sizes of topics, and which topics chains of nodes connect."""
+"""What tasks found, merged in a tree: groups of a few, until there is one.
 
-from collections.abc import Iterable, Iterator, Mapping
+What interests say by themselves: the sizes of topics, and which topics chains of nodes connect.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from meshwright.evaluate.bounds import LowerBound, bound_of, overlaps_pay
-from meshwright.evaluate.dual_bounds import dual_pays
-from meshwright.kernels.arrays import Ids, Offsets
-from meshwright.kernels.bounds import Subscribers, interest_components
-from meshwright.kernels.subgraphs import TopicLists, interest_ranks
-from meshwright.machine import check_memory
-from meshwright.model.costs import Costs
+from meshwright.kernels.core.subgraphs import TopicLists, interest_ranks
+from meshwright.kernels.metrics.bounds import Subscribers, interest_components
+from meshwright.metrics.bounds import LowerBound, bound_of, dual_pays, overlaps_pay
+from meshwright.model.costs.costs import Costs
 from meshwright.model.dense import transposed
-from meshwright.pipeline.engine.failures import translated
-from meshwright.pipeline.engine.packing import batch_of, large_batches, rows_of
-from meshwright.pipeline.engine.table_arrays import gathered, list_arrays
 from meshwright.pipeline.evaluate.grid import Grid
-from meshwright.pipeline.evaluate.merging import merged_in_tree
+from meshwright.pipeline.spark.arrays import batch_of, gathered, large_batches, list_arrays, rows_of
+from meshwright.pipeline.spark.failures import translated
+from meshwright.runtime.arrays import Ids, Offsets
+from meshwright.runtime.machine import check_memory
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+
+_MERGED_AT_ONCE = 8
+
+
+def merged_in_tree(
+    frame: "DataFrame",
+    merge: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
+    schema: str,
+    *,
+    parts: int,
+    trees: int = 1,
+) -> "DataFrame":
+    """One partition for each of `trees`, which went through `merge` until all of its rows met.
+
+    The column `place` of a row is its part times `trees`, plus its tree; `merge` gets the rows of one place
+    at a time, and must keep it. All rounds are one job. A round brings together eight parts, so no task gets
+    more than that, however many there are.
+    """
+    from pyspark.sql import functions as sf
+
+    while True:
+        parts = -(-parts // _MERGED_AT_ONCE)
+        place = sf.col("place") % (parts * trees)
+        frame = frame.withColumn("place", place).repartitionById(parts * trees, "place")
+        frame = frame.mapInArrow(merge, schema)
+        if parts <= 1:
+            return frame
+
 
 _BYTES_AN_INTEREST = 40
 _TOPICS = "place int, topics binary, sizes binary, firsts binary, labels binary"
@@ -125,7 +154,7 @@ def _merge_sizes(batches: Iterator[pa.RecordBatch], topics: int) -> Iterator[pa.
 def lower_bound(
     lists: "DataFrame", found: TopicSizes, grid: Grid, where: str, costs: Costs | None = None
 ) -> LowerBound:
-    """The numbers and method of `meshwright.evaluate.bounds`.
+    """The numbers and method of `meshwright.metrics.bounds`.
 
     Where overlaps decide, interests are few enough for one task, which gets them all; else components of
     topics are enough, and they are known.

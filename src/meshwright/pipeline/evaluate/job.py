@@ -1,4 +1,7 @@
-"""`evaluate` on Spark: the numbers of `meshwright.evaluate`, without holding the overlay in one place."""
+"""How many links gossip views give every node, from `views/` alone: see `meshwright.metrics.views`.
+
+`evaluate` on Spark: the numbers of `meshwright.metrics`, without holding the overlay in one place.
+"""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
@@ -9,35 +12,83 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from meshwright.errors import DatasetError, OptionError
-from meshwright.evaluate.assembly import Measures, assemble
-from meshwright.evaluate.clustering import mean_coefficient
-from meshwright.evaluate.evaluation import Evaluation
-from meshwright.evaluate.exact_sums import Partial, partial_sum, total
-from meshwright.evaluate.topics import TopicMeasures
-from meshwright.kernels.arrays import Offsets
-from meshwright.model.costs import Costs
-from meshwright.model.facts import counted
-from meshwright.model.manifest import check_counts
+from meshwright.metrics.evaluation import Evaluation, Measures, assemble
+from meshwright.metrics.statistics import Partial, partial_sum, total
+from meshwright.metrics.topics import TopicMeasures, mean_coefficient
+from meshwright.metrics.views import LinkCounts
+from meshwright.model.costs.costs import Costs
+from meshwright.model.storage.manifest import check_counts, counted
 from meshwright.model.views import TABLE as VIEWS
 from meshwright.pipeline.cost_files import CostFiles
-from meshwright.pipeline.engine.broadcasting import broadcast
-from meshwright.pipeline.engine.failures import translated
-from meshwright.pipeline.engine.loading import load_costs, load_nodes
-from meshwright.pipeline.engine.status import spark_stage
-from meshwright.pipeline.engine.storage import open_checked, read_table
 from meshwright.pipeline.evaluate.grid import Grid, grid_of
 from meshwright.pipeline.evaluate.hot_topics import least_diameters, measured_hot
 from meshwright.pipeline.evaluate.hypergraph import check_bound_fits, lower_bound, topic_sizes
-from meshwright.pipeline.evaluate.topic_edges import edges_by_topic
-from meshwright.pipeline.evaluate.topic_groups import edges_a_topic, grouped, measured_groups, without_edges
+from meshwright.pipeline.evaluate.topics import (
+    edges_a_topic,
+    edges_by_topic,
+    grouped,
+    measured_groups,
+    without_edges,
+)
 from meshwright.pipeline.evaluate.triangles import colouring, node_measures
-from meshwright.pipeline.evaluate.view_links import link_counts
-from meshwright.progress import Progress
+from meshwright.pipeline.spark.failures import translated
+from meshwright.pipeline.spark.loading import load_costs, load_nodes
+from meshwright.pipeline.spark.status import spark_stage
+from meshwright.pipeline.spark.storage import open_checked, read_table
+from meshwright.pipeline.spark.tables import broadcast
+from meshwright.runtime.arrays import Offsets
+from meshwright.runtime.errors import DatasetError, OptionError
+from meshwright.runtime.progress import Progress
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
     from pyspark.sql import DataFrame, SparkSession
+
+
+def link_counts(views: "DataFrame", nodes: int, where: str) -> LinkCounts:
+    """Logical and physical links of all nodes, and in how many views each is; 24 bytes a node come back.
+
+    One shuffle by pairs of a node and its peer, in which logical links are added up before they are sent.
+    Ids out of range are refused, and nodes that are in their own view. Whether peers subscribe to the topic
+    of a view, only evaluating in process checks: here it would take a join with all interests.
+    """
+    from pyspark import StorageLevel
+    from pyspark.sql import functions as f
+
+    links = views.groupBy("node_id", "peer_id").agg(f.count(f.lit(1)).alias("topics"))
+    links = links.persist(StorageLevel.DISK_ONLY)  # read twice
+    try:
+        _check(links, nodes, where)
+        own = links.groupBy("node_id").agg(
+            f.sum("topics").alias("logical"), f.count("topics").alias("physical")
+        )
+        held = links.groupBy("peer_id").agg(f.count("topics").alias("held_by"))
+        mine, others = own.toArrow(), held.toArrow()
+    finally:
+        links.unpersist()
+    return LinkCounts(
+        logical=_by_id(mine, "node_id", "logical", nodes),
+        physical=_by_id(mine, "node_id", "physical", nodes),
+        held_by=_by_id(others, "peer_id", "held_by", nodes),
+    )
+
+
+def _check(links: "DataFrame", nodes: int, where: str) -> None:
+    ends = ("node_id", "peer_id")
+    outside = " OR ".join(f"{end} IS NULL OR {end} < 0 OR {end} >= {nodes}" for end in ends)
+    wrong = links.where(f"{outside} OR node_id = peer_id").head(1)
+    for node, peer, _ in wrong:
+        raise DatasetError(
+            f"{where}: views/ has node {node} with peer {peer}; ids go from 0 to {nodes - 1}, and nobody "
+            f"is in its own view: write the views again"
+        )
+
+
+def _by_id(rows: pa.Table, key: str, name: str, nodes: int) -> Offsets:
+    counts = np.zeros(nodes, np.int64)
+    counts[rows[key].to_numpy()] = rows[name].to_numpy()
+    return counts
+
 
 MOST_EDGES = 1 << 24
 """Edges of a topic that is still measured exactly: about a gigabyte in a task, the same on every machine."""
@@ -81,7 +132,7 @@ def evaluate_on_spark(
     most_edges: int = MOST_EDGES,
     progress: Progress | None = None,
 ) -> Evaluation:
-    """Measure an overlay dataset: the numbers that `meshwright.evaluate` gives, means but for rounding.
+    """Measure an overlay dataset: the numbers that `meshwright.metrics` gives, means but for rounding.
 
     With `costs` links cost what these say, in place of what they may have cost; tasks know all costs.
 

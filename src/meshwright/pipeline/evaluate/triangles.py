@@ -1,9 +1,9 @@
 """Degrees, and the triangles that every node is a corner of, from edges alone.
 
 Nodes are coloured with P colours. The task of three colours i <= j <= k gets the edges between these and
-counts the triangles of exactly these colours, by the kernel of `meshwright.kernels.clustering`. So an edge
-is sent P times (Suri and Vassilvitskii, "Counting triangles and the curse of the last reducer"), and no
-neighbour list is ever sent along with an edge, however large the hub.
+counts the triangles of exactly these colours, by the kernel of `meshwright.kernels.metrics.clustering`. So
+an edge is sent P times (Suri and Vassilvitskii, "Counting triangles and the curse of the last reducer"), and
+no neighbour list is ever sent along with an edge, however large the hub.
 """
 
 import math
@@ -15,14 +15,13 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from meshwright.errors import DatasetError
-from meshwright.kernels.arrays import Ids, Offsets
-from meshwright.kernels.clustering import count_triangles, upward_links
-from meshwright.kernels.subgraphs import links_of
-from meshwright.pipeline.engine.packing import batch_of, large_batches, rows_of
-from meshwright.pipeline.engine.table_arrays import edge_arrays
+from meshwright.kernels.core.subgraphs import links_of
+from meshwright.kernels.metrics.clustering import count_triangles, upward_links
 from meshwright.pipeline.evaluate.grid import blocks_of, cell_of, groups
-from meshwright.pipeline.evaluate.runs import as_words
+from meshwright.pipeline.evaluate.topics import as_words
+from meshwright.pipeline.spark.arrays import batch_of, edge_arrays, large_batches, rows_of
+from meshwright.runtime.arrays import Ids, Offsets
+from meshwright.runtime.errors import DatasetError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame

@@ -1,16 +1,21 @@
-"""Lines of columns as pairs of names: how a file is laid out, what can be wrong, and the cutting."""
+"""Lines of columns as pairs of names: how a file is laid out, what can be wrong, and the cutting.
+
+Lines of JSON as pairs of names: a batch at once where its lines are alike, otherwise one by one.
+"""
 
 import csv
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
+import pyarrow.json as pj
 
-from meshwright.model.text_lines import csv_reader
+from meshwright.model.reading.text import csv_reader
 
 Rows = npt.NDArray[np.int64]
 Flags = npt.NDArray[np.bool_]
@@ -138,3 +143,169 @@ def _elements(parts: pa.ListArray, fits: Flags, rows: Rows, layout: Layout, reas
         return Cut(rows, empty, empty, bad)
     first, second = (pc.list_element(parts, int(column)) for column in layout.columns)
     return Cut(rows, first, second, bad)
+
+
+_CONSTANT = r"[:,\[]\s*-?(NaN|Inf)"
+
+
+def cut_jsonl(texts: pa.StringArray, layout: Layout) -> Cut:
+    """The values of two keys; the elements of a list are names each."""
+    table = _read_json(texts, layout)
+    if table is None:
+        return _cut_json_lines(texts.to_pylist(), np.arange(len(texts)), layout)
+    columns = [table.column(str(name)).combine_chunks() for name in layout.columns]
+    plain = np.logical_and(*(_is_plain(column) for column in columns))
+    rows = np.flatnonzero(~plain)
+    other = _cut_json_lines(texts.take(pa.array(rows)).to_pylist(), rows, layout)
+    rows = np.flatnonzero(plain)
+    rows, first, second = _exploded(rows, *(column.filter(pa.array(plain)) for column in columns))
+    return Cut(
+        np.concatenate([rows, other.rows]),
+        pa.concat_arrays([first.cast(pa.string()), other.first]),
+        pa.concat_arrays([second.cast(pa.string()), other.second]),
+        other.bad,
+    )
+
+
+def _is_plain(column: pa.Array) -> Flags:
+    """Where there is a name, or some in a list.
+
+    A null may be a key that is missing, and an empty list has a meaning: these few are looked at one by one.
+    """
+    plain = flags_of(column.is_valid())
+    if pa.types.is_list(column.type):
+        plain = plain & flags_of(pc.greater(pc.list_value_length(column), 0))
+        elements = pc.list_flatten(column)
+        if elements.null_count:
+            plain[pc.list_parent_indices(column).filter(elements.is_null()).to_numpy()] = False
+    return plain
+
+
+def _exploded(rows: Rows, first: pa.Array, second: pa.Array) -> tuple[Rows, pa.Array, pa.Array]:
+    """Each element of a list is a row of its own."""
+    if pa.types.is_list(first.type):
+        parents = pc.list_parent_indices(first)
+        rows, first, second = rows[parents.to_numpy()], pc.list_flatten(first), second.take(parents)
+    if pa.types.is_list(second.type):
+        parents = pc.list_parent_indices(second)
+        rows, first, second = rows[parents.to_numpy()], first.take(parents), pc.list_flatten(second)
+    return rows, first, second
+
+
+def _read_json(texts: pa.StringArray, layout: Layout) -> pa.Table | None:
+    """All lines at once, or None if they are not alike or one of them is wrong.
+
+    A line that begins with { and ends with } can't be a part of an object that goes on in the next line; so
+    as many objects as lines means one in each.
+    """
+    if not len(texts):
+        return None
+    schema = _guessed(texts[0].as_py(), layout)
+    if schema is None:
+        return None
+    trimmed = pc.ascii_trim_whitespace(texts)
+    if not (pc.all(pc.starts_with(trimmed, "{")).as_py() and pc.all(pc.ends_with(trimmed, "}")).as_py()):
+        return None
+    if _has_constant(texts) or (_has_integers(schema) and _has_any(texts, "-0")):
+        return None  # an integer would forget the sign of -0
+    joined = pc.binary_join(pa.ListArray.from_arrays([0, len(trimmed)], trimmed), "\n")[0]
+    data = joined.as_buffer()
+    try:
+        table = pj.read_json(
+            pa.BufferReader(data),
+            read_options=pj.ReadOptions(use_threads=False, block_size=data.size + 1),
+            parse_options=pj.ParseOptions(explicit_schema=schema, unexpected_field_behavior="ignore"),
+        )
+    except (pa.ArrowException, UnicodeDecodeError):
+        return None
+    return table if table.num_rows == len(texts) else None
+
+
+def _has_constant(texts: pa.StringArray) -> bool:
+    """Whether a line may have a NaN or an Infinity, which Arrow reads and JSON does not know."""
+    if not (_has_any(texts, "NaN") or _has_any(texts, "Inf")):
+        return False
+    return bool(pc.any(pc.match_substring_regex(texts, _CONSTANT)).as_py())
+
+
+def _has_any(texts: pa.StringArray, word: str) -> bool:
+    return bool(pc.any(pc.match_substring(texts, word)).as_py())
+
+
+def _guessed(text: str, layout: Layout) -> pa.Schema | None:
+    """The types of the two columns in one line, if they are among those that Arrow reads without loss."""
+    try:
+        record = json.loads(text)
+        kinds = [_kind(record[name]) for name in layout.columns]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return None
+    if None in kinds or layout.columns[0] == layout.columns[1]:
+        return None
+    return pa.schema(list(zip(map(str, layout.columns), kinds, strict=True)))
+
+
+def _kind(value: Any) -> pa.DataType | None:
+    if isinstance(value, list):
+        kinds = {_kind(element) for element in value} or {pa.string()}
+        inner = kinds.pop()
+        return pa.list_(inner) if not kinds and inner in (pa.string(), pa.int64()) else None
+    return {str: pa.string(), int: pa.int64()}.get(type(value))
+
+
+def _has_integers(schema: pa.Schema) -> bool:
+    return any(pa.int64() in (kind, getattr(kind, "value_type", None)) for kind in schema.types)
+
+
+def _cut_json_lines(texts: Sequence[str], rows: Rows, layout: Layout) -> Cut:
+    """One by one; numbers stay as they are written, and a node with an empty list has no topics."""
+    found: list[tuple[int, str, str | None]] = []
+    bad: Faults = []
+    for row, text in zip(rows.tolist(), texts, strict=True):
+        faults: list[str] = []
+        found += ((row, *pair) for pair in _json_pairs(text, layout, faults))
+        bad += ((row, fault) for fault in faults)
+    taken, first, second = zip(*found, strict=True) if found else ((), (), ())
+    return Cut(np.array(taken, np.int64), _strings(first), _strings(second), bad)
+
+
+def _json_pairs(text: str, layout: Layout, faults: list[str]) -> list[tuple[str, str | None]]:
+    """The pairs of one line; what is wrong with it, or with a name in it, is added to `faults`."""
+    try:
+        record = json.loads(text, parse_int=str, parse_float=str, parse_constant=_no_constant)
+    except (ValueError, RecursionError):
+        record = None
+    if not isinstance(record, dict):
+        faults.append(NOT_JSON)
+        return []
+    if any(name not in record for name in layout.columns):
+        faults.append(MISSING_COLUMN)
+        return []
+    nodes, topics = (_json_names(record[name], faults) for name in layout.columns)
+    if not nodes and not faults:
+        faults.append(EMPTY_NAME)
+    no_topic: list[None] = [None] if record[layout.columns[1]] == [] else []
+    return [(node, topic) for node in nodes for topic in topics or no_topic]
+
+
+def _no_constant(word: str) -> None:
+    raise ValueError(f"{word} is not JSON")
+
+
+def _json_names(value: Any, faults: list[str]) -> list[str]:
+    """The names that a value stands for: itself, or the elements of a list."""
+    names = []
+    for element in value if isinstance(value, list) else [value]:
+        name = {True: "true", False: "false"}[element] if isinstance(element, bool) else element
+        if element is None:
+            faults.append(NULL)
+        elif not isinstance(name, str):
+            faults.append(NOT_A_NAME)
+        elif any("\ud800" <= character <= "\udfff" for character in name):
+            faults.append(NOT_UTF8)
+        else:
+            names.append(name)
+    return names
+
+
+def _strings(values: Sequence[str | None]) -> pa.StringArray:
+    return pa.array(values, pa.string())

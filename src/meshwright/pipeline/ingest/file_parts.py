@@ -13,10 +13,9 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from meshwright.model.files import reading
-from meshwright.model.read_limits import ReadLimits
-from meshwright.model.text_lines import SHOWN_BYTES, whole_lines
-from meshwright.model.unpacking import BLOCK_BYTES, blocks, is_packed
+from meshwright.model.reading.files import reading
+from meshwright.model.reading.limits import ReadLimits
+from meshwright.model.reading.text import BLOCK_BYTES, SHOWN_BYTES, blocks, is_packed, whole_lines
 from meshwright.pipeline.ingest.cutting import Layout
 from meshwright.pipeline.ingest.lines import staged
 

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from meshwright.model.files import check_declared, reading
-from meshwright.model.read_limits import ReadLimits
-from meshwright.pipeline.engine.storage import with_errors
+from meshwright.model.reading.files import check_declared, reading
+from meshwright.model.reading.limits import ReadLimits
 from meshwright.pipeline.ingest.inputs import InputFile, opened
+from meshwright.pipeline.spark.storage import with_errors
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -12,13 +12,13 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from meshwright.errors import InputError
-from meshwright.model.files import reading
-from meshwright.model.read_limits import ReadLimits
-from meshwright.model.unpacking import is_packed, unpacked_bytes
+from meshwright.model.reading.files import reading
+from meshwright.model.reading.limits import ReadLimits
+from meshwright.model.reading.text import is_packed, unpacked_bytes
 from meshwright.pipeline.ingest.cutting import Layout
 from meshwright.pipeline.ingest.file_parts import Part, lines_in
 from meshwright.pipeline.ingest.lines import BLOCK_END, runs, staged
+from meshwright.runtime.errors import InputError
 
 _LEAST_PACKED_PIECE = 1 << 26
 _LONGER = 1 << 10

@@ -6,10 +6,10 @@ from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from meshwright.errors import CapacityError, DatasetError
-from meshwright.model.files import reading
-from meshwright.pipeline.engine.storage import url
+from meshwright.model.reading.files import reading
 from meshwright.pipeline.ingest.grouping import NO_TOPIC, grouped
+from meshwright.pipeline.spark.storage import url
+from meshwright.runtime.errors import CapacityError, DatasetError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

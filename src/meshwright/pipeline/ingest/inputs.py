@@ -8,12 +8,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from meshwright.errors import InputError, OptionError
-from meshwright.model.files import reading
-from meshwright.model.read_limits import ReadLimits
-from meshwright.model.unpacking import blocks, is_packed, unpacked_bytes
-from meshwright.pipeline.engine.failures import as_ours
-from meshwright.pipeline.engine.storage import is_local, location, url, with_errors
+from meshwright.model.reading.files import reading
+from meshwright.model.reading.limits import ReadLimits
+from meshwright.model.reading.text import blocks, is_packed, unpacked_bytes
+from meshwright.pipeline.spark.failures import as_ours
+from meshwright.pipeline.spark.storage import is_local, location, url, with_errors
+from meshwright.runtime.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

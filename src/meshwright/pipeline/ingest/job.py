@@ -1,29 +1,64 @@
-"""From raw files to an interests dataset: read, sort out what can't be used, make ids and lists, write."""
+"""Names that differ from another one only by case or by blanks at their ends: legal, and often a mistake.
+
+From raw files to an interests dataset: read, sort out what can't be used, make ids and lists, write.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from meshwright.errors import InputError
-from meshwright.model.dataset import LEFT_BEHIND, draft, list_left_behind, remove_left_behind, writing
-from meshwright.model.manifest import MANIFEST, make_manifest, write_manifest
-from meshwright.pipeline.engine.failures import translated
-from meshwright.pipeline.engine.status import spark_stage
-from meshwright.pipeline.engine.storage import drop_by_products, read_table, url
+from meshwright.model.storage.dataset import LEFT_BEHIND, draft, list_left_behind, remove_left_behind, writing
+from meshwright.model.storage.manifest import MANIFEST, make_manifest, write_manifest
 from meshwright.pipeline.ingest import identify, reading
 from meshwright.pipeline.ingest.identify import Numbered
 from meshwright.pipeline.ingest.inputs import FORMATS, InputFile, format_of, input_files
 from meshwright.pipeline.ingest.lines import BLOCK_END
-from meshwright.pipeline.ingest.look_alikes import look_alikes
 from meshwright.pipeline.ingest.options import RELATIONS, WILDCARDS, IngestOptions
-from meshwright.progress import Progress, StageTimer
+from meshwright.pipeline.spark.failures import translated
+from meshwright.pipeline.spark.status import spark_stage
+from meshwright.pipeline.spark.storage import drop_by_products, read_table, url
+from meshwright.runtime.errors import InputError
 from meshwright.runtime.owned import remove_own_folder
+from meshwright.runtime.progress import Progress, StageTimer
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
+
+
+_BLANKS = " \t\r\n\f\v\u00a0\u3000"
+_MOST_EXAMPLES = 5
+
+
+def look_alikes(tables: Mapping[str, DataFrame]) -> dict[str, dict[str, Any]]:
+    """How many of the distinct `name`s of each table have a look-alike, and some examples of two such names.
+
+    Of names that look alike at least one is not in lower case or has a blank at an end; so where there is
+    none of these, one scan is all.
+    """
+    from pyspark.sql import functions as f
+
+    look = f.lower(f.btrim("name", f.lit(_BLANKS))).alias("look")
+    frames = [table.select(f.lit(what).alias("what"), "name", look) for what, table in tables.items()]
+    looks = reduce(lambda one, other: one.unionAll(other), frames)
+    odd = looks.filter("name != look").select("what", "look").distinct()
+    found: dict[str, dict[str, Any]] = {what: {"count": 0, "examples": []} for what in tables}
+    if odd.isEmpty():
+        return found
+    alike = (
+        looks.join(odd, ["what", "look"], "left_semi")
+        .groupBy("what", "look")
+        .agg(f.count("*").alias("names"), f.min("name").alias("one"), f.max("name").alias("other"))
+        .filter("names > 1")
+    )
+    for what, count in alike.groupBy("what").agg(f.sum("names")).collect():
+        examples = alike.filter(f.col("what") == what).orderBy("look").limit(_MOST_EXAMPLES).collect()
+        found[what] = {"count": count, "examples": [[row.one, row.other] for row in examples]}
+    return found
+
 
 __all__ = ["FORMATS", "RELATIONS", "WILDCARDS", "IngestOptions", "fingerprint", "ingest"]
 

@@ -27,9 +27,9 @@ from meshwright.pipeline.ingest.cutting import (
     all_for,
     cut_delimited,
     cut_edges,
+    cut_jsonl,
     flags_of,
 )
-from meshwright.pipeline.ingest.cutting_json import cut_jsonl
 
 SHOWN_CHARACTERS = 200
 IS_WILDCARD = "(^|/)[#+](/|$)"

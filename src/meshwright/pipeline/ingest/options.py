@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from meshwright.errors import OptionError
-from meshwright.model.read_limits import READ_LIMITS, ReadLimits
+from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.pipeline.ingest.inputs import FORMATS
+from meshwright.runtime.errors import OptionError
 
 RELATIONS = {
     "pairs": ("node", "topic"),

@@ -8,22 +8,17 @@ from functools import partial, reduce
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
-from meshwright.errors import InputError
-from meshwright.model.read_limits import ReadLimits
-from meshwright.model.unpacking import is_packed
-from meshwright.pipeline.engine.storage import read_table, url
+from meshwright.model.reading.limits import ReadLimits
+from meshwright.model.reading.text import is_packed
 from meshwright.pipeline.ingest import cutting, lines
 from meshwright.pipeline.ingest.cutting import Layout
 from meshwright.pipeline.ingest.file_parts import parts_of, staged_shares
 from meshwright.pipeline.ingest.footers import check_footers
-from meshwright.pipeline.ingest.handed_lines import (
-    HandedFile,
-    check_all_handed,
-    longest_piece,
-    staged_pieces,
-)
+from meshwright.pipeline.ingest.handed_lines import HandedFile, check_all_handed, longest_piece, staged_pieces
 from meshwright.pipeline.ingest.inputs import InputFile, beginning
 from meshwright.pipeline.ingest.options import IngestOptions
+from meshwright.pipeline.spark.storage import read_table, url
+from meshwright.runtime.errors import InputError
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession

@@ -10,10 +10,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from meshwright.errors import InputError, OptionError
-from meshwright.pipeline.engine.ranks import rank, salt
-from meshwright.pipeline.engine.scratch import kept
-from meshwright.pipeline.engine.storage import read_table
+from meshwright.pipeline.spark.storage import read_table
+from meshwright.pipeline.spark.tables import kept, rank, salt
+from meshwright.runtime.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -23,11 +23,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from meshwright.errors import InputError, OptionError
-from meshwright.pipeline.engine.dense import interests_of
-from meshwright.pipeline.engine.ranks import rank, salt
-from meshwright.pipeline.engine.scratch import kept
-from meshwright.seeds import generator
+from meshwright.pipeline.spark.tables import interests_of, kept, rank, salt
+from meshwright.runtime.errors import InputError, OptionError
+from meshwright.runtime.seeds import generator
 
 if TYPE_CHECKING:
     import pyarrow as pa

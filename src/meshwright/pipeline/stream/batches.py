@@ -8,14 +8,13 @@ from typing import Any
 
 import pyarrow as pa
 
-from meshwright.maintain.journal import Journal
-from meshwright.maintain.known_ids import check_remembered
-from meshwright.maintain.recording import SCHEMAS, write_part
-from meshwright.model.churn import Event
-from meshwright.model.dataset import LEFT_BEHIND
-from meshwright.model.event_files import count_late
-from meshwright.model.read_limits import READ_LIMITS, ReadLimits
-from meshwright.pipeline.churn.source import batches
+from meshwright.maintain.event_batches import check_remembered
+from meshwright.maintain.journal.journal import Journal
+from meshwright.maintain.journal.recording import SCHEMAS, write_part
+from meshwright.model.events import Event, count_late
+from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
+from meshwright.model.storage.dataset import LEFT_BEHIND
+from meshwright.pipeline.churn import batches
 from meshwright.pipeline.stream.source import File, Unreadable, events_of
 
 

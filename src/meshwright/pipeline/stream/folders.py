@@ -5,15 +5,15 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from meshwright.errors import DatasetError
-from meshwright.maintain.journal_files import check_folder
-from meshwright.maintain.recording import SCHEMAS, read_recorded
-from meshwright.maintain.verifying import is_journal
-from meshwright.model.dataset import writing
-from meshwright.model.files import reading
-from meshwright.model.manifest import MANIFEST, make_manifest, read_manifest, write_manifest
-from meshwright.model.new_file import new_file
+from meshwright.maintain.journal.files import check_folder
+from meshwright.maintain.journal.recording import SCHEMAS, read_recorded
+from meshwright.maintain.journal.verifying import is_journal
 from meshwright.model.overlay import Overlay
+from meshwright.model.reading.files import reading
+from meshwright.model.storage.dataset import writing
+from meshwright.model.storage.manifest import MANIFEST, make_manifest, read_manifest, write_manifest
+from meshwright.model.storage.single_file import new_file
+from meshwright.runtime.errors import DatasetError
 
 CHECKPOINT = "checkpoint"
 KIND = "changes"

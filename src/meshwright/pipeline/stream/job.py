@@ -14,19 +14,19 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
-from meshwright.errors import DatasetError, MeshwrightError, MeshwrightWarning
-from meshwright.maintain.journal import Journal
-from meshwright.maintain.losses import LostStepsError
-from meshwright.maintain.recording import Recording
-from meshwright.maintain.rehearsal import rehearse
-from meshwright.maintain.syncing import NEVER
+from meshwright.maintain.journal.journal import Journal
+from meshwright.maintain.journal.recording import Recording
+from meshwright.maintain.journal.survey import LostStepsError
+from meshwright.maintain.journal.syncing import NEVER
+from meshwright.maintain.warm_up import rehearse
 from meshwright.model.overlay import Overlay
-from meshwright.model.read_limits import READ_LIMITS, ReadLimits
-from meshwright.pipeline.engine.storage import url
+from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
+from meshwright.pipeline.spark.storage import url
 from meshwright.pipeline.stream.batches import BatchReport, apply_batch
 from meshwright.pipeline.stream.folders import CHECKPOINT, RESEND, bind, check_folders, finish, prepare
 from meshwright.pipeline.stream.source import event_stream, files_of
-from meshwright.progress import Progress
+from meshwright.runtime.errors import DatasetError, MeshwrightError, MeshwrightWarning
+from meshwright.runtime.progress import Progress
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

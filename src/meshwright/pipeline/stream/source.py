@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
-from meshwright.errors import InputError
-from meshwright.model.churn import Event
-from meshwright.model.event_files import from_row, parquet_rows
+from meshwright.model.events import Event, from_row, parquet_rows
 from meshwright.model.names import one_line
-from meshwright.model.read_limits import READ_LIMITS, ReadLimits
-from meshwright.model.text_lines import cut_lines
-from meshwright.model.unpacking import unpacked
-from meshwright.pipeline.engine.storage import url
+from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
+from meshwright.model.reading.text import cut_lines, unpacked
+from meshwright.pipeline.spark.storage import url
+from meshwright.runtime.errors import InputError
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

@@ -1,0 +1,123 @@
+"""Options of `meshwright churn`, by what they are about."""
+
+from pathlib import Path
+from typing import Annotated, Any, NamedTuple
+
+import typer
+
+from meshwright.cli.common import Conf, Master
+from meshwright.runtime.errors import OptionError
+
+
+class EventOptions(NamedTuple):
+    """Where events come from that are there already, or are made up."""
+
+    events: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="A *.jsonl or *.parquet file of events, or a folder of them."),
+    ] = None
+    rounds: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Instead: in each round a node like the others joins, or one leaves."),
+    ] = None
+    sessions: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="PATH",
+            help="Instead: a CSV of node, start, end, or of node, first_snapshot, last_snapshot.",
+        ),
+    ] = None
+    snapshots: Annotated[
+        Path | None,
+        typer.Option(metavar="PATH", help="With --sessions: a CSV of snapshot, unix_time."),
+    ] = None
+
+
+class StreamOptions(NamedTuple):
+    """A folder in which events appear, and the Spark that follows it."""
+
+    stream: Annotated[
+        str | None,
+        typer.Option(
+            metavar="PATH",
+            help="Instead: a folder in which files of events appear, followed with Spark until Ctrl-C.",
+        ),
+    ] = None
+    once: Annotated[
+        bool, typer.Option("--once", help="With --stream: end when all that is there is done.")
+    ] = False
+    every: Annotated[
+        float | None, typer.Option(metavar="SECONDS", help="With --stream: how often to look; 1.")
+    ] = None
+    files_a_batch: Annotated[
+        int | None, typer.Option(metavar="N", help="With --stream: the most files at a time; 100.")
+    ] = None
+    master: Master = None
+    conf: Conf = None
+
+
+class JournalOptions(NamedTuple):
+    """Where what is done is kept, and how soon it is there for sure."""
+
+    journal: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="DIR",
+            help="Keep what is done there, and go on from it after a crash; with --stream OUT/journal.",
+            show_default=False,
+        ),
+    ] = None
+    sync: Annotated[
+        str | None,
+        typer.Option(metavar="always|never|MS", help="When the journal is forced to disk; always."),
+    ] = None
+    compact_after: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="Events after which the journal is compacted; 5000."),
+    ] = None
+    accept_loss: Annotated[
+        bool,
+        typer.Option(
+            "--accept-loss",
+            help="Go on with a journal that has lost steps; its files are put aside first.",
+        ),
+    ] = False
+
+    def kept(self) -> dict[str, Any]:
+        """The options of the journal that were given, if there is one."""
+        from meshwright.maintain.journal.syncing import check_sync
+
+        given: dict[str, Any] = {}
+        if self.sync is not None:
+            given["sync"] = int(self.sync) if self.sync.isascii() and self.sync.isdecimal() else self.sync
+            check_sync(given["sync"])
+        if self.compact_after is not None:
+            given["compact_after"] = self.compact_after
+        if self.accept_loss:
+            given["accept_loss"] = True
+        for name in given:
+            if self.journal is None:
+                raise OptionError(
+                    f"--{name.replace('_', '-')} is about a journal; give --journal DIR as well"
+                )
+        return given
+
+
+class PageOptions(NamedTuple):
+    """A page with pictures."""
+
+    report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page with pictures there.")] = (
+        None
+    )
+    compare: Annotated[
+        list[str] | None,
+        typer.Option(metavar="POLICY", help="With --report: try another policy too; may come often."),
+    ] = None
+
+    def compared(self, policy: str) -> tuple[str, ...]:
+        """The policies to show beside the chosen one."""
+        if policy in (self.compare or ()):
+            raise OptionError(f"--compare {policy} is the policy that repairs; name another, or none")
+        if self.compare and self.report is None:
+            raise OptionError("--compare shows other policies in a page; give --report FILE as well")
+        return tuple(self.compare or ())

@@ -1,0 +1,101 @@
+"""The options that say what links cost, and what they stand for."""
+
+from typing import Annotated, Any
+
+import typer
+
+from meshwright.cli.options.groups import MaxLine, MaxRatio, read_limits
+from meshwright.model.reading.limits import READ_LIMITS
+from meshwright.runtime.errors import OptionError
+
+_PANEL = "What links cost"
+
+
+def _option(flag: str, metavar: str, words: str) -> Any:
+    return typer.Option(flag, metavar=metavar, help=words, rich_help_panel=_PANEL, show_default=False)
+
+
+CostFile = Annotated[
+    str | None,
+    _option("--costs", "FILE", "A matrix (CSV, Parquet, NPY) or a list source,target,cost; or a dataset."),
+]
+Sites = Annotated[
+    str | None,
+    _option("--sites", "FILE|nodes", "A table node,site; --costs is then between sites. Or the word nodes."),
+]
+Local = Annotated[float | None, _option("--local", "COST", "What a link inside a site costs.")]
+Inner = Annotated[
+    float | None, _option("--inner", "COST", "Inside a site, with --outer in place of --costs.")
+]
+Outer = Annotated[float | None, _option("--outer", "COST", "Between any two sites.")]
+Places = Annotated[
+    str | None,
+    _option("--places", "FILE|nodes", "A table node,lat,lon, with --sites site,lat,lon: cost by distance."),
+]
+Base = Annotated[float | None, _option("--base", "COST", "By distance: what a link costs at least.")]
+Factor = Annotated[float | None, _option("--factor", "COST", "By distance: and for each km, 1 unless given.")]
+Symmetrise = Annotated[
+    str | None,
+    _option("--symmetrise", "mean|max|min|refuse", "A pair whose directions differ; mean unless given."),
+]
+Missing = Annotated[
+    str | None,
+    _option("--missing", "refuse|other-direction|path", "A pair without a cost; refuse unless given."),
+]
+CostNames = Annotated[
+    str | None,
+    _option("--cost-names", "FILE|nodes", "Names for a matrix without, one a line; or the dataset's nodes."),
+]
+SiteColumns = Annotated[
+    str | None, _option("--site-columns", "NODE,SITE", "How the columns of --sites are called.")
+]
+PlaceColumns = Annotated[
+    str | None, _option("--place-columns", "NAME,LAT,LON", "How the columns of --places are called.")
+]
+
+
+def cost_files(
+    costs: CostFile = None,
+    sites: Sites = None,
+    local: Local = None,
+    inner: Inner = None,
+    outer: Outer = None,
+    places: Places = None,
+    base: Base = None,
+    factor: Factor = None,
+    symmetrise: Symmetrise = None,
+    missing: Missing = None,
+    cost_names: CostNames = None,
+    site_columns: SiteColumns = None,
+    place_columns: PlaceColumns = None,
+    max_line: MaxLine = READ_LIMITS.line,
+    max_ratio: MaxRatio = READ_LIMITS.ratio,
+) -> Any:
+    """What was said about costs, checked, as `CostFiles`; None where nothing was."""
+    from meshwright.pipeline.cost_files import CostFiles
+
+    values: dict[str, Any] = {
+        "costs": costs,
+        "sites": sites,
+        "local": local,
+        "inner": inner,
+        "outer": outer,
+        "places": places,
+        "base": base,
+        "factor": factor,
+        "symmetrise": symmetrise,
+        "missing": missing,
+        "cost_names": cost_names,
+        "site_columns": site_columns and _columns("--site-columns", site_columns, "node,site"),
+        "place_columns": place_columns and _columns("--place-columns", place_columns, "city,Lat,Long"),
+    }
+    given = {name: value for name, value in values.items() if value is not None}
+    return CostFiles(**given, limits=read_limits(max_line, max_ratio)) if given else None
+
+
+def _columns(flag: str, text: str, example: str) -> tuple[str, ...]:
+    names = tuple(text.split(","))
+    count = example.count(",") + 1
+    if len(names) != count or not all(names):
+        raise OptionError(f"{flag} is {text!r}; give {count} names, such as {example}")
+    return names

@@ -1,0 +1,119 @@
+"""The options that raise, or lower, what is read of a file at most.
+
+Options that together say one thing, which several commands ask for.
+
+Where a command works: in this process, or on Spark.
+"""
+
+import inspect
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Annotated, Any
+
+import typer
+
+from meshwright.cli.common import parse_conf
+from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
+from meshwright.runtime.errors import OptionError
+
+MaxLine = Annotated[
+    int, typer.Option("--max-line", metavar="BYTES", help="Of files: the longest line that is read.")
+]
+MaxRatio = Annotated[
+    int,
+    typer.Option(
+        "--max-ratio", metavar="N", help="Of files: how many times its size a compressed one may grow."
+    ),
+]
+
+
+def read_limits(max_line: MaxLine = READ_LIMITS.line, max_ratio: MaxRatio = READ_LIMITS.ratio) -> ReadLimits:
+    """The limits, checked."""
+    return ReadLimits(line=max_line, ratio=max_ratio)
+
+
+Command = Callable[..., None]
+
+
+def options_for(parameter: str, make: Callable[..., Any]) -> Callable[[Command], Command]:
+    """A decorator: in place of a parameter the command line shows those of `make`, which makes its value.
+
+    Groups may ask for the same option; it is shown once, and each gets it.
+    """
+    asked = inspect.signature(make, eval_str=True).parameters
+
+    def decorate(command: Command) -> Command:
+        @wraps(command)
+        def run(**values: Any) -> None:
+            made = make(**{name: values[name] for name in asked})
+            others = {name: value for name, value in values.items() if name in own and name != parameter}
+            command(**{parameter: made}, **others)
+
+        own = inspect.signature(command).parameters
+        every = [one for name in own for one in (asked.values() if name == parameter else [own[name]])]
+        shown = {one.name: one for one in every}.values()
+        named = [one.replace(kind=one.KEYWORD_ONLY) for one in shown]
+        run.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in named}
+        return run
+
+    return decorate
+
+
+def given(group: Any) -> dict[str, object]:
+    """The options of a group, a named tuple, that were given: flags and values."""
+    return {
+        "--" + name.replace("_", "-"): value
+        for name, value in group._asdict().items()
+        if value != group._field_defaults[name]
+    }
+
+
+def refuse_given(options: Mapping[str, object], way: str) -> None:
+    """Refuse options that say nothing to the way that was chosen."""
+    for flag, value in options.items():
+        if value is not False and value not in (None, []):
+            raise OptionError(f"{flag} does not go with {way}; leave it out")
+
+
+ENGINES = ("auto", "local", "spark")
+Engine = Annotated[
+    str,
+    typer.Option(
+        "--engine",
+        metavar="|".join(ENGINES),
+        help="In this process, or on Spark; auto: in this process while the data is local and fits.",
+    ),
+]
+
+
+def chosen_engine(
+    engine: str,
+    places: list[str],
+    master: str | None,
+    conf: list[str] | None,
+    counts: Mapping[str, int] | None,
+    bytes_an_interest: int,
+) -> str:
+    """`local` or `spark`; what `auto` chooses does not change the result.
+
+    Auto stays in this process while all `places` are local, neither `master` nor `conf` is given and the
+    estimated memory is within four fifths of what is free. `counts` are those of the dataset's manifest, if
+    it could be read.
+    """
+    from meshwright.pipeline.spark.loading import fits_here
+    from meshwright.pipeline.spark.storage import is_local
+
+    if engine not in ENGINES:
+        raise OptionError(f"--engine is {engine!r}; choose one of {', '.join(ENGINES)}")
+    remote = [place for place in places if not is_local(place)]
+    if engine == "local" and remote:
+        raise OptionError(f"{remote[0]} is not on this machine; use --engine spark")
+    for_spark = [f"--master {master}"] if master else [f"--conf {name}" for name in parse_conf(conf)]
+    if engine == "local" and for_spark:
+        raise OptionError(f"{for_spark[0]} needs Spark; use --engine spark, or leave it out")
+    if engine != "auto":
+        return engine
+    if remote or for_spark or counts is None:
+        return "spark"
+    return "local" if fits_here(counts, bytes_an_interest) else "spark"

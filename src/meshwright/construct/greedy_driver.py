@@ -1,0 +1,264 @@
+"""The driver of the lazy greedy kernels, for every algorithm that takes edges by contribution.
+
+What the edges of an overlay connect already, for algorithms that add to them.
+"""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from meshwright.construct.parts.topic_lists import places
+from meshwright.kernels.core.topic_components import (
+    NONE,
+    TopicComponents,
+    start_components,
+    take_all_edges,
+    unite_labelled,
+)
+from meshwright.kernels.greedy import lazy as kernel
+from meshwright.model.interests import Interests
+from meshwright.runtime.arrays import Ids, Offsets
+from meshwright.runtime.machine import check_memory, cores
+from meshwright.runtime.progress import CANCEL, Progress, Ticks, run_with_ticks
+
+_HEAVY = 1_000_000
+"""Pairs in the rows of a level from which on threads pay: under it a level takes about a millisecond."""
+
+_BLOCK = 16 * _HEAVY
+"""Pairs refreshed at once: with more, what is taken meanwhile is missed; with fewer, threads wait."""
+
+_MOST_THREADS = 8
+_BYTES_AN_INTEREST = 44
+_BYTES_A_WORD = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class GreedyProblem:
+    """Which edges the greedy may take, and how it counts: node i here is `nodes[i]` outside.
+
+    Nodes and topics that can't gain from any edge are left out. Node i may be paired with the nodes from
+    `firsts[i]` on. The order of the nodes settles ties: of the edges with the greatest contribution the
+    greedy takes the first, by its first and then its second node. Interests of one topic that have the same
+    label are connected from the start; without labels, none are. `components` counts those of all topics.
+    """
+
+    indptr: Offsets
+    topic_ids: Ids
+    topic_count: int
+    weights: Ids
+    nodes: Ids
+    firsts: Offsets
+    labels: Ids | None
+    components: int
+    keep_bounds: bool
+
+    @property
+    def words(self) -> int:
+        """The words of a bitset over the topics; 0 where lists are shorter (measured: half of it)."""
+        words = -(-self.topic_count // 64)
+        few_topics = words * len(self.nodes) <= 2 * len(self.topic_ids)
+        return words if few_topics and bool(np.all(self.weights == 1)) else 0
+
+    def estimated_bytes(self) -> int:
+        """How much memory `take_edges` needs: a byte a pair, and what grows with the interests."""
+        nodes = len(self.nodes)
+        pairs = int((nodes - self.firsts + 63).sum()) if self.keep_bounds else 0
+        return pairs + _BYTES_AN_INTEREST * len(self.topic_ids) + _BYTES_A_WORD * self.words * nodes
+
+
+def make_problem(
+    indptr: Offsets,
+    topic_ids: Ids,
+    topic_count: int,
+    order: Ids,
+    *,
+    groups: Ids | None = None,
+    labels: Ids | None = None,
+    weights: Ids | None = None,
+    keep_bounds: bool = True,
+) -> GreedyProblem:
+    """The problem of the nodes in `order`, which may leave some out.
+
+    `groups`, by node, forbids edges inside a group; the nodes of a group must follow each other in `order`.
+    `labels` has one for each interest of `topic_ids`, `weights` one for each topic; without them, nothing is
+    connected yet, and every topic counts one.
+    """
+    found = places(indptr, order)
+    owners = np.repeat(np.arange(len(order)), np.diff(indptr)[order])
+    topics = topic_ids[found]
+    own_labels = None if labels is None else labels[found]
+    if weights is None:
+        weights = np.ones(topic_count, np.int32)
+    components = _components(topics, topic_count, own_labels)
+    keep_topic = (components > 1) & (weights > 0)
+    keep = keep_topic[topics]
+    sizes = np.bincount(owners[keep], minlength=len(order))
+    nodes = order[sizes > 0].astype(np.int32)
+    kept_weights = weights[keep_topic].astype(np.int32)
+    return GreedyProblem(
+        indptr=np.concatenate([[0], np.cumsum(sizes[sizes > 0])]).astype(np.int64),
+        topic_ids=(np.cumsum(keep_topic) - 1).astype(np.int32)[topics[keep]],
+        topic_count=int(keep_topic.sum()),
+        weights=kept_weights,
+        nodes=nodes,
+        firsts=_firsts(len(nodes), None if groups is None else groups[nodes]),
+        labels=None if own_labels is None else own_labels[keep].astype(np.int32),
+        components=int(components[keep_topic].sum()),
+        # A byte can't hold the bounds of weighted contributions, so these are computed anew each time.
+        keep_bounds=keep_bounds and bool(np.all(kept_weights == 1)),
+    )
+
+
+def _components(topics: Ids, topic_count: int, labels: Ids | None) -> Offsets:
+    """How many components each topic begins with."""
+    if labels is not None:
+        span = int(labels.max(initial=0)) + 1
+        topics = np.unique(topics.astype(np.int64) * span + labels) // span
+    return np.bincount(topics, minlength=topic_count)
+
+
+def _firsts(nodes: int, groups: Ids | None) -> Offsets:
+    """By node: the first later one that is not of its group."""
+    if groups is None:
+        return np.arange(1, nodes + 1)
+    ends = np.append(np.flatnonzero(np.diff(groups)) + 1, nodes)
+    firsts: Offsets = ends[np.searchsorted(ends, np.arange(nodes), side="right")]
+    return firsts
+
+
+@dataclass(frozen=True, kw_only=True)
+class GreedyResult:
+    """The edges as ids of the interests, in the order in which they were taken."""
+
+    edges: Ids
+    pairs_examined: int
+
+
+def take_edges(
+    problem: GreedyProblem, *, instead: str, memory_limit: int | None = None, progress: Progress | None = None
+) -> GreedyResult:
+    """Take the edge of greatest contribution until none contributes.
+
+    Every edge has the greatest contribution of all pairs when it is taken. The time is at worst that of
+    looking at every pair at every level, and in practice that of computing each pair's overlap once or
+    twice; `instead` is what a message recommends when the memory can't suffice.
+    """
+    check_fits(problem, instead, memory_limit)
+    to_unite = problem.components - problem.topic_count
+    return run_with_ticks(
+        lambda ticks: run_greedy(problem, ticks, cores()), "taking edges", to_unite, progress
+    )
+
+
+def check_fits(
+    problem: GreedyProblem, instead: str, memory_limit: int | None = None, threads: int | None = None
+) -> None:
+    """Refuse a problem that does not fit into memory, and recommend what to do `instead`.
+
+    Where it gets only some `threads`, others like it are taken to run at the same time on the other cores.
+    """
+    at_once = 1 if threads is None else max(1, cores() // threads)
+    what = f"the greedy over {len(problem.nodes):,} nodes" + (f", {at_once} at once," if at_once > 1 else "")
+    check_memory(what, at_once * problem.estimated_bytes(), instead, memory_limit)
+
+
+def run_greedy(problem: GreedyProblem, ticks: Ticks, threads: int) -> GreedyResult:
+    """`take_edges` for a caller that has `ticks` and threads of its own; these don't change the result."""
+    if not problem.topic_count:
+        return GreedyResult(edges=np.empty((0, 2), np.int32), pairs_examined=0)
+    pairs = _run(problem, ticks, min(threads, _MOST_THREADS))
+    taken, examined = (int(count) for count in pairs.counts)
+    return GreedyResult(edges=problem.nodes[pairs.edges[:taken]], pairs_examined=examined)
+
+
+def _run(problem: GreedyProblem, ticks: Ticks, threads: int) -> kernel.Pairs:
+    state = start_components(
+        problem.indptr, problem.topic_ids, problem.topic_count, problem.weights, problem.words
+    )
+    if problem.labels is not None:
+        unite_labelled(state, problem.labels)
+    pairs = start_pairs(problem, state)
+    floor = int(problem.weights.min(initial=1))
+    rooms = [start_room(problem) for _ in range(threads)]
+    with ThreadPoolExecutor(threads) as pool:
+        while (level := kernel.settle_light_levels(state, pairs, floor, _HEAVY, rooms[0], ticks)) > floor:
+            if ticks[CANCEL]:
+                break
+            for rows in _blocks(pairs, level):
+                _refresh(pool, rooms, state, pairs, rows, level, ticks)
+                kernel.settle_rows(state, pairs, rows, level, rooms[0], ticks)
+    if not ticks[CANCEL]:
+        kernel.settle_last_level(state, pairs, floor, ticks)
+    return pairs
+
+
+def start_pairs(problem: GreedyProblem, state: TopicComponents) -> kernel.Pairs:
+    """What is known of the pairs before the first edge is taken."""
+    nodes = len(problem.nodes)
+    starts = np.concatenate([[0], np.cumsum((nodes - problem.firsts + 63) // 64 * 8)])
+    pairs = kernel.Pairs(
+        firsts=problem.firsts,
+        store=np.zeros(starts[-1] if problem.keep_bounds else 0, np.uint64),
+        starts=starts,
+        tops=np.zeros(nodes, np.int32),
+        edges=np.empty((problem.components - problem.topic_count, 2), np.int32),
+        counts=np.zeros(2, np.int64),
+    )
+    kernel.start_rows(state, pairs)
+    return pairs
+
+
+def start_room(problem: GreedyProblem) -> kernel.Scratch:
+    """Room for one thread."""
+    nodes = len(problem.nodes)
+    own = np.full(problem.topic_count, NONE, np.int32)
+    return kernel.Scratch(np.zeros(max(nodes, 1), np.int32), np.zeros(nodes, np.int32), own)
+
+
+def _blocks(pairs: kernel.Pairs, level: int) -> Iterator[Offsets]:
+    """The rows that reach the level, in blocks of about `_BLOCK` pairs."""
+    rows = np.flatnonzero(pairs.tops >= level)
+    seen = np.cumsum(len(pairs.tops) - pairs.firsts[rows])
+    yield from np.split(rows, np.searchsorted(seen, np.arange(_BLOCK, seen[-1], _BLOCK)))
+
+
+def _refresh(
+    pool: ThreadPoolExecutor,
+    rooms: list[kernel.Scratch],
+    state: TopicComponents,
+    pairs: kernel.Pairs,
+    rows: Offsets,
+    level: int,
+    ticks: Ticks,
+) -> None:
+    """Refresh a block on all threads; neighbouring rows go to different ones, since they cost alike."""
+
+    def share(k: int) -> Any:
+        mine = np.ascontiguousarray(rows[k :: len(rooms)])
+        return kernel.refresh_rows(state, pairs, mine, level, rooms[k], ticks)
+
+    pairs.counts[1] += sum(pool.map(share, range(len(rooms))))
+
+
+def component_labels(interests: Interests, edges: Ids, progress: Progress | None) -> Ids:
+    """For each interest the component that it belongs to, numbered over all topics from 0 on.
+
+    O(interests of the edges' ends), beside the unions.
+    """
+    # Copies, since Numba would compile everything once more for read-only arrays.
+    indptr, topic_ids, edges = interests.indptr.copy(), interests.topic_ids.copy(), edges.copy()
+    weights = np.ones(interests.topic_count, np.int32)
+
+    def unite(ticks: Ticks) -> Ids:
+        state = start_components(indptr, topic_ids, interests.topic_count, weights, 0)
+        take_all_edges(state, edges, ticks)
+        found: Ids = state.names[state.slots]
+        return found
+
+    names = run_with_ticks(unite, "finding components", len(edges), progress)
+    used = np.zeros(len(names), np.bool_)
+    used[names] = True
+    return (np.cumsum(used) - 1).astype(np.int32)[names]

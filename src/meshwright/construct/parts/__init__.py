@@ -1,0 +1,1 @@
+"""Divide and conquer: overlays built in parts."""

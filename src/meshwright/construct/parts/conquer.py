@@ -1,0 +1,250 @@
+"""Divide and conquer in pure functions: conquer a part, combine parts.
+
+Whoever runs them, in whatever order, gets the same overlay. What divides the nodes, and by which greedy edges
+are taken, differs between the algorithms built on this. In process, `build_in_parts` runs it all in threads.
+
+[1] is Chen, Jacobsen, Vitenberg: Algorithms Based on Divide and Conquer for Topic-Based Publish/Subscribe
+Overlay Design, IEEE/ACM Transactions on Networking, 2016.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import CancelledError, ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+import numpy as np
+
+from meshwright.construct.gm import tie_order
+from meshwright.construct.greedy_driver import GreedyProblem, make_problem
+from meshwright.construct.parts.interest_queries import shared_topics
+from meshwright.construct.parts.star_sets import star_set
+from meshwright.construct.parts.topic_lists import Lists, join_lists, lists_of, split_lists, take_lists
+from meshwright.model.interests import Interests
+from meshwright.runtime.arrays import Flags, Ids, Offsets
+from meshwright.runtime.machine import cores
+from meshwright.runtime.progress import CANCEL, Progress, Ticks, run_with_ticks
+
+Item = TypeVar("Item")
+Result = TypeVar("Result")
+
+TOO_LARGE = "give more partitions, a smaller part_size or a smaller most_stars"
+"""What to do about a part that does not fit."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """Who belongs to which part, by node, and the topics that more than one part has, by topic."""
+
+    part_of: Ids
+    partitions: int
+    shared: Flags
+
+
+@dataclass(frozen=True, kw_only=True)
+class Part:
+    """A topic-connected overlay of some nodes, and what the others must know of it.
+
+    Attributes:
+        edges: (m, 2) node ids.
+        stars: nodes that together have all its topics that others have too, with their topics; through them
+            alone is the part linked to others.
+        met: by star, how many nodes were candidates to become its neighbours so far.
+        facts: counts; see `conquer` for their names.
+    """
+
+    edges: Ids
+    stars: Lists
+    met: Offsets
+    facts: Mapping[str, int]
+
+
+Greedy = Callable[[GreedyProblem, Ids, Ticks, int], tuple[Ids, int]]
+"""Takes the edges of a problem over some nodes, with ticks and a number of threads.
+
+It refuses what does not fit into memory. What comes back are edges, as places in the nodes, and how many
+pairs were examined.
+"""
+
+
+class PartOptions(Protocol):
+    """What the options of all algorithms in parts have."""
+
+    @property
+    def ties(self) -> str:
+        """The order that settles ties within a part."""
+
+    @property
+    def most_stars(self) -> int:
+        """How many stars one combine may take."""
+
+
+def conquer(
+    greedy: Greedy,
+    part: int,
+    lists: Lists,
+    shared: Flags,
+    ties: str,
+    seed: int,
+    ticks: Ticks,
+    threads: int = 1,
+) -> Part:
+    """The greedy on one part, whose nodes come in the order of their ids, and its star set.
+
+    [1], Alg. 4, line 7, and Alg. 3, lines 3 to 6. The facts count `parts`, `stars` (those of the parts
+    themselves), `inner_edges`, `outer_edges`, `pairs_examined`, and `pn_size`, the most candidates that a
+    node had.
+    """
+    order = tie_order(np.diff(lists.indptr), ties, seed, part)
+    problem = make_problem(lists.indptr, lists.topic_ids, len(shared), order)
+    edges, examined = greedy(problem, lists.nodes, ticks, threads)
+    stars = star_set(lists.indptr, lists.topic_ids, len(shared), order, shared)
+    others = max(0, len(order) - 1)
+    facts = {
+        "parts": 1,
+        "stars": len(stars),
+        "inner_edges": len(edges),
+        "outer_edges": 0,
+        "pairs_examined": examined,
+        "pn_size": others,
+    }
+    return Part(
+        edges=lists.nodes[edges],
+        stars=take_lists(lists, stars),
+        met=np.full(len(stars), others, np.int64),
+        facts=facts,
+    )
+
+
+def combine(greedy: Greedy, parts: Sequence[Part], shared: Flags, ticks: Ticks, threads: int = 1) -> Part:
+    """Star Merge of two or more parts: the greedy over pairs of stars of different parts ([1], Alg. 3).
+
+    `shared` are the topics that nodes outside of all these `parts` have too. What comes out is a part again:
+    its stars are a star set of those of the parts, so combines may be stacked. Ties go to the first part,
+    and in it to the star that was chosen first.
+    """
+    stars = join_lists([part.stars for part in parts])
+    sizes = np.array([len(part.stars.nodes) for part in parts])
+    groups = np.repeat(np.arange(len(parts), dtype=np.int32), sizes)
+    every = np.arange(len(groups), dtype=np.int32)
+    labels = np.repeat(groups, np.diff(stars.indptr))
+    problem = make_problem(stars.indptr, stars.topic_ids, len(shared), every, groups=groups, labels=labels)
+    edges, examined = greedy(problem, stars.nodes, ticks, threads)
+    met = np.concatenate([part.met for part in parts]) + sizes.sum() - sizes[groups]
+    chosen = star_set(stars.indptr, stars.topic_ids, len(shared), every, shared)
+    facts = {name: sum(part.facts[name] for part in parts) for name in parts[0].facts}
+    facts["outer_edges"] += len(edges)
+    facts["pairs_examined"] += examined
+    facts["pn_size"] = max(*(part.facts["pn_size"] for part in parts), met.max(initial=0).item())
+    return Part(
+        edges=np.concatenate([*(part.edges for part in parts), stars.nodes[edges]]),
+        stars=take_lists(stars, chosen),
+        met=met[chosen],
+        facts=facts,
+    )
+
+
+def group_parts(stars: Sequence[int], most: int) -> list[range]:
+    """Runs of parts to combine next: of two parts or more, and as long as they have `most` stars at most.
+
+    One run of all means that the next combine is the last. The last run may be a single part.
+    """
+    runs = []
+    start, total = 0, 0
+    for at, count in enumerate(stars):
+        if at - start >= 2 and total + count > most:
+            runs.append(range(start, at))
+            start, total = at, 0
+        total += count
+    return [*runs, range(start, len(stars))]
+
+
+def build_in_parts(
+    interests: Interests,
+    planned: Plan,
+    greedy: Greedy,
+    options: PartOptions,
+    seed: int,
+    progress: Progress | None,
+) -> tuple[Part, int]:
+    """All steps after the plan: the part that all nodes have become, and by how many levels of combines.
+
+    Parts run in threads; the result is the same on any number of cores.
+    """
+    parts = _conquer_all(interests, planned, greedy, options.ties, seed, progress)
+    levels = 0
+    while len(parts) > 1:
+        parts = _combine_once(parts, interests.topic_count, greedy, options.most_stars, progress)
+        levels += 1
+    return parts[0], levels
+
+
+def _conquer_all(
+    interests: Interests, planned: Plan, greedy: Greedy, ties: str, seed: int, progress: Progress | None
+) -> list[Part]:
+    members = split_lists(lists_of(interests), planned.part_of, planned.partitions)
+    threads = threads_each(planned.partitions)
+
+    def work(ticks: Ticks) -> list[Part]:
+        def one(part: int) -> Part:
+            return conquer(greedy, part, members[part], planned.shared, ties, seed, ticks, threads)
+
+        return map_parts(one, range(planned.partitions), ticks)
+
+    # An interest is united with its topic's others in the part, but for one in each topic of each part.
+    return run_with_ticks(work, "building the parts", len(interests), progress)
+
+
+def _combine_once(
+    parts: list[Part], topic_count: int, greedy: Greedy, most_stars: int, progress: Progress | None
+) -> list[Part]:
+    """One level of the tree of combines."""
+    runs = group_parts([len(part.stars.nodes) for part in parts], most_stars)
+    shared = _shared_by_run(parts, runs, topic_count)
+    threads = threads_each(len(runs))
+
+    def work(ticks: Ticks) -> list[Part]:
+        def one(run: range) -> Part:
+            if len(run) == 1:
+                return parts[run.start]
+            return combine(greedy, parts[run.start : run.stop], shared, ticks, threads)
+
+        return map_parts(one, runs, ticks)
+
+    return run_with_ticks(work, "combining the parts", 0, progress)
+
+
+def _shared_by_run(parts: list[Part], runs: list[range], topic_count: int) -> Flags:
+    """The topics that stars of more than one run have: a star set has all that another part has too."""
+    owner_of = np.repeat(np.arange(len(runs), dtype=np.int32), [len(run) for run in runs])
+    owners = np.repeat(owner_of, [len(part.stars.topic_ids) for part in parts])
+    return shared_topics(np.concatenate([part.stars.topic_ids for part in parts]), owners, topic_count)
+
+
+def facts_of(counted: Mapping[str, int], levels: int, nodes: int) -> dict[str, int | float]:
+    """What an algorithm reports of the facts of the part that all `nodes` have become."""
+    counts = dict(counted)
+    partitions, stars = counts.pop("parts"), counts.pop("stars")
+    return {
+        "partitions": partitions,
+        "average_star_set_size": stars / partitions,
+        **counts,
+        "pn_ratio": counts["pn_size"] / max(1, nodes),
+        "combine_levels": levels,
+    }
+
+
+def map_parts(work: Callable[[Item], Result], items: Sequence[Item], ticks: Ticks) -> list[Result]:
+    """`work` of each item, on as many threads as there are cores; it stops when `ticks` say so."""
+
+    def unless_cancelled(item: Item) -> Result:
+        if ticks[CANCEL]:
+            raise CancelledError
+        return work(item)
+
+    with ThreadPoolExecutor(max(1, min(cores(), len(items)))) as pool:
+        return list(pool.map(unless_cancelled, items))
+
+
+def threads_each(items: int) -> int:
+    """How many threads each of some items gets when `map_parts` runs them."""
+    return max(1, cores() // max(1, items))

@@ -1,0 +1,1 @@
+"""Algorithms for links that cost."""

@@ -1,5 +1,0 @@
-"""How good an overlay is: degrees, connectivity, diameters, clustering, and how far from optimal."""
-
-from meshwright.evaluate.evaluation import Evaluation, evaluate
-
-__all__ = ["Evaluation", "evaluate"]

@@ -1,0 +1,1 @@
+"""What kernels of several kinds share: arrays, component state, costs, heaps, hashes."""

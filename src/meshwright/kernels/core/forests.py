@@ -1,0 +1,122 @@
+"""Spanning forests of graphs whose vertices are any ids, and the numbering that makes such graphs compact.
+
+Values that come in runs, each of which belongs somewhere else.
+"""
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from meshwright.runtime.arrays import Flags, Ids, Offsets
+
+# 2^64 over the golden ratio: multiplied by it, ids in a row land far apart in a table.
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+
+
+@njit(cache=True, nogil=True)
+def number_ends(ends: Ids, indptr: Offsets) -> None:
+    """Replace, in each graph of a row, the ids at the ends of edges by their ranks among those that occur.
+
+    Graph i has the edges `ends[indptr[i] : indptr[i + 1]]`. O(edges), and a sort of each graph's ids.
+    """
+    for graph in range(indptr.size - 1):
+        rank_ids(ends[indptr[graph] : indptr[graph + 1]])
+
+
+@njit(cache=True, nogil=True)
+def rank_ids(ends: Ids) -> Ids:
+    """Replace the ids, none negative, by their ranks; give the ids, rising, that these stand for.
+
+    The ids go through a table with open addresses, so that memory follows the edges, not the greatest id.
+    """
+    bits = 2
+    while (1 << bits) < 4 * ends.shape[0]:
+        bits += 1
+    keys = np.full(1 << bits, np.int32(-1))
+    found = np.empty(2 * ends.shape[0], np.int32)
+    count = 0
+    for edge in range(ends.shape[0]):
+        for end in range(2):
+            slot = _slot(keys, bits, ends[edge, end])
+            if keys[slot] < 0:
+                keys[slot] = ends[edge, end]
+                found[count] = ends[edge, end]
+                count += 1
+            ends[edge, end] = slot
+    ids = np.sort(found[:count])
+    for rank in range(count):
+        keys[_slot(keys, bits, ids[rank])] = -2 - rank
+    for edge in range(ends.shape[0]):
+        for end in range(2):
+            ends[edge, end] = -2 - keys[ends[edge, end]]
+    return ids
+
+
+@njit(cache=True, nogil=True)
+def _slot(keys: Ids, bits: int, key: int) -> int:
+    """Where a key stands in the table, or the free place for it."""
+    slot = int(np.int64((np.uint64(key) * _SPREAD) >> np.uint64(64 - bits)))
+    while keys[slot] != -1 and keys[slot] != key:
+        slot = (slot + 1) & (keys.size - 1)
+    return slot
+
+
+@njit(cache=True, nogil=True)
+def spanning_forest(size: int, ends: Ids) -> Flags:
+    """Which edges are in a forest that connects what the edges (m, 2) among `size` vertices connect.
+
+    Breadth-first from the vertex with the most edges, then from the next that was not reached: trees around
+    hubs are shallow, so that the diameter of the tree is a good bound on that of the graph. The forest
+    depends on the edges and their order alone. O(edges + vertices log vertices).
+    """
+    indptr, links = _links(size, ends)
+    kept = np.zeros(ends.shape[0], np.bool_)
+    reached = np.zeros(size, np.bool_)
+    queue = np.empty(size, np.int32)
+    for root in np.argsort(indptr[:-1] - indptr[1:], kind="mergesort"):
+        if reached[root]:
+            continue
+        reached[root] = True
+        queue[0] = root
+        head, tail = 0, 1
+        while head < tail:
+            vertex = queue[head]
+            head += 1
+            for edge in links[indptr[vertex] : indptr[vertex + 1]]:
+                other = ends[edge, 0] ^ ends[edge, 1] ^ vertex
+                if not reached[other]:
+                    reached[other] = kept[edge] = True
+                    queue[tail] = other
+                    tail += 1
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def _links(size: int, ends: Ids) -> tuple[Offsets, Ids]:
+    """The edges at each vertex, by number."""
+    indptr = np.zeros(size + 1, np.int64)
+    for edge in range(ends.shape[0]):
+        indptr[ends[edge, 0] + 1] += 1
+        indptr[ends[edge, 1] + 1] += 1
+    for vertex in range(size):
+        indptr[vertex + 1] += indptr[vertex]
+    free = indptr[:-1].copy()
+    links = np.empty(2 * ends.shape[0], np.int32)
+    for edge in range(ends.shape[0]):
+        for end in range(2):
+            links[free[ends[edge, end]]] = edge
+            free[ends[edge, end]] += 1
+    return indptr, links
+
+
+@njit(cache=True, nogil=True)
+def place_runs(places: Offsets, lengths: Ids, values: npt.NDArray[Any], placed: npt.NDArray[Any]) -> None:
+    """Copy runs of `values`, which stand one behind the other, to where each begins in `placed`. Linear."""
+    item = 0
+    for run in range(lengths.size):
+        place = places[run]
+        for step in range(lengths[run]):
+            placed[place + step] = values[item + step]
+        item += lengths[run]

@@ -1,0 +1,73 @@
+"""Whether a message is lost: a function of a key, the publication and the link, and of nothing else.
+
+So whoever carries messages, in whatever order, loses the same ones.
+
+The weight that a node gives another, and the random picks of walks: functions of keys alone.
+
+So the protocols, one message at a time, and the kernels, a round at a time, choose the same links.
+"""
+
+import numpy as np
+from numba import njit
+
+from meshwright.runtime.arrays import Ids, Words
+
+LOSS_BITS = 53
+"""A loss is a whole number of 2^-53, so that 0 never happens and 1 always does."""
+
+GOLDEN = np.uint64(0x9E3779B97F4A7C15)
+
+
+@njit(cache=True, nogil=True)
+def mixed(word: np.uint64) -> np.uint64:
+    """The finaliser of SplitMix64: every bit of the input changes half of the output's."""
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return word ^ (word >> np.uint64(31))
+
+
+@njit(cache=True, nogil=True)
+def is_lost(key: np.uint64, loss: int, publication: int, source: int, target: int) -> bool:
+    """Whether a publication's message from `source` to `target` is lost, with probability loss / 2^53.
+
+    A link carries a publication once in each direction at most.
+    """
+    if loss == 0:
+        return False
+    word = mixed(key + np.uint64(publication) * GOLDEN)
+    word = mixed(word ^ ((np.uint64(source) << np.uint64(32)) | np.uint64(target)))
+    return bool(np.int64(word >> np.uint64(64 - LOSS_BITS)) < loss)
+
+
+@njit(cache=True, nogil=True)
+def weight(own: np.uint64, other: np.uint64) -> np.uint64:
+    """What a node of key `own` gives one of key `other`.
+
+    Two nodes of different keys never weigh the same for a third, and what p gives q says nothing about what q
+    gives p.
+    """
+    return mixed(mixed(own + GOLDEN) ^ other)
+
+
+@njit(cache=True, nogil=True)
+def weights_of(own: np.uint64, keys: Words, others: Ids, weights: Words) -> None:
+    """Write what a node gives each of `others`."""
+    for at in range(others.size):
+        weights[at] = weight(own, keys[others[at]])
+
+
+@njit(cache=True, nogil=True)
+def pick(key: np.uint64, who: int, which: int, count: int) -> int:
+    """A number under `count`, as if at random: the draw `which` of `who`."""
+    word = mixed(key + np.uint64(who) * GOLDEN)
+    word = mixed(word + np.uint64(which) * GOLDEN)
+    return np.int64(word % np.uint64(count))  # type: ignore[return-value]
+
+
+@njit(cache=True, nogil=True)
+def is_dropped(key: np.uint64, who: int, which: int, loss: int) -> bool:
+    """Whether the message `which` of the walk of `who` is lost, with probability loss / 2^53."""
+    if loss == 0:
+        return False
+    word = mixed(mixed(~key + np.uint64(who) * GOLDEN) + np.uint64(which) * GOLDEN)
+    return bool(np.int64(word >> np.uint64(11)) < loss)

@@ -1,0 +1,1 @@
+"""Kernels for views of all nodes at once."""

@@ -1,0 +1,1 @@
+"""Kernels that choose edges: the lazy greedy and its relatives."""

@@ -1,0 +1,406 @@
+"""The lazy greedy by price: take the edge of least price, again and again, without looking at every pair.
+
+A price (`kernels/greedy/prices.py`) only rises as edges are taken, so what was once computed for a pair
+stays a lower bound. Prices are real numbers, so pairs are kept by *levels*, ranges of prices: level 127 is
+the cheapest. The store holds a byte a pair, the level of its bound; the bounds of eight pairs are compared at
+once, as in `kernels/greedy/lazy.py`. At each level, the pairs that may be in it are looked at again: by what
+is known of both ends, which puts off most, then exactly. Those that are in the level become *candidates*: a
+heap takes them in the order of price, and looks at each again when it comes to the top. All other pairs are
+dearer, so every edge has the least price of all pairs when it is taken. Of equal prices the first pair is
+taken, by its first and then its second node.
+
+Where a level has more candidates than there is room for, only the cheapest of them are treated at once: the
+*cut* is the first pair that is put back. Threads may refresh; one settles. Neither levels nor cuts nor
+threads change what is taken.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from meshwright.kernels.core.bits import trailing_zeros
+from meshwright.kernels.core.cost_arrays import CostArrays
+from meshwright.kernels.core.costs import cost_between
+from meshwright.kernels.core.heap import drop_top, make_heap, sink, smallest
+from meshwright.kernels.core.topic_components import take_edge
+from meshwright.kernels.greedy.lazy import CAP, _reaching, _row_gains, _row_top, _row_words, _row_work
+from meshwright.kernels.greedy.prices import (
+    RATIO,
+    TIGHT,
+    bound_of,
+    fill_bounds,
+    fill_bounds_by_bits,
+    fill_contributions,
+    fill_paid,
+    fill_prices,
+    take_edge_at,
+)
+from meshwright.runtime.arrays import Floats, Ids, Offsets, Words, int64
+from meshwright.runtime.progress import CANCEL, DONE, Ticks
+
+_WORDS_A_BLOCK = 8
+
+NOW = 0
+VALUE = 1
+
+
+class PricedPairs(NamedTuple):
+    """What is known of the pairs, and the edges taken so far."""
+
+    firsts: Offsets  # by row: the first node to pair with
+    store: Words  # a byte a pair, each row padded with zeros to 64
+    starts: Offsets  # by row: its first word in the store
+    tops: Ids  # by row: no pair of the row has a higher level
+    scale: (
+        Offsets  # [the level of the number whose bits are all 0, how many low bits of a price are left out]
+    )
+    edges: npt.NDArray[np.int32]  # (m, 2), in the order in which they were taken
+    prices: Floats  # of the edges
+    counts: Offsets  # [edges taken, pairs examined, components to unite]
+    dual: Floats  # [the sum of all raises, the value of the dual solution]
+
+
+class Candidates(NamedTuple):
+    """Pairs of the present level with their prices; a pair (u, v) is the number u * nodes + v."""
+
+    prices: Floats
+    codes: Offsets
+    size: Offsets  # [how many]
+    cut_price: Floats  # [the least price put back], infinite when none was
+    cut_code: Offsets  # [the least pair of that price put back]
+
+
+class Room(NamedTuple):
+    """Room that one thread works in."""
+
+    found: Ids  # by pair of a row: where it is
+    gains: Ids  # by pair found
+    prices: Floats  # by pair found
+    row_gains: Ids  # by node
+
+
+@njit(cache=True, nogil=True, inline="always")
+def level_of(scale: Offsets, price: float) -> Any:
+    """The level of a price: the exponent and some digits of the number, as its bits stand in memory."""
+    if price == np.inf:
+        return 0
+    level = scale[0] - (np.float64(price).view(np.int64) >> scale[1])
+    return max(1, min(level, CAP))
+
+
+@njit(cache=True, nogil=True)
+def start_levels(pairs: PricedPairs, nodes: int) -> None:
+    """Nothing is known of any pair: all are on the highest level."""
+    for u in range(nodes):
+        row = _row_words(pairs.store, pairs.starts, u).view(np.uint8)
+        row[: nodes - pairs.firsts[u]] = CAP
+        pairs.tops[u] = CAP if pairs.firsts[u] < nodes else 0
+
+
+@njit(cache=True, nogil=True)
+def _find(words: Words, threshold: int, found: Ids) -> int:
+    """Write the places of the levels that reach the threshold into `found`; return how many there are."""
+    count = 0
+    lift = np.uint64(128 - threshold)
+    for start in range(0, len(words), _WORDS_A_BLOCK):
+        reaching = _reaching(words, start, lift)
+        while reaching:
+            found[count] = (start << 3) + trailing_zeros(reaching)
+            count += 1
+            reaching &= reaching - np.uint64(1)
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _put_off(
+    costs: CostArrays,
+    scale: Offsets,
+    now: float,
+    u: int,
+    first: int,
+    level: int,
+    row: Any,
+    room: Any,
+    count: int,
+) -> int:
+    """Bring down the levels of the pairs found by the bounds of their prices; keep those in `level`."""
+    found, most, paid = room.found, room.gains, room.prices
+    kept = 0
+    for k in range(count):
+        i = found[k]
+        bound = 0
+        if most[k]:
+            bound = level_of(scale, bound_of(cost_between(costs, u, first + i), now, most[k], paid[k]))
+        row[i] = min(bound, row[i])
+        found[kept] = i
+        kept += bound >= level
+    return kept
+
+
+@njit(cache=True, nogil=True)
+def _cheaper_by_row(state: Any, u: int, count: int) -> Any:
+    """Whether walking the topics of a node costs less than looking at `count` pairs of it.
+
+    Reading a slot costs as much as about four words of bitsets (measured).
+    """
+    own_topics = state.indptr[u + 1] - state.indptr[u]
+    pair_work = count * ((state.bits.shape[1] >> 1) or own_topics)
+    return own_topics < pair_work and 4 * _row_work(state, u) < pair_work
+
+
+@njit(cache=True, nogil=True)
+def _price_row(
+    state: Any,
+    trees: Any,
+    costs: CostArrays,
+    rule: int,
+    now: float,
+    u: int,
+    first: int,
+    room: Any,
+    count: int,
+) -> None:
+    """The prices of the pairs found, each by itself or all by walking the topics of `u`."""
+    found, gains, prices = room.found[:count], room.gains[:count], room.prices[:count]
+    if rule == TIGHT:
+        fill_paid(state, trees, u, first, found, gains, prices)
+    elif _cheaper_by_row(state, u, count):
+        _row_gains(state, u, room.row_gains)
+        for k in range(count):
+            gains[k] = room.row_gains[first + found[k]]
+    else:
+        fill_contributions(state, u, first, found, gains)
+    fill_prices(costs, rule, now, u, first, found, gains, prices)
+
+
+@njit(cache=True, nogil=True)
+def _refresh_row(
+    state: Any,
+    trees: Any,
+    costs: CostArrays,
+    pairs: Any,
+    u: int,
+    level: int,
+    rule: int,
+    room: Any,
+    chosen: Any,
+) -> int:
+    """Bring down the levels of a row that reach `level` and choose its candidates; count the pairs priced."""
+    first = pairs.firsts[u]
+    words = _row_words(pairs.store, pairs.starts, u)
+    row = words.view(np.uint8)
+    count = _find(words, level, room.found)
+    now = pairs.dual[NOW]
+    fill_bounds(state, rule, u, first, room.found[:count], room.gains, room.prices)
+    count = _put_off(costs, pairs.scale, now, u, first, level, row, room, count)
+    if count and state.bits.shape[1] and not (rule == RATIO and _cheaper_by_row(state, u, count)):
+        fill_bounds_by_bits(
+            state.bits, trees.latest, rule, u, first, room.found[:count], room.gains, room.prices
+        )
+        count = _put_off(costs, pairs.scale, now, u, first, level, row, room, count)
+    if count:
+        _price_row(state, trees, costs, rule, now, u, first, room, count)
+        if chosen.size[0] + count > len(chosen.prices):
+            _halve(pairs, chosen)
+        _choose(pairs.scale, u * len(pairs.tops) + first, level, row, room, count, chosen)
+    pairs.tops[u] = _row_top(words, int64(CAP))
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _choose(
+    scale: Offsets, first_code: int, level: int, row: Any, room: Any, count: int, chosen: Any
+) -> None:
+    """Give the pairs found their levels; those in `level` and before the cut become candidates."""
+    found, prices = room.found, room.prices
+    out_prices, out_codes, out = chosen.prices, chosen.codes, chosen.size[0]
+    cut_price, cut_code = chosen.cut_price[0], chosen.cut_code[0]
+    for k in range(count):
+        i, price = found[k], prices[k]
+        own = level_of(scale, price)
+        code = first_code + i
+        if own >= level and (price < cut_price or (price == cut_price and code < cut_code)):
+            out_prices[out], out_codes[out] = price, code
+            out += 1
+            own = 0
+        row[i] = own
+    chosen.size[0] = out
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _is_before_cut(chosen: Any, price: float, code: int) -> Any:
+    cut = chosen.cut_price[0]
+    return price < cut or (price == cut and code < chosen.cut_code[0])
+
+
+@njit(cache=True, nogil=True)
+def _halve(pairs: Any, chosen: Any) -> None:
+    """Put the dearer half of the candidates back; they stand in the order of their pairs."""
+    count = chosen.size[0]
+    half = count // 2
+    limit = smallest(chosen.prices[:count].copy(), half)
+    under = 0
+    for at in range(count):
+        under += chosen.prices[at] < limit
+    equals = half - under
+    for at in range(count):
+        if chosen.prices[at] == limit:
+            equals -= 1
+            if equals < 0:
+                chosen.cut_code[0] = chosen.codes[at]
+                break
+    chosen.cut_price[0] = limit
+    drop_behind_cut(pairs, chosen)
+
+
+@njit(cache=True, nogil=True)
+def drop_behind_cut(pairs: Any, chosen: Any) -> None:
+    """Put the candidates behind the cut back."""
+    kept = 0
+    for at in range(chosen.size[0]):
+        price, code = chosen.prices[at], chosen.codes[at]
+        if _is_before_cut(chosen, price, code):
+            chosen.prices[kept], chosen.codes[kept] = price, code
+            kept += 1
+        else:
+            _put_back(pairs, price, code)
+    chosen.size[0] = kept
+
+
+@njit(cache=True, nogil=True)
+def _put_back(pairs: Any, price: float, code: int) -> None:
+    nodes = len(pairs.tops)
+    u, v = code // nodes, code % nodes
+    level = level_of(pairs.scale, price)
+    _row_words(pairs.store, pairs.starts, u).view(np.uint8)[v - pairs.firsts[u]] = level
+    pairs.tops[u] = max(pairs.tops[u], level)
+
+
+@njit(cache=True, nogil=True)
+def clear_candidates(chosen: Candidates) -> None:
+    """Before a level: no candidates, no cut."""
+    chosen.size[0] = 0
+    chosen.cut_price[0] = np.inf
+    chosen.cut_code[0] = 0
+
+
+@njit(cache=True, nogil=True)
+def refresh_rows(
+    state: Any,
+    trees: Any,
+    costs: CostArrays,
+    pairs: PricedPairs,
+    rows: Offsets,
+    level: int,
+    rule: int,
+    room: Room,
+    chosen: Candidates,
+    ticks: Ticks,
+) -> int:
+    """Choose the candidates of `rows`, the component state staying as it is; count the pairs examined."""
+    examined = 0
+    for u in rows:
+        if ticks[CANCEL]:
+            break
+        examined += _refresh_row(state, trees, costs, pairs, u, level, rule, room, chosen)
+    return examined
+
+
+@njit(cache=True, nogil=True)
+def _take(state: Any, trees: Any, pairs: Any, rule: int, price: float, u: int, v: int, ticks: Ticks) -> None:
+    taken = pairs.counts[0]
+    pairs.edges[taken, 0], pairs.edges[taken, 1] = u, v
+    pairs.prices[taken] = price
+    pairs.counts[0] += 1
+    if rule == TIGHT:
+        pairs.dual[VALUE] += pairs.counts[2] * (price - pairs.dual[NOW])
+        pairs.dual[NOW] = price
+        united = take_edge_at(state, trees, u, v, price)
+    else:
+        united = take_edge(state, u, v)
+    pairs.counts[2] -= united
+    ticks[DONE] += united
+
+
+@njit(cache=True, nogil=True)
+def settle(
+    state: Any,
+    trees: Any,
+    costs: CostArrays,
+    pairs: PricedPairs,
+    level: int,
+    rule: int,
+    room: Room,
+    chosen: Candidates,
+    ticks: Ticks,
+) -> None:
+    """Take the candidates in the order of their prices; put back those that have become too dear."""
+    nodes = len(pairs.tops)
+    prices, codes, count = chosen.prices, chosen.codes, chosen.size[0]
+    make_heap(prices, codes, count)
+    while count and pairs.counts[2]:
+        if ticks[CANCEL]:
+            return
+        code = codes[0]
+        u, v = code // nodes, code % nodes
+        room.found[0] = 0
+        _price_row(state, trees, costs, rule, pairs.dual[NOW], u, v, room, int64(1))
+        price = room.prices[0]
+        pairs.counts[1] += 1
+        if price <= prices[0]:
+            _take(state, trees, pairs, rule, price, u, v, ticks)
+            count = drop_top(prices, codes, count)
+        elif level_of(pairs.scale, price) >= level and _is_before_cut(chosen, price, code):
+            sink(prices, codes, count, int64(0), price, code)
+        else:
+            if price < np.inf:
+                _put_back(pairs, price, code)
+            count = drop_top(prices, codes, count)
+
+
+@njit(cache=True, nogil=True)
+def settle_light_levels(
+    state: Any,
+    trees: Any,
+    costs: CostArrays,
+    pairs: PricedPairs,
+    rule: int,
+    heavy: int,
+    room: Room,
+    chosen: Candidates,
+    ticks: Ticks,
+) -> Any:
+    """Go down the levels on this thread until one has `heavy` pairs in its rows; return it, 0 at the end."""
+    nodes = len(pairs.tops)
+    while pairs.counts[2] and not ticks[CANCEL]:
+        level = int64(pairs.tops.max())
+        work = 0
+        for u in range(nodes):
+            if pairs.tops[u] >= level:
+                work += nodes - pairs.firsts[u]
+        if work >= heavy:
+            return level
+        clear_candidates(chosen)
+        for u in range(nodes):
+            if ticks[CANCEL]:
+                return 0
+            if pairs.tops[u] >= level:
+                pairs.counts[1] += _refresh_row(state, trees, costs, pairs, u, level, rule, room, chosen)
+        settle(state, trees, costs, pairs, level, rule, room, chosen, ticks)
+    return 0
+
+
+@njit(cache=True, nogil=True)
+def sample_prices(state: Any, costs: CostArrays, us: Ids, vs: Ids) -> tuple[float, float]:
+    """The least price and the greatest cost among some pairs; (inf, 0) where none of them contributes."""
+    least, greatest = np.inf, 0.0
+    gains = np.zeros(1, np.int32)
+    for k in range(len(us)):
+        if us[k] != vs[k]:
+            fill_contributions(state, int64(us[k]), int64(0), vs[k : k + 1], gains)
+            if gains[0]:
+                cost = cost_between(costs, us[k], vs[k])
+                least, greatest = min(least, cost / gains[0]), max(greatest, cost)
+    return least, greatest

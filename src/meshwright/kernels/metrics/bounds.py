@@ -1,0 +1,112 @@
+"""What the lower bound on the edges of a topic-connected overlay counts; the proof is beside its driver.
+
+Arrays *by subscription* have one item for each (topic, node), in the order of `node_ids`.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+from numba import njit
+
+from meshwright.kernels.core.subgraphs import TopicLists
+from meshwright.runtime.arrays import Floats, Ids, Offsets, Vertices
+
+_CLEARED_AT_ONCE = 16
+Counts = npt.NDArray[np.unsignedinteger[Any]]
+
+
+class Subscribers(NamedTuple):
+    """The nodes of each topic, sorted."""
+
+    indptr: Offsets
+    node_ids: Vertices
+
+
+@njit(cache=True, nogil=True)
+def interest_components(subscribers: Subscribers, node_count: int) -> Ids:
+    """For each node, the lowest of all that chains of shared topics connect it to.
+
+    Union-find with path halving: O(interests), in practice.
+    """
+    parents = np.arange(node_count).astype(np.int32)
+    for topic in range(subscribers.indptr.size - 1):
+        for item in range(subscribers.indptr[topic] + 1, subscribers.indptr[topic + 1]):
+            left = _root(parents, subscribers.node_ids[item - 1])
+            right = _root(parents, subscribers.node_ids[item])
+            parents[max(left, right)] = min(left, right)
+    for node in range(node_count):
+        parents[node] = parents[parents[node]]
+    return parents
+
+
+@njit(cache=True, nogil=True)
+def _root(parents: Ids, node: int) -> int:
+    """The root of a node's tree; the path to it gets half as long."""
+    while parents[node] != node:
+        parents[node] = parents[parents[node]]
+        node = parents[node]
+    return node
+
+
+@njit(cache=True, nogil=True)
+def raise_overlaps(
+    lists: TopicLists, subscribers: Subscribers, nodes: tuple[int, int], overlaps: Counts, ticks: Offsets
+) -> None:
+    """Raise `overlaps`, by subscription (t, v), to the most topics that v shares with another node of t.
+
+    A call looks at the pairs whose lower node lies in the range, once for each topic they share; the greatest
+    of what the calls for all ranges find is the answer, at sum over t of |V(t)|^2 / 2 steps. The counters
+    have the type of `overlaps`: narrow ones stay in the nearest cache.
+    """
+    counters = np.zeros(lists.indptr.size - 1, overlaps.dtype)
+    for node in range(*nodes):
+        if ticks[1]:
+            break
+        steps = 0
+        slots = range(lists.indptr[node], lists.indptr[node + 1])
+        for slot in slots:
+            own, end = _own_to_end(lists, subscribers, slot)
+            steps += end - own
+            for other in subscribers.node_ids[own + 1 : end]:
+                counters[other] += 1
+        for slot in slots:
+            own, end = _own_to_end(lists, subscribers, slot)
+            most = overlaps[own]
+            for item in range(own + 1, end):
+                overlap = counters[subscribers.node_ids[item]]
+                overlaps[item] = max(overlaps[item], overlap)
+                most = max(most, overlap)
+            overlaps[own] = most
+        if steps * _CLEARED_AT_ONCE > counters.size - node:
+            counters[node:] = 0
+        else:
+            for slot in slots:
+                own, end = _own_to_end(lists, subscribers, slot)
+                counters[subscribers.node_ids[own:end]] = 0
+
+
+@njit(cache=True, nogil=True)
+def _own_to_end(lists: TopicLists, subscribers: Subscribers, slot: int) -> tuple[int, int]:
+    """The subscription that an interest is, and where those of its topic end."""
+    topic = lists.topic_ids[slot]
+    return subscribers.indptr[topic] + lists.ranks[slot], subscribers.indptr[topic + 1]
+
+
+@njit(cache=True, nogil=True)
+def add_shares(subscribers: Subscribers, overlaps: Counts, by_topic: Floats, by_node: Floats) -> None:
+    """Add 1 / overlap of every subscription to its node, and to its topic that of all nodes but the least.
+
+    Topics of one node are left out. O(interests).
+    """
+    for topic in range(by_topic.size):
+        start, end = subscribers.indptr[topic], subscribers.indptr[topic + 1]
+        if end - start < 2:
+            continue
+        least = np.inf
+        for item in range(start, end):
+            share = 1.0 / overlaps[item]
+            least = min(least, share)
+            by_topic[topic] += share
+            by_node[subscribers.node_ids[item]] += share
+        by_topic[topic] -= least

@@ -1,0 +1,1 @@
+"""Kernels that keep an overlay topic-connected while it changes."""

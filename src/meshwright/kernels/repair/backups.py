@@ -1,0 +1,270 @@
+"""Backup sets: for each node, others that have all of its topics between them, several times over.
+
+[3] Chen, Jacobsen, Vitenberg: Reinforce Your Overlay with Shadows, 2012, section V-G.
+"""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from meshwright.kernels.core.rows import append, has_room, holds, remove, replace_row, row_of
+from meshwright.kernels.repair.mutable_overlay import Live, Room, next_step
+from meshwright.runtime.arrays import Flags, Ids, Offsets
+
+PRIMAL_DUAL = 0
+GREEDY = 1
+
+_NONE = -1
+_WEIGHT = 0xFFFFFFFF
+_EXCLUDED = np.int64(0x7FFFFFFF)
+
+
+@njit(cache=True, nogil=True)
+def build_backups(
+    live: Live, room: Room, nodes: Ids, start: int, method: int, coverage: int, by_primaries: bool, rng: Any
+) -> int:
+    """Build the backups of `nodes` anew from place `start` on; return the place at which room ran out.
+
+    Step I of [3], Alg. 6 and 9, and Step III, Alg. 8. A node is first taken out of the primaries of its old
+    backups.
+    """
+    backups, primaries = live.backups, live.primaries
+    for at in range(start, len(nodes)):
+        node = nodes[at]
+        most = min(coverage * live.topics.counts[node], len(room.found))
+        if not has_room(primaries, most) or backups.used[0] + most > len(backups.items):
+            return at
+        for other in row_of(backups, node):
+            remove(primaries, other, node)
+        chosen = np.empty(most, np.int32)
+        if method == PRIMAL_DUAL:
+            count = _primal_dual(live, room, node, coverage, by_primaries, rng, chosen)
+        else:
+            count = _greedy(live, room, node, coverage, by_primaries, chosen)
+        replace_row(backups, node, chosen[:count])
+        for other in chosen[:count]:
+            append(primaries, other, node)
+    return len(nodes)
+
+
+@njit(cache=True, nogil=True)
+def _start_round(own: Ids, room: Any, left: Ids) -> Any:
+    """All own topics are uncovered; return the step that marks them."""
+    step = next_step(room.steps)
+    for k in range(len(own)):
+        left[k] = own[k]
+        room.topic_marks[own[k]] = step
+        room.topic_numbers[own[k]] = k
+    return step
+
+
+@njit(cache=True, nogil=True)
+def _cover(room: Any, step: int, topic: int, left: Ids, count: int) -> int:
+    """Take a topic from those left, if it is one; return how many remain."""
+    if room.topic_marks[topic] != step:
+        return count
+    room.topic_marks[topic] = 0
+    at, last = room.topic_numbers[topic], left[count - 1]
+    left[at] = last
+    room.topic_numbers[last] = at
+    return count - 1
+
+
+@njit(cache=True, nogil=True)
+def _primal_dual(
+    live: Any, room: Any, node: int, coverage: int, by_primaries: bool, rng: Any, chosen: Ids
+) -> int:
+    """[3], Alg. 12: `coverage` covers, each by topics picked at random and the backup of least weight.
+
+    The weight of a backup is paid by all who could have been chosen with it. Where none has a weight over
+    0, one of weight 0 is taken; where there is none, nobody else has the topic, and it is dropped.
+    O(subscribers of the topics picked).
+    """
+    topics = live.topics
+    items, starts, counts = live.subscribers.items, live.subscribers.starts, live.subscribers.counts
+    degrees, burdens, weights = live.links.counts, live.primaries.counts, room.weights
+    own = row_of(topics, node)
+    left = np.empty(len(own), np.int32)
+    count = 0
+    for _ in range(coverage):
+        before = count
+        step = _start_round(own, room, left)
+        stamp = np.int64(step) << 32
+        weights[node] = stamp | _EXCLUDED
+        for k in range(count):
+            weights[chosen[k]] = stamp | _EXCLUDED
+        uncovered = len(own)
+        while uncovered:
+            topic = left[rng.integers(0, uncovered)]
+            others = items[starts[topic] : starts[topic] + counts[topic]]
+            best = _lightest(others, degrees, burdens, by_primaries, weights, stamp)
+            if best == _NONE:
+                uncovered = _cover(room, step, topic, left, uncovered)
+                continue
+            _pay(others, weights, weights[best] & _WEIGHT)
+            weights[best] = stamp | _EXCLUDED
+            chosen[count] = best
+            count += 1
+            for covered in row_of(topics, best):
+                uncovered = _cover(room, step, covered, left, uncovered)
+        if count == before:
+            break  # nobody is left
+    return count
+
+
+# The loops are over plain arrays: a call with a tuple of arrays counts the references of all of them.
+
+
+@njit(cache=True, nogil=True)
+def _lightest(
+    others: Ids, degrees: Ids, burdens: Ids, by_primaries: bool, weights: Offsets, stamp: Any
+) -> Any:
+    """The first of least weight over 0; else the first of weight 0; else _NONE. Weights are set if new.
+
+    A weight stands in the low half of its number, behind the step in which it holds.
+    """
+    best, least, free = _NONE, _EXCLUDED, _NONE
+    for other in others:
+        weight = weights[other] - stamp
+        if weight < 0:
+            weight = degrees[other] + (burdens[other] if by_primaries else 0)
+            weights[other] = stamp | weight
+        if weight < least:
+            if weight:
+                best, least = other, weight
+            elif free == _NONE:
+                free = other
+    return free if best == _NONE else best
+
+
+@njit(cache=True, nogil=True)
+def _pay(others: Ids, weights: Offsets, price: int) -> None:
+    """Lower the weights of all candidates by that of the chosen one."""
+    for other in others:
+        weight = weights[other] & _WEIGHT
+        if 0 < weight < _EXCLUDED:
+            weights[other] -= price
+
+
+@njit(cache=True, nogil=True)
+def _greedy(live: Any, room: Any, node: int, coverage: int, by_primaries: bool, chosen: Ids) -> int:
+    """[3], Alg. 11: `coverage` greedy covers, each choice of least weight for each topic that it adds.
+
+    O(coverage * (subscribers of the node's topics + candidates * choices)).
+    """
+    topics, subscribers = live.topics, live.subscribers
+    degrees, burdens = live.links.counts, live.primaries.counts
+    marks, gains, found = room.marks, room.numbers, room.found
+    own = row_of(topics, node)
+    left = np.empty(len(own), np.int32)
+    build = next_step(room.steps)
+    room.chosen[node] = build
+    count = 0
+    for _ in range(coverage):
+        step = _start_round(own, room, left)
+        uncovered = len(own)
+        candidates = _find_candidates(subscribers, own, room, build, step)
+        if not candidates:
+            break
+        while uncovered:
+            candidates, best = _least_ratio(found, candidates, gains, degrees, burdens, by_primaries)
+            if best == _NONE:
+                break
+            room.chosen[best] = build
+            chosen[count] = best
+            count += 1
+            for covered in row_of(topics, best):
+                if room.topic_marks[covered] == step:
+                    uncovered = _cover(room, step, covered, left, uncovered)
+                    for other in row_of(subscribers, covered):
+                        gains[other] -= marks[other] == step
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _find_candidates(subscribers: Any, own: Ids, room: Any, build: int, step: int) -> int:
+    """List who has some of the topics and was not chosen, with how many; return how many they are."""
+    marks, gains, count = room.marks, room.numbers, 0
+    for topic in own:
+        for other in row_of(subscribers, topic):
+            if room.chosen[other] == build:
+                continue
+            if marks[other] != step:
+                marks[other] = step
+                gains[other] = 0
+                room.found[count] = other
+                count += 1
+            gains[other] += 1
+    return count
+
+
+@njit(cache=True, nogil=True)
+def _least_ratio(
+    found: Ids, count: int, gains: Ids, degrees: Ids, burdens: Ids, by_primaries: bool
+) -> tuple[int, int]:
+    """Drop candidates that would add nothing; return how many remain, and the best of them."""
+    best, least, kept = _NONE, np.int64(0), 0
+    for k in range(count):
+        other = found[k]
+        if not gains[other]:
+            continue
+        found[kept] = other
+        kept += 1
+        weight = np.int64(degrees[other] + (burdens[other] if by_primaries else 0))
+        if best == _NONE or weight * gains[best] < least * gains[other]:
+            best, least = other, weight
+    return kept, best
+
+
+@njit(cache=True, nogil=True)
+def forget(live: Live, nodes: Ids) -> None:
+    """Take nodes out of the backups and primaries of all others."""
+    for node in nodes:
+        for other in row_of(live.backups, node):
+            remove(live.primaries, other, node)
+        for other in row_of(live.primaries, node):
+            remove(live.backups, other, node)
+        live.backups.counts[node] = 0
+        live.primaries.counts[node] = 0
+
+
+@njit(cache=True, nogil=True)
+def find_affected(
+    live: Live, room: Room, movers: Ids, leaving: Flags, lost_indptr: Offsets, lost: Ids, gainers: Ids
+) -> Ids:
+    """Whose backups have to be built anew after a repair, but for `gainers`, who have new ones.
+
+    Those whose backup left, or lost a topic that both had, and those who lost a topic themselves.
+    """
+    step = next_step(room.steps)
+    bound = 0
+    for k in range(len(movers)):
+        bound += 1 + live.primaries.counts[movers[k]]
+        if leaving[k]:
+            room.marks[movers[k]] = step
+    for node in gainers:
+        room.marks[node] = step
+    affected = np.empty(bound, np.int32)
+    count = 0
+    for k in range(len(movers)):
+        node = movers[k]
+        own = lost[lost_indptr[k] : lost_indptr[k + 1]]
+        if len(own) and room.marks[node] != step:
+            room.marks[node] = step
+            affected[count] = node
+            count += 1
+        for primary in row_of(live.primaries, node):
+            if room.marks[primary] != step and (leaving[k] or _has_any(live.topics, primary, own)):
+                room.marks[primary] = step
+                affected[count] = primary
+                count += 1
+    return affected[:count]
+
+
+@njit(cache=True, nogil=True)
+def _has_any(topics: Any, node: int, wanted: Ids) -> bool:
+    found = False
+    for topic in wanted:
+        found |= holds(topics.items, topics.starts[node], topics.counts[node], topic)
+    return found

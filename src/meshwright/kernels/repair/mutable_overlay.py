@@ -1,0 +1,206 @@
+"""An overlay that changes: interests in both directions, links and backups in growable rows.
+
+Nodes and topics have *places*, small numbers that are given again after a node has left. Everything here
+costs what it touches: the links and topics of the nodes that change.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from meshwright.kernels.core.rows import Rows, append, holds, remove, row_of
+from meshwright.runtime.arrays import Flags, Ids, Offsets
+
+MOST = 0
+LINKS = 1
+
+
+class Live(NamedTuple):
+    """The overlay. All rows are by node but for `subscribers`, which are by topic."""
+
+    topics: Rows  # sorted
+    subscribers: Rows
+    links: Rows
+    backups: Rows
+    primaries: Rows
+    by_degree: Offsets  # by degree: how many nodes have it
+    sums: Offsets  # [the maximum degree, the number of links]
+
+
+class Room(NamedTuple):
+    """Room to work in. What is marked holds the number of the step that marked it, so nothing is cleared."""
+
+    steps: Offsets  # [the last number given to a step]
+    marks: Offsets  # by node
+    owners: Ids  # by node
+    following: Ids  # by node
+    chosen: Offsets  # by node: a second mark
+    numbers: Ids  # by node
+    found: Ids  # by node: a list
+    weights: Offsets  # by node: a weight behind the step in which it holds
+    topic_marks: Offsets  # by topic
+    topic_numbers: Ids  # by topic
+
+
+def make_room(node_count: int, topic_count: int) -> Room:
+    """Room for so many nodes and topics."""
+    return Room(
+        steps=np.zeros(1, np.int64),
+        marks=np.zeros(node_count, np.int64),
+        owners=np.zeros(node_count, np.int32),
+        following=np.zeros(node_count, np.int32),
+        chosen=np.zeros(node_count, np.int64),
+        numbers=np.zeros(node_count, np.int32),
+        found=np.zeros(node_count, np.int32),
+        weights=np.zeros(node_count, np.int64),
+        topic_marks=np.zeros(topic_count, np.int64),
+        topic_numbers=np.zeros(topic_count, np.int32),
+    )
+
+
+@njit(cache=True, nogil=True)
+def next_step(steps: Offsets) -> Any:
+    """A number that nothing is marked with."""
+    steps[0] += 1
+    return steps[0]
+
+
+@njit(cache=True, nogil=True)
+def _change_degree(links: Any, by_degree: Offsets, sums: Offsets, node: int, change: int) -> None:
+    """Note that a node has one link more or less, after its row was changed."""
+    degree = links.counts[node]
+    by_degree[degree - change] -= 1
+    by_degree[degree] += 1
+    sums[MOST] = max(sums[MOST], degree)
+    while sums[MOST] > 0 and by_degree[sums[MOST]] == 0:
+        sums[MOST] -= 1
+
+
+@njit(cache=True, nogil=True)
+def link_all(links: Rows, by_degree: Offsets, sums: Offsets, edges: Ids, start: int) -> int:
+    """Add links from place `start` of `edges` on; return the place at which room ran out."""
+    for at in range(start, len(edges)):
+        u, v = edges[at, 0], edges[at, 1]
+        if not append(links, u, v):
+            return at
+        if not append(links, v, u):
+            remove(links, u, v)
+            return at
+        _change_degree(links, by_degree, sums, u, 1)
+        _change_degree(links, by_degree, sums, v, 1)
+        sums[LINKS] += 1
+    return len(edges)
+
+
+@njit(cache=True, nogil=True)
+def unlink(links: Rows, by_degree: Offsets, sums: Offsets, u: int, v: int) -> bool:
+    """Take a link away; False where there is none."""
+    if not remove(links, u, v):
+        return False
+    remove(links, v, u)
+    _change_degree(links, by_degree, sums, u, -1)
+    _change_degree(links, by_degree, sums, v, -1)
+    sums[LINKS] -= 1
+    return True
+
+
+@njit(cache=True, nogil=True)
+def unlink_all(links: Rows, by_degree: Offsets, sums: Offsets, edges: Ids) -> Ids:
+    """Take links away, and return them; one that comes twice is returned once."""
+    gone = np.empty_like(edges)
+    count = 0
+    for at in range(len(edges)):
+        if unlink(links, by_degree, sums, edges[at, 0], edges[at, 1]):
+            gone[count] = edges[at]
+            count += 1
+    return gone[:count]
+
+
+@njit(cache=True, nogil=True)
+def share_topic(topics: Any, u: int, v: int) -> bool:
+    """Whether two nodes have a topic in common."""
+    i, j = topics.starts[u], topics.starts[v]
+    i_end, j_end = i + topics.counts[u], j + topics.counts[v]
+    while i < i_end and j < j_end:
+        a, b = topics.items[i], topics.items[j]
+        if a == b:
+            return True
+        i += a < b
+        j += b < a
+    return False
+
+
+@njit(cache=True, nogil=True)
+def uproot(live: Live, room: Room, movers: Ids, leaving: Flags, lost_indptr: Offsets, lost: Ids) -> Any:
+    """Take away what the movers' losses take away; return (seeds, shadows, removed edges).
+
+    The interests have changed already; mover k has lost `lost[lost_indptr[k] : lost_indptr[k + 1]]`.
+    Seeds are (topic, node) as topic << 32 | node: who was next to a mover in a topic that it lost, and still
+    has it. Every component that the topic falls into has one. Shadows are those next to a mover in a lost
+    topic (for one that leaves, all its neighbours) and the backups of movers, without those that leave.
+    All links of those that leave are removed, and of the others the links over which no topic is left.
+    """
+    topics, links, backups = live.topics, live.links, live.backups
+    step = next_step(room.steps)
+    bounds = np.zeros(3, np.int64)
+    for k in range(len(movers)):
+        node, losses = movers[k], lost_indptr[k + 1] - lost_indptr[k]
+        if leaving[k]:
+            room.marks[node] = step
+        if losses or leaving[k]:
+            bounds[0] += losses * links.counts[node]
+            bounds[1] += links.counts[node] + backups.counts[node]
+            bounds[2] += links.counts[node]
+    seeds, shadows = np.empty(bounds[0], np.int64), np.empty(bounds[1], np.int32)
+    removed = np.empty((bounds[2], 2), np.int32)
+    counts = np.zeros(3, np.int64)
+    for k in range(len(movers)):
+        if lost_indptr[k + 1] > lost_indptr[k] or leaving[k]:
+            own = lost[lost_indptr[k] : lost_indptr[k + 1]]
+            _uproot_one(
+                topics, links, room, step, movers[k], leaving[k], own, seeds, shadows, removed, counts
+            )
+            _add_shadows(row_of(backups, movers[k]), room, step, shadows, counts)
+    gone = unlink_all(links, live.by_degree, live.sums, removed[: counts[2]])
+    return seeds[: counts[0]], shadows[: counts[1]], gone
+
+
+@njit(cache=True, nogil=True)
+def _uproot_one(
+    topics: Any,
+    links: Any,
+    room: Any,
+    step: int,
+    node: int,
+    leaves: bool,
+    lost: Ids,
+    seeds: Offsets,
+    shadows: Ids,
+    removed: Ids,
+    counts: Offsets,
+) -> None:
+    for other in row_of(links, node):
+        start, count = topics.starts[other], topics.counts[other]
+        before = counts[0]
+        for topic in lost:
+            if holds(topics.items, start, count, topic):
+                seeds[counts[0]] = (np.int64(topic) << 32) | other
+                counts[0] += 1
+        other_leaves = room.marks[other] == step
+        if leaves or not share_topic(topics, node, other):
+            removed[counts[2], 0], removed[counts[2], 1] = node, other
+            counts[2] += 1
+        if not other_leaves and room.chosen[other] != step and (leaves or counts[0] > before):
+            room.chosen[other] = step
+            shadows[counts[1]] = other
+            counts[1] += 1
+
+
+@njit(cache=True, nogil=True)
+def _add_shadows(nodes: Ids, room: Any, step: int, shadows: Ids, counts: Offsets) -> None:
+    for node in nodes:
+        if room.marks[node] != step and room.chosen[node] != step:
+            room.chosen[node] = step
+            shadows[counts[1]] = node
+            counts[1] += 1

@@ -1,0 +1,260 @@
+"""Step II: which links connect the topics again that churn has disconnected.
+
+The topics that churn touched are searched from their *seeds* (`kernels/repair/searching.py`). Those that
+fell apart make a small problem for the greedy that minds the maximum degree (`kernels/greedy/low_degree.py`):
+constructLowEdges of [3], Alg. 2, with the shadow set, or all subscribers, as its nodes.
+
+An interest is a number here, topic << 32 | node.
+
+[3] Chen, Jacobsen, Vitenberg: Reinforce Your Overlay with Shadows, 2012.
+"""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numba import njit
+
+from meshwright.kernels.core.rows import holds, row_of
+from meshwright.kernels.core.topic_components import NONE, start_components, unite_labelled
+from meshwright.kernels.greedy.lazy import Pairs, Scratch, start_rows
+from meshwright.kernels.greedy.low_degree import start_degrees, take_low_edges
+from meshwright.kernels.repair.mutable_overlay import MOST, Live, Room, next_step
+from meshwright.kernels.repair.searching import (
+    NODE,
+    add_representatives,
+    owner_of,
+    search_in_turns,
+    unique,
+    unique_nodes,
+)
+from meshwright.runtime.arrays import Ids, Offsets
+
+
+class Broken(NamedTuple):
+    """Interests in the topics that fell apart, one topic after the other."""
+
+    nodes: Ids
+    topics: Ids  # numbered from 0 on
+    labels: Ids  # of one topic's interests, equal for those that are connected
+    counts: Offsets  # [interests, topics, components to unite]
+
+
+@njit(cache=True, nogil=True)
+def plan_repair(
+    live: Live,
+    room: Room,
+    lost: Offsets,
+    gained: Offsets,
+    shadows: Ids,
+    everybody: bool,
+    of_shadows: bool,
+    rho: float,
+    salt: int,
+) -> Any:
+    """The links to add, (m, 2), and how many nodes were looked at for them.
+
+    `lost` holds the interests of those who were next to somebody in a topic that it lost; `gained` the new
+    interests. Links are taken among the `shadows`, and whom the search needs beside them, or among
+    `everybody` who has a topic that fell apart; where nothing was lost, only links of nodes with new
+    interests ([3], Alg. 10), and otherwise any ([3], Alg. 7). The maximum degree that the rule minds is that
+    of the whole overlay, or `of_shadows` alone. Of equals the nodes of few links come first, or, with a
+    `salt` that is not 0, any.
+    """
+    gained = np.sort(gained)
+    seeds = unique(np.concatenate((lost, gained)))
+    if len(gained):
+        seeds, shadows = add_representatives(live, room, seeds, gained, shadows)
+    members = next_step(room.steps)
+    for place in range(len(shadows)):
+        room.chosen[shadows[place]] = members
+    broken = _find_broken(live, room, seeds, shadows, members, everybody)
+    if everybody:
+        shadows = unique_nodes(broken.nodes[: broken.counts[0]])
+    if not broken.counts[2]:
+        return np.empty((0, 2), np.int32), len(shadows)
+    first = next_step(room.steps)
+    if not len(lost):
+        for interest in gained:
+            room.chosen[interest & NODE] = first
+    order = _in_order(live.links.counts, room.chosen, first, shadows, salt)
+    firsts = _firsts(order, room.chosen, first, len(lost) > 0)
+    for place in range(len(order)):
+        room.numbers[order[place]] = place
+    most = live.sums[MOST]
+    if of_shadows:
+        most = live.links.counts[order].max()
+    return _connect(room, broken, order, firsts, live.links.counts[order], most, rho), len(shadows)
+
+
+@njit(cache=True, nogil=True)
+def _find_broken(live: Any, room: Any, seeds: Offsets, shadows: Ids, members: int, everybody: bool) -> Broken:
+    """Search the topics of the seeds, and note the interests of the shadows, or of all, in broken ones."""
+    topics, links = live.topics, live.links
+    broken = _start_broken(live, seeds, shadows, everybody)
+    nodes = np.empty(len(seeds), np.int32)
+    for at in range(len(seeds)):
+        nodes[at] = seeds[at] & NODE
+    parents = np.empty(len(seeds), np.int32)
+    start = 0
+    while start < len(seeds):
+        topic = seeds[start] >> 32
+        end = start + 1
+        while end < len(seeds) and seeds[end] >> 32 == topic:
+            end += 1
+        if end - start > 1:
+            components, last, step = search_in_turns(
+                topics, links, room, topic, nodes[start:end], parents, NONE, NONE
+            )
+            if components > 1:
+                subscribers = row_of(live.subscribers, topic)
+                if everybody or len(subscribers) < len(shadows):
+                    _note(room, broken, subscribers, members, everybody, parents, last, step)
+                else:
+                    _note_shadows(topics, room, broken, shadows, topic, parents, last, step)
+                broken.counts[1] += 1
+                broken.counts[2] += components - 1
+        start = end
+    return broken
+
+
+@njit(cache=True, nogil=True)
+def _start_broken(live: Any, seeds: Offsets, shadows: Ids, everybody: bool) -> Broken:
+    """Room for all interests that may have to be noted."""
+    most = 0
+    if everybody:
+        topic = np.int64(NONE)
+        for interest in seeds:
+            if interest >> 32 != topic:
+                topic = interest >> 32
+                most += live.subscribers.counts[topic]
+    else:
+        for node in shadows:
+            most += live.topics.counts[node]
+    return Broken(
+        np.empty(most, np.int32), np.empty(most, np.int32), np.empty(most, np.int32), np.zeros(3, np.int64)
+    )
+
+
+@njit(cache=True, nogil=True)
+def _note_one(room: Any, broken: Any, node: int, parents: Ids, last: int, step: int) -> None:
+    at = broken.counts[0]
+    broken.nodes[at], broken.topics[at] = node, broken.counts[1]
+    broken.labels[at] = owner_of(parents, room.owners[node]) if room.marks[node] == step else last
+    broken.counts[0] += 1
+
+
+@njit(cache=True, nogil=True)
+def _note(
+    room: Any,
+    broken: Any,
+    subscribers: Ids,
+    members: int,
+    everybody: bool,
+    parents: Ids,
+    last: int,
+    step: int,
+) -> None:
+    """Note those of a topic's subscribers that are shadows, or all."""
+    for node in subscribers:
+        if everybody or room.chosen[node] == members:
+            _note_one(room, broken, node, parents, last, step)
+
+
+@njit(cache=True, nogil=True)
+def _note_shadows(
+    topics: Any, room: Any, broken: Any, shadows: Ids, topic: int, parents: Ids, last: int, step: int
+) -> None:
+    """Note those of the shadows that subscribe to a topic."""
+    for node in shadows:
+        if holds(topics.items, topics.starts[node], topics.counts[node], topic):
+            _note_one(room, broken, node, parents, last, step)
+
+
+@njit(cache=True, nogil=True)
+def _mixed(node: Any, salt: int) -> Any:
+    """30 bits that look like chance: the finaliser of splitmix64 on a node and a salt."""
+    word = np.uint64(node) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(salt)
+    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.int64((word ^ (word >> np.uint64(31))) >> np.uint64(34))
+
+
+@njit(cache=True, nogil=True)
+def _in_order(degrees: Ids, chosen: Offsets, first: int, nodes: Ids, salt: int) -> Ids:
+    """Nodes in the order that settles ties: chosen ones first, then by degree or chance, then by place."""
+    keys = np.empty(len(nodes), np.int64)
+    for at in range(len(nodes)):
+        node = np.int64(nodes[at])
+        later = np.int64(chosen[node] != first)
+        rank = _mixed(node, salt) if salt else np.int64(degrees[node])
+        keys[at] = (later << 62) | (rank << 32) | node
+    keys = np.sort(keys)
+    order = np.empty(len(nodes), np.int32)
+    for at in range(len(nodes)):
+        order[at] = keys[at] & NODE
+    return order
+
+
+@njit(cache=True, nogil=True)
+def _firsts(order: Ids, chosen: Offsets, first: int, every_pair: bool) -> Offsets:
+    """By place in the order: the first node to pair with; those that were not chosen have none."""
+    firsts = np.arange(1, len(order) + 1)
+    if not every_pair:
+        for place in range(len(order)):
+            if chosen[order[place]] != first:
+                firsts[place] = len(order)
+    return firsts
+
+
+@njit(cache=True, nogil=True)
+def _connect(room: Any, broken: Any, order: Ids, firsts: Offsets, degrees: Ids, most: int, rho: float) -> Ids:
+    """The links that findLowEdge takes until nothing is broken, as pairs of nodes."""
+    indptr, topic_ids, labels = _by_node(room, broken, len(order))
+    count, topic_count, to_unite = broken.counts
+    weights = np.ones(topic_count, np.int32)
+    words = (topic_count + 63) >> 6
+    if words * len(order) > 2 * count:
+        words = 0
+    state = start_components(indptr, topic_ids, topic_count, weights, words)
+    unite_labelled(state, labels)
+    starts = np.zeros(len(order) + 1, np.int64)
+    for place in range(len(order)):
+        starts[place + 1] = starts[place] + ((len(order) - firsts[place] + 63) >> 6 << 3)
+    pairs = Pairs(
+        firsts,
+        np.zeros(starts[-1], np.uint64),
+        starts,
+        np.zeros(len(order), np.int32),
+        np.empty((to_unite, 2), np.int32),
+        np.zeros(2, np.int64),
+    )
+    start_rows(state, pairs)
+    low = start_degrees(pairs, degrees, most)
+    one, other = _scratch(len(order), topic_count), _scratch(len(order), topic_count)
+    take_low_edges(state, pairs, low, rho, one, other, np.zeros(2, np.int64))
+    edges = np.empty((pairs.counts[0], 2), np.int32)
+    for at in range(len(edges)):
+        edges[at, 0], edges[at, 1] = order[pairs.edges[at, 0]], order[pairs.edges[at, 1]]
+    return edges
+
+
+@njit(cache=True, nogil=True)
+def _scratch(nodes: int, topic_count: int) -> Scratch:
+    return Scratch(np.zeros(nodes, np.int32), np.zeros(nodes, np.int32), np.full(topic_count, NONE, np.int32))
+
+
+@njit(cache=True, nogil=True)
+def _by_node(room: Any, broken: Any, node_count: int) -> Any:
+    """The broken interests by node, numbered by `room.numbers`, each with its topics in order: a CSR."""
+    indptr = np.zeros(node_count + 1, np.int64)
+    count = broken.counts[0]
+    for at in range(count):
+        indptr[room.numbers[broken.nodes[at]] + 1] += 1
+    indptr = np.cumsum(indptr)
+    free = indptr[:-1].copy()
+    topic_ids, labels = np.empty(count, np.int32), np.empty(count, np.int32)
+    for at in range(count):
+        place = room.numbers[broken.nodes[at]]
+        topic_ids[free[place]], labels[free[place]] = broken.topics[at], broken.labels[at]
+        free[place] += 1
+    return indptr, topic_ids, labels

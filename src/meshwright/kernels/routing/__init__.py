@@ -1,0 +1,1 @@
+"""Kernels that count what carrying publications takes."""

@@ -1,0 +1,61 @@
+"""A tree for each topic inside its sub-overlay: of shortest paths from a root, or of least total cost."""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from meshwright.kernels.core.heap import drop_top, push
+from meshwright.runtime.arrays import Floats, Ids
+from meshwright.runtime.progress import CANCEL, DONE, Ticks
+
+SHORTEST, CHEAPEST = 0, 1
+_NONE = -1
+
+
+@njit(cache=True, nogil=True)
+def _hub(links: Any, first: int, end: int) -> int:
+    """The slot with the most links in its topic, the first of equals."""
+    hub = first
+    for slot in range(first, end):
+        if links.indptr[slot + 1] - links.indptr[slot] > links.indptr[hub + 1] - links.indptr[hub]:
+            hub = slot
+    return hub
+
+
+@njit(cache=True, nogil=True)
+def grow_trees(links: Any, costs: Floats, kind: int, ticks: Ticks) -> tuple[Ids, Ids]:
+    """By slot, its parent and the link that leads to it; NONE at the root, which is the topic's hub.
+
+    From the root on the link of least price is taken again and again: its own cost for the tree of least
+    cost (Prim), that of the whole path for shortest paths (Dijkstra); of equals the first. `costs` has a
+    price for each edge of the overlay. O(m log m) for a topic of m links. A slot that no path reaches has no
+    parent either.
+    """
+    parents = np.full(len(links.nodes), _NONE, np.int32)
+    taken = np.full(len(links.nodes), _NONE, np.int32)
+    done = np.zeros(len(links.nodes), np.bool_)
+    owners = np.empty(len(links.others), np.int32)
+    for slot in range(len(links.nodes)):
+        owners[links.indptr[slot] : links.indptr[slot + 1]] = slot
+    prices, codes = np.empty(len(links.others)), np.empty(len(links.others), np.int64)
+    for topic in range(len(links.topic_indptr) - 1):
+        first, end = links.topic_indptr[topic], links.topic_indptr[topic + 1]
+        if ticks[CANCEL] or first == end:
+            continue
+        slot, price, count = _hub(links, first, end), 0.0, 0
+        while slot != _NONE:
+            done[slot] = True
+            for link in range(links.indptr[slot], links.indptr[slot + 1]):
+                if not done[links.others[link]]:
+                    dearer = costs[links.edge_ids[link]] + (price if kind == SHORTEST else 0.0)
+                    count = push(prices, codes, count, dearer, link)
+            slot = _NONE
+            while count and slot == _NONE:
+                price, link = prices[0], codes[0]
+                count = drop_top(prices, codes, count)
+                if not done[links.others[link]]:
+                    slot = links.others[link]
+                    parents[slot], taken[slot] = owners[link], link
+        ticks[DONE] += 1
+    return parents, taken

@@ -1,0 +1,1 @@
+"""Kernels that choose fingers on a ring."""

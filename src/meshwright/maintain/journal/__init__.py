@@ -1,0 +1,1 @@
+"""A maintainer whose steps are on disk before they are taken."""

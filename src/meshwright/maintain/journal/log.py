@@ -1,0 +1,130 @@
+"""The log of a journal: a line for each step, each of which knows all lines before it."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from threading import Lock
+from typing import Any, NamedTuple
+
+from meshwright.maintain.journal import files
+from meshwright.maintain.journal.sealed_lines import link_of, unsealed
+from meshwright.model.storage.dataset import writing
+from meshwright.runtime.atomic_files import create, write_all
+from meshwright.runtime.errors import DatasetError
+from meshwright.runtime.owned import open_plain
+
+
+class Mark(NamedTuple):
+    """The end of a line: the bytes up to there, and what the next line says of all of them."""
+
+    size: int
+    chain: str | None
+
+
+class Contents(NamedTuple):
+    """What a log holds.
+
+    Attributes:
+        rows: those of its lines that are whole, up to the first that is not.
+        marks: where the log begins, and the end of each row.
+        rest: the bytes after the last row.
+        whole_after: how many whole lines are among these, after a line that is damaged or out of place.
+    """
+
+    rows: list[dict[str, Any]]
+    marks: list[Mark]
+    rest: int
+    whole_after: int
+
+    @property
+    def size(self) -> int:
+        """The bytes of all rows."""
+        return self.marks[-1].size
+
+
+def read_log(data: bytes, chain: str | None) -> Contents:
+    """The rows of a log that goes on from `chain`; without one, as in old journals, only checksums count."""
+    rows, marks, at = [], [Mark(0, chain)], 0
+    while (end := data.find(b"\n", at)) >= 0:
+        row = unsealed(data[at:end])
+        if row is None or (chain is not None and row.get("before") != chain):
+            break
+        chain = None if chain is None else link_of(data[at : end + 1])
+        rows.append(row)
+        at = end + 1
+        marks.append(Mark(at, chain))
+    whole = sum(unsealed(line) is not None for line in data[at:].split(b"\n")[:-1])
+    return Contents(rows, marks, len(data) - at, whole)
+
+
+class Log:
+    """A log to append to. What `append` has returned from is in the file; `sync` forces it to disk.
+
+    Whatever goes wrong, the file holds all rows appended before, and what a failed append has left is cut off
+    before the next. After a failed `sync` nobody knows what is on disk, and the log is `unsure` for good.
+    """
+
+    def __init__(self, path: Path, file: int, size: int) -> None:
+        self.size = size
+        self.unsure = False
+        self._path, self._lock = path, Lock()
+        self._file: int | None = file
+        self._is_clean = True
+
+    @classmethod
+    def new(cls, path: Path) -> "Log":
+        """An empty log, in place of one that never came to be."""
+        with writing(path):
+            files.clear(path, lambda start: not start)
+            return cls(path, create(path), 0)
+
+    @classmethod
+    def cut_at(cls, path: Path, size: int) -> "Log":
+        """A log that is there, of which the first bytes count; what is after them is cut off."""
+        with writing(path):
+            log = cls(path, open_plain(path, os.O_WRONLY), size)
+            if os.lstat(path).st_size != size:
+                log.cut(size)
+            return log
+
+    def append(self, line: bytes) -> None:
+        """Write a row at the end."""
+        with writing(self._path):
+            if self._file is None:
+                raise DatasetError(f"{self._path} is closed; open the journal again")
+            if not self._is_clean:
+                os.ftruncate(self._file, self.size)
+            self._is_clean = False
+            write_all(self._file, line, self.size)
+            self.size += len(line)
+            self._is_clean = True
+
+    def cut(self, size: int) -> None:
+        """Forget all but the first bytes: at once if that can be done, else before the next append."""
+        self._is_clean = False
+        self.size = size
+        with suppress(OSError):
+            if self._file is not None:
+                os.ftruncate(self._file, size)
+
+    def sync(self) -> None:
+        """Force what was appended to disk; may be called on another thread, also after `close`."""
+        with self._lock, writing(self._path):
+            try:
+                if self._file is not None:
+                    os.fdatasync(self._file)
+            except OSError:
+                self.unsure = True
+                raise
+
+    def close(self) -> None:
+        """Let go of the file."""
+        with self._lock:
+            if self._file is not None:
+                os.close(self._file)
+                self._file = None
+
+    def discard(self) -> None:
+        """Let go of a log that never came to be, and remove it."""
+        self.close()
+        files.remove_ours(self._path, lambda start: not start)

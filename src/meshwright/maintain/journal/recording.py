@@ -1,0 +1,345 @@
+"""What a maintainer did, as tables that others follow: `changes/`, `repairs/` and `rejected/`.
+
+Each is a folder of Parquet files, one for a range of revisions, named by it: files that are there never
+change, and one appears when it is whole. A ledger beside them has their checksums.
+"""
+
+import os
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from meshwright.maintain.journal import files, ledger
+from meshwright.maintain.journal.files import new_aside
+from meshwright.maintain.journal.ledger import Problem
+from meshwright.maintain.log_records import Step
+from meshwright.maintain.repairs import Repair
+from meshwright.model.events import Event, as_line
+from meshwright.model.reading.files import reading
+from meshwright.model.storage.dataset import writing
+from meshwright.runtime.atomic_files import PARTIAL, make_folder, partial_of, sync_folder, write_new
+from meshwright.runtime.errors import DatasetError, MeshwrightWarning
+from meshwright.runtime.owned import is_plain, not_ours, plain_folder, read_plain
+
+SCHEMAS: Mapping[str, pa.Schema] = {
+    "rejected": pa.schema(
+        [("revision", pa.int64()), ("at", pa.int64()), ("reason", pa.string()), ("text", pa.string())]
+    ),
+    "repairs": pa.schema(
+        [
+            ("revision", pa.int64()),
+            ("at", pa.int64()),
+            ("cause", pa.string()),
+            ("events", pa.int64()),
+            ("refused", pa.int64()),
+            ("opened", pa.int64()),
+            ("closed", pa.int64()),
+            ("shadows", pa.int64()),
+            ("repair_seconds", pa.float64()),
+            ("backup_seconds", pa.float64()),
+            ("nodes", pa.int64()),
+            ("links", pa.int64()),
+            ("average_degree", pa.float64()),
+            ("maximum_degree", pa.int64()),
+        ]
+    ),
+    "changes": pa.schema(
+        [
+            ("revision", pa.int64()),
+            ("at", pa.int64()),
+            ("action", pa.string()),
+            ("source", pa.string()),
+            ("target", pa.string()),
+            ("cause", pa.string()),
+        ]
+    ),
+}
+"""The tables, in the order in which they are written: what is among the changes is in all of them."""
+
+_LAST = "changes"
+_PART = re.compile(r"part-[0-9]{12}-[0-9]{12}\.parquet")
+_PARTIAL = re.compile(r"\.(part-[0-9]{12}-|batch-)[0-9]{12}\.parquet" + PARTIAL)
+
+
+class Recording:
+    """The tables of what a maintainer did, in a folder; a `Follower` of a journal.
+
+    Guarantee: the rows of a revision are there once, whatever happens, as long as the steps that are not
+    settled are followed again after a restart. A `settle` makes one file of each table that has new rows,
+    and one of `changes/` whenever there were steps.
+
+    Attributes:
+        settled: the revision up to which all is on disk; None before anything is.
+        pending: how many rows wait to be settled.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.settled: int | None = None
+        self._forget()
+
+    def open(self) -> int | None:
+        """Go on where an earlier one has ended; gives the revision up to which all is on disk."""
+        with writing(self.folder):
+            make_folder(self.folder)
+            for name in SCHEMAS:
+                _make_table(self.folder / name)
+            sync_folder(self.folder)
+            self.settled = settled_of(self.folder)
+            for name in SCHEMAS:
+                remove_parts(_unsettled(self.folder / name, self.settled))
+        return self.settled
+
+    def give_up(self, revision: int) -> int | None:
+        """Put the files aside that tell of later revisions; what they tell of earlier ones comes again.
+
+        They go to a new folder `lost-NNNN` beside the tables. Gives the revision up to which all is on disk.
+        """
+        with writing(self.folder):
+            aside = new_aside(self.folder)
+            for name in SCHEMAS:  # the changes last, by which the others are known as settled
+                _move_parts(_unsettled(self.folder / name, revision), aside / name)
+            sync_folder(aside)
+            self.settled = settled_of(self.folder)
+        told = f"what was recorded of later revisions is in {aside}: whoever followed it has to go back"
+        warnings.warn(told, MeshwrightWarning, stacklevel=2)
+        return self.settled
+
+    def _forget(self) -> None:
+        self._rows: dict[str, list[dict[str, Any]]] = {name: [] for name in SCHEMAS}
+        self._revision: int | None = None
+        self.pending = 0
+
+    def follow(self, step: Step, repair: Repair) -> None:
+        """Take down what a step came to, unless it is settled."""
+        if self.settled is not None and repair.revision <= self.settled:
+            return
+        self._revision = repair.revision
+        for name, rows in _ROWS.items():
+            found = list(rows(step, repair))
+            self._rows[name] += found
+            self.pending += len(found)
+
+    def settle(self) -> None:
+        """Put all that was taken down on disk."""
+        if self._revision is None:
+            return
+        first = 0 if self.settled is None else self.settled + 1
+        self._remove_from(first)
+        for name, schema in SCHEMAS.items():
+            part = self.folder / name / f"part-{first:012d}-{self._revision:012d}.parquet"
+            if self._rows[name] or name == _LAST:
+                write_part(part, pa.Table.from_pylist(self._rows[name], schema))
+        self.settled = self._revision
+        self._forget()
+
+    def _remove_from(self, first: int) -> None:
+        """Remove what an earlier settle from this revision on has left that failed half-way: a full disk."""
+        with writing(self.folder):
+            for name in SCHEMAS:
+                parts = parts_of(self.folder / name)
+                remove_parts([part for part in parts if part.name.startswith(f"part-{first:012d}-")])
+
+
+def _make_table(table: Path) -> None:
+    """A folder, which is no link, with a ledger, and without what was never finished."""
+    with suppress(FileExistsError):
+        os.mkdir(table)
+    with plain_folder(table):
+        for path in table.iterdir():
+            if _PARTIAL.fullmatch(path.name):
+                files.remove_ours(path, _is_begun)
+        if ledger.read_ledger(table) is None:
+            ledger.adopt(table)
+
+
+def settled_of(folder: Path) -> int | None:
+    """The revision up to which all of a recording is on disk; None before anything is."""
+    return max((_last_of(part.name) for part in parts_of(folder / _LAST)), default=None)
+
+
+def _unsettled(table: Path, settled: int | None) -> list[Path]:
+    """The parts that tell of revisions after `settled`, be they there or only noted."""
+    known = {*(ledger.read_ledger(table) or {}), *(part.name for part in parts_of(table))}
+    parts = sorted(name for name in known if _PART.fullmatch(name))
+    return [table / name for name in parts if settled is None or _last_of(name) > settled]
+
+
+def remove_parts(parts: list[Path]) -> None:
+    """Remove parts of one table, and note it; refused by name, with nothing touched, if one is not ours."""
+    if not parts:
+        return
+    table = parts[0].parent
+    with plain_folder(table) as folder:
+        for part in parts:
+            _check_ours(part)
+        for part in parts:
+            with suppress(FileNotFoundError):
+                os.unlink(part.name, dir_fd=folder)
+        ledger.note(table, gone=[part.name for part in parts])
+
+
+def _check_ours(part: Path) -> None:
+    if is_plain(part) and not ledger.is_marked(read_plain(part)):
+        raise not_ours(part, "since it bears no mark of ours")
+
+
+def _move_parts(parts: list[Path], aside: Path) -> None:
+    """Move parts of one table to a new folder, and note it."""
+    os.mkdir(aside)
+    if not parts:
+        return
+    with plain_folder(parts[0].parent) as table, plain_folder(aside) as target:
+        for part in parts:
+            if is_plain(part):
+                os.rename(part.name, part.name, src_dir_fd=table, dst_dir_fd=target)
+        os.fsync(target)
+        os.fsync(table)
+        ledger.note(parts[0].parent, gone=[part.name for part in parts])
+
+
+def repairs_table(steps: Iterable[tuple[Step, Repair]]) -> pa.Table:
+    """Steps and their repairs as `repairs/` holds them."""
+    rows = [row for step, repair in steps for row in _repair_rows(step, repair)]
+    return pa.Table.from_pylist(rows, SCHEMAS["repairs"])
+
+
+def read_recorded(folder: Path, name: str) -> pa.Table:
+    """All rows of a table of a recording; a file of it that is damaged, missing or not ours is refused."""
+    parts = []
+    for found in checked_parts(folder, name):
+        if isinstance(found, Problem):
+            raise found.error()
+        path, data = found
+        with reading(path, DatasetError):
+            if _PART.fullmatch(path.name):
+                parts.append(pq.read_table(pa.BufferReader(data), schema=SCHEMAS[name]))
+    return pa.concat_tables([SCHEMAS[name].empty_table(), *parts])
+
+
+def checked_parts(folder: Path, name: str) -> Iterator[tuple[Path, bytes] | Problem]:
+    """The files of a table with their content, or what is wrong with them."""
+    table = folder / name
+    with reading(table, DatasetError):
+        unfinished = [part.name for part in _unsettled(table, settled_of(folder))]
+        yield from ledger.checked_files(table, [*unfinished, *_last_batch(table)])
+
+
+def _last_batch(table: Path) -> list[str]:
+    """Of the files named by batches the last may be noted and not be there yet: its batch comes again."""
+    return sorted(name for name in ledger.read_ledger(table) or {} if not _PART.fullmatch(name))[-1:]
+
+
+def parts_of(table: Path) -> list[Path]:
+    """The files of a table that a recording wrote, in the order of revisions; nothing of others."""
+    return [part for part in ledger.files_of(table) if _PART.fullmatch(part.name)]
+
+
+def _last_of(part: str) -> int:
+    return int(part.removesuffix(".parquet").rpartition("-")[2])
+
+
+def write_part(path: Path, table: pa.Table) -> None:
+    """Write a file of a table, in place of one of ours; on disk, noted, and under its name at the end."""
+    partial = partial_of(path)
+    data = _as_parquet(table)
+    with writing(path), plain_folder(path.parent) as folder:
+        _check_ours(path)
+        try:
+            write_new(partial, data)
+            ledger.note(path.parent, [ledger.entry_of(path.name, data)])
+            os.rename(partial.name, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+        except BaseException:
+            with suppress(OSError):
+                os.unlink(partial)
+            raise
+        os.fsync(folder)
+
+
+def _as_parquet(table: pa.Table) -> bytes:
+    sink = pa.BufferOutputStream()
+    pq.write_table(table.replace_schema_metadata(ledger.MARK), sink)
+    return bytes(sink.getvalue())
+
+
+def _is_begun(start: bytes) -> bool:
+    """Whether a file may be the beginning of a part, or zeros that a loss of power left."""
+    return start.startswith(b"PAR1") or b"PAR1".startswith(start) or not start.strip(b"\0")
+
+
+def _rejected_rows(step: Step, repair: Repair) -> Iterator[dict[str, Any]]:
+    del step
+    for event, reason in repair.refused:
+        yield {"revision": repair.revision, "at": event.at, "reason": reason, "text": as_line(event)}
+
+
+def _repair_rows(step: Step, repair: Repair) -> Iterator[dict[str, Any]]:
+    yield {
+        "revision": repair.revision,
+        "at": _time_of(step),
+        "cause": _cause(step),
+        "events": repair.events,
+        "refused": len(repair.refused),
+        "opened": len(repair.added),
+        "closed": len(repair.removed),
+        "shadows": repair.shadows,
+        "repair_seconds": repair.repair_seconds,
+        "backup_seconds": repair.backup_seconds,
+        "nodes": repair.nodes,
+        "links": repair.links,
+        "average_degree": repair.average_degree,
+        "maximum_degree": repair.maximum_degree,
+    }
+
+
+def _change_rows(step: Step, repair: Repair) -> Iterator[dict[str, Any]]:
+    """Links to open come before those to close: make before break."""
+    causes = _causes_by_node(step, repair)
+    at, general = _time_of(step), _cause(step)
+    for action, links in (("open", repair.added), ("close", repair.removed)):
+        for source, target in links:
+            own = [causes[end] for end in (source, target) if end in causes]
+            yield {
+                "revision": repair.revision,
+                "at": at,
+                "action": action,
+                "source": source,
+                "target": target,
+                "cause": ", ".join(dict.fromkeys(own)) or general,
+            }
+
+
+def _time_of(step: Step) -> int | None:
+    return step.events[-1].at if step.events else None
+
+
+def _cause(step: Step) -> str:
+    """What a step is about: its one event, or how many it has."""
+    if step.relink is not None:
+        return "relink"
+    if not step.events:
+        return "start"
+    return _named(step.events[0]) if len(step.events) == 1 else f"{len(step.events):,} events"
+
+
+def _causes_by_node(step: Step, repair: Repair) -> dict[str, str]:
+    """The last event of each node among the events that were applied."""
+    bad = {id(event) for event, _ in repair.refused}
+    return {event.node: _named(event) for event in step.events if id(event) not in bad}
+
+
+def _named(event: Event) -> str:
+    return f"{event.event} {event.node}"
+
+
+_ROWS: Mapping[str, Callable[[Step, Repair], Iterator[dict[str, Any]]]] = {
+    "rejected": _rejected_rows,
+    "repairs": _repair_rows,
+    "changes": _change_rows,
+}

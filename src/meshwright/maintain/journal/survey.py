@@ -1,0 +1,199 @@
+"""What a journal has lost: steps that were acknowledged and are not there any more.
+
+What is in the folder of a journal, and whether it is all that was acknowledged. Nothing is changed.
+"""
+
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from meshwright.maintain.journal import files
+from meshwright.maintain.journal.head import NAME, Claim, Found, Position, read_head
+from meshwright.maintain.journal.log import Contents, read_log
+from meshwright.maintain.log_records import revisions_of
+from meshwright.model.reading.files import reading
+from meshwright.runtime.errors import DatasetError
+from meshwright.runtime.owned import is_plain, read_plain
+
+
+class Loss(NamedTuple):
+    """Steps that are missing from a journal.
+
+    Attributes:
+        file: where it shows.
+        what: what is wrong with that file.
+        steps: how many steps are missing; None where that can't be told.
+        left: the last revision that is left; -1 where nothing is.
+        last: the last revision that was acknowledged; None where that can't be told.
+        by_power: whether a loss of power explains it, under the `sync` policy that was chosen.
+    """
+
+    file: Path
+    what: str
+    steps: int | None
+    left: int
+    last: int | None
+    by_power: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.file} {self.told}"
+
+    @property
+    def told(self) -> str:
+        """What is wrong and what is missing, without the file."""
+        return f"{self.what}; {self._missing()}"
+
+    def _missing(self) -> str:
+        if self.last is None:
+            return f"what came after revision {self.left:,} is missing"
+        if self.last <= self.left:
+            return f"whether it is all there up to revision {self.left:,} can't be told"
+        many = "" if self.steps is None else f" ({self.steps:,} {'step' if self.steps == 1 else 'steps'})"
+        return f"what was acknowledged from revision {self.left + 1:,} to {self.last:,}{many} is missing"
+
+    def as_row(self) -> dict[str, Any]:
+        """In JSON's types."""
+        return {**self._asdict(), "file": str(self.file)}
+
+
+class LostStepsError(DatasetError):
+    """A journal has lost steps that were acknowledged; `loss` tells which."""
+
+    def __init__(self, loss: Loss) -> None:
+        left = f"go on from revision {loss.left:,}" if loss.left >= 0 else "begin anew from the overlay"
+        super().__init__(
+            f"{loss}; restore the files from a copy, or give that up with accept_loss=True (--accept-loss) "
+            f"and {left}: the files are put aside first"
+        )
+        self.loss = loss
+
+
+class Kept(NamedTuple):
+    """A generation of a journal, as far as it can be read."""
+
+    generation: int
+    snapshot: files.Snapshot
+    contents: Contents
+
+    @property
+    def is_chained(self) -> bool:
+        """Whether its records know each other; those of old journals don't."""
+        return bool(self.snapshot.header["format"] != files.UNCHAINED)
+
+    def revision(self, steps: int) -> int:
+        """The revision after so many steps."""
+        if not steps:
+            return int(self.snapshot.header["revision"])
+        row = self.contents.rows[steps - 1]
+        return int(row["revision"]) + revisions_of(row)
+
+    def position(self) -> Position:
+        """The end of it."""
+        steps = len(self.contents.rows)
+        size, chain = self.contents.marks[-1]
+        return Position(self.generation, steps, self.revision(steps), size, chain or "")
+
+
+class Survey(NamedTuple):
+    """What can be read of a journal, if anything; what is missing of it, if anything; and its head."""
+
+    kept: Kept | None
+    loss: Loss | None
+    head: Found | None
+
+    @property
+    def torn(self) -> int:
+        """The bytes of a step that was cut off, and never acknowledged."""
+        return 0 if self.kept is None or self.loss else self.kept.contents.rest
+
+
+def survey(folder: Path) -> Survey:
+    """Look at a journal: reads its snapshot, its log and its head."""
+    files.check_folder(folder)
+    with reading(folder / NAME, DatasetError):
+        head = read_head(folder)
+    kept, damaged = _newest(folder)
+    return Survey(kept, _loss(folder, kept, damaged, head), head)
+
+
+def _newest(folder: Path) -> tuple[Kept | None, Path | None]:
+    """The newest generation whose snapshot can be read, and the newest snapshot, if it can't."""
+    damaged = None
+    for generation in files.generations(folder):
+        path = files.snapshot_path(folder, generation)
+        snapshot = files.read_snapshot(path)
+        if snapshot is not None:
+            chained = snapshot.header["format"] != files.UNCHAINED
+            data = _log_data(folder, generation) or b""
+            return Kept(generation, snapshot, read_log(data, snapshot.chain if chained else None)), damaged
+        damaged = damaged or path
+    return None, damaged
+
+
+def _log_data(folder: Path, generation: int) -> bytes | None:
+    path = files.log_path(folder, generation)
+    with reading(path, DatasetError):
+        return read_plain(path) if is_plain(path) else None
+
+
+def _loss(folder: Path, kept: Kept | None, damaged: Path | None, head: Found | None) -> Loss | None:
+    claim = head.claim if head else None
+    last = claim.reached.revision if claim else None
+    left = kept.position().revision if kept else -1
+    if damaged is not None:
+        return Loss(damaged, "is damaged", None, left, last)
+    if kept is None:
+        return _loss_of_all(folder, head)
+    if claim is not None and claim.reached.generation > kept.generation:
+        return Loss(files.snapshot_path(folder, claim.reached.generation), "is missing", None, left, last)
+    if not is_plain(files.log_path(folder, kept.generation)):
+        return Loss(files.log_path(folder, kept.generation), "is missing", _steps(kept, claim), left, last)
+    if kept.is_chained and claim is None:
+        what = "is missing" if head is None else "is damaged"
+        return Loss(folder / NAME, f"{what}, which tells where the journal ends", None, left, left)
+    return _loss_of_tail(folder, kept, claim)
+
+
+def _loss_of_all(folder: Path, head: Found | None) -> Loss | None:
+    """Without a snapshot there was never one, or it is gone."""
+    logs = [number for number in files.generations(folder, ".log") if _log_data(folder, number)]
+    claim = head.claim if head else None
+    if claim is None and head is None and not logs:
+        return None
+    if claim is not None and claim.reached.generation < 0 and not logs:
+        return None
+    generation = claim.reached.generation if claim else max(logs, default=0)
+    last = claim.reached.revision if claim else None
+    return Loss(files.snapshot_path(folder, max(0, generation)), "is missing", None, -1, last)
+
+
+def _steps(kept: Kept, claim: Claim | None) -> int | None:
+    if claim is None or claim.reached.generation != kept.generation:
+        return None
+    return max(0, claim.reached.steps - len(kept.contents.rows))
+
+
+def _follows(kept: Kept, claim: Claim) -> bool:
+    """Whether a head may be one generation behind: a new one has no steps before the head knows of it."""
+    before = kept.snapshot.header["before"]
+    is_old = claim.reached.generation < 0 or claim.reached.revision <= before["revision"]
+    return is_old and not kept.contents.rows and not kept.contents.whole_after
+
+
+def _loss_of_tail(folder: Path, kept: Kept, claim: Claim | None) -> Loss | None:
+    """What the log lacks of what the head says, or what is damaged before lines that are whole."""
+    contents, end = kept.contents, kept.position()
+    path = files.log_path(folder, kept.generation)
+    where = f"is damaged at byte {contents.size:,}" if contents.rest else f"ends at byte {contents.size:,}"
+    if claim is not None and claim.reached.generation == kept.generation:
+        reached, by_power = claim.reached, claim.may_lose(contents.size)
+        if end.steps < reached.steps:
+            missing = reached.steps - end.steps
+            return Loss(path, where, missing, end.revision, reached.revision, by_power)
+        if contents.marks[reached.steps] != (reached.size, reached.chain):
+            return Loss(path, f"does not fit {folder / NAME}", None, end.revision, reached.revision)
+    elif claim is not None and kept.is_chained and not _follows(kept, claim):
+        return Loss(folder / NAME, "is of another time than the log", None, end.revision, end.revision)
+    if contents.whole_after:
+        power = claim is not None and claim.may_lose(contents.size)
+        return Loss(path, f"{where}, before lines that are whole", None, end.revision, None, power)
+    return None

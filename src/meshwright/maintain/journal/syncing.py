@@ -1,0 +1,80 @@
+"""When what was written is forced to disk: always, every so many milliseconds, or never."""
+
+from collections.abc import Callable
+from threading import Event, Thread
+from typing import Protocol
+
+from meshwright.runtime.errors import OptionError
+
+ALWAYS, NEVER = "always", "never"
+
+
+class Syncing(Protocol):
+    """A policy at work."""
+
+    def written(self) -> None:
+        """Something was written."""
+
+    def close(self) -> None:
+        """Nothing more will be written."""
+
+
+def check_sync(policy: str | int) -> None:
+    """Refuse what is no policy."""
+    milliseconds = isinstance(policy, int) and not isinstance(policy, bool) and policy > 0
+    if policy not in (ALWAYS, NEVER) and not milliseconds:
+        raise OptionError(f"sync is {policy!r}; give {ALWAYS}, {NEVER}, or milliseconds from 1 on")
+
+
+def start_syncing(policy: str | int, sync: Callable[[], None]) -> Syncing:
+    """Call `sync` by `policy`: `always`, `never`, or a number of milliseconds.
+
+    With `always` an error of `sync` comes out of `written`; with milliseconds `sync` is called on another
+    thread and has to remember its errors.
+    """
+    check_sync(policy)
+    if policy == ALWAYS:
+        return _Always(sync)
+    return _Never() if policy == NEVER else _Interval(int(policy) / 1000, sync)
+
+
+class _Always:
+    def __init__(self, sync: Callable[[], None]) -> None:
+        self.written = sync
+
+    def close(self) -> None:
+        pass
+
+
+class _Never:
+    def written(self) -> None:
+        pass
+
+    def close(self) -> None:
+        pass
+
+
+class _Interval:
+    """Waits for something to be written, then so many seconds, then calls `sync`."""
+
+    def __init__(self, seconds: float, sync: Callable[[], None]) -> None:
+        self._seconds, self._sync = seconds, sync
+        self._dirty, self._over = Event(), Event()
+        self._thread = Thread(target=self._run, name="meshwright-sync", daemon=True)
+        self._thread.start()
+
+    def written(self) -> None:
+        self._dirty.set()
+
+    def close(self) -> None:
+        self._over.set()
+        self._dirty.set()
+        self._thread.join()
+
+    def _run(self) -> None:
+        while True:
+            self._dirty.wait()
+            if self._over.wait(self._seconds):
+                return
+            self._dirty.clear()
+            self._sync()

@@ -1,0 +1,173 @@
+"""What every policy hands back, and what they have in common.
+
+Backups: who stands in for whom.
+
+NaiveDynAlg: a repair may link any nodes.
+
+ShadowDynAlg: a repair links a few nodes, the neighbours and backups of those that changed.
+
+The overlay built again from nothing each time: a measure for the other policies.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from meshwright.kernels.repair import backups as kernel
+from meshwright.kernels.repair.mutable_overlay import uproot
+from meshwright.kernels.repair.repairing import plan_repair
+from meshwright.maintain.low_oda_target import fresh_problem
+from meshwright.maintain.options import Setting
+from meshwright.maintain.state import Change, State
+from meshwright.runtime.arrays import Ids, Offsets
+from meshwright.runtime.progress import Progress, stage
+
+
+class Mending(NamedTuple):
+    """The links added and removed, pairs of places, and how many nodes a repair looked at for them."""
+
+    added: Ids
+    removed: Ids
+    shadows: int
+
+
+class Uprooted(NamedTuple):
+    """What losses leave behind: see `kernels.repair.mutable_overlay.uproot`."""
+
+    seeds: Offsets
+    shadows: Ids
+    removed: Ids
+
+
+def uproot_losers(state: State, change: Change) -> Uprooted:
+    """Take away the links that losses make useless."""
+    if not change.has_losses:
+        return Uprooted(np.empty(0, np.int64), np.empty(0, np.int32), np.empty((0, 2), np.int32))
+    lost = change.movers, change.leaving, change.lost_indptr, change.lost
+    return Uprooted(*uproot(state.live, state.room, *lost))
+
+
+def connect(
+    state: State,
+    change: Change,
+    uprooted: Uprooted,
+    shadows: Ids,
+    everybody: bool,
+    setting: Setting,
+) -> Mending:
+    """Add the links that Low-ODA's rule takes among the shadows, or among everybody."""
+    options = setting.options
+    edges, looked_at = plan_repair(
+        state.live,
+        state.room,
+        uprooted.seeds,
+        change.gained,
+        shadows,
+        everybody,
+        options.degree_of == "shadows",
+        float(options.rho),
+        int(setting.rng.integers(1, 2**62)) if options.ties == "shuffled" else 0,
+    )
+    state.link(edges)
+    return Mending(edges, uprooted.removed, looked_at)
+
+
+_METHODS = {"primal-dual": kernel.PRIMAL_DUAL, "greedy": kernel.GREEDY}
+_AT_ONCE = 256
+
+
+def build_backups(state: State, nodes: Ids, setting: Setting) -> None:
+    """Build the backups of some nodes, anew where they have some.
+
+    Guarantee: a node's backups share a topic with it; they are `coverage` disjoint covers of its topics, as
+    far as others have them; and they know the node as one of their primaries.
+
+    Cost: O(subscribers of a topic) for each backup by primal-dual; greedy looks at all who share a topic.
+
+    Source: [3], Alg. 11 (greedy) and 12 (primal-dual). A node is first taken out of the primaries of its old
+    backups. In Alg. 12 the node and its present backups are no candidates; where all candidates have weight
+    0, the first of them is taken; a topic that nobody else has is dropped.
+
+    [3] Chen, Jacobsen, Vitenberg: Reinforce Your Overlay with Shadows, 2012.
+    """
+    options = setting.options
+    method, coverage = _METHODS[options.backups], int(options.coverage)
+
+    def work(start: int) -> int:
+        how = nodes, start, method, coverage, options.weigh_primaries, setting.rng
+        return int(kernel.build_backups(state.live, state.room, *how))
+
+    state.until_done(work, len(nodes), "backups", "primaries")
+
+
+def build_all(state: State, setting: Setting, progress: Progress | None) -> None:
+    """Step I ([3], Alg. 6): the backups of all nodes, some at once, so that Ctrl-C is heard."""
+    nodes = np.array(sorted(state.nodes.of.values()), np.int32)
+    with stage(progress, "choosing backups", len(nodes)) as advance:
+        for start in range(0, len(nodes), _AT_ONCE):
+            build_backups(state, nodes[start : start + _AT_ONCE], setting)
+            advance(start)
+
+
+def update(state: State, change: Change, setting: Setting) -> None:
+    """Step III ([3], Alg. 8): forget those that left, and build anew what no longer covers.
+
+    That is the backups of a leaver's primaries; of one that lost a topic, its own, and those of its primaries
+    that have the topic.
+    """
+    if change.has_losses:
+        lost = change.movers, change.leaving, change.lost_indptr, change.lost
+        affected = kernel.find_affected(state.live, state.room, *lost, change.gainers)
+        kernel.forget(state.live, change.movers[change.leaving])
+        build_backups(state, affected, setting)
+
+
+def repair_naively(state: State, change: Change, setting: Setting) -> Mending:
+    """Connect what a change has disconnected by links among all subscribers of the topics that fell apart.
+
+    Source: [3], Alg. 3 and 4. A link between others contributes nothing, so leaving these out changes nothing
+    but the time, which is that of Low-ODA on the topics that fell apart.
+
+    [3] Chen, Jacobsen, Vitenberg: Reinforce Your Overlay with Shadows, 2012.
+    """
+    uprooted = uproot_losers(state, change)
+    return connect(state, change, uprooted, np.empty(0, np.int32), True, setting)
+
+
+def repair_by_shadows(state: State, change: Change, setting: Setting) -> Mending:
+    """Connect what a change has disconnected by links among the shadow set.
+
+    Guarantee: every component of every topic has a node in the shadow set, so the overlay is topic-connected
+    again. For one that leaves, the shadow set is its neighbours and its backups; for one that joins, itself
+    and its backups, which are built first; for one that subscribes, the same; for one that unsubscribes, its
+    neighbours in the topics that it gives up, and its backups. A batch has the union of these.
+
+    Cost: O(|S|² |topics|) at most, and the searches; nothing that grows with the overlay but, for those who
+    gain topics, the number of subscribers of a topic.
+
+    Source: [3], Alg. 7, 9 and 10, for a leave and a join; the paper leaves the other events as extensions.
+
+    [3] Chen, Jacobsen, Vitenberg: Reinforce Your Overlay with Shadows, 2012.
+    """
+    uprooted = uproot_losers(state, change)
+    shadows = uprooted.shadows
+    if len(change.gainers):
+        build_backups(state, change.gainers, setting)
+        own = [state.row("backups", at) for at in change.gainers.tolist()]
+        shadows = np.concatenate([shadows, change.gainers, *own])
+    return connect(state, change, uprooted, shadows, False, setting)
+
+
+def rebuild(state: State, change: Change, setting: Setting) -> Mending:
+    """Exchange all links for those of Low-ODA for the interests as they are; both hold some in common."""
+    gone = uproot_losers(state, change).removed
+    old, new = state.edges(), fresh_problem(state, setting.options.rho, setting.seed).solve()
+    old_keys, new_keys = _edge_keys(old), _edge_keys(new)
+    removed, added = old[~np.isin(old_keys, new_keys)], new[~np.isin(new_keys, old_keys)]
+    state.link(added)
+    state.unlink(removed)
+    return Mending(added, np.concatenate([gone, removed]), len(state.nodes) - int(change.leaving.sum()))
+
+
+def _edge_keys(edges: Ids) -> Offsets:
+    return edges[:, 0].astype(np.int64) << 32 | edges[:, 1]

@@ -1,0 +1,35 @@
+"""Compiling what repairs need before the first one is timed."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from meshwright.maintain.maintainer import Maintainer
+from meshwright.model.events import Event
+from meshwright.model.interests import Interests
+from meshwright.model.overlay import Overlay
+from meshwright.runtime.progress import Progress, stage
+
+_TOPICS = ("a", "b")
+_EVENTS = (
+    Event(1, "join", "x", _TOPICS),
+    Event(2, "leave", "hub"),
+    Event(3, "unsubscribe", "x", ("b",)),
+    Event(4, "subscribe", "x", ("b",)),
+    Event(5, "leave", "x"),
+)
+
+
+def rehearse(options: Mapping[str, Any], progress: Progress | None = None) -> None:
+    """Apply an event of each kind to a star of a few nodes by a maintainer of these options.
+
+    Numba compiles a kernel when it is first called, or loads it from disk; on a new machine that takes most
+    of a minute, and would be told as the time of the first repairs.
+    """
+    leaves = [f"leaf {number}" for number in range(6)]
+    interests = Interests.from_pairs([(node, topic) for node in ("hub", *leaves) for topic in _TOPICS])
+    star = Overlay.from_edges(interests, [("hub", leaf) for leaf in leaves])
+    with stage(progress, "compile", len(_EVENTS)) as advance:
+        live = Maintainer(star, **options)
+        for at, event in enumerate(_EVENTS, 1):
+            live.apply([event])
+            advance(at)

@@ -1,0 +1,199 @@
+"""A lower bound on what the links of any topic-connected overlay cost: the dual value of the primal-dual.
+
+A lower bound on the edges of every topic-connected overlay of given interests.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from meshwright.kernels.core.cost_arrays import CostArrays
+from meshwright.kernels.core.subgraphs import TopicLists
+from meshwright.kernels.metrics import bounds as kernel
+from meshwright.kernels.metrics.bounds import Counts, Subscribers
+from meshwright.model.costs.forms import by_cluster
+from meshwright.model.interests import Interests
+from meshwright.runtime.arrays import Floats, Ids, Offsets
+from meshwright.runtime.parallel import Chunk, balanced_chunks, on_all_cores
+from meshwright.runtime.progress import Progress, Ticks
+
+_MOST_PAIRS = 12_500_000
+"""Pairs of nodes: a byte each, and 40 to 104 ns of a core in `benchmarks/bounds.py`."""
+
+_MOST_DUAL_STEPS = 100_000_000
+"""Sum over topics of half the square of their subscribers, which are looked at where topics are large."""
+
+
+def dual_pays(sizes: Offsets, node_count: int) -> bool:
+    """Whether the dual value takes few enough seconds, with topics of these sizes.
+
+    It is asked of counts alone, so that the answer is the same on every machine and engine.
+    """
+    steps = np.sum(sizes.astype(np.float64) ** 2) / 2
+    return bool(node_count**2 / 2 <= _MOST_PAIRS and steps <= _MOST_DUAL_STEPS)
+
+
+def least_cost(
+    indptr: Offsets,
+    topic_ids: Ids,
+    topic_count: int,
+    costs: CostArrays | None = None,
+    progress: Progress | None = None,
+) -> float:
+    """A number under the cost of every topic-connected overlay, by proof; without `costs`, under its links.
+
+    The overlays are the solutions of an integer program, eq. 17 of [2], and PdMAW raises a solution of the
+    dual linear program, eq. 18: by weak duality its value is under the cost of all of them. Ties are settled
+    by seed 0.
+
+    [2] Chen, Tock, Jacobsen, Vitenberg: Weighted Overlay Design for Topic-based Publish/Subscribe Systems on
+    Geo-Distributed Data Centers, ICDCS 2015.
+    """
+    from meshwright.construct.weighted.pd_maw import dual_value
+
+    if costs is None:
+        costs = by_cluster(1.0, 1.0, np.zeros(len(indptr) - 1, np.int32))
+    return dual_value(indptr, topic_ids, topic_count, costs, progress)
+
+
+_MOST_STEPS = 5_000_000_000
+"""Steps that overlaps may take, so that a bound is a matter of seconds."""
+
+# Above the relative error of the sums, which is their number of terms times 2^-53.
+_ROUNDING = 1e-9
+
+
+@dataclass(frozen=True, kw_only=True)
+class LowerBound:
+    """No topic-connected overlay has fewer than `edges`; `method` says by which argument.
+
+    Nor do the links of any cost less than `cost`, by duality; None where that is not known.
+    """
+
+    edges: int
+    method: str
+    cost: float | None = None
+
+
+def lower_bound(
+    interests: Interests,
+    lists: TopicLists,
+    costs: CostArrays | None = None,
+    progress: Progress | None = None,
+) -> LowerBound:
+    """A number of edges that every topic-connected overlay of these interests has, by proof.
+
+    Let only topics of two or more nodes count, o(u, v) be the number of topics that u and v share, and
+    o(v, t) the greatest o(u, v) over the other nodes u of t. Take any topic-connected overlay (V, E).
+
+    *Trees.* Let each edge (u, v) pay 1 / o(u, v) to each topic that its ends share, at most 1 in all; so |E|
+    is at least what all topics get. The edges that pay to t connect all nodes of t, so they contain a tree
+    that spans them. Root it at any node: every other node v has an edge to its parent, an edge that is no
+    other node's, and that paid at least 1 / o(v, t). Hence |E| is at least the sum over t of the sum over v
+    in V(t) of 1 / o(v, t), without the least of these.
+
+    *Covers.* For each of its topics v has a neighbour who shares it. Let neighbour u give 1 / o(u, v) to each
+    topic that it shares with v, 1 in all: every topic t gets 1 / o(v, t) or more. So v has at least the sum
+    of that over its topics as neighbours, rounded up, and |E| is at least half of the sum of these over all
+    nodes. This is linear-programming duality on the set-cover problem of v.
+
+    *Spanning.* Nodes that chains of shared topics connect, a component C of the interest hypergraph, are
+    connected in the overlay too: |E| >= |C| - 1.
+
+    All three hold for the edges inside each component, so the greatest of them, rounded up, is taken for each
+    and added up. Overlaps take sum over t of |V(t)|^2 / 2 steps; where these are over 5e9, spanning alone
+    is left, in O(interests): with the numbers of topics of u and v for want of o(u, v), trees can't give
+    more than |C| - 1.
+
+    *Dual.* Where nodes and topics are few enough (`dual_pays`), the dual value of the primal-dual algorithm
+    at unit costs (`metrics/bounds.py`) is taken if it is greater; and with `costs`, that for them.
+
+    `method` is what decides: "spanning", "overlap-duality" or "dual".
+
+    Measured (`benchmarks/bounds.py`) at 1,000 nodes, 100 topics and 20 topics a node, as average degree: 4.51
+    by the dual, 4.39 by overlaps, 2.00 by spanning; Greedy Merge has 5.27. At 5,000 nodes, 1,000 topics and
+    10 to 150 a node: 7.09, 6.50 and 2.00; Greedy Merge has 9.54.
+    """
+    subscribers = Subscribers(interests.topic_indptr, interests.node_ids.view(np.uint32))
+    return bound_of(subscribers, lists, interests.node_count, costs, progress)
+
+
+def bound_of(
+    subscribers: Subscribers,
+    lists: TopicLists,
+    node_count: int,
+    costs: CostArrays | None = None,
+    progress: Progress | None = None,
+) -> LowerBound:
+    """`lower_bound` of interests as plain arrays, by topic and by node."""
+    found, cost = bounds_by_method(subscribers, lists, node_count, costs, progress)
+    method = max(found, key=lambda name: found[name])
+    return LowerBound(edges=found[method], method=method, cost=cost)
+
+
+def bounds_by_method(
+    subscribers: Subscribers,
+    lists: TopicLists,
+    node_count: int,
+    costs: CostArrays | None = None,
+    progress: Progress | None = None,
+) -> tuple[dict[str, int], float | None]:
+    """The least edges by each argument that pays, and the least cost where that is known."""
+    sizes = np.diff(subscribers.indptr)
+    components = kernel.interest_components(subscribers, node_count)
+    edges = np.maximum(np.bincount(components, minlength=node_count) - 1, 0)
+    found = {"spanning": int(edges.sum())}
+    if overlaps_pay(sizes):
+        overlaps = _overlaps(lists, subscribers, progress)
+        found["overlap-duality"] = int(
+            np.maximum(edges, _by_duality(subscribers, overlaps, components)).sum()
+        )
+    cost = None
+    if dual_pays(sizes, node_count):
+        arrays = lists.indptr, lists.topic_ids, len(sizes)
+        found["dual"] = int(_rounded_up(np.array(least_cost(*arrays, progress=progress))))
+        cost = None if costs is None else least_cost(*arrays, costs, progress)
+    return found, cost
+
+
+def overlaps_pay(sizes: Offsets) -> bool:
+    """Whether overlaps take few enough steps, with topics of these sizes."""
+    return bool(np.sum(sizes.astype(np.float64) ** 2) / 2 <= _MOST_STEPS)
+
+
+def _by_duality(subscribers: Subscribers, overlaps: Counts, components: Ids) -> Offsets:
+    """The edges of each component, at its lowest node, by trees or covers."""
+    node_count = len(components)
+    by_topic, by_node = np.zeros(len(subscribers.indptr) - 1), np.zeros(node_count)
+    kernel.add_shares(subscribers, overlaps, by_topic, by_node)
+    shared = np.diff(subscribers.indptr) > 1
+    at_topic = components[subscribers.node_ids[subscribers.indptr[:-1][shared]]]
+    trees = np.bincount(at_topic, by_topic[shared], minlength=node_count)
+    covers = np.bincount(components, _rounded_up(by_node), minlength=node_count)
+    return _rounded_up(np.maximum(trees, covers / 2)).astype(np.int64)
+
+
+def _rounded_up(sums: Floats) -> Floats:
+    """The next whole number of each sum, or the one just below, should rounding have led over it."""
+    return np.ceil(sums * (1 - _ROUNDING) - _ROUNDING)
+
+
+def _overlaps(lists: TopicLists, subscribers: Subscribers, progress: Progress | None) -> Counts:
+    """By subscription (t, v), the most topics that v shares with another node of t."""
+    unsigned = TopicLists(lists.indptr, lists.topic_ids.view(np.uint32), lists.ranks.view(np.uint32))
+    later = np.diff(subscribers.indptr)[lists.topic_ids] - lists.ranks
+    steps = np.diff(np.concatenate([[0], np.cumsum(later)])[lists.indptr])
+    most = int(np.diff(lists.indptr).max(initial=0))
+    kind: type[np.unsignedinteger[Any]] = np.uint16 if most <= np.iinfo(np.uint16).max else np.uint32
+
+    def raise_overlaps(turns: Iterator[Chunk], ticks: Ticks) -> Counts:
+        overlaps = np.zeros(len(lists.topic_ids), kind)
+        for nodes in turns:
+            kernel.raise_overlaps(unsigned, subscribers, nodes, overlaps, ticks)
+        return overlaps
+
+    by_thread = on_all_cores(raise_overlaps, balanced_chunks(steps), "bounding the degree", progress)
+    found: Counts = np.maximum.reduce(by_thread)
+    return found

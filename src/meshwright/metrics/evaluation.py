@@ -1,0 +1,279 @@
+"""`evaluate`, and what it says about an overlay.
+
+An `Evaluation` out of what was measured, in this process or on Spark.
+"""
+
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from meshwright.metrics.bounds import LowerBound
+from meshwright.metrics.topics import TopicMeasures
+from meshwright.metrics.views import LinkCounts
+from meshwright.model.costs.costs import Costs
+from meshwright.model.overlay import Overlay
+from meshwright.model.overlay_costs import costs_of, priced
+from meshwright.model.views import TABLE, Views
+from meshwright.runtime.arrays import Ids, Offsets
+from meshwright.runtime.errors import InputError
+from meshwright.runtime.progress import Progress
+
+if TYPE_CHECKING:
+    from meshwright.metrics.views import LinkCounts
+
+
+@dataclass(frozen=True, kw_only=True)
+class Evaluation:
+    """How good an overlay is. The numbers are the keys of `to_json`; the arrays are by id.
+
+    A topic of one subscriber, or of none, is connected and has diameter 0. `average_degree` is 2 |E| / |V|;
+    `weighted_average_degree` counts costs in place of edges; without nodes both are 0. `tco_support_ratio` is
+    the share of the unions of topic components needed that the edges make (eq. 6 of the paper on NSMF): 0
+    where every subscriber is alone, 1 where all topics are connected.
+
+    The topic diameter is the greatest distance between two subscribers inside the topic's sub-overlay
+    ([1], VIII-A), in edges or in costs. Maximum and mean are over the connected topics with a subscriber;
+    `disconnected_topics` counts the others, whose diameter is infinite. They are 0 where no topic has a
+    subscriber, and None where none of those that have is connected, or diameters were not asked for.
+    `clustering_coefficient` is the mean over all nodes of the local one, 0 at nodes with under two links.
+
+    Where `diameters_exact` is false though diameters were asked for, a topic was too large for one task of
+    Spark: what is stated of its diameter is an upper bound, that of a tree that spans it, and so are maximum
+    and mean. Those with `_lower_bound` in their names are below the true ones by proof, and else the same.
+
+    `lower_bound_average_degree` holds for every topic-connected overlay of the same interests, by proof (see
+    `meshwright.metrics.bounds`), so average_degree / lower_bound_average_degree bounds how far this one
+    is from the optimum; `lower_bound_method` names the argument ("spanning", "overlap-duality" or "dual").
+    Both are None where the bound was not asked for. `lower_bound_weighted_average_degree` is the same in
+    costs, by the method "dual"; it is None, too, where the costs between all nodes are not known, or nodes
+    and topics are too many for it.
+
+    Of an overlay with views (gossip made it), `view_counts` has the link counts of every node, and `to_json`
+    says `logical_view_size` and `physical_view_size`, the means over all nodes ([5], 3.3), and of the number
+    of nodes that have one in a view, `in_view_deviation` (standard) and `maximum_in_view`.
+    """
+
+    nodes: int
+    topics: int
+    interests: int
+    edges: int
+    average_degree: float
+    maximum_degree: int
+    topic_connected: bool
+    disconnected_topics: int
+    tco_support_ratio: float
+    maximum_topic_diameter: int | None
+    mean_topic_diameter: float | None
+    maximum_topic_diameter_lower_bound: int | None
+    mean_topic_diameter_lower_bound: float | None
+    diameters_exact: bool
+    clustering_coefficient: float
+    lower_bound_average_degree: float | None
+    lower_bound_method: str | None
+    weighted_average_degree: float | None = None
+    lower_bound_weighted_average_degree: float | None = None
+    lower_bound_weighted_method: str | None = None
+    maximum_weighted_topic_diameter: float | None = None
+    mean_weighted_topic_diameter: float | None = None
+    maximum_weighted_topic_diameter_lower_bound: float | None = None
+    mean_weighted_topic_diameter_lower_bound: float | None = None
+    degrees: npt.NDArray[np.int64] = field(repr=False, compare=False)
+    """The links of each node."""
+    components_per_topic: npt.NDArray[np.int32] = field(repr=False, compare=False)
+    """The components of each topic's sub-overlay; 0 for a topic without subscribers."""
+    diameter_per_topic: npt.NDArray[np.int32] | None = field(repr=False, compare=False)
+    """The diameter of each topic, -1 where it is not connected; None where not asked for."""
+    weighted_diameter_per_topic: npt.NDArray[np.float64] | None = field(repr=False, compare=False)
+    """The same in costs; None where links have none."""
+    topic_names: pa.StringArray = field(repr=False, compare=False)
+    view_counts: "LinkCounts | None" = field(default=None, repr=False, compare=False)
+    """By node: logical links, physical links, in how many views; None where the overlay has no views."""
+
+    def __str__(self) -> str:
+        return "\n".join(f"{name}: {value}" for name, value in self.to_json().items())
+
+    def to_json(self) -> dict[str, Any]:
+        """The numbers by name, in JSON's types; in costs where links have costs, of views where there are."""
+        with_costs = self.weighted_average_degree is not None
+        names = [number.name for number in fields(self) if number.repr]
+        numbers = {name: getattr(self, name) for name in names if with_costs or "weighted" not in name}
+        return numbers | ({} if self.view_counts is None else self.view_counts.to_json())
+
+    def distributions(self) -> dict[str, Any]:
+        """How degrees, diameters and, where there are views, the link counts of nodes are spread."""
+        spread = {} if self.view_counts is None else {"view_distributions": self.view_counts.distributions()}
+        return {
+            "degree_distribution": self.degree_distribution().tolist(),
+            "diameter_distribution": self.diameter_distribution(),
+            **spread,
+        }
+
+    def degree_distribution(self) -> npt.NDArray[np.int64]:
+        """How many nodes have 0, 1, 2, … links, up to the maximum degree."""
+        return np.bincount(self.degrees, minlength=1)
+
+    def diameter_distribution(self) -> list[tuple[int, int]]:
+        """Diameters, rising, and how many connected topics that have subscribers have each."""
+        if self.diameter_per_topic is None:
+            return []
+        found = self.diameter_per_topic[self.components_per_topic == 1]
+        values, counts = np.unique(found, return_counts=True)
+        return list(zip(values.tolist(), counts.tolist(), strict=True))
+
+    def disconnected_topic_components(self) -> dict[str, int]:
+        """The topics that are not connected, by name, and into how many components each has fallen."""
+        ids = np.flatnonzero(self.components_per_topic > 1)
+        names = self.topic_names.take(pa.array(ids)).to_pylist()
+        return dict(zip(names, self.components_per_topic[ids].tolist(), strict=True))
+
+
+def evaluate(
+    overlay: Overlay,
+    *,
+    costs: Costs | None = None,
+    diameters: bool = True,
+    bound: bool = True,
+    progress: Progress | None = None,
+) -> Evaluation:
+    """Measure an overlay: degrees, connectivity and diameter of every topic, distance from optimal.
+
+    With `costs` its links cost what these say, in place of what they may have cost. Without `diameters` or
+    `bound` those stay None. Both run on all cores. The views of an overlay that has some are counted too.
+    """
+    if not isinstance(overlay, Overlay):
+        raise InputError(f"evaluate got a {type(overlay).__name__}; give an Overlay")
+    if costs is not None and not isinstance(costs, Costs):
+        raise InputError(f"costs are a {type(costs).__name__}; give Costs, such as Costs.from_csv(…)")
+    if costs is not None:
+        overlay = priced(overlay, costs)
+    known = costs_of(overlay) if bound else None
+    from meshwright.metrics.bounds import lower_bound
+    from meshwright.metrics.statistics import exact_sum
+    from meshwright.metrics.topics import clustering_coefficient, measure_topics, prepare
+    from meshwright.metrics.views import count_links
+
+    interests = overlay.interests
+    arrays = None if known is None else known.arrays()
+    links, lists = prepare(overlay, progress)
+    topics = measure_topics(overlay, links, lists, diameters=diameters, progress=progress)
+    found = Measures(
+        interests=len(interests),
+        edges=len(overlay),
+        costs=None if overlay.costs is None else exact_sum(overlay.costs),
+        degrees=overlay.degrees(),
+        bound=lower_bound(interests, lists, arrays, progress) if bound else None,
+        clustering=clustering_coefficient(links, progress),
+        topics=topics,
+        topic_names=interests.topics,
+        view_counts=count_links(Views.of(overlay), progress) if TABLE in overlay.tables else None,
+    )
+    return assemble(found, diameters=diameters)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Measures:
+    """What is measured of an overlay; `costs` is the sum over all edges, None where links have none.
+
+    `view_counts` is None where the overlay has no views.
+    """
+
+    interests: int
+    edges: int
+    costs: float | None
+    degrees: Offsets
+    clustering: float
+    topics: TopicMeasures
+    bound: LowerBound | None
+    topic_names: pa.StringArray
+    view_counts: LinkCounts | None
+
+
+def assemble(found: Measures, *, diameters: bool) -> Evaluation:
+    """The evaluation that follows from the measures; without `diameters` those stay None."""
+    topics, nodes = found.topics, len(found.degrees)
+    disconnected = int(np.count_nonzero(topics.components > 1))
+    hops = topics.diameters if diameters else None
+    weighted = topics.weighted_diameters if diameters and found.costs is not None else None
+    least = _least(hops, topics.least_diameters)
+    least_weighted = _least(weighted, topics.least_weighted_diameters)
+    return Evaluation(
+        nodes=nodes,
+        topics=len(topics.sizes),
+        interests=found.interests,
+        edges=found.edges,
+        average_degree=_average_degree(found.edges, nodes),
+        maximum_degree=int(found.degrees.max(initial=0)),
+        topic_connected=disconnected == 0,
+        disconnected_topics=disconnected,
+        tco_support_ratio=_support_ratio(found.interests, topics.components),
+        **_extremes("topic_diameter", hops, least, topics.components, int),
+        diameters_exact=diameters and _same(hops, least) and _same(weighted, least_weighted),
+        clustering_coefficient=found.clustering,
+        lower_bound_average_degree=_average_degree(found.bound.edges, nodes) if found.bound else None,
+        lower_bound_method=found.bound.method if found.bound else None,
+        lower_bound_weighted_average_degree=_weighted_bound(found.bound, nodes),
+        lower_bound_weighted_method="dual" if found.bound and found.bound.cost is not None else None,
+        weighted_average_degree=None if found.costs is None else _average_degree(found.costs, nodes),
+        **_extremes("weighted_topic_diameter", weighted, least_weighted, topics.components, float),
+        degrees=found.degrees,
+        components_per_topic=topics.components,
+        diameter_per_topic=hops,
+        weighted_diameter_per_topic=weighted,
+        topic_names=found.topic_names,
+        view_counts=found.view_counts,
+    )
+
+
+def _average_degree(edges: float, node_count: int) -> float:
+    """2 |E| / |V|, or 0 without nodes."""
+    return float(2 * edges / node_count) if node_count else 0.0
+
+
+def _weighted_bound(bound: LowerBound | None, node_count: int) -> float | None:
+    return None if bound is None or bound.cost is None else _average_degree(bound.cost, node_count)
+
+
+def _support_ratio(interest_count: int, components: Ids) -> float:
+    """The share of components that had to be joined and are: each subscriber alone is 0, a TCO is 1."""
+    to_join = interest_count - int(np.count_nonzero(components))
+    return (interest_count - int(components.sum())) / to_join if to_join else 1.0
+
+
+def _least(diameters: npt.NDArray[Any] | None, least: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
+    """The lower bounds: the diameters themselves, where these are exact or not asked for."""
+    return diameters if diameters is None or least is None else least
+
+
+def _same(one: npt.NDArray[Any] | None, other: npt.NDArray[Any] | None) -> bool:
+    return one is other or np.array_equal(one, other)  # type: ignore[arg-type]
+
+
+def _extremes(
+    name: str,
+    diameters: npt.NDArray[Any] | None,
+    least: npt.NDArray[Any] | None,
+    components: Ids,
+    kind: type[int] | type[float],
+) -> dict[str, Any]:
+    """Maximum and mean of the diameters and of their lower bounds, by the names of an evaluation."""
+    maximum, mean = _maximum_and_mean(diameters, components)
+    least_maximum, least_mean = _maximum_and_mean(least, components)
+    return {
+        f"maximum_{name}": None if maximum is None else kind(maximum),
+        f"mean_{name}": mean,
+        f"maximum_{name}_lower_bound": None if least_maximum is None else kind(least_maximum),
+        f"mean_{name}_lower_bound": least_mean,
+    }
+
+
+def _maximum_and_mean(
+    diameters: npt.NDArray[Any] | None, components: Ids
+) -> tuple[float | None, float | None]:
+    """Over the connected topics that have subscribers."""
+    if diameters is None or not components.any():
+        return (None, None) if diameters is None else (0, 0.0)
+    found = diameters[components == 1]
+    return (float(found.max()), float(found.mean())) if len(found) else (None, None)

@@ -1,0 +1,190 @@
+"""Connectivity and diameters of every topic's sub-overlay.
+
+How often two neighbours of a node are neighbours themselves.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from meshwright.kernels.core import subgraphs
+from meshwright.kernels.core.subgraphs import Links, TopicGraphs, TopicLists
+from meshwright.kernels.metrics.clustering import count_triangles, upward_links
+from meshwright.kernels.metrics.diameters import measure_topics as measure_kernel
+from meshwright.kernels.metrics.weighted_diameters import weighted_topic_diameters
+from meshwright.model.overlay import Overlay
+from meshwright.runtime.arrays import Floats, Ids, Offsets
+from meshwright.runtime.parallel import Chunk, balanced_chunks, on_all_cores
+from meshwright.runtime.progress import Progress, Ticks, run_with_ticks
+
+_EDGES_AT_ONCE = 1 << 25
+"""Edges of sub-overlays held at the same time, at 8 bytes each, or 12 with costs."""
+
+ByNodes = dict[Chunk, Offsets]
+"""For each chunk of nodes, a number for each topic."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopicMeasures:
+    """By topic: subscribers, components, diameter, weighted diameter (-1: not connected, not asked for).
+
+    Where diameters are upper bounds, `least_diameters` and `least_weighted_diameters` are lower ones; None
+    where they are exact.
+    """
+
+    sizes: Offsets
+    components: Ids
+    diameters: Ids
+    weighted_diameters: Floats
+    least_diameters: Ids | None = None
+    least_weighted_diameters: Floats | None = None
+
+
+def prepare(overlay: Overlay, progress: Progress | None = None) -> tuple[Links, TopicLists]:
+    """The neighbours of each node, and its topics with its rank in each: what the kernels read."""
+    interests = overlay.interests
+
+    def read(ticks: Ticks) -> tuple[Links, TopicLists]:
+        del ticks
+        ranks = subgraphs.interest_ranks(interests.topic_ids, interests.topic_count)
+        links = subgraphs.links_of(overlay.edges, interests.node_count)
+        return links, TopicLists(interests.indptr, interests.topic_ids, ranks)
+
+    return run_with_ticks(read, "reading the overlay", 0, progress)
+
+
+def measure_topics(
+    overlay: Overlay, links: Links, lists: TopicLists, *, diameters: bool, progress: Progress | None = None
+) -> TopicMeasures:
+    """Components, and exact diameters where asked for, of all topics.
+
+    The sub-overlays of all topics are made at once, by looking at each edge's common topics; those together
+    are about as many as the interests where the overlay is a good one. Above 2^25 the topics are taken in
+    several rows, so working memory is bounded by that, 4 bytes an interest, 16 an edge, and, for each
+    thread, 32 a topic.
+    """
+    topic_count = overlay.interests.topic_count
+    measures = TopicMeasures(
+        sizes=np.bincount(lists.topic_ids, minlength=topic_count),
+        components=np.zeros(topic_count, np.int32),
+        diameters=np.full(topic_count, -1, np.int32),
+        weighted_diameters=np.full(topic_count, -1.0),
+    )
+    counts = _count_edges(links, lists, topic_count, progress)
+    for row in topic_rows(_total(counts, (0, topic_count)), _EDGES_AT_ONCE):
+        graphs, places = _room(measures.sizes, counts, row, with_edge_ids=overlay.costs is not None)
+        _fill(graphs, links, lists, places, progress)
+        _measure(graphs, measures, diameters, overlay.costs, progress)
+    return measures
+
+
+def _count_edges(links: Links, lists: TopicLists, topic_count: int, progress: Progress | None) -> ByNodes:
+    """How many of the edges that belong to a chunk of nodes each topic's sub-overlay has."""
+    chunks = balanced_chunks(np.diff(links.indptr), chunks_a_thread=2)
+    counts = {nodes: np.zeros(topic_count, np.int64) for nodes in chunks}
+
+    def count(turns: Iterator[Chunk], ticks: Ticks) -> None:
+        for nodes in turns:
+            subgraphs.count_topic_edges(lists, links, nodes, counts[nodes], ticks)
+
+    on_all_cores(count, chunks, "counting edges by topic", progress)
+    return counts
+
+
+def _total(counts: ByNodes, topics: Chunk) -> Offsets:
+    """The edges of each of the topics, of all nodes."""
+    first, last = topics
+    return sum((found[first:last] for found in counts.values()), np.zeros(last - first, np.int64))
+
+
+def topic_rows(edges: Offsets, most: int) -> list[Chunk]:
+    """Ranges of topics that together have at most `most` edges, or that are a single topic."""
+    cuts, reached = [0], np.cumsum(edges)
+    while cuts[-1] < len(edges):
+        before = reached[cuts[-1] - 1] if cuts[-1] else 0
+        end = int(np.searchsorted(reached, before + most, side="right"))
+        cuts.append(max(end, cuts[-1] + 1))
+    return list(pairwise(cuts))
+
+
+def _room(
+    sizes: Offsets, counts: ByNodes, topics: Chunk, *, with_edge_ids: bool
+) -> tuple[TopicGraphs, ByNodes]:
+    """Room for the sub-overlays of a row of topics, and where each chunk of nodes begins to write in it."""
+    first, last = topics
+    indptr = np.concatenate([[0], np.cumsum(_total(counts, topics))])
+    places = {}
+    free = indptr[:-1]
+    for nodes, found in counts.items():
+        places[nodes] = free.copy()
+        free = free + found[first:last]
+    ends = np.empty((indptr[-1], 2), np.int32)
+    edge_ids = np.empty(indptr[-1] if with_edge_ids else 0, np.int32)
+    return TopicGraphs(first, sizes[first:last], indptr, ends, edge_ids), places
+
+
+def _fill(
+    graphs: TopicGraphs, links: Links, lists: TopicLists, places: ByNodes, progress: Progress | None
+) -> None:
+    """Write the sub-overlays; the chunks of nodes stand side by side in each, in their order."""
+
+    def fill(turns: Iterator[Chunk], ticks: Ticks) -> None:
+        for nodes in turns:
+            subgraphs.fill_topic_edges(lists, links, nodes, graphs, places[nodes], ticks)
+
+    on_all_cores(fill, list(places), "sorting edges by topic", progress)
+
+
+def _measure(
+    graphs: TopicGraphs,
+    measures: TopicMeasures,
+    diameters: bool,
+    costs: Floats | None,
+    progress: Progress | None,
+) -> None:
+    """Write the measures of the topics whose sub-overlays these are."""
+
+    def measure(turns: Iterator[Chunk], ticks: Ticks) -> None:
+        for first, last in turns:
+            here = slice(graphs.first_topic + first, graphs.first_topic + last)
+            some = graphs._replace(sizes=measures.sizes[here], indptr=graphs.indptr[first : last + 1])
+            measure_kernel(some, measures.components[here], measures.diameters[here], diameters, ticks)
+            if costs is not None and diameters:
+                found = measures.weighted_diameters[here]
+                weighted_topic_diameters(some, costs, measures.components[here], found, ticks)
+
+    on_all_cores(
+        measure, balanced_chunks(graphs.sizes + np.diff(graphs.indptr)), "measuring topics", progress
+    )
+
+
+def clustering_coefficient(links: Links, progress: Progress | None = None) -> float:
+    """The mean over all nodes of the local clustering coefficient, in the whole overlay.
+
+    That of a node is the share of pairs of its neighbours that are linked, 0 with fewer than two neighbours
+    (as networkx.average_clustering); without nodes it is 0. O(|E|^1.5).
+    """
+    degrees = np.diff(links.indptr)
+    if not len(degrees):
+        return 0.0
+    upward = run_with_ticks(lambda ticks: upward_links(links), "directing links", 0, progress)
+
+    def count(turns: Iterator[Chunk], ticks: Ticks) -> Offsets:
+        triangles = np.zeros(len(degrees), np.int64)
+        for nodes in turns:
+            count_triangles(upward, nodes, triangles, ticks)
+        return triangles
+
+    chunks = balanced_chunks(np.diff(upward.indptr))
+    triangles = np.sum(on_all_cores(count, chunks, "counting triangles", progress), axis=0)
+    return mean_coefficient(degrees, triangles)
+
+
+def mean_coefficient(degrees: Offsets, triangles: Offsets) -> float:
+    """The same, of the links of each node and the triangles that it is a corner of."""
+    if not len(degrees):
+        return 0.0
+    pairs = degrees * (degrees - 1) / 2
+    return float(np.mean(triangles / np.maximum(pairs, 1)))

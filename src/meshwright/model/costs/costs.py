@@ -1,0 +1,435 @@
+"""Costs: what a link between any two nodes costs.
+
+[2] is Chen, Tock, Jacobsen and Vitenberg, *Weighted Overlay Design for Topic-based Publish/Subscribe Systems
+on Geo-Distributed Data Centers*, ICDCS 2015.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from meshwright.kernels.core.cost_arrays import (
+    CLUSTERS,
+    EARTH_RADIUS,
+    EUCLIDEAN,
+    GREAT_CIRCLE,
+    SITES,
+    CostArrays,
+)
+from meshwright.model.costs import forms as cost_forms
+from meshwright.model.costs import places as cost_places
+from meshwright.model.costs import sources as cost_sources
+from meshwright.model.costs import tables as cost_tables
+from meshwright.model.costs.forms import (
+    and_more,
+    check_all_known,
+    lookup,
+    mean_cost,
+    name_at,
+    positive,
+    unique_names,
+)
+from meshwright.model.costs.matrices import MatrixRules, check_room, checked_matrix
+from meshwright.model.costs.sources import Cells, named
+from meshwright.model.interests import Interests
+from meshwright.model.names import NameSource, numbered
+from meshwright.model.pairs import Columns
+from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
+from meshwright.model.storage.dataset import as_dataset, whole, write_dataset
+from meshwright.model.storage.manifest import MANIFEST, check_counts, make_manifest, open_dataset, stated
+from meshwright.runtime.arrays import Floats, Ids
+from meshwright.runtime.errors import DatasetError, InputError, OptionError
+from meshwright.runtime.json_values import plain
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+_NAMED_ALREADY = "names its nodes; leave names= (--cost-names) out, or rename them there"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Costs:
+    """What a link between any two nodes costs: positive, finite, the same in both directions.
+
+    `nodes` are the names that the costs are for; after `of(interests)` they are the nodes of those interests,
+    by id. `form` holds the arrays, `site_names` the sites or clusters that `form.site_of` points to, and
+    `facts` what was done to the numbers that came in (symmetrised, filled, normalised). Frozen, and checked
+    when made, in time linear in nodes and quadratic in sites. The class methods make one from what there is.
+    """
+
+    nodes: pa.StringArray
+    form: CostArrays
+    site_names: pa.StringArray = field(default_factory=lambda: pa.array([], pa.string()))
+    facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self._set(nodes=unique_names(self.nodes, "node", "the costs"))
+        self._set(site_names=unique_names(self.site_names, "site", "the costs"))
+        self._set(form=cost_forms.sealed_form(self.form), facts=plain(dict(self.facts), "facts"))
+        cost_forms.check_form(self.form, self.nodes, self.site_names)
+
+    def _set(self, **fields: object) -> None:
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Unpickled arrays are writeable, which kernels would be compiled once more for."""
+        self._set(**state)
+        for array in (self.form.matrix, self.form.site_of, self.form.points):
+            array.flags.writeable = False
+
+    def __repr__(self) -> str:
+        nodes, sites = f"{self.node_count:,} nodes", len(self.site_names)
+        if self.form.kind == SITES:
+            return f"Costs({nodes} on {sites:,} sites)"
+        if self.form.kind == CLUSTERS:
+            inner, outer = self.form.matrix[0]
+            return f"Costs({nodes} in {sites:,} clusters, {inner:g} inside and {outer:g} between)"
+        unit, factor = ("unit", 1.0) if self.form.kind == EUCLIDEAN else ("km", EARTH_RADIUS)
+        return f"Costs({nodes} at coordinates, {self.form.base:g} and {self.form.factor / factor:g} a {unit})"
+
+    def __eq__(self, other: object) -> bool:
+        """Whether both speak of the same nodes in the same order, and in the same form; facts may differ."""
+        if not isinstance(other, Costs):
+            return NotImplemented
+        return (
+            self.nodes.equals(other.nodes)
+            and self.site_names.equals(other.site_names)
+            and cost_forms.same(self.form, other.form)
+        )
+
+    __hash__ = None  # type: ignore[assignment]
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes there are."""
+        return len(self.nodes)
+
+    @property
+    def site_of(self) -> Ids | None:
+        """The site or cluster of each node, by its place in `site_names`; None for coordinates."""
+        return self.form.site_of if cost_forms.has_sites(self.form) else None
+
+    def arrays(self) -> CostArrays:
+        """What `cost_between` of `kernels/core/costs.py` reads."""
+        return self.form
+
+    def between(self, u: npt.ArrayLike, v: npt.ArrayLike) -> Floats:
+        """The costs between nodes at the same places of two arrays of ids, which must differ there."""
+        from meshwright.kernels.core.costs import fill_costs
+
+        sources, targets = np.broadcast_arrays(self._ids(u), self._ids(v))
+        same = np.argwhere(sources == targets)
+        if len(same):
+            node = name_at(self.nodes, sources[tuple(same[0])])
+            raise InputError(f"{node} has no link to itself{and_more(len(same))}; ask for different nodes")
+        costs = np.empty(sources.shape)
+        fill_costs(self.form, sources.flatten(), targets.flatten(), costs.reshape(-1))
+        return costs
+
+    def row(self, u: int, others: npt.ArrayLike) -> Floats:
+        """The costs between one node and others."""
+        return self.between(u, others)
+
+    def _ids(self, ids: npt.ArrayLike) -> Ids:
+        given = np.asarray(ids)
+        if given.size and given.dtype.kind not in "iu":
+            raise InputError(f"node ids are of type {given.dtype}; give integers")
+        if given.size and (given.min() < 0 or given.max() >= self.node_count):
+            raise InputError(f"a node id is outside 0 to {self.node_count - 1}; ids are places in `nodes`")
+        return given.astype(np.int32)
+
+    def degrees(self) -> Floats | None:
+        """Latitude and longitude of each node, for costs by distance on the globe; else None."""
+        return cost_forms.degrees(self.form) if self.form.kind == GREAT_CIRCLE else None
+
+    def to_matrix(self) -> Floats:
+        """The costs of all pairs, zero on the diagonal; refused where that does not fit into memory."""
+        from meshwright.kernels.core.costs import fill_matrix
+
+        check_room(self.node_count)
+        matrix = np.zeros((self.node_count, self.node_count))
+        fill_matrix(self.form, matrix)
+        return matrix
+
+    def of(self, interests: Interests) -> Costs:
+        """The costs of the nodes of `interests`, by their ids. Linear.
+
+        A node that has no costs is refused; nodes that the interests lack are left out and counted.
+        """
+        if not isinstance(interests, Interests):
+            raise InputError(f"costs are of interests, not of a {type(interests).__name__}")
+        if self.nodes.equals(interests.nodes):
+            return self
+        what = self._known()
+        example = f", such as {name_at(self.nodes, 0)}" if self.node_count else ""
+        return self._taken(
+            interests.nodes,
+            f"has no {what}; known are those of {self.node_count:,}{example}",
+            f"use the same names in both, or give its {what}",
+            "nodes_left_out",
+        )
+
+    def _known(self) -> str:
+        """What is known of each node, so that its links have costs."""
+        if self.site_of is None:
+            return "coordinates"
+        own = self.form.kind == SITES and self.site_names.take(pa.array(self.site_of)).equals(self.nodes)
+        return "costs" if own else "site"
+
+    def _taken(self, wanted: pa.StringArray, fault: str, way_out: str, fact: str) -> Costs:
+        """The costs of the wanted nodes, in their order; the fact says how many were not wanted."""
+        places = lookup(self.nodes, wanted)
+        check_all_known(places, wanted, fault, way_out)
+        before = stated({fact: 0, **self.facts}, fact, int, "the description of the costs")
+        facts = dict(self.facts) | {fact: before + self.node_count - len(places)}
+        return Costs(wanted, cost_forms.taken(self.form, places), self.site_names, facts)
+
+    def normalised(self, *, seed: int = 0) -> Costs:
+        """The same costs divided by their mean over all pairs of distinct nodes ([2], IX-A).
+
+        Exact with sites and clusters, which needs no look at pairs of nodes, and with coordinates up to 5,000
+        nodes; beyond, the mean is that of a million pairs drawn by `seed`. The facts say which, and what the
+        mean was. With fewer than two nodes there is no mean, and nothing changes.
+        """
+        if self.node_count < 2:
+            return self
+        mean = mean_cost(self.form, seed)
+        facts = {"mean": mean.value, "mean_exact": mean.sampled_pairs is None}
+        if mean.sampled_pairs is not None:
+            facts |= {"mean_pairs": mean.sampled_pairs, "mean_standard_error": mean.standard_error}
+        form = cost_forms.scaled(self.form, mean.value)
+        return Costs(self.nodes, form, self.site_names, dict(self.facts) | {"normalised_by": facts})
+
+    @classmethod
+    def from_matrix(
+        cls,
+        matrix: npt.ArrayLike | pd.DataFrame,
+        names: NameSource | None = None,
+        *,
+        symmetrise: str = "mean",
+        missing: str = "refuse",
+    ) -> Costs:
+        """Of a square array: row u, column v is the cost from u to v, NaN where it is not known.
+
+        A pandas frame brings its names, in any order of rows. Without names nodes are n000…, zero-padded, as
+        in generated workloads. The diagonal is ignored. What a pair costs whose directions differ is their
+        `mean`, or `max`, or `min`, or `refuse`d. A pair without a number is `refuse`d, or takes the
+        `other-direction`'s, or, where that is missing too, that of the cheapest `path` over known pairs.
+        """
+        rules = MatrixRules(symmetrise=symmetrise, missing=missing)
+        return cls._of_cells(cost_sources.from_memory(matrix, names is not None), names, rules)
+
+    @classmethod
+    def from_csv(
+        cls,
+        path: str | Path,
+        names: NameSource | None = None,
+        *,
+        header: bool | None = None,
+        delimiter: str | None = None,
+        symmetrise: str = "mean",
+        missing: str = "refuse",
+        limits: ReadLimits = READ_LIMITS,
+    ) -> Costs:
+        """Of a matrix in a CSV file (.gz, .bz2, .zst too), or of a list `source, target, cost`.
+
+        The first row and the first column are names, in any order; or there are numbers alone, for nodes
+        called `names`, or else n000…. An empty cell is a pair without a number; see `from_matrix`.
+        """
+        rules = MatrixRules(symmetrise=symmetrise, missing=missing)
+        with named(path):
+            return cls._of_cells(cost_sources.from_csv(Path(path), header, delimiter, limits), names, rules)
+
+    @classmethod
+    def from_parquet(
+        cls,
+        path: str | Path,
+        names: NameSource | None = None,
+        *,
+        symmetrise: str = "mean",
+        missing: str = "refuse",
+        limits: ReadLimits = READ_LIMITS,
+    ) -> Costs:
+        """Of a matrix in Parquet, a column for each node and one of names, or of `source, target, cost`."""
+        rules = MatrixRules(symmetrise=symmetrise, missing=missing)
+        with named(path):
+            return cls._of_cells(cost_sources.from_parquet(Path(path), limits), names, rules)
+
+    @classmethod
+    def from_npy(
+        cls,
+        path: str | Path,
+        names: NameSource | None = None,
+        *,
+        symmetrise: str = "mean",
+        missing: str = "refuse",
+    ) -> Costs:
+        """Of a square array that `numpy.save` has written; see `from_matrix`."""
+        rules = MatrixRules(symmetrise=symmetrise, missing=missing)
+        with named(path):
+            return cls._of_cells(cost_sources.from_npy(Path(path)), names, rules)
+
+    @classmethod
+    def from_file(
+        cls,
+        path: str | Path,
+        names: NameSource | None = None,
+        *,
+        symmetrise: str = "mean",
+        missing: str = "refuse",
+        limits: ReadLimits = READ_LIMITS,
+    ) -> Costs:
+        """Of a file by its name: *.npy, *.parquet (or a folder of them), else CSV; or a dataset of costs."""
+        path = Path(path)
+        if (path / MANIFEST).is_file():
+            if names is not None:
+                raise InputError(f"{path} {_NAMED_ALREADY}")
+            return cls.read(path)
+        rules = MatrixRules(symmetrise=symmetrise, missing=missing)
+        with named(path):
+            cells = cost_sources.READERS[cost_sources.kind_of(path)](path, limits)
+            return cls._of_cells(cells, names, rules)
+
+    @classmethod
+    def _of_cells(cls, cells: Cells, names: NameSource | None, rules: MatrixRules) -> Costs:
+        if cells.names is not None and names is not None:
+            raise InputError(f"it {_NAMED_ALREADY}")
+        count = len(cells.values)
+        given = cells.names if cells.names is not None else names
+        nodes = numbered("n", count) if given is None else unique_names(given, "node", "the matrix")
+        checked = checked_matrix(cells.values, nodes, rules)
+        checked.matrix.flags.writeable = False
+        form = cost_forms.by_site(checked.matrix, np.arange(count, dtype=np.int32))
+        return cls(nodes, form, nodes, checked.facts)
+
+    @classmethod
+    def sites(
+        cls,
+        between: Costs,
+        site_of: cost_places.Placement,
+        *,
+        local: float | Mapping[str, float] | None = None,
+        node: str = "node",
+        site: str = "site",
+        limits: ReadLimits = READ_LIMITS,
+    ) -> Costs:
+        """Of costs `between` sites, which any other method makes, and a table that puts nodes on them.
+
+        `site_of` is a mapping, pairs, a CSV or Parquet file or a table with the columns `node` and `site`, or
+        interests whose nodes have that attribute. `local` is what a link inside a site costs, one number or
+        one for each site; without it a site of several nodes is refused. Memory grows with the square of the
+        sites in use, not with that of the nodes.
+        """
+        if not isinstance(between, Costs):
+            kind = type(between).__name__
+            raise InputError(f"sites got a {kind}; give the Costs between sites, such as Costs.from_csv(…)")
+        found = cost_places.placed(site_of, Columns(node, site), limits)
+        what = between._known()
+        used = between._taken(
+            found.sites,
+            f"is a site of nodes and has no {what}; known are those of {between.node_count:,}",
+            f"name sites alike in both, give its {what}, or place its nodes elsewhere",
+            "sites_left_out",
+        )
+        matrix = used.to_matrix()
+        np.fill_diagonal(matrix, cost_places.local_costs(local, found.sites))
+        matrix.flags.writeable = False
+        return cls(found.nodes, cost_forms.by_site(matrix, found.site_of), found.sites, used.facts)
+
+    @classmethod
+    def clusters(
+        cls,
+        cluster_of: cost_places.Placement,
+        *,
+        inner: float,
+        outer: float,
+        node: str = "node",
+        cluster: str = "cluster",
+        limits: ReadLimits = READ_LIMITS,
+    ) -> Costs:
+        """Of a table that puts nodes into clusters: `inner` is the cost inside one, `outer` between two.
+
+        `cluster_of` may be all that `sites` takes. Nothing quadratic is stored, not even in clusters.
+        """
+        prices = positive(inner, "inner"), positive(outer, "outer")
+        found = cost_places.placed(cluster_of, Columns(node, cluster), limits)
+        return cls(found.nodes, cost_forms.by_cluster(*prices, found.site_of), found.sites)
+
+    @classmethod
+    def coordinates(
+        cls,
+        places: cost_places.Coordinates,
+        *,
+        base: float,
+        factor: float = 1.0,
+        metric: str = "great-circle",
+        node: str = "node",
+        columns: tuple[str, ...] | None = None,
+        limits: ReadLimits = READ_LIMITS,
+    ) -> Costs:
+        """Of where nodes are: a link costs `base` and, beyond that, `factor` for each unit of distance.
+
+        `places` is a mapping of nodes to numbers, a CSV or Parquet file or a table with the columns `node`
+        and `columns`, or interests whose nodes have these attributes. By "great-circle" they are `lat, lon`
+        in degrees, and the unit is a kilometre on the globe (a sphere of 6,371 km, so within 0.6% of the
+        ellipsoid); by "euclidean" they are `x, y`, or what `columns` names, two or three. `base` must be
+        positive, since two nodes may be at one place. Distances are computed when asked for: 24 bytes a node.
+        """
+        if metric not in ("great-circle", "euclidean"):
+            raise OptionError(f"metric is {metric!r}; choose great-circle or euclidean")
+        prices = positive(base, "base"), positive(factor, "factor")
+        wanted = columns or (("x", "y") if metric == "euclidean" else ("lat", "lon"))
+        if len(wanted) not in ((2, 3) if metric == "euclidean" else (2,)):
+            raise OptionError(f"columns names {len(wanted)} coordinates; give two, or three for euclidean")
+        found = cost_places.located(places, node, wanted, limits)
+        if metric == "euclidean":
+            return cls(found.nodes, cost_forms.by_distance(found.values, *prices))
+        cost_places.check_globe(found)
+        return cls(found.nodes, cost_forms.by_great_circle(found.values, *prices))
+
+    def _parts(self) -> cost_tables.Parts:
+        return cost_tables.Parts(self.nodes, self.form, self.site_names, self.facts)
+
+    def description(self) -> dict[str, Any]:
+        """What the costs are, in JSON's types; with `tables` all that `read` needs of a dataset."""
+        return cost_tables.description(self._parts())
+
+    def tables(self) -> dict[str, pa.Table]:
+        """The costs as tables, which an overlay can hold beside its own."""
+        return cost_tables.tables(self._parts())
+
+    def write(
+        self, path: str | Path, *, force: bool = False, made_by: Mapping[str, Any] | None = None
+    ) -> None:
+        """Write a dataset of kind "costs": all of it, or nothing that looks like one."""
+        tables = self.tables()
+        rows = {name: table.num_rows for name, table in tables.items()}
+        facts = {"costs": self.description()}
+        manifest = make_manifest("costs", {"nodes": self.node_count}, facts, rows, made_by)
+        write_dataset(path, manifest, {name: whole(table) for name, table in tables.items()}, force=force)
+
+    @classmethod
+    def from_tables(cls, tables: Mapping[str, pa.Table], description: Mapping[str, Any]) -> Costs:
+        """Of what `tables` and `description` gave."""
+        return cls(*cost_tables.from_tables(tables, description))
+
+    @classmethod
+    def read(cls, path: str | Path) -> Costs:
+        """Read a dataset of costs, or the costs that an overlay's dataset has in its facts and tables."""
+        dataset = open_dataset(path, "costs", "overlay")
+        path, facts = dataset.path, dataset.manifest["facts"]
+        if "costs" not in facts:
+            raise DatasetError(f"{path} does not say what its costs were; give a dataset of costs")
+        with as_dataset(path):
+            costs = cls(*cost_tables.read(dataset, facts["costs"]))
+        check_counts(dataset, {"nodes": costs.node_count})
+        return costs

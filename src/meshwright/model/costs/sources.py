@@ -1,0 +1,244 @@
+"""Where matrices of costs come from: CSV, Parquet and NPY files, as squares or as lists of pairs.
+
+A square has a row and a column for each node, in any order where both are named. A list has the columns
+`source, target, cost`; a pair that it has in one direction alone costs the same in the other.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tokenize import TokenError
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from meshwright.model import pairs as sources
+from meshwright.model.costs.forms import and_more, check_all_known, lookup, name_at, unique_names
+from meshwright.model.costs.matrices import check_room
+from meshwright.model.names import NameSource, is_text, one_line, ranks
+from meshwright.model.pairs import Chunk, Columns, collect
+from meshwright.model.reading.csv_rows import CsvLayout, FirstRow, first_row, read_rows
+from meshwright.model.reading.files import check_declared, part_files, reading
+from meshwright.model.reading.limits import ReadLimits
+from meshwright.runtime.arrays import Floats, Ids
+from meshwright.runtime.errors import InputError
+
+PAIRS = Columns("source", "target", "cost")
+
+_PACKED = (".gz", ".bz2", ".zst", ".lz4")
+_DELIMITERS = "\t,; "
+_COPIES_OF_CSV, _COPIES_OF_PARQUET = 4, 5
+"""How many times its size a matrix takes while it is read (measured at 5,000 nodes: 3.5 and 4.4)."""
+
+
+class Cells(NamedTuple):
+    """A square of numbers, NaN where there is none, and the names of its rows and columns, if any."""
+
+    values: npt.NDArray[Any]
+    names: pa.StringArray | None
+
+
+class _FileError(InputError):
+    """An error that begins with the name of a file."""
+
+
+@contextmanager
+def named(path: str | Path | None) -> Iterator[None]:
+    """Begin errors about what is in a file with its name, unless with that of another they do already."""
+    try:
+        yield
+    except _FileError:
+        raise
+    except InputError as error:
+        if path is None:
+            raise
+        text = str(error)
+        raise _FileError(text if text.startswith(str(path)) else f"{path}: {text}") from error
+
+
+def from_memory(matrix: Any, has_names: bool) -> Cells:
+    """Of what somebody gives as a matrix: rows, an array, or a pandas frame, whose labels are names.
+
+    With `has_names` labels are passed over. What an array masks has no number.
+    """
+    if hasattr(matrix, "columns") and hasattr(matrix, "index") and not has_names:
+        columns = [pa.chunked_array([column]) for column in as_square(matrix).T]
+        return _matched(list(matrix.index), list(matrix.columns), columns, "the frame")
+    return Cells(as_square(matrix), None)
+
+
+def as_square(matrix: npt.ArrayLike) -> npt.NDArray[Any]:
+    """A matrix as an array; rows of unequal lengths have no such form."""
+    if isinstance(matrix, np.ma.MaskedArray):
+        return np.ma.filled(matrix.astype(np.float64), np.nan)
+    try:
+        array = np.asarray(matrix)
+    except ValueError as error:
+        raise InputError(f"the matrix is no square of numbers: {one_line(error)}") from None
+    if array.shape == (0,):
+        return np.empty((0, 0))
+    if array.ndim != 2:
+        raise InputError(
+            f"the matrix has {array.ndim} dimension(s); give a square, a row and a column a node"
+        )
+    return array
+
+
+def kind_of(path: Path) -> str:
+    """What a file's name says that it is: "npy", "parquet" (a folder too) or else "csv"."""
+    plain = path.with_suffix("") if path.suffix in _PACKED else path
+    if path.is_dir() or plain.suffix == ".parquet":
+        return "parquet"
+    return "npy" if plain.suffix == ".npy" else "csv"
+
+
+def from_npy(path: Path) -> Cells:
+    """Of an array that numpy has saved; it is mapped, not read."""
+    try:
+        array = np.load(path, mmap_mode="r", allow_pickle=False)
+    except (ValueError, TypeError, SyntaxError, TokenError, EOFError, OSError, MemoryError) as error:
+        if isinstance(error, FileNotFoundError):
+            raise InputError(f"{path}: there is no such file; check the path") from None
+        raise InputError(f"{path} can't be read as an array of numpy: {one_line(error)}") from error
+    if not isinstance(array, np.ndarray):
+        raise InputError(f"{path} is an archive of arrays; save the matrix alone, with numpy.save")
+    return Cells(as_square(array), None)
+
+
+def from_csv(path: Path, header: bool | None, delimiter: str | None, limits: ReadLimits) -> Cells:
+    """Of a text file, decompressed by its name, with or without names in the first row and column.
+
+    Without being told, the first line is taken for names if a cell of it is neither empty nor a number, and
+    cells are taken to be separated by what the line has of tab, comma, semicolon or blank, in this order.
+    """
+    with reading(path):
+        first = first_row(path, delimiter, _DELIMITERS, limits)
+    if not first.cells:
+        raise InputError(f"{path} is empty; give a matrix of costs, or the columns source, target, cost")
+    if set(PAIRS.names) <= set(first.cells) and header is not False:
+        return _from_pairs(sources.from_csv(path, PAIRS, first.delimiter, limits), path)
+    has_names = not all(map(_is_number, first.cells)) if header is None else header
+    check_room(len(first.cells), _COPIES_OF_CSV)
+    with reading(path):
+        table = _read_square(path, first, has_names, limits)
+    if not has_names:
+        return Cells(_values(table.columns, table.num_rows), None)
+    return _matched(table.column(0), first.cells[1:], table.columns[1:], str(path))
+
+
+def _is_number(cell: str) -> bool:
+    try:
+        float(cell.strip() or "nan")
+    except ValueError:
+        return False
+    return True
+
+
+def _read_square(path: Path, first: FirstRow, has_names: bool, limits: ReadLimits) -> pa.Table:
+    columns = [str(place) for place in range(len(first.cells))]
+    types = dict.fromkeys(columns, pa.float64()) | ({"0": pa.string()} if has_names else {})
+    layout = CsvLayout(
+        names=columns,
+        types=types,
+        delimiter=first.delimiter,
+        blank_lines=first.blank_lines,
+        header=has_names,
+    )
+    schema = pa.schema(list(types.items()))
+    return pa.Table.from_batches(read_rows(path, layout, limits), schema)
+
+
+def from_parquet(path: Path, limits: ReadLimits) -> Cells:
+    """Of a Parquet file or a folder of them: a column of numbers for each node, and one of names.
+
+    Without a column of names, rows are in the order of the columns.
+    """
+    with reading(path):
+        parts = part_files(path)
+        if not parts:
+            raise InputError(f"{path} holds no *.parquet file; give a Parquet file or a folder of them")
+        schema = pq.read_schema(parts[0])
+        for part in parts:
+            check_declared(pq.read_metadata(part), str(part), part.stat().st_size, limits)
+    if set(PAIRS.names) <= set(schema.names):
+        return _from_pairs(sources.from_parquet(path, PAIRS, limits), path)
+    texts = [field.name for field in schema if is_text(field.type)]
+    numbers = [field.name for field in schema if not is_text(field.type)]
+    if len(texts) > 1:
+        raise InputError(f"{path} has the columns of text {texts[0]!r} and {texts[1]!r}; keep that of names")
+    check_room(len(numbers), _COPIES_OF_PARQUET)
+    with reading(path):
+        table = pa.concat_tables([pq.read_table(part) for part in parts])
+    columns = [_as_double(table, name, path) for name in numbers]
+    rows = table.column(texts[0]) if texts else pa.array(numbers, pa.string())
+    if len(rows) != table.num_rows:
+        raise InputError(f"{path} has {table.num_rows:,} rows and {len(numbers):,} columns; give a square")
+    return _matched(rows, numbers, columns, str(path))
+
+
+def _as_double(table: pa.Table, name: str, path: Path) -> pa.ChunkedArray:
+    column = table.column(name)
+    if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
+        raise InputError(f"{path}: column {name!r} is {column.type}; costs are numbers: cast it to double")
+    return column.cast(pa.float64(), safe=False)
+
+
+def _values(columns: list[pa.ChunkedArray], rows: int) -> Floats:
+    values = np.empty((rows, len(columns)))
+    for place, column in enumerate(columns):
+        values[:, place] = column.to_numpy()
+    return values
+
+
+def _matched(rows: Any, column_names: NameSource, columns: list[pa.ChunkedArray], origin: str) -> Cells:
+    """The square with its rows in the order of its columns, which must have the same names."""
+    names = unique_names(column_names, "column", origin)
+    row_names = unique_names(rows, "row", origin)
+    way_out = "a matrix of costs has both for each node"
+    place = lookup(row_names, names)
+    check_all_known(place, names, "has a column and no row", way_out)
+    check_all_known(lookup(names, row_names), row_names, "has a row and no column", way_out)
+    values = _values(columns, len(row_names))
+    return Cells(values if (place == np.arange(len(place))).all() else values[place], names)
+
+
+def _from_pairs(chunks: Iterable[Chunk], path: Path) -> Cells:
+    """The square of a list of pairs."""
+    found = collect(chunks, PAIRS)
+    both = pa.chunked_array([found.first_names, found.second_names]).combine_chunks()
+    names, _ = ranks(both if not isinstance(both, pa.ChunkedArray) else pa.concat_arrays(both.chunks))
+    check_room(len(names))
+    u = lookup(names, found.first_names)[found.first_ids]
+    v = lookup(names, found.second_names)[found.second_ids]
+    assert found.values is not None
+    values = np.full((len(names), len(names)), np.nan)
+    values[u, v] = found.values
+    _check_agreement(values, names, u, v, found.values, path)
+    np.copyto(values, values.T.copy(), where=np.isnan(values))
+    return Cells(values, names)
+
+
+def _check_agreement(
+    values: Floats, names: pa.StringArray, u: Ids, v: Ids, given: Floats, path: Path
+) -> None:
+    """Refuse a pair that comes twice in one direction with two costs."""
+    kept = values[u, v]
+    other = np.flatnonzero((kept != given) & ~(np.isnan(kept) & np.isnan(given)) & (u != v))
+    if len(other):
+        row = int(other[0])
+        count = len(np.unique(np.stack([u[other], v[other]]), axis=1).T)
+        raise InputError(
+            f"{path}, row {row + 1}: {name_at(names, u[row])} to {name_at(names, v[row])} costs "
+            f"{given[row]:g} here and {kept[row]:g} further on{and_more(count)}; give one cost"
+        )
+
+
+READERS: dict[str, Callable[[Path, ReadLimits], Cells]] = {
+    "npy": lambda path, _: from_npy(path),
+    "parquet": from_parquet,
+    "csv": lambda path, limits: from_csv(path, None, None, limits),
+}
+"""By what a file is; see `kind_of`."""

@@ -1,0 +1,1 @@
+"""Files that come from outside, read within limits."""

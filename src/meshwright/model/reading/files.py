@@ -1,0 +1,51 @@
+"""Files that come from outside: which they are, and their readers' errors as ours."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from meshwright.model.names import one_line
+from meshwright.model.reading.limits import ReadLimits
+from meshwright.runtime.errors import DatasetError, InputError
+
+_BYTES_A_ROW = 8
+
+
+@contextmanager
+def reading(path: Path | str, error: type[InputError] | type[DatasetError] = InputError) -> Iterator[None]:
+    """Turn what Arrow or the operating system says about `path` into `error`, on one line."""
+    try:
+        yield
+    except FileNotFoundError:
+        raise error(f"{path}: there is no such file; check the path") from None
+    except IsADirectoryError:
+        raise error(f"{path} is a folder; give a file") from None
+    except (pa.ArrowException, OSError, UnicodeError) as foreign:
+        raise error(f"{path} can't be read: {one_line(foreign)}") from foreign
+
+
+def part_files(path: Path) -> list[Path]:
+    """The Parquet files that `path` stands for: itself, or all `*.parquet` of a folder by name."""
+    if not path.is_dir():
+        return [path]
+    return sorted(part for part in path.glob("*.parquet") if not part.name.startswith((".", "_")))
+
+
+def check_rows(metadata: Any, name: str, rows: int) -> None:
+    """Refuse a Parquet file that has given another number of rows than its footer states."""
+    if rows != metadata.num_rows:
+        raise InputError(
+            f"{name} is damaged: it says that it has {metadata.num_rows:,} rows, and gives {rows:,}"
+        )
+
+
+def check_declared(metadata: Any, name: str, packed: int, limits: ReadLimits) -> None:
+    """Refuse a Parquet file that says that it unpacks to more than the limits allow; reads its footer alone.
+
+    Rows count beside bytes: a column of one value repeated takes next to nothing until it is in memory.
+    """
+    declared = sum(metadata.row_group(at).total_byte_size for at in range(metadata.num_row_groups))
+    limits.check_unpacked(name, packed, max(declared, _BYTES_A_ROW * metadata.num_rows))

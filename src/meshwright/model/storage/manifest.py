@@ -1,0 +1,347 @@
+"""What a manifest states, taken out by its type: the manifest is whole, and may still be wrong.
+
+The manifest of a dataset: what made it, what it holds, and the size and checksum of every file of it.
+
+It is written last, and holds a checksum of itself: a folder without it is no dataset, and one flipped bit in
+it or in a file that it lists is noticed. See `docs/formats.md` and `docs/safety.md`.
+"""
+
+import json
+import platform
+import re
+import warnings
+from collections.abc import Collection, Iterable, Iterator, Mapping
+from contextlib import suppress
+from importlib import metadata
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
+
+from meshwright.model.reading.files import reading
+from meshwright.runtime.atomic_files import sync_file, sync_folder, write_whole
+from meshwright.runtime.checksums import CHECKSUM, Sum, is_whole, sealed, sum_of
+from meshwright.runtime.errors import DatasetError, InputError, MeshwrightWarning
+from meshwright.runtime.json_values import plain
+from meshwright.runtime.owned import files_below
+from meshwright.runtime.progress import Progress, stage
+
+Stated = TypeVar("Stated", bound=str | int | float | dict[str, Any] | list[Any])
+MOST = 2**62
+"""Of what a manifest counts: sums and products of a few such numbers are legal in Python, and absurd."""
+
+_WORDS = {str: "text", int: "a whole number", float: "a number", dict: "an object", list: "a list"}
+
+
+def stated(held: Mapping[str, Any], key: str, kind: type[Stated], where: object) -> Stated:
+    """What a manifest, or a part of it, states under a key; DatasetError where it is of another type."""
+    value = held.get(key)
+    if type(value) is not kind:
+        came = f"has no {key!r}" if key not in held else f"states {key!r} as {value!r:.60}"
+        raise DatasetError(f"{where} {came}; {_WORDS[kind]} is legal: write the dataset again")
+    return value
+
+
+def counted(manifest: Mapping[str, Any], names: Collection[str], where: object) -> dict[str, int]:
+    """What a manifest counts: whole numbers from 0 on, under all of these names."""
+    counts = stated(manifest, "counts", dict, where)
+    found = {name: stated(counts, name, int, f"{where}, counts") for name in names}
+    for name, count in found.items():
+        if not 0 <= count <= MOST:
+            raise DatasetError(
+                f"{where} counts {count:,} {name}; 0 to 2^62 are legal: write the dataset again"
+            )
+    return found
+
+
+FORMAT_VERSION = 1
+MANIFEST = "manifest.json"
+FILES = "files"
+TABLES = ("interests", "nodes", "topics", "lists", "edges")
+"""The tables that a dataset of ours can always have; others are named in the manifest."""
+
+_OURS = ("format_version", "kind", "counts", "facts", "tables", "versions", FILES, CHECKSUM)
+_PACKAGES = ("meshwright", "numpy", "numba", "pyarrow")
+
+
+class Dataset(NamedTuple):
+    """Where a dataset is, and its manifest."""
+
+    path: Path
+    manifest: dict[str, Any]
+
+    def has(self, table: str) -> bool:
+        """Whether the dataset has a table, by the list of its manifest; by its folder where there is none."""
+        files = self.manifest.get(FILES)
+        if files is None:
+            return (self.path / table).is_dir()
+        return any(_top(path) == table for path in files)
+
+
+def make_manifest(
+    kind: str,
+    counts: Mapping[str, int],
+    facts: Mapping[str, Any],
+    extra_tables: Mapping[str, int],
+    made_by: Mapping[str, Any] | None,
+) -> dict[str, Any]:
+    """What made the dataset (command, algorithm, options, seed, inputs, seconds) and what it holds."""
+    given = plain(dict(made_by or {}), "made_by")
+    for key in _OURS:
+        if key in given:
+            raise InputError(f"made_by can't have the key {key!r}, which the dataset itself fills; rename it")
+    return {
+        "format_version": FORMAT_VERSION,
+        "kind": kind,
+        **given,
+        "counts": dict(counts),
+        "facts": plain(dict(facts), "facts"),
+        "tables": dict(extra_tables),
+        "versions": versions(),
+    }
+
+
+def versions() -> dict[str, str]:
+    """Of Python and of the packages that results depend on."""
+    found = {"python": platform.python_version()}
+    for name in _PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
+            found[name] = metadata.version(name)
+    return found
+
+
+def write_manifest(
+    folder: Path,
+    manifest: Mapping[str, Any],
+    known: Mapping[str, Sum] | None = None,
+    names: Iterable[str] | None = None,
+) -> None:
+    """Write the manifest of the files in the entries `names` of a folder, by default all that are not hidden.
+
+    They and their names are on disk then. `known` has the sums of files that were forced to disk when they
+    were written; the others are read once and forced to disk here.
+    """
+    write_sealed(folder / MANIFEST, {**manifest, FILES: listing(folder, known or {}, names)})
+
+
+def listing(
+    folder: Path, known: Mapping[str, Sum], names: Iterable[str] | None = None
+) -> dict[str, dict[str, Any]]:
+    """Size and checksum of the files of `write_manifest`, which are on disk then."""
+    shown = [entry.name for entry in folder.iterdir() if not entry.name.startswith(".")]
+    entries = sorted({*shown} - {MANIFEST} if names is None else {*shown} & {*names})
+    paths = [path for name in entries for path in _files_at(folder, name)]
+    new = [path for path in paths if path not in known]
+    if isinstance(folder, Path):
+        for path in new:
+            sync_file(folder / path)
+        for parent in {folder, *((folder / path).parent for path in paths)}:
+            sync_folder(parent)
+    sums = {**known, **_sums(folder, new)}
+    return {path: sums[path]._asdict() for path in paths}
+
+
+def write_sealed(path: Path, value: Mapping[str, Any]) -> None:
+    """Write a JSON object with its checksum, in place of what is there: all of it or nothing."""
+    text = f"{json.dumps(sealed(value), indent=2, ensure_ascii=False)}\n"
+    if isinstance(path, Path):
+        write_whole(path, text.encode())
+    else:
+        path.write_text(text, "utf-8")
+
+
+def read_sealed(path: Path) -> dict[str, Any] | None:
+    """A JSON object that was written with its checksum; None where there is none, or it is not whole."""
+    with suppress(OSError, ValueError, RecursionError):
+        value = json.loads(path.read_text("utf-8"))
+        if isinstance(value, dict) and is_whole(value):
+            return value
+    return None
+
+
+def without_files(manifest: Mapping[str, Any]) -> dict[str, Any]:
+    """What a manifest says, without the list of files and its own checksum: what `make_manifest` gave."""
+    return {key: value for key, value in manifest.items() if key not in (FILES, CHECKSUM)}
+
+
+def listed_files(folder: Path) -> set[str]:
+    """The files that the manifest of a dataset lists, and the manifest; nothing where it is none of ours."""
+    manifest = read_sealed(folder / MANIFEST)
+    if manifest is None or not _are_files(manifest.get(FILES)):
+        return set()
+    return {MANIFEST, *manifest[FILES]}
+
+
+def read_manifest(path: str | Path, *kinds: str) -> dict[str, Any]:
+    """The manifest of the dataset at `path`, which must be of one of `kinds`, if any are given."""
+    path = Path(path) if isinstance(path, str) else path
+    with reading(path, DatasetError):
+        if not path.is_dir():
+            raise DatasetError(f"{path}: there is no such folder; a dataset is a folder with a {MANIFEST}")
+        if not (path / MANIFEST).is_file():
+            raise DatasetError(
+                f"{path} has no {MANIFEST}: it is no dataset, is being written, or its writing was cut off; "
+                f"wait, or write it again"
+            )
+        text = (path / MANIFEST).read_text("utf-8")
+    try:
+        manifest = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise DatasetError(f"{path / MANIFEST} is not JSON: {error}; write the dataset again") from None
+    _check_manifest(path, manifest, kinds)
+    return manifest  # type: ignore[no-any-return]
+
+
+def open_dataset(path: str | Path, *kinds: str) -> Dataset:
+    """The dataset at `path`, to read tables of; one without checksums is opened with a warning."""
+    path = Path(path) if isinstance(path, str) else path
+    manifest = read_manifest(path, *kinds)
+    if FILES not in manifest:
+        warnings.warn(
+            f"{path} has no checksums, so damage to it goes unnoticed: an older Meshwright or another "
+            f"program wrote it; write it again to have them",
+            MeshwrightWarning,
+            stacklevel=2,
+        )
+    return Dataset(path, manifest)
+
+
+def _check_manifest(path: Path, manifest: Any, kinds: tuple[str, ...]) -> None:
+    version = manifest.get("format_version") if isinstance(manifest, dict) else None
+    if version != FORMAT_VERSION or isinstance(version, bool):
+        raise DatasetError(
+            f"{path / MANIFEST} has format version {version!r}; this Meshwright reads {FORMAT_VERSION}: "
+            f"use the Meshwright that wrote it, or write it again"
+        )
+    if (FILES in manifest or CHECKSUM in manifest) and not is_whole(manifest):
+        raise DatasetError(
+            f"{path / MANIFEST} is not as it was written: it is damaged, or was edited; "
+            f"restore it from a backup, or write the dataset again"
+        )
+    _check_keys(path / MANIFEST, manifest)
+    if kinds and manifest.get("kind") not in kinds:
+        kind, wanted = manifest.get("kind"), " or ".join(kinds)
+        within = f", which a run has in {path / kinds[0]}" if kind == "run" else ""
+        raise DatasetError(f"{path} is a dataset of kind {kind!r}; give one of kind {wanted}{within}")
+
+
+def _check_keys(path: Path, manifest: Mapping[str, Any]) -> None:
+    """Refuse a manifest that is whole, and yet not what one of ours would be."""
+    for key in ("counts", "facts", "tables"):
+        if not isinstance(manifest.get(key), dict):
+            raise DatasetError(f"{path} has no {key!r}; write the dataset again")
+    for name in manifest["tables"]:
+        check_table_name(name, DatasetError)
+    if FILES in manifest and not _are_files(manifest[FILES]):
+        raise DatasetError(f"{path} has no proper list of files; write the dataset again")
+
+
+def _are_files(files: Any) -> bool:
+    """Whether a list of files is one: paths that lead below the folder, each with its size and checksum."""
+    return isinstance(files, dict) and all(
+        _leads_below(path)
+        and isinstance(found, dict)
+        and set(found) == set(Sum._fields)
+        and isinstance(found["bytes"], int)
+        for path, found in files.items()
+    )
+
+
+def _leads_below(path: str) -> bool:
+    return bool(path) and not set(path.split("/")) & {"", ".", ".."} and "\0" not in path
+
+
+def check_table_name(name: str, error: type[InputError] | type[DatasetError]) -> None:
+    """Refuse the name of an extra table that can't be a folder beside ours."""
+    if not re.fullmatch("[a-z][a-z0-9_]*", name) or name in TABLES:
+        raise error(
+            f"an extra table can't be called {name!r}; use lower-case letters, digits and _, "
+            f"and none of {', '.join(TABLES)}"
+        )
+
+
+def check_counts(dataset: Dataset, found: Mapping[str, int]) -> None:
+    """Refuse a dataset whose tables hold another number of things than its manifest says."""
+    for name, count in found.items():
+        stated = dataset.manifest["counts"].get(name)
+        if stated != count:
+            raise DatasetError(
+                f"{dataset.path} holds {count} {name}, and its manifest says {stated}; write it again"
+            )
+
+
+def check_files(dataset: Dataset, tables: Iterable[str]) -> None:
+    """Refuse tables with a file that is not the one that was written, or that the manifest does not list.
+
+    A dataset without checksums passes. Costs a read of these tables.
+    """
+    if FILES not in dataset.manifest:
+        return
+    for path, wrong in damage(dataset, tables):
+        if (read_sealed(dataset.path / MANIFEST) or {}).get(CHECKSUM) != dataset.manifest[CHECKSUM]:
+            raise DatasetError(f"{dataset.path} was written anew while it was read; read it again")
+        raise DatasetError(
+            f"{dataset.path / path} {wrong}; restore it from a backup, or write the dataset again"
+        )
+
+
+def damage(
+    dataset: Dataset, names: Iterable[str] | None = None, progress: Progress | None = None
+) -> Iterator[tuple[str, str]]:
+    """The files that are not as the manifest lists them, with what is wrong with each.
+
+    Looks at the entries `names` of the dataset's folder; by default at all that the manifest lists, and not
+    at what else lies beside them.
+    """
+    every = sums_of(dataset.manifest)
+    wanted = {_top(path) for path in every} if names is None else set(names)
+    listed = {path: found for path, found in every.items() if _top(path) in wanted}
+    with reading(dataset.path, DatasetError):
+        there = _sums(dataset.path, wanted, progress)
+    for path in sorted({*listed, *(path for path in there if path in listed or not _is_hidden(path))}):
+        wrong = _difference(listed.get(path), there.get(path))
+        if wrong:
+            yield path, wrong
+
+
+def sums_of(manifest: Mapping[str, Any]) -> dict[str, Sum]:
+    """The sums of the files that a manifest lists."""
+    return {path: Sum(**found) for path, found in manifest.get(FILES, {}).items()}
+
+
+def _is_hidden(path: str) -> bool:
+    """Whether readers pass over a file: Hadoop's own checksums, say, or what a file manager leaves."""
+    return path.rpartition("/")[2].startswith((".", "_"))
+
+
+def _top(path: str) -> str:
+    return path.partition("/")[0]
+
+
+def _difference(listed: Sum | None, found: Sum | None) -> str | None:
+    if found is None:
+        return "is missing"
+    if listed is None:
+        return "is not in the list of the manifest"
+    if found.bytes != listed.bytes:
+        return f"is damaged: it has {found.bytes:,} bytes, and had {listed.bytes:,}"
+    return None if found == listed else "is damaged: its checksum is not the one that was written"
+
+
+def _sums(folder: Path, names: Iterable[str], progress: Progress | None = None) -> dict[str, Sum]:
+    """The sums of all files in some entries of a folder."""
+    if not isinstance(folder, Path):
+        found: dict[str, Sum] = folder.sums(names)
+        return found
+    there = [path for name in names for path in _files_at(folder, name)]
+    sums = {}
+    with stage(progress, "checking", len(there)) as advance:
+        for at, path in enumerate(there, 1):
+            sums[path] = sum_of(folder / path)
+            advance(at)
+    return sums
+
+
+def _files_at(folder: Path, name: str) -> Iterator[str]:
+    if (folder / name).is_dir():
+        yield from files_below(folder, name)
+    elif (folder / name).exists():
+        yield name

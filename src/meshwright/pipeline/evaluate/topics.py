@@ -1,0 +1,330 @@
+"""Edges sorted by topic, packed: the row that tasks send each other.
+
+A row holds runs: topic `topics[i]` has the next `counts[i]` of `ends` (m, 2), and of `costs` where there are
+any. A (topic, u, v) takes 8 bytes in it; as a row of its own it would take 32 in Spark.
+
+The edges of every topic's sub-overlay, found where an edge meets the lists of both its ends.
+
+Components and diameters of topics: groups of topics, each a task that holds all of their edges.
+"""
+
+import heapq
+from collections.abc import Iterator, Mapping
+from functools import partial
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+
+from meshwright.kernels.core import subgraphs
+from meshwright.kernels.core.forests import number_ends, place_runs
+from meshwright.kernels.core.subgraphs import Links, TopicGraphs, TopicLists
+from meshwright.kernels.metrics.diameters import measure_topics
+from meshwright.kernels.metrics.weighted_diameters import weighted_topic_diameters
+from meshwright.metrics.topics import TopicMeasures, topic_rows
+from meshwright.pipeline.evaluate.grid import CELL_KINDS, Grid, blocks_of, cells
+from meshwright.pipeline.spark.arrays import Array, batch_of, gathered, rows_of
+from meshwright.runtime.arrays import Floats, Ids, Offsets
+
+if TYPE_CHECKING:
+    from pyspark.sql import DataFrame
+
+
+_EDGES_A_ROW = 1 << 20
+_NAMES = ("topics", "counts", "ends", "costs")
+
+RUNS = "place int, topics binary, counts binary, ends binary, costs binary"
+_SCHEMA = pa.schema([("place", pa.int32()), *((name, pa.binary()) for name in _NAMES)])
+_KINDS: Mapping[str, type[np.generic]] = {
+    "topics": np.int32,
+    "counts": np.int32,
+    "ends": np.int64,
+    "costs": np.float64,
+}
+
+
+class Runs(NamedTuple):
+    """Edges by topic; `ends` has both ends of an edge in one number, `costs` is empty where links have none.
+
+    `place` says where the row belongs: to a cell, a bucket or a tree.
+    """
+
+    place: int
+    topics: Ids
+    counts: Ids
+    ends: Array
+    costs: Floats
+
+
+def as_words(ends: Ids) -> Array:
+    """Ends (m, 2) as one number an edge, of the same bytes."""
+    return np.ascontiguousarray(ends).view(np.int64).ravel()
+
+
+def as_ends(words: Array) -> Ids:
+    """The ends (m, 2) that such numbers are."""
+    return words.view(np.int32).reshape(-1, 2)
+
+
+def unpacked(batches: Iterator[pa.RecordBatch]) -> Iterator[Runs]:
+    """The rows of a partition."""
+    for batch in batches:
+        for row in rows_of(batch, _KINDS):
+            yield Runs(**row)
+
+
+def packed(runs: Runs) -> Iterator[pa.RecordBatch]:
+    """The same runs in rows of bounded length: a topic may go on in the next row."""
+    reached = np.cumsum(runs.counts, dtype=np.int64)
+    for start in range(0, len(runs.ends), _EDGES_A_ROW):
+        stop = min(start + _EDGES_A_ROW, len(runs.ends))
+        first, last = np.searchsorted(reached, [start, stop - 1], side="right")
+        cuts = np.clip(reached[first : last + 1], start, stop)
+        row: dict[str, Any] = {
+            "place": runs.place,
+            "topics": runs.topics[first : last + 1],
+            "counts": np.diff(cuts, prepend=start).astype(np.int32),
+            "ends": runs.ends[start:stop],
+            "costs": runs.costs[start:stop],
+        }
+        yield batch_of(row, _SCHEMA)
+
+
+def sorted_runs(runs: Runs, keys: Array) -> Iterator[tuple[int, Runs]]:
+    """Each key from 0 on, and the runs that have it; runs of negative keys are left out."""
+    order = np.argsort(keys, kind="stable")
+    counts = runs.counts[order]
+    places = np.empty(len(order), np.int64)
+    places[order] = np.cumsum(counts) - counts
+    ends, costs = np.empty_like(runs.ends), np.empty_like(runs.costs)
+    place_runs(places, runs.counts, runs.ends, ends)
+    if len(costs):
+        place_runs(places, runs.counts, runs.costs, costs)
+    found, starts = np.unique(keys[order], return_index=True)
+    edges = np.concatenate([[0], np.cumsum(counts, dtype=np.int64)])
+    cuts = [*starts.tolist(), len(order)]
+    for key, (start, stop) in zip(found.tolist(), pairwise(cuts), strict=True):
+        edge = slice(edges[start], edges[stop])
+        if key >= 0:
+            yield (
+                key,
+                Runs(runs.place, runs.topics[order[start:stop]], counts[start:stop], ends[edge], costs[edge]),
+            )
+
+
+_EDGES_AT_ONCE = 1 << 22
+"""Edges of sub-overlays that a task holds at the same time, unless a topic has more in its cell alone."""
+
+
+def edges_by_topic(edges: "DataFrame", lists: "DataFrame", grid: Grid, where: str) -> "DataFrame":
+    """Runs of all edges whose ends share topics, by cell: a partition a cell, and in each the same order.
+
+    Every list crosses the network once for each block, every edge once; what comes out has an item for each
+    topic that the ends of an edge share.
+    """
+    return cells(edges, lists, grid, where).mapInArrow(partial(_cell_runs, grid=grid, where=where), RUNS)
+
+
+def _cell_runs(batches: Iterator[pa.RecordBatch], grid: Grid, where: str) -> Iterator[pa.RecordBatch]:
+    rows = [row for batch in batches for row in rows_of(batch, CELL_KINDS)]
+    if not rows:
+        return
+    cell = rows[0]["cell"]
+    ends, costs = _edges_of(rows)
+    lists = _lists_of(rows, cell, grid, where)
+    del rows
+    links = subgraphs.links_of(_local(ends, cell, grid), len(lists.indptr) - 1)
+    for runs in _topic_runs(cell, lists, links, costs, grid.topics):
+        yield from packed(runs)
+
+
+def _column(rows: list[dict[str, Array]], name: str) -> Array:
+    return np.concatenate([row[name] for row in rows])
+
+
+def _edges_of(rows: list[dict[str, Array]]) -> tuple[Ids, Floats]:
+    """The edges, sorted: which order they arrive in is chance, and sums of costs would show it."""
+    ends, costs = _column(rows, "ends").reshape(-1, 2), _column(rows, "costs")
+    order = np.lexsort((ends[:, 1], ends[:, 0]))
+    return ends[order], costs[order] if len(costs) else costs
+
+
+def _local(nodes: Array, cell: int, grid: Grid) -> Ids:
+    """The numbers of nodes inside a cell: those of the lower block first."""
+    low, high = blocks_of(cell)
+    second = (nodes % grid.blocks == high) & (low != high)
+    local: Ids = (nodes // grid.blocks + second * grid.width).astype(np.int32)
+    return local
+
+
+def _lists_of(rows: list[dict[str, Array]], cell: int, grid: Grid, where: str) -> TopicLists:
+    """The lists of the cell's nodes; in place of its rank, every node goes by its id."""
+    nodes = _column(rows, "nodes")
+    low, high = blocks_of(cell)
+    places, size = _local(nodes, cell, grid), grid.width * (1 + (low != high))
+    indptr, topics = gathered(places, _column(rows, "lengths"), _column(rows, "topics"), size, where)
+    ids = np.empty(size, np.int32)
+    ids[places] = nodes
+    return TopicLists(indptr, topics, np.repeat(ids, np.diff(indptr)))
+
+
+def _topic_runs(
+    cell: int, lists: TopicLists, links: Links, costs: Floats, topic_count: int
+) -> Iterator[Runs]:
+    """The runs of a cell, in rows of topics that fit at once."""
+    ticks, every = np.zeros(2, np.int64), (0, len(links.indptr) - 1)
+    counts = np.zeros(topic_count, np.int64)
+    subgraphs.count_topic_edges(lists, links, every, counts, ticks)
+    for first, last in topic_rows(counts, _EDGES_AT_ONCE):
+        graphs = _room(first, counts[first:last], with_costs=len(costs) > 0)
+        subgraphs.fill_topic_edges(lists, links, every, graphs, graphs.indptr[:-1].copy(), ticks)
+        found = np.flatnonzero(counts[first:last])
+        yield Runs(
+            cell,
+            (first + found).astype(np.int32),
+            counts[first:last][found].astype(np.int32),
+            as_words(graphs.ends),
+            costs[graphs.edge_ids] if len(costs) else costs,
+        )
+
+
+def _room(first: int, counts: Offsets, *, with_costs: bool) -> TopicGraphs:
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    ends = np.empty((indptr[-1], 2), np.int32)
+    return TopicGraphs(first, counts, indptr, ends, np.empty(indptr[-1] if with_costs else 0, np.int32))
+
+
+MEASURED = "topic int, components int, diameter int, weighted_diameter double"
+_MEASURED_SCHEMA = pa.schema(
+    [
+        ("topic", pa.int32()),
+        ("components", pa.int32()),
+        ("diameter", pa.int32()),
+        ("weighted_diameter", pa.float64()),
+    ]
+)
+_COUNTED = "topic int, edges long"
+_COUNTED_SCHEMA = pa.schema([("topic", pa.int32()), ("edges", pa.int64())])
+_GROUPS_A_CORE = 4
+_EDGES_WORTH_A_GROUP = 1 << 14
+
+
+class Topics(NamedTuple):
+    """By topic: its subscribers, the edges of its sub-overlay, and the group that it is measured in.
+
+    The group of a topic without edges, or with too many for a task, is -1.
+    """
+
+    sizes: Offsets
+    edges: Offsets
+    groups: Ids
+
+    @property
+    def group_count(self) -> int:
+        """How many groups there are."""
+        return int(self.groups.max(initial=-1)) + 1
+
+
+def edges_a_topic(runs: "DataFrame", topic_count: int) -> Offsets:
+    """How many edges each topic's sub-overlay has; collected, a number a topic."""
+    from pyspark.sql import functions as sf
+
+    counted = runs.select("place", "topics", "counts").mapInArrow(_counted, _COUNTED)
+    table = counted.groupBy("topic").agg(sf.sum("edges").alias("edges")).toArrow()
+    edges = np.zeros(topic_count, np.int64)
+    edges[table["topic"].to_numpy()] = table["edges"].to_numpy()
+    return edges
+
+
+def _counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        for topics, counts in zip(batch["topics"], batch["counts"], strict=True):
+            columns = [np.frombuffer(value.as_buffer(), np.int32) for value in (topics, counts)]
+            yield pa.record_batch([columns[0], columns[1].astype(np.int64)], schema=_COUNTED_SCHEMA)
+
+
+def grouped(sizes: Offsets, edges: Offsets, most_edges: int, cores: int) -> Topics:
+    """Share the topics of up to `most_edges` among groups of about as many edges, a few for each core.
+
+    Largest first, each to the group that has least: so no group has more than an even share and one topic.
+    """
+    groups = np.full(len(sizes), -1, np.int32)
+    chosen = np.flatnonzero((edges > 0) & (edges <= most_edges))
+    total = int(edges[chosen].sum())
+    count = max(min(_GROUPS_A_CORE * cores, total // _EDGES_WORTH_A_GROUP), -(-total // most_edges))
+    heap = [(0, group) for group in range(min(count, len(chosen)))]
+    for topic in chosen[np.argsort(-edges[chosen], kind="stable")].tolist():
+        load, group = heap[0]
+        groups[topic] = group
+        heapq.heapreplace(heap, (load + int(edges[topic]), group))
+    return Topics(sizes, edges, groups)
+
+
+def measured_groups(runs: "DataFrame", topics: Topics, *, diameters: bool) -> "DataFrame":
+    """A row (MEASURED) for each topic that is in a group."""
+    sent = runs.mapInArrow(partial(_sent, groups=topics.groups), RUNS)
+    sent = sent.repartitionById(topics.group_count, "place")
+    return sent.mapInArrow(partial(_measure_group, topics=topics, diameters=diameters), MEASURED)
+
+
+def _sent(batches: Iterator[pa.RecordBatch], groups: Ids) -> Iterator[pa.RecordBatch]:
+    """The runs for each group."""
+    for runs in unpacked(batches):
+        for group, chosen in sorted_runs(runs, groups[runs.topics]):
+            yield from packed(chosen._replace(place=group))
+
+
+def _measure_group(
+    batches: Iterator[pa.RecordBatch], topics: Topics, diameters: bool
+) -> Iterator[pa.RecordBatch]:
+    """Put the edges where they belong as they come, so that a group is held once."""
+    rows = unpacked(batches)
+    first = next(rows, None)
+    if first is None:
+        return
+    here = np.flatnonzero(topics.groups == first.place)
+    indptr = np.concatenate([[0], np.cumsum(topics.edges[here])])
+    ends = np.empty(indptr[-1], np.int64)
+    costs = np.empty(indptr[-1] if len(first.costs) else 0)
+    free = np.zeros(len(topics.groups), np.int64)
+    free[here] = indptr[:-1]
+    _place(first, free, ends, costs)
+    for runs in rows:
+        _place(runs, free, ends, costs)
+    graphs = as_ends(ends)
+    number_ends(graphs, indptr)
+    yield measured(here, topics.sizes[here], indptr, graphs, costs, diameters=diameters)
+
+
+def _place(runs: Runs, free: Offsets, ends: Offsets, costs: Floats) -> None:
+    place_runs(free[runs.topics], runs.counts, runs.ends, ends)
+    if len(runs.costs):
+        place_runs(free[runs.topics], runs.counts, runs.costs, costs)
+    free[runs.topics] += runs.counts
+
+
+def measured(
+    topics: Offsets, sizes: Offsets, indptr: Offsets, ends: Ids, costs: Floats, *, diameters: bool
+) -> pa.RecordBatch:
+    """The rows of topics whose graphs stand in a row; diameters are -1 where not asked for."""
+    ticks = np.zeros(2, np.int64)
+    every = np.arange(len(costs), dtype=np.int32)
+    graphs = TopicGraphs(0, sizes, indptr, ends, every)
+    components, hops = np.zeros(len(topics), np.int32), np.full(len(topics), -1, np.int32)
+    weighted = np.full(len(topics), -1.0)
+    measure_topics(graphs, components, hops, diameters, ticks)
+    if diameters and len(costs):
+        weighted_topic_diameters(graphs, costs, components, weighted, ticks)
+    return pa.record_batch([topics.astype(np.int32), components, hops, weighted], schema=_MEASURED_SCHEMA)
+
+
+def without_edges(sizes: Offsets, *, diameters: bool) -> TopicMeasures:
+    """Measures as they are where no topic has an edge: every subscriber is alone."""
+    hops = np.where(sizes <= 1, 0, -1).astype(np.int32)
+    return TopicMeasures(
+        sizes=sizes,
+        components=sizes.astype(np.int32),
+        diameters=hops if diameters else np.full(len(sizes), -1, np.int32),
+        weighted_diameters=hops.astype(np.float64) if diameters else np.full(len(sizes), -1.0),
+    )

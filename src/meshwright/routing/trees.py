@@ -1,0 +1,120 @@
+"""The links of every topic: those of an overlay whose two ends are both interested in it.
+
+A topic's tree inside an overlay: n - 1 of its links that still connect all n subscribers.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from meshwright.kernels.routing.arrays import TopicLinks
+from meshwright.model.dense import sealed
+from meshwright.model.overlay import Overlay
+from meshwright.runtime.arrays import Ids, Offsets
+from meshwright.runtime.checks import check_choice
+from meshwright.runtime.errors import InputError, OptionError
+from meshwright.runtime.progress import Progress, run_with_ticks, stage
+
+
+def topic_links(overlay: Overlay, progress: Progress | None = None) -> TopicLinks:
+    """The links of all topics; an overlay that leaves a topic in several parts is refused.
+
+    O(the topics that both ends of an edge have), 16 bytes for each topic that they share.
+    """
+    from meshwright.kernels.core.subgraphs import interest_ranks
+    from meshwright.kernels.greedy.reverse_delete import count_links
+    from meshwright.kernels.routing.flooding import count_unreached, link_slots
+
+    interests, edges = overlay.interests, overlay.edges
+    with stage(progress, "finding the links of topics"):
+        ranks = interest_ranks(interests.topic_ids, interests.topic_count)
+        slots = (interests.topic_indptr[interests.topic_ids] + ranks).astype(np.int32)
+        # Writable, as reverse delete has them: a kernel is compiled once for each kind of array.
+        starts = count_links(interests.indptr.copy(), interests.topic_ids.copy(), edges.copy())
+        pairs = link_slots(interests.indptr, interests.topic_ids, slots, edges, starts)
+        shared = np.repeat(np.arange(len(edges), dtype=np.int32), np.diff(starts))
+        links = linked(overlay, pairs, shared)
+        unreached = count_unreached(links)
+    _check_connected(overlay, np.flatnonzero(unreached))
+    return links
+
+
+def linked(overlay: Overlay, pairs: Ids, edge_ids: Ids) -> TopicLinks:
+    """The links between pairs of slots, each with the edge that it is part of."""
+    from meshwright.kernels.core.subgraphs import links_of
+
+    interests = overlay.interests
+    found = links_of(sealed(pairs), len(interests))
+    return TopicLinks(
+        topic_indptr=interests.topic_indptr,
+        nodes=interests.node_ids,
+        indptr=found.indptr,
+        others=found.nodes,
+        edge_ids=edge_ids[found.edge_ids],
+    )
+
+
+def _check_connected(overlay: Overlay, broken: Offsets) -> None:
+    if len(broken):
+        name = overlay.interests.topics[int(broken[0])].as_py()
+        more = f" and {len(broken) - 1:,} more topics" if len(broken) > 1 else ""
+        raise InputError(
+            f"the overlay is not topic-connected: {name!r}{more} would not reach all subscribers; route by "
+            f"nsmf where there are fingers, or build an overlay that connects every topic, as gm does"
+        )
+
+
+TREES = ("shortest", "cheapest")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopicTrees:
+    """For each subscriber of each topic its parent in the topic's tree, as node ids; -1 at the root.
+
+    The subscribers of topic t are `nodes[topic_indptr[t]:topic_indptr[t + 1]]`, rising, as in `Interests`,
+    and `parents` stand at the same places. `links` are those of all trees.
+    """
+
+    topic_indptr: Offsets
+    nodes: Ids
+    parents: Ids
+    links: TopicLinks
+
+
+def topic_trees(overlay: Overlay, kind: str = "shortest", progress: Progress | None = None) -> TopicTrees:
+    """A tree for every topic of a topic-connected overlay.
+
+    Guarantee: `shortest` trees have a shortest path from the root to every subscriber, by cost where links
+    cost and else by hops; the root is the subscriber with most links in the topic, the first of equals.
+    `cheapest` trees cost the least of all trees in the topic's sub-overlay. Deterministic.
+
+    Cost: O(m log m) for a topic of m links.
+    """
+    from meshwright.kernels.routing.topic_trees import CHEAPEST, SHORTEST, grow_trees
+
+    check_choice("tree", kind, TREES)
+    if kind == "cheapest" and overlay.costs is None:
+        raise OptionError(
+            "the cheapest tree needs what links cost, and the overlay has no costs; take the shortest tree, "
+            "or build with costs"
+        )
+    links = topic_links(overlay, progress)
+    costs = np.ones(len(overlay)) if overlay.costs is None else overlay.costs
+    flag = SHORTEST if kind == "shortest" else CHEAPEST
+
+    def grow(ticks: Any) -> tuple[Ids, Ids]:
+        found: tuple[Ids, Ids] = grow_trees(links, costs, flag, ticks)
+        return found
+
+    topics = overlay.interests.topic_count
+    parents, taken = run_with_ticks(grow, "growing trees", topics, progress)
+    children = np.flatnonzero(parents >= 0).astype(np.int32)
+    pairs = np.sort(np.column_stack([children, parents[children]]), axis=1)
+    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
+    return TopicTrees(
+        topic_indptr=links.topic_indptr,
+        nodes=links.nodes,
+        parents=np.where(parents >= 0, links.nodes[parents], -1).astype(np.int32),
+        links=linked(overlay, pairs[order], links.edge_ids[taken[children]][order]),
+    )

@@ -1,0 +1,68 @@
+"""What options ask of their values.
+
+Checks of options: an error says what came, what is legal, and the way out.
+"""
+
+import numpy as np
+
+from meshwright.runtime.errors import OptionError
+
+
+def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
+    """Refuse a value that is none of the choices."""
+    if value not in choices:
+        raise OptionError(f"{name} is {value!r}; choose one of {', '.join(choices)}")
+
+
+def check_whole(
+    name: str, value: object, least: int, most: int = 2**62 - 1, *, required: bool = False
+) -> None:
+    """Refuse what is no whole number in range; None is one that was not given, unless required."""
+    if value is None and not required:
+        return
+    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if not whole or not least <= value <= most:  # type: ignore[operator]
+        end = f"to {most:,}" if most < 2**62 - 1 else "on, under 2^62"
+        raise OptionError(f"{name} is {value!r}; give a whole number from {least} {end}")
+
+
+def check_flag(name: str, value: object) -> None:
+    """Refuse what is neither True nor False."""
+    if not isinstance(value, bool):
+        raise OptionError(f"{name} is {value!r}; give True or False")
+
+
+def check_fraction(name: str, value: object, *, below_one: bool = False) -> None:
+    """Refuse what is no number from 0 to 1."""
+    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
+    if not number or not 0 <= value <= 1 or (below_one and value == 1):  # type: ignore[operator]
+        raise OptionError(f"{name} is {value!r}; give a fraction from 0 to {'under ' if below_one else ''}1")
+
+
+# Ten characters a name times this many names stay inside the 2 GiB of one Arrow string array.
+MOST_NAMES = 100_000_000
+# exp(-1000) is 0 in double precision: what is steeper draws the same topics and sizes.
+STEEPEST = 1_000.0
+
+
+def whole(name: str, value: object, low: int, high: int, way_out: str = "") -> int:
+    """`value` as an int, if it is a whole number from `low` to `high`."""
+    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
+        raise OptionError(f"{name} is {value!r}; give a whole number from {low} to {high}{way_out}")
+    return int(value)
+
+
+def number(name: str, value: object, low: float, high: float, way_out: str = "") -> float:
+    """`value` as a float, if it is a number from `low` to `high`."""
+    kinds = int | float | np.integer | np.floating
+    if isinstance(value, bool) or not isinstance(value, kinds) or not low <= value <= high:
+        raise OptionError(f"{name} is {value!r}; give a number from {low:g} to {high:g}{way_out}")
+    return float(value)
+
+
+def positive(name: str, value: object, high: float, way_out: str = "") -> float:
+    """`value` as a float, if it is a number above 0 and at most `high`."""
+    kinds = int | float | np.integer | np.floating
+    if isinstance(value, bool) or not isinstance(value, kinds) or not 0 < value <= high:
+        raise OptionError(f"{name} is {value!r}; give a number above 0, at most {high:g}{way_out}")
+    return float(value)

@@ -1,0 +1,86 @@
+"""The options of gossip overlays, apart from them so that reading them loads no kernel."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from meshwright.runtime.checks import check_choice, check_flag, check_fraction, check_whole
+from meshwright.runtime.errors import OptionError
+
+LINKS = ("walks", "omniscient", "random")
+MEMBERSHIPS = ("random", "scamp")
+MOST_STEPS = 1_000_000
+"""A walk that goes on for longer than its topic is wide meets nobody new."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class StanOptions:
+    """Views, and how their links are chosen.
+
+    Attributes:
+        rounds: how many walks each node sends out in each of its topics; 8 as in [5], 3.3.
+        ttl: how often a walk is passed on after its first step, near the diameter of a topic; up to a
+            million.
+        connected: the probability that a topic's random views are connected, which sets their size.
+        view_size: how many peers a view has, whatever the topic; unless given, by `connected`. Never more
+            than the topic has.
+        learn: let nodes take peers from the walks of others too.
+        slowest: let topics wait for more rounds, up to so many, while walks bring nothing new.
+        loss: the probability that a message is lost.
+        links: chosen by `walks` (StaN); `omniscient`, the limit that walks approach, where each node knows
+            all subscribers of its topics; or `random`, as they were at first.
+    """
+
+    rounds: int = 8
+    ttl: int = 5
+    connected: float = 0.99
+    view_size: int | None = None
+    learn: bool = False
+    slowest: int = 1
+    loss: float = 0.0
+    links: str = "walks"
+
+    def __post_init__(self) -> None:
+        check_whole("rounds", self.rounds, 0, required=True)
+        check_whole("ttl", self.ttl, 0, MOST_STEPS, required=True)
+        check_fraction("connected", self.connected, below_one=True)
+        if not self.connected:
+            raise OptionError("connected is 0, which leaves views empty; give a fraction above 0")
+        check_whole("view_size", self.view_size, 1)
+        check_flag("learn", self.learn)
+        check_whole("slowest", self.slowest, 1, required=True)
+        check_fraction("loss", self.loss)
+        check_choice("links", self.links, LINKS)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SimulationOptions:
+    """What the simulator adds: how views begin, how messages travel, and who comes and goes.
+
+    Attributes:
+        membership: views begin `random`, or as `scamp` makes them while nodes join one after another.
+        copies: Scamp's c.
+        delay: the mean time that a message takes, in periods; each takes an exponentially distributed one.
+        churn: the share of nodes that crash in each round, without a word; each is back a round later, with
+            nothing but a contact in each of its topics.
+        keep_alive: send keep-alive messages; with churn they always are. Then who is in nobody's view
+            notices, and subscribes again.
+        patience: after how many unanswered ones in a row a peer is given up.
+    """
+
+    membership: str = "random"
+    copies: int = 4
+    delay: float = 0.01
+    churn: float = 0.0
+    keep_alive: bool = False
+    patience: int = 4
+
+    def __post_init__(self) -> None:
+        check_choice("membership", self.membership, MEMBERSHIPS)
+        check_whole("copies", self.copies, 0, required=True)
+        number = isinstance(self.delay, int | float | np.floating) and not isinstance(self.delay, bool)
+        if not number or not 0 <= self.delay < 1:
+            raise OptionError(f"delay is {self.delay!r}; give a number of periods, from 0 to under 1")
+        check_fraction("churn", self.churn, below_one=True)
+        check_flag("keep_alive", self.keep_alive)
+        check_whole("patience", self.patience, 1, required=True)

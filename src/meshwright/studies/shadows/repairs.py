@@ -1,0 +1,151 @@
+"""Claims of [3], VI-C, on repairs: how many links change, how many nodes are looked at, how long it takes."""
+
+from collections.abc import Callable, Iterator
+
+import numpy as np
+
+from meshwright.studies.claims import Claim, by_seed
+from meshwright.studies.shadows.degrees import how
+from meshwright.studies.shadows.runs import Run, Setting, Way, base, rebuilds, run
+
+_LABEL = "repairs under churn"
+_SHADOW, _NAIVE = Way(), Way(policy="naive")
+_LAZY = (
+    "Low-ODA is lazy here and looks at a pair a few times in all; Algorithm 2 looks at all pairs for every "
+    "edge. Against a transcription of it see benchmarks.churn."
+)
+_CHAOTIC = (
+    "Not known. A choice that differs lets all later ones differ: how many links change varies widely from "
+    "round to round, and rises with rho."
+)
+
+Rounds = Callable[[int], Run]
+
+
+def claims(setting: Setting) -> Iterator[Claim]:
+    """What the paper states on repairs."""
+    yield from _changes(setting)
+    yield from _shadow_sets(setting)
+    yield from _times(setting)
+
+
+def _of(setting: Setting, way: Way) -> Rounds:
+    return lambda seed: run(setting, way, seed)
+
+
+def _mean(rounds: Rounds, measure: str, joins: bool | None = None) -> Callable[[int], float]:
+    """The mean of what is noted of all rounds, or of those in which a node joins, or leaves."""
+
+    def value(seed: int) -> float:
+        found = rounds(seed)
+        own = found.joins == joins if joins is not None else np.ones(len(found.joins), np.bool_)
+        return float(getattr(found, measure)[own].mean())
+
+    return value
+
+
+def _changes(setting: Setting) -> Iterator[Claim]:
+    shadow = _of(setting, _SHADOW)
+
+    def rebuilt(seed: int) -> Run:
+        return rebuilds(setting, seed)
+
+    def rebuilt_by_less(seed: int) -> Run:
+        return rebuilds(setting, seed, 1.5)
+
+    sampled = f"{how(setting)}; {setting.rebuilt} of every {setting.span} rounds"
+    of_low = f"{sampled}; ties by a hash of the names, so that nodes keep their order"
+    for name, rounds, measure, joins, expected, words, tolerance in (
+        ("join", shadow, "changes", True, 4.83, "Shadow changes 4.83 links at a join", 0.15),
+        ("leave", shadow, "changes", False, 12.24, "Shadow changes 12.24 links at a leave", 0.15),
+        ("rebuild", rebuilt, "changes", None, 610.0, "Low-ODA changes 610 links at a round", 0.25),
+        ("join-ratio", shadow, "ratios", True, 0.00068, "At a join that is 0.068% of all links", 0.15),
+        ("leave-ratio", shadow, "ratios", False, 0.0017, "At a leave that is 0.17%", 0.15),
+        ("rebuild-ratio", rebuilt, "ratios", None, 0.094, "Of Low-ODA it is 9.4%", 0.25),
+        ("rebuild-join-ratio", rebuilt, "ratios", True, 0.113, "At a join, of Low-ODA, 11.3%", 0.25),
+        ("rebuild-leave-ratio", rebuilt, "ratios", False, 0.075, "At a leave, of Low-ODA, 7.5%", 0.25),
+        ("rebuild-ratio-rho-1.5", rebuilt_by_less, "ratios", None, 0.094, "With rho = 1.5 it is 9.4%", 0.25),
+    ):
+        yield Claim(
+            name=f"shadows-figure-8-{name}",
+            source="[3], VI-C and Fig. 8",
+            statement=f"{words}, on average.",
+            expected=expected,
+            tolerance=tolerance,
+            how=of_low if name.startswith("rebuild") else how(setting),
+            measure=by_seed(_LABEL, _mean(rounds, measure, joins)),
+            reason=_CHAOTIC if name.startswith("rebuild") else "",
+        )
+
+
+def _shadow_sets(setting: Setting) -> Iterator[Claim]:
+    shadow = _of(setting, _SHADOW)
+    yield Claim(
+        name="shadows-figure-7-shadow-set",
+        source="[3], VI-C",
+        statement="The shadow set has 1.59% of the nodes on average.",
+        expected=0.0159,
+        tolerance=0.25,
+        how=how(setting),
+        measure=by_seed(_LABEL, _mean(shadow, "shadows")),
+    )
+    yield Claim(
+        name="shadows-figure-7-greatest-shadow-set",
+        source="[3], VI-C",
+        statement="It has at most 4.97% of the nodes in the worst case.",
+        expected=0.0497,
+        relation="at most",
+        tolerance=0.1,
+        how=how(setting),
+        measure=by_seed(_LABEL, lambda seed: float(shadow(seed).shadows.max())),
+    )
+
+
+def _times(setting: Setting) -> Iterator[Claim]:
+    for kind, joins, against_naive, against_low in (
+        ("join", True, 7.93 / 2.69, 0.00014),
+        ("leave", False, 2575 / 333, 0.0178),
+    ):
+        yield Claim(
+            name=f"shadows-figure-7-naive-over-shadow-{kind}",
+            source="[3], VI-C and Fig. 7",
+            statement=f"Naive takes {against_naive:.2f} times as long as Shadow at a {kind}.",
+            expected=against_naive,
+            relation="at least",
+            tolerance=0.2,
+            how=f"Medians of Step II; {how(setting)}",
+            measure=by_seed(_LABEL, _ratio_of_times(_of(setting, _NAIVE), _of(setting, _SHADOW), joins)),
+        )
+        yield Claim(
+            name=f"shadows-figure-7-shadow-over-low-oda-{kind}",
+            source="[3], VI-C and Fig. 7",
+            statement=f"Shadow takes {against_low:.3%} of the time of Low-ODA at a {kind}.",
+            expected=against_low,
+            relation="at most",
+            tolerance=0.25,
+            how=f"Medians of Step II, over the median of rebuilds by our lazy low-oda; {how(setting)}",
+            measure=by_seed(_LABEL, _share_of_low_oda(setting, joins)),
+            reason=_LAZY if joins else "",
+        )
+
+
+def _ratio_of_times(above: Rounds, below: Rounds, joins: bool) -> Callable[[int], float]:
+    return lambda seed: _median(above(seed), joins) / _median(below(seed), joins)
+
+
+def _share_of_low_oda(setting: Setting, joins: bool) -> Callable[[int], float]:
+    def value(seed: int) -> float:
+        low = float(np.median(rebuilds(setting, seed).seconds))
+        return _median(run(setting, _SHADOW, seed), joins) / low
+
+    return value
+
+
+def _median(found: Run, joins: bool) -> float:
+    return float(np.median(found.seconds[found.joins == joins]))
+
+
+def looks_at_a_pair(setting: Setting, seed: int) -> float:
+    """How many times Low-ODA looks at a pair of nodes, on average; Algorithm 2 does once an edge."""
+    pairs = setting.nodes * (setting.nodes - 1) / 2
+    return float(base(setting, seed).facts["pairs_examined"]) / pairs

@@ -1,0 +1,181 @@
+"""Runs: overlays that the studies of [3] keep under churn, and what is noted of every round.
+
+Everything is kept by run, since several claims look at the same one.
+
+[3] Chen, Jacobsen, Vitenberg: Reinforce Your Overlay with Shadows, 2012.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from meshwright import workloads
+from meshwright.maintain.maintainer import Maintainer
+from meshwright.maintain.repairs import Repair
+from meshwright.model.events import Event
+from meshwright.model.overlay import Overlay
+from meshwright.registry import build
+
+Floats = npt.NDArray[np.float64]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """The sizes of a study, those of [3], VI, unless given.
+
+    Attributes:
+        nodes: at the beginning.
+        topics: how many there are, all equally popular.
+        least: topics of a node.
+        most: topics of a node; sizes between follow a power law.
+        rounds: in each a node joins or one leaves.
+        span: rounds in which Low-ODA is run `rebuilt` times, at their end, one after the other; in the
+            others it would say the same and take hours.
+        rebuilt: see `span`.
+    """
+
+    nodes: int = 2_000
+    topics: int = 200
+    least: int = 10
+    most: int = 90
+    rounds: int = 1_000
+    span: int = 50
+    rebuilt: int = 5
+
+
+class Way(NamedTuple):
+    """How an overlay is maintained; [3] does not say how ties are settled, so any may be taken."""
+
+    policy: str = "shadow"
+    backups: str = "primal-dual"
+    coverage: int = 3
+    degree_of: str = "overlay"
+    weigh_primaries: bool = True
+    ties: str = "shuffled"
+
+
+MORE_COVERS = Way(coverage=5)
+"""So many that backup sets are as large as [3], VI-A, states for three: 2.8% of the nodes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Run:
+    """What came of the rounds, a number for each.
+
+    Attributes:
+        rounds: their numbers, from 1 on.
+        joins: whether a node joined; else one left.
+        changes: links opened and closed, those of the node that left included.
+        ratios: the same over the links before.
+        shadows: nodes that the repair looked at, over all nodes.
+        seconds: of Step II.
+        maximum: the most links of a node afterwards.
+        average: links a node afterwards.
+    """
+
+    rounds: Floats
+    joins: npt.NDArray[np.bool_]
+    changes: Floats
+    ratios: Floats
+    shadows: Floats
+    seconds: Floats
+    maximum: Floats
+    average: Floats
+
+
+@cache
+def base(setting: Setting, seed: int) -> Overlay:
+    """The overlay at the beginning."""
+    interests = workloads.unif(
+        setting.nodes,
+        setting.topics,
+        min_subscriptions=setting.least,
+        max_subscriptions=setting.most,
+        seed=seed,
+    )
+    return build(interests, "low-oda", seed=seed)
+
+
+@cache
+def start(setting: Setting, way: Way, seed: int) -> Maintainer:
+    """A maintainer at the beginning, which nobody may change."""
+    return Maintainer(base(setting, seed), seed=seed, **way._asdict())
+
+
+@cache
+def run(setting: Setting, way: Way, seed: int) -> Run:
+    """All rounds, one by one."""
+    live = Maintainer.restore(start(setting, way, seed).snapshot())
+    return _noted((event, live.apply([event])) for event in _events(setting, seed))
+
+
+@cache
+def rebuilds(setting: Setting, seed: int, rho: float = 3.0) -> Run:
+    """Those rounds in which Low-ODA is run: the last few of every span."""
+    live = Maintainer(base(setting, seed), "rebuild", seed=seed, rho=rho)
+    events = _events(setting, seed)
+
+    def rounds() -> Iterator[tuple[Event, Repair]]:
+        for begin in range(0, setting.rounds, setting.span):
+            own = events[begin : begin + setting.span]
+            live.apply(own[: -setting.rebuilt])
+            for event in own[-setting.rebuilt :]:
+                yield event, live.apply([event])
+
+    return _noted(rounds())
+
+
+def _events(setting: Setting, seed: int) -> list[Event]:
+    return workloads.churn(base(setting, seed).interests, setting.rounds, seed=seed)
+
+
+def _noted(rounds: Iterator[tuple[Event, Repair]]) -> Run:
+    rows = np.array([_row(event, repair) for event, repair in rounds], np.float64)
+    at, joins, opened, closed, links, shadows, nodes, seconds, maximum = rows.T
+    changes = opened + closed
+    return Run(
+        rounds=at,
+        joins=joins > 0,
+        changes=changes,
+        ratios=changes / (links - opened + closed),
+        shadows=shadows / nodes,
+        seconds=seconds,
+        maximum=maximum,
+        average=2 * links / nodes,
+    )
+
+
+def _row(event: Event, repair: Repair) -> tuple[float, ...]:
+    return (
+        event.at,
+        event.event == "join",
+        len(repair.added),
+        len(repair.removed),
+        repair.links,
+        repair.shadows,
+        repair.nodes,
+        repair.repair_seconds,
+        repair.maximum_degree,
+    )
+
+
+class Burdens(NamedTuple):
+    """How many backups each node has at the beginning, and of how many it is one."""
+
+    backups: Floats
+    primaries: Floats
+
+
+@cache
+def burdens(setting: Setting, way: Way, seed: int) -> Burdens:
+    """Step I of [3], before any churn."""
+    live = start(setting, way, seed)
+    names = base(setting, seed).interests.nodes.to_pylist()
+    return Burdens(
+        np.array([len(live.backups_of(name)) for name in names], np.float64),
+        np.array([len(live.primaries_of(name)) for name in names], np.float64),
+    )

@@ -1,0 +1,23 @@
+"""Claims of [3]: Chen, Jacobsen, Vitenberg, Reinforce Your Overlay with Shadows: Efficient Dynamic
+Maintenance of Robust Low Fan-out Overlays for Topic-based Publish/Subscribe under Churn, 2012; section VI.
+"""  # noqa: D205
+
+from meshwright.studies.claims import Claim
+from meshwright.studies.shadows import backups, degrees, repairs
+from meshwright.studies.shadows.runs import Setting
+
+QUICK = Setting(nodes=200, topics=60, least=4, most=30, rounds=60, span=20, rebuilt=2)
+"""A small fleet, in seconds."""
+
+
+def claims(setting: Setting) -> tuple[Claim, ...]:
+    """What the paper states, each with its way of measuring on a fleet of a setting."""
+    return (
+        *backups.claims(setting),
+        *degrees.claims(setting),
+        *repairs.claims(setting),
+    )
+
+
+CLAIMS = claims(Setting())
+"""At the sizes of the paper."""

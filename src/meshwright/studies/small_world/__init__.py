@@ -1,0 +1,1 @@
+"""Claims of the paper on small worlds."""

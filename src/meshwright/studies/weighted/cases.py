@@ -1,0 +1,225 @@
+"""Underlays: what links cost in the studies of [2], with a mean of one as in its IX-A.
+
+[2] takes its costs from the King and Meridian measurements, which can't be shipped. `placed_on` puts nodes on
+the sites of a measured matrix; the other underlays are drawn by rules, so that a study runs anywhere.
+
+Cases: systems with costs that the studies of [2] build overlays for, and what these come to.
+
+Everything is kept by case, since several claims look at the same overlays.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from time import process_time
+from typing import NamedTuple
+
+import numpy as np
+
+from meshwright import workloads
+from meshwright.metrics import evaluate
+from meshwright.model.costs.costs import Costs
+from meshwright.model.interests import Interests
+from meshwright.model.overlay import Overlay
+from meshwright.registry import build
+from meshwright.runtime.arrays import Floats
+from meshwright.runtime.seeds import generator
+
+Underlay = Callable[[Interests, int], Costs]
+"""(interests, seed) -> the costs of links between their nodes; caches know an underlay by its identity."""
+
+_STAGE = "studies.underlay"
+_CONTINENTS = 5
+_CITIES = 100
+_SPREAD_OF_CITIES = 0.1
+_SPREAD_OF_NODES = 0.005
+_BASE = 0.005
+_MEAN_DELAY = 0.05
+
+
+def continents(interests: Interests, seed: int) -> Costs:
+    """Nodes in cities on continents, as the Internet has them; a link costs its length.
+
+    Five continents are at random in a unit square, the k-th with a share of the cities in proportion to 1/k.
+    A hundred cities are scattered around them with a deviation of 0.1, and nodes around cities with one of
+    0.005. A link costs 0.005 and the distance. The parameters are those of a first guess; costs so drawn are
+    spread much as round-trip times between PlanetLab's nodes are: a tenth of the links costs under 0.25 of
+    the mean (there 0.21), a tenth over 1.8 (there 2.0).
+    """
+    names = interests.nodes.to_pylist()
+    places = dict(zip(names, _places(interests.node_count, seed).tolist(), strict=True))
+    costs = Costs.coordinates(places, base=_BASE, metric="euclidean", columns=("x", "y"))
+    return costs.of(interests).normalised()
+
+
+def access_delays(interests: Interests, seed: int) -> Costs:
+    """As `continents`; moreover each node adds a delay of its own to all its links.
+
+    Delays are exponential with a mean of 0.05, about a tenth of the mean distance. So few links are cheap:
+    none of a node with a long delay is, as with servers behind slow lines.
+    """
+    lengths = _lengths(_places(interests.node_count, seed))
+    delays = generator(seed, _STAGE, 1).exponential(_MEAN_DELAY, len(lengths))
+    return _by_matrix(interests, lengths + delays[:, None] + delays[None])
+
+
+def detours(interests: Interests, seed: int) -> Costs:
+    """As `continents`, with a factor for each link by itself: routes go around, measurements err.
+
+    The logarithms of the factors are normal with a deviation of 1. So two nodes that are near to a third need
+    not be near to each other.
+    """
+    lengths = _lengths(_places(interests.node_count, seed))
+    factors = np.triu(generator(seed, _STAGE, 2).lognormal(0, 1, lengths.shape), 1)
+    return _by_matrix(interests, lengths * (factors + factors.T))
+
+
+def placed_on(between: Costs, *, local: float) -> Underlay:
+    """Nodes on the sites that `between` has costs for, at random, equally many on each or one more.
+
+    A link inside a site costs `local`, in the unit of the other costs.
+    """
+    sites = between.nodes.to_pylist()
+
+    def place(interests: Interests, seed: int) -> Costs:
+        order = generator(seed, _STAGE, 3).permutation(len(sites))
+        names = interests.nodes.to_pylist()
+        site_of = {name: sites[order[at % len(sites)]] for at, name in enumerate(names)}
+        return Costs.sites(between, site_of, local=local).of(interests).normalised()
+
+    return place
+
+
+def clusters(size: int, *, inner: float, outer: float) -> Underlay:
+    """Clusters of so many nodes ([2], IX-G), at random: one cost inside a cluster, another between two."""
+
+    def place(interests: Interests, seed: int) -> Costs:
+        cluster = generator(seed, _STAGE, 4).permutation(interests.node_count) // size
+        names = interests.nodes.to_pylist()
+        cluster_of = {name: f"c{at}" for name, at in zip(names, cluster.tolist(), strict=True)}
+        return Costs.clusters(cluster_of, inner=inner, outer=outer).of(interests)
+
+    return place
+
+
+def _places(count: int, seed: int) -> Floats:
+    """Points in the plane."""
+    random = generator(seed, _STAGE)
+    centres = random.random((_CONTINENTS, 2))
+    shares = 1 / np.arange(1, _CONTINENTS + 1)
+    home = random.choice(_CONTINENTS, _CITIES, p=shares / shares.sum())
+    cities = centres[home] + random.normal(0, _SPREAD_OF_CITIES, (_CITIES, 2))
+    places: Floats = cities[random.integers(0, _CITIES, count)] + random.normal(
+        0, _SPREAD_OF_NODES, (count, 2)
+    )
+    return places
+
+
+def _lengths(places: Floats) -> Floats:
+    """By pair of points, what a link between them costs."""
+    lengths: Floats = _BASE + np.hypot(*(places[:, None] - places[None]).transpose(2, 0, 1))
+    return lengths
+
+
+def _by_matrix(interests: Interests, matrix: Floats) -> Costs:
+    return Costs.from_matrix(matrix, interests.nodes).of(interests).normalised()
+
+
+LAWS: Mapping[str, Callable[..., Interests]] = {
+    "unif": workloads.unif,
+    "zipf": workloads.zipf,
+    "expo": workloads.expo,
+}
+HOW_DRAWN = (
+    "all sizes of subscriptions between the bounds equally likely: [2] leaves the law open, and of those "
+    "tried this one fits Fig. 4 best"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting:
+    """The sizes of a study, those of [2], IX, unless given.
+
+    Attributes:
+        underlay: what links cost, but for IX-G, which has clusters of its own.
+        nodes: of Fig. 4, 7 and 8.
+        topics: of Fig. 5.
+        middles: of Fig. 6, the middle between the least and the greatest size of a subscription.
+        nodes_then: of Fig. 5 and 6.
+        clustered_nodes: of Fig. 9, which does not state them.
+    """
+
+    underlay: Underlay = continents
+    nodes: tuple[int, ...] = tuple(range(100, 1_001, 100))
+    topics: tuple[int, ...] = tuple(range(100, 1_001, 100))
+    middles: tuple[int, ...] = (50, 75, 100, 125, 150)
+    nodes_then: int = 800
+    clustered_nodes: tuple[int, ...] = (1_000, 2_000, 4_000, 7_000, 10_000)
+
+
+class Case(NamedTuple):
+    """A system: so many nodes take from `least` to `most` of so many topics, of popularity by `law`."""
+
+    underlay: Underlay
+    law: str
+    nodes: int
+    topics: int
+    least: int
+    most: int
+    seed: int
+
+
+@cache
+def system(case: Case) -> tuple[Interests, Costs]:
+    """The interests and the costs of a case."""
+    interests = LAWS[case.law](
+        case.nodes,
+        case.topics,
+        min_subscriptions=case.least,
+        max_subscriptions=case.most,
+        size_exponent=0,
+        seed=case.seed,
+    )
+    return interests, case.underlay(interests, case.seed)
+
+
+@cache
+def built(case: Case, algorithm: str) -> Overlay:
+    """What an algorithm builds for a case; gm, which knows no costs, pays them too."""
+    interests, costs = system(case)
+    return build(interests, algorithm, costs=costs, seed=case.seed)
+
+
+def cost(case: Case, algorithm: str) -> float:
+    """The weighted average degree."""
+    prices = built(case, algorithm).costs
+    return 0.0 if prices is None else 2 * float(prices.sum()) / case.nodes
+
+
+def degree(case: Case, algorithm: str) -> float:
+    """The average degree."""
+    return 2 * len(built(case, algorithm)) / case.nodes
+
+
+def examined(case: Case, algorithm: str) -> float:
+    """How many pairs the algorithm looked at."""
+    return float(built(case, algorithm).facts["pairs_examined"])
+
+
+@cache
+def diameters(case: Case, algorithm: str) -> tuple[float, float]:
+    """The mean topic diameter, in links and in costs."""
+    found = evaluate(built(case, algorithm), bound=False)
+    return found.mean_topic_diameter or 0.0, found.mean_weighted_topic_diameter or 0.0
+
+
+def seconds(case: Case, algorithm: str, times: int = 3) -> float:
+    """The processor time of a build, the best of some, compiling not counted."""
+    interests, costs = system(case)
+    built(case, algorithm)
+    found = []
+    for _ in range(times):
+        begin = process_time()
+        build(interests, algorithm, costs=costs, seed=case.seed)
+        found.append(process_time() - begin)
+    return min(found)

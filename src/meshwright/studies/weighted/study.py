@@ -1,0 +1,25 @@
+"""Claims of [2]: Chen, Tock, Jacobsen, Vitenberg, Weighted Overlay Design for Topic-based Publish/Subscribe
+Systems on Geo-Distributed Data Centers, ICDCS 2015; its section IX.
+"""  # noqa: D205
+
+from meshwright.studies.claims import Claim
+from meshwright.studies.weighted import clusters, interests, nodes
+from meshwright.studies.weighted.cases import Setting
+
+QUICK = Setting(
+    nodes=(100, 500), topics=(100, 400), middles=(60, 120), nodes_then=200, clustered_nodes=(1_000, 2_000)
+)
+"""Few systems, in seconds; with the verdicts of all."""
+
+
+def claims(setting: Setting) -> tuple[Claim, ...]:
+    """What the paper states, each with its way of measuring on the systems of a setting."""
+    return (
+        *nodes.claims(setting),
+        *interests.claims(setting),
+        *clusters.claims(setting),
+    )
+
+
+CLAIMS = claims(Setting())
+"""At the sizes of the paper, with costs that are drawn by a rule."""

@@ -1,0 +1,249 @@
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from meshwright.model import Interests
+from meshwright.model.costs.costs import Costs
+from meshwright.runtime.errors import InputError, OptionError
+
+CITIES = Costs.from_matrix([[0, 10, 40], [10, 0, 30], [40, 30, 0]], ["Oslo", "Paris", "Lima"])
+WHERE = {"b1": "Paris", "b2": "Oslo", "b3": "Paris"}
+
+
+def of(costs: Costs, *names: str) -> float:
+    listed = costs.nodes.to_pylist()
+    return float(costs.between(*(listed.index(name) for name in names)))
+
+
+def with_attributes(**columns: list[Any]) -> Interests:
+    bare = Interests.from_pairs([], nodes=["b1", "b2", "b3"])
+    return Interests(bare.indptr, bare.topic_ids, bare.nodes, bare.topics, pa.table(columns))
+
+
+def test_nodes_on_sites_cost_what_their_sites_do_and_a_stated_price_inside_one() -> None:
+    costs = Costs.sites(CITIES, WHERE, local=0.5)
+    assert of(costs, "b1", "b2") == 10
+    assert of(costs, "b1", "b3") == 0.5
+    assert costs.site_names.to_pylist() == ["Oslo", "Paris"]
+    assert costs.site_of is not None
+    assert costs.site_of.tolist() == [1, 0, 1]
+    assert costs.facts["sites_left_out"] == 1
+    assert repr(costs) == "Costs(3 nodes on 2 sites)"
+
+
+def test_a_site_of_several_nodes_without_a_local_cost_is_refused() -> None:
+    with pytest.raises(InputError, match="several nodes are on site 'Paris', and nothing says"):
+        Costs.sites(CITIES, WHERE)
+    with pytest.raises(InputError, match=r"'Oslo' \(and 1 more\)"):
+        Costs.sites(CITIES, WHERE | {"b4": "Oslo"}, local={"Lima": 1})
+    alone = Costs.sites(CITIES, {"b1": "Paris", "b2": "Oslo"})
+    assert of(alone, "b1", "b2") == 10
+
+
+def test_each_site_may_have_its_own_local_cost() -> None:
+    costs = Costs.sites(CITIES, WHERE | {"b4": "Oslo"}, local={"Paris": 2, "Oslo": 3.5})
+    assert of(costs, "b1", "b3") == 2
+    assert of(costs, "b2", "b4") == 3.5
+
+
+@pytest.mark.parametrize("local", [0, -1, math.nan, math.inf, True, "1", {"Paris": 0}])
+def test_a_local_cost_that_is_not_positive_and_finite_is_refused(local: Any) -> None:
+    with pytest.raises(InputError, match=r"local.* is .*positive"):
+        Costs.sites(CITIES, WHERE, local=local)
+
+
+def test_placements_come_from_mappings_pairs_files_tables_and_attributes(tmp_path: Path) -> None:
+    table = pa.table({"node": list(WHERE), "site": list(WHERE.values()), "rack": [1, 2, 3]})
+    pq.write_table(table, tmp_path / "where.parquet")
+    (tmp_path / "where.csv").write_text("rack,site,node\n1,Paris,b1\n2,Oslo,b2\n3,Paris,b3\n3,Paris,b3\n")
+    wanted = Costs.sites(CITIES, WHERE, local=1)
+    attributes = with_attributes(site=list(WHERE.values()))
+    sources: list[Any] = [
+        list(WHERE.items()),
+        tmp_path / "where.parquet",
+        str(tmp_path / "where.csv"),
+        table,
+        table.to_pandas(),
+        attributes,
+    ]
+    for source in sources:
+        assert Costs.sites(CITIES, source, local=1) == wanted
+    renamed = table.rename_columns(["broker", "city", "rack"])
+    assert Costs.sites(CITIES, renamed, local=1, node="broker", site="city") == wanted
+
+
+@pytest.mark.parametrize(
+    ("source", "rule"),
+    [
+        (
+            WHERE | {"b4": "Rom", "b5": "Bern"},
+            r"'Bern' \(and 1 more\) is a site of nodes and has no costs; known are those of 3",
+        ),
+        ([("b1", "Paris"), ("b1", "Oslo")], "node 'b1' has the site 'Paris' and also 'Oslo'; give it one"),
+        ({"b1": None}, "the site of pair 1 is None"),
+        ({"b1": ""}, "the site of pair 1 is an empty string"),
+        (pa.table({"node": ["b1", "b2"], "site": ["Paris", None]}), "row 2: the site is missing"),
+        (pa.table({"node": ["b1"], "city": ["Paris"]}), "no column 'site'"),
+        (with_attributes(site=["Paris", None, None]), r"'b2' \(and 1 more\) has no 'site'"),
+        (with_attributes(host=["h", "h", "h"]), "no attribute 'site'; theirs are: host"),
+        (Interests.from_pairs([("b1", "t")]), "no attribute 'site'; theirs are: none"),
+        ("nowhere.csv", "no such file"),
+    ],
+)
+def test_nodes_without_a_site_and_sites_without_costs_are_refused(source: Any, rule: str) -> None:
+    with pytest.raises(InputError, match=rule):
+        Costs.sites(CITIES, source, local=1)
+
+
+def test_a_node_that_the_placement_lacks_is_refused_when_bound() -> None:
+    costs = Costs.sites(CITIES, WHERE, local=1)
+    with pytest.raises(InputError, match="'b9' has no site; known are those of 3"):
+        costs.of(Interests.from_pairs([], nodes=["b1", "b9"]))
+
+
+def test_sites_need_costs_between_them() -> None:
+    with pytest.raises(InputError, match=r"sites got a ndarray; give the Costs between sites"):
+        Costs.sites(np.ones((2, 2)), WHERE)  # type: ignore[arg-type]
+
+
+def test_sites_may_be_at_coordinates_or_in_clusters_themselves() -> None:
+    globe = Costs.coordinates({"Oslo": (59.9, 10.7), "Paris": (48.9, 2.3)}, base=5, factor=0.01)
+    costs = Costs.sites(globe, WHERE, local=1)
+    assert of(costs, "b1", "b2") == of(globe, "Oslo", "Paris")
+    assert of(costs, "b1", "b3") == 1
+    regions = Costs.clusters({"Oslo": "eu", "Paris": "eu", "Lima": "sa"}, inner=10, outer=100)
+    costs = Costs.sites(regions, WHERE | {"b4": "Lima"}, local=1)
+    assert [of(costs, "b1", other) for other in ("b3", "b2", "b4")] == [1, 10, 100]
+    with pytest.raises(InputError, match=r"'Lima' is a site .* has no coordinates; known are those of 2"):
+        Costs.sites(globe, {"b4": "Lima"})
+
+
+def test_clusters_have_one_cost_inside_and_one_between() -> None:
+    costs = Costs.clusters({"a": "x", "b": "y", "c": "x"}, inner=1, outer=10)
+    assert costs.to_matrix().tolist() == [[0, 10, 1], [10, 0, 10], [1, 10, 0]]
+    assert costs.site_names.to_pylist() == ["x", "y"]
+    normal = costs.normalised()
+    assert normal.facts["normalised_by"]["mean"] == 7
+    assert of(normal, "a", "c") == 1 / 7
+    table = pa.table({"node": ["a", "b", "c"], "cluster": ["x", "y", "x"]})
+    assert Costs.clusters(table, inner=1, outer=10) == costs
+
+
+@pytest.mark.parametrize("prices", [{"inner": 0, "outer": 1}, {"inner": 1, "outer": math.inf}])
+def test_costs_of_clusters_are_positive_and_finite(prices: Any) -> None:
+    with pytest.raises(InputError, match="a cost is a positive finite number"):
+        Costs.clusters({"a": "x"}, **prices)
+
+
+def test_as_many_clusters_as_nodes_take_no_matrix() -> None:
+    names = [str(node) for node in range(100_000)]
+    costs = Costs.clusters(dict(zip(names, names, strict=True)), inner=1, outer=2)
+    assert costs.arrays().matrix.size == 2
+    assert costs.between(3, 4) == 2
+
+
+def test_known_distances_on_the_globe() -> None:
+    places = {"Paris": (48.8566, 2.3522), "London": (51.5074, -0.1278), "Sydney": (-33.8688, 151.2093)}
+    costs = Costs.coordinates(places, base=1e-9)
+    assert of(costs, "Paris", "London") == pytest.approx(343.6, abs=0.1)
+    assert of(costs, "London", "Sydney") == pytest.approx(16994, abs=2)
+    corners = Costs.coordinates({"n": (90, 0), "s": (-90, 77), "w": (0, -180), "e": (0, 180)}, base=1)
+    quarter = math.pi / 2 * 6371.0088
+    assert of(corners, "n", "s") == pytest.approx(1 + 2 * quarter)
+    assert of(corners, "n", "e") == pytest.approx(1 + quarter)
+    assert of(corners, "w", "e") == pytest.approx(1)
+
+
+def test_equal_places_cost_the_base_exactly() -> None:
+    for metric in ("great-circle", "euclidean"):
+        costs = Costs.coordinates({"a": (10, 20), "b": (10, 20)}, base=0.25, factor=3, metric=metric)
+        assert of(costs, "a", "b") == 0.25
+
+
+def test_points_in_the_plane_and_in_space_have_straight_distances() -> None:
+    plane = Costs.coordinates({"a": (0, 0), "b": (3, 4)}, base=1, factor=2, metric="euclidean")
+    assert of(plane, "a", "b") == 11
+    space = {"a": (0, 0, 0), "b": (2, 3, 6)}
+    costs = Costs.coordinates(space, base=1, metric="euclidean", columns=("x", "y", "z"))
+    assert of(costs, "a", "b") == 8
+    assert costs.site_of is None
+
+
+def test_coordinates_come_from_mappings_files_tables_and_attributes(tmp_path: Path) -> None:
+    lat, lon = [1.5, 2.0, 3.0], [10.0, -20.0, 30.0]
+    table = pa.table({"node": ["b1", "b2", "b3"], "lat": lat, "lon": lon})
+    pq.write_table(table, tmp_path / "places.parquet")
+    table.to_pandas().to_csv(tmp_path / "places.csv.gz", index=False)
+    table.to_pandas().to_csv(tmp_path / "places.tsv", index=False, sep="\t")
+    wanted = Costs.coordinates(dict(zip(["b1", "b2", "b3"], zip(lat, lon, strict=True), strict=True)), base=1)
+    sources: list[Any] = [
+        tmp_path / "places.parquet",
+        str(tmp_path / "places.csv.gz"),
+        tmp_path / "places.tsv",
+        table,
+        table.to_pandas(),
+        with_attributes(lat=lat, lon=lon),
+    ]
+    for source in sources:
+        assert Costs.coordinates(source, base=1) == wanted
+    named = table.rename_columns(["city", "Lat", "Long"])
+    assert Costs.coordinates(named, base=1, node="city", columns=("Lat", "Long")) == wanted
+
+
+@pytest.mark.parametrize(
+    ("places", "rule"),
+    [
+        ({"a": (91, 0)}, "the latitude of 'a' is 91; give degrees from -90 to 90"),
+        ({"a": (0, 200), "b": (0, -181)}, r"the longitude of 'a' is 200 \(and 1 more\)"),
+        ({"a": (0, 0), "b": (math.nan, 0)}, "the lat of 'b' is missing or no finite number"),
+        ({"a": (0, math.inf)}, "the lon of 'a'"),
+        ({"a": (1,)}, "the place of 'a' is .*; give 2 numbers: lat, lon"),
+        ({"a": (1, 2, 3)}, "give 2 numbers"),
+        ({"a": ("x", 2)}, "give 2 numbers"),
+        ({"a": 5}, "give 2 numbers"),
+        (pa.table({"node": ["a", "b", "c"], "lat": [1.0, None, 2.0], "lon": [None, 1.0, 2.0]}), "more"),
+        (pa.table({"node": ["a", "a"], "lat": [1.0, 2.0], "lon": [1.0, 1.0]}), "'a' comes 2 times"),
+        (pa.table({"node": ["a"], "lat": ["1"], "lon": [1.0]}), "'lat' is string, and must be a number"),
+        (pa.table({"city": ["a"], "lat": [1.0], "lon": [1.0]}), "no column 'node'; its columns are city"),
+        (with_attributes(lat=[1.0, 2.0, None], lon=[1.0, 2.0, 3.0]), "node 'b3' has no 'lat'"),
+        (5, "coordinates are a int; give a mapping"),
+        ("nowhere.parquet", "no such file"),
+    ],
+)
+def test_nodes_without_a_place_are_refused(places: Any, rule: str) -> None:
+    with pytest.raises(InputError, match=rule):
+        Costs.coordinates(places, base=1)
+
+
+@pytest.mark.parametrize(
+    ("options", "error", "rule"),
+    [
+        ({"base": 0}, InputError, "base is 0; a cost is a positive"),
+        ({"base": 1, "factor": -1}, InputError, "factor is -1"),
+        ({"base": 1, "metric": "manhattan"}, OptionError, "great-circle or euclidean"),
+        ({"base": 1, "columns": ("x", "y", "z")}, OptionError, "3 coordinates"),
+    ],
+)
+def test_prices_and_metrics_that_make_no_cost_are_refused(options: Any, error: Any, rule: str) -> None:
+    with pytest.raises(error, match=rule):
+        Costs.coordinates({"a": (0, 0)}, **options)
+
+
+@pytest.mark.parametrize(("far", "factor"), [(1e200, 1.0), (1e60, 1e50)])
+def test_points_too_far_apart_for_a_cost_are_refused(far: float, factor: float) -> None:
+    with pytest.raises(InputError, match=r"greatest cost between two points is (inf|1.*e\+110)"):
+        Costs.coordinates({"a": (far, 0), "b": (0, far)}, base=1, factor=factor, metric="euclidean")
+
+
+def test_a_frame_of_many_nodes_stores_nothing_quadratic() -> None:
+    count = 200_000
+    frame = pd.DataFrame({"node": [f"n{i}" for i in range(count)], "x": np.arange(count), "y": 0.0})
+    costs = Costs.coordinates(frame, base=1, metric="euclidean")
+    assert sum(array.nbytes for array in costs.arrays() if isinstance(array, np.ndarray)) == 24 * count
+    assert costs.between([0], [count - 1]).tolist() == [count]

@@ -1,0 +1,19 @@
+"""Values that JSON can hold, and a file as well."""
+
+import pytest
+
+import meshwright as mw
+from meshwright.runtime.json_values import plain
+
+
+def test_text_of_any_script_stays_as_it_is():
+    assert plain({"ключ": ["ä", "\U0001f600", "\x1b"]}, "facts") == {"ключ": ["ä", "\U0001f600", "\x1b"]}
+
+
+def test_what_no_file_could_hold_or_no_reader_could_read_is_refused():
+    deep = []
+    for _ in range(100_000):
+        deep = [deep]
+    for value in ("\ud800", {"\udfff": 1}, float("nan"), {1, 2}, deep):
+        with pytest.raises(mw.InputError, match=r"^facts can't be written as JSON"):
+            plain(value, "facts")

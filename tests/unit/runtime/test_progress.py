@@ -1,0 +1,129 @@
+import _thread
+import threading
+
+import pytest
+
+from meshwright.runtime.progress import CANCEL, DONE, ProgressBar, StageTimer, run_with_ticks, stage
+from tests.patience import PATIENCE
+
+
+class Recorder:
+    """A Progress that remembers what it was told."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple] = []
+
+    def start(self, label: str, total: int) -> None:
+        self.calls.append(("start", label, total))
+
+    def advance(self, done: int) -> None:
+        self.calls.append(("advance", done))
+
+    def finish(self) -> None:
+        self.calls.append(("finish",))
+
+
+def test_work_runs_on_another_thread_and_its_result_comes_back():
+    seen = run_with_ticks(lambda ticks: threading.current_thread(), "work", 1)
+    assert seen is not threading.current_thread()
+
+
+def test_progress_sees_the_ticks_between_start_and_finish():
+    recorder, seen = Recorder(), threading.Event()
+    original = recorder.advance
+    recorder.advance = lambda done: (original(done), seen.set())
+
+    def work(ticks):
+        ticks[DONE] = 7
+        assert seen.wait(PATIENCE)
+
+    run_with_ticks(work, "counting", 9, recorder)
+    assert recorder.calls[0] == ("start", "counting", 9)
+    assert ("advance", 7) in recorder.calls
+    assert recorder.calls[-1] == ("finish",)
+
+
+def test_an_error_in_the_work_reaches_the_caller_and_ends_the_stage():
+    recorder = Recorder()
+    with pytest.raises(ZeroDivisionError):
+        run_with_ticks(lambda ticks: 1 // 0, "failing", 1, recorder)
+    assert recorder.calls[-1] == ("finish",)
+
+
+def test_ctrl_c_asks_the_work_to_stop_and_goes_on_to_the_caller():
+    recorder, waiting, stopped = Recorder(), threading.Event(), threading.Event()
+    recorder.advance = lambda done: waiting.set()
+
+    def work(ticks):
+        assert waiting.wait(PATIENCE)
+        _thread.interrupt_main()
+        while not ticks[CANCEL]:
+            pass
+        stopped.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        run_with_ticks(work, "endless", 1, recorder)
+    assert stopped.is_set()
+
+
+def test_a_time_out_raised_by_the_work_itself_is_not_taken_for_waiting():
+    def work(ticks):
+        raise TimeoutError("mine")
+
+    with pytest.raises(TimeoutError, match="mine"):
+        run_with_ticks(work, "timing out", 1)
+
+
+def test_a_stage_without_a_progress_is_silent(capfd):
+    with stage(None, "nothing", 3) as advance:
+        advance(2)
+    assert capfd.readouterr() == ("", "")
+
+
+def test_a_timer_passes_everything_on_and_adds_up_stages():
+    recorder = Recorder()
+    timer = StageTimer(recorder)
+    for _ in range(2):
+        with stage(timer, "twice", 3) as advance:
+            advance(1)
+    assert recorder.calls == [("start", "twice", 3), ("advance", 1), ("finish",)] * 2
+    assert list(timer.seconds) == ["twice"]
+    assert timer.seconds["twice"] >= 0
+
+
+def test_a_timer_alone_is_silent():
+    timer = StageTimer(None)
+    run_with_ticks(lambda ticks: None, "quiet", 1, timer)
+    assert "quiet" in timer.seconds
+
+
+def test_a_stage_inside_another_is_timed_and_shown_by_itself():
+    recorder = Recorder()
+    timer = StageTimer(recorder)
+    with stage(timer, "outer"), stage(timer, "inner"):
+        pass
+    assert [call[1] for call in recorder.calls if call[0] == "start"] == ["outer", "inner"]
+    assert list(timer.seconds) == ["outer", "inner"]
+
+
+def test_no_second_is_counted_twice(monkeypatch):
+    clock = iter([0.0, 1.0, 3.0, 6.0])
+    monkeypatch.setattr("meshwright.runtime.progress.perf_counter", lambda: next(clock))
+    timer = StageTimer(None)
+    with stage(timer, "outer"), stage(timer, "inner"):
+        pass
+    assert timer.seconds == {"outer": 1.0 + 3.0, "inner": 2.0}
+
+
+def test_bars_nest_and_an_error_takes_all_of_them_away():
+    bar = ProgressBar()
+
+    def work():
+        with stage(bar, "outer"), stage(bar, "inner", 3) as advance:
+            advance(2)
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    with stage(bar, "again"):
+        pass

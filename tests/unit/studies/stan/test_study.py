@@ -1,0 +1,92 @@
+"""The claims on StaN: that they can be measured, and that the reasons given hold."""
+
+import numpy as np
+import pytest
+
+import meshwright as mw
+from meshwright.metrics.views import count_links, measure_fitness
+from meshwright.stan.rounds import draw_views, omniscient_views, run_rounds
+from meshwright.studies.claims import Verdict, check
+from meshwright.studies.stan.cases import CLOSE_GRID, Universes, run_grid
+from meshwright.studies.stan.study import claims, growth_factor
+
+SMALL = Universes(
+    strong=lambda seed: mw.workloads.grid(150, 12, min_radius=1.2, seed=seed),
+    mild=lambda seed: mw.workloads.grid(150, 12, seed=seed),
+    growing=[
+        lambda seed, topics=topics: mw.workloads.grid(10 * topics, topics, seed=seed) for topics in (8, 16)
+    ],
+    told="small grids",
+)
+BY_NAME = {claim.name: claim for claim in claims(SMALL)}
+
+
+def test_claims_have_names_of_their_own_and_those_without_data_are_the_same_ones():
+    assert len(BY_NAME) == len(claims(SMALL)) == len(claims())
+    assert {claim.name for claim in claims()} == BY_NAME.keys()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["figure-6a-logical", "figure-6a-few-rounds", "figure-7-majority", "figure-7-fewer"],
+)
+def test_claims_that_hold_on_small_universes_are_found_to(name):
+    assert check(BY_NAME[name], runs=2).verdict is Verdict.REPRODUCED
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["figure-7-worse", "figure-8-factor", "connectivity-weak", "figure-9-clustering", "figure-9-diameter"],
+)
+def test_every_other_claim_comes_to_a_number(name):
+    found = check(BY_NAME[name], runs=2)
+    assert np.isfinite(found.measured.mean)
+
+
+def limits(**grid):
+    sizes = []
+    for seed in range(5):
+        views = draw_views(mw.workloads.grid(100, 16, seed=seed, **grid), mw.StanOptions(), seed)
+        sizes.append([count_links(own).physical.mean() for own in (views, omniscient_views(views, seed))])
+    return np.mean(sizes, axis=0)
+
+
+def test_how_far_interests_overlap_decides_where_physical_views_end():
+    start, end = limits()
+    assert start == pytest.approx(25, rel=0.1)
+    assert end > 16.5
+    assert limits(**CLOSE_GRID) == pytest.approx([25, 15], rel=0.1)
+
+
+def unreached(views):
+    return set(np.flatnonzero(np.bincount(views.slots, minlength=len(views.interests)) == 0).tolist())
+
+
+def test_who_is_in_nobodys_view_stays_so_unless_nodes_learn_from_passing_walks():
+    interests = mw.workloads.unif(500, 3, subscriptions=3, seed=0)
+    plain, learning = mw.StanOptions(rounds=8, ttl=2), mw.StanOptions(rounds=32, learn=True)
+    views = draw_views(interests, plain, 0)
+    lost = unreached(run_rounds(views, plain, 0)[0])
+    assert len(lost) > len(unreached(views)) + 5
+    assert lost <= unreached(run_rounds(views, mw.StanOptions(rounds=16, ttl=2), 0)[0])
+    assert len(unreached(run_rounds(views, learning, 0)[0])) < len(lost) / 4
+    assert measure_fitness(omniscient_views(views, 0), diameters=False).unreached.sum() <= 2
+
+
+def test_where_interests_overlap_more_physical_links_grow_more_than_twice_as_slowly():
+    factors = []
+    for grid in ({}, {"min_radius": 1.2}):
+        runs = [
+            mw.gossip(mw.workloads.grid(10 * topics, topics, seed=1, **grid), diameters=False)
+            for topics in (16, 64)
+        ]
+        factors.append(growth_factor(runs))
+    assert factors[0] < factors[1] > 2
+
+
+def test_growth_is_the_ratio_of_slopes():
+    runs = [run_grid(0), mw.gossip(mw.workloads.grid(200, 30, seed=0), diameters=False)]
+    (a, b), topics = runs, 30 - 16
+    before = (b.initial_physical_view_size - a.initial_physical_view_size) / topics
+    after = (b.final_physical_view_size - a.final_physical_view_size) / topics
+    assert growth_factor(runs) == pytest.approx(before / after)
