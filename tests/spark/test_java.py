@@ -9,6 +9,7 @@ import textwrap
 from pathlib import Path
 
 from meshwright.pipeline.spark.java import bundled_java
+from tests.spark.cluster import FOR_SHORT_JOBS
 
 JOB = """
     import json, os
@@ -20,7 +21,8 @@ JOB = """
         for batch in batches:
             yield pa.record_batch([pc.multiply(batch.column(0), 2)], names=["id"])
 
-    with spark_session("local[1]", {"spark.driver.memory": "512m"}) as session:
+    settings = {"spark.driver.memory": "512m", "spark.driver.defaultJavaOptions": "FOR_SHORT_JOBS"}
+    with spark_session("local[1]", settings) as session:
         total = session.range(1000).mapInArrow(double, "id long").agg({"id": "sum"}).first()[0]
         java = session.sparkContext._jvm.java.lang.System.getProperty("java.home")
     print(json.dumps({"total": total, "java": java}))
@@ -35,7 +37,7 @@ def test_a_job_runs_on_the_bundled_java_where_there_is_no_other(tmp_path):
         (tools / name).symlink_to(shutil.which(name))
     env = {name: value for name, value in os.environ.items() if name != "JAVA_HOME"} | {"PATH": str(tools)}
     assert shutil.which("java", path=str(tools)) is None
-    command = [sys.executable, "-c", textwrap.dedent(JOB)]
+    command = [sys.executable, "-c", textwrap.dedent(JOB).replace("FOR_SHORT_JOBS", FOR_SHORT_JOBS)]
     done = subprocess.run(command, env=env, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (0, "")
     found = json.loads(done.stdout)

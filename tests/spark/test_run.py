@@ -144,65 +144,58 @@ def test_a_run_on_spark_alone_finds_the_same_and_its_report_needs_no_other_file(
     assert all(link.startswith(("#", "data:")) for link in links.found)
 
 
-@pytest.mark.parametrize("cut", ["profile", "evaluate"])
-def test_a_run_that_was_cut_off_goes_on_after_the_last_finished_stage(
-    spark, table, tmp_path, monkeypatch, cut
-):
+def cut_off(spark, table, out, monkeypatch, stage, **how):
+    """A run that is interrupted where a stage begins."""
+
     def fall(*_, **__):
         raise KeyboardInterrupt
 
-    out = tmp_path / "out"
     with monkeypatch.context() as patch:
-        patch.setitem(journey._STAGES, cut, fall)
+        patch.setitem(journey._STAGES, stage, fall)
         with pytest.raises(KeyboardInterrupt):
-            run(spark, [str(table)], out, OPTIONS)
+            run(spark, [str(table)], out, OPTIONS, **how)
+
+
+def test_a_run_that_was_cut_off_goes_on_after_the_last_finished_stage(spark, table, tmp_path, monkeypatch):
+    out, calls = tmp_path / "out", []
+
+    def on_stage(*call):
+        calls.append(call)
+
+    cut_off(spark, table, out, monkeypatch, "profile")
     assert not (out / "manifest.json").exists()
     kept = (out / "interests" / "manifest.json").stat().st_mtime_ns
-    calls = []
-    resumed = run(spark, [str(table)], out, OPTIONS, resume=True, on_stage=lambda *call: calls.append(call))
-    done, before = stages_of(calls)
-    assert before + done == ["ingest", "profile", "build", "evaluate", "report"]
-    assert done[0] == cut
+    cut_off(spark, table, out, monkeypatch, "evaluate", resume=True, on_stage=on_stage)
+    assert stages_of(calls) == (["profile", "build"], ["ingest"])
+    calls.clear()
+    resumed = run(spark, [str(table)], out, OPTIONS, resume=True, on_stage=on_stage)
+    assert stages_of(calls) == (["evaluate", "report"], ["ingest", "profile", "build"])
     assert (out / "interests" / "manifest.json").stat().st_mtime_ns == kept
     assert resumed["facts"]["evaluation"]["topic_connected"]
 
 
-@pytest.mark.parametrize("stage", ["ingest", "build"])
 def test_a_run_that_was_cut_off_between_a_dataset_and_its_note_goes_on(
-    spark, table, tmp_path, monkeypatch, stage
+    spark, table, tmp_path, monkeypatch, finished
 ):
-    real = journey.write_sealed
+    real, out = journey.write_sealed, tmp_path / "out"
+    for stage, resume in (("ingest", False), ("build", True)):
 
-    def fall(path, value):
-        if path.name == f"{stage}.json":
-            raise KeyboardInterrupt
-        real(path, value)
+        def fall(path, value, note=f"{stage}.json"):
+            if path.name == note:
+                raise KeyboardInterrupt
+            real(path, value)
 
-    out = tmp_path / "out"
-    with monkeypatch.context() as patch:
-        patch.setattr(journey, "write_sealed", fall)
-        with pytest.raises(KeyboardInterrupt):
-            run(spark, [str(table)], out, OPTIONS)
-    assert run(spark, [str(table)], out, OPTIONS, resume=True)["facts"]["evaluation"]["topic_connected"]
-
-
-def test_a_run_that_was_cut_off_before_its_plan_is_overwritten_by_force(spark, table, tmp_path):
-    out = tmp_path / "out"
-    (out / ".run").mkdir(parents=True)
-    (out / ".run" / ".plan.json.partial-12345678").write_text('{"seed"')
-    (out / ".report.html.partial-12345678").write_text("<html")
-    with pytest.raises(DatasetError, match="--force"):
-        run(spark, [str(table)], out, OPTIONS)
-    run(spark, [str(table)], out, OPTIONS, force=True)
-    assert not [entry.name for entry in out.iterdir() if entry.name.startswith(".")]
+        with monkeypatch.context() as patch:
+            patch.setattr(journey, "write_sealed", fall)
+            with pytest.raises(KeyboardInterrupt):
+                run(spark, [str(table)], out, OPTIONS, resume=resume)
+    cut_off(spark, table, out, monkeypatch, "evaluate", resume=True)
+    assert mw.Overlay.read(out / "overlay") == mw.Overlay.read(finished.out / "overlay")
 
 
 def test_resuming_is_refused_when_input_or_options_changed(spark, table, tmp_path, monkeypatch):
     out = tmp_path / "out"
-    with monkeypatch.context() as patch:
-        patch.setitem(journey._STAGES, "build", lambda *_: 1 / 0)
-        with pytest.raises(ZeroDivisionError):
-            run(spark, [str(table)], out, OPTIONS)
+    cut_off(spark, table, out, monkeypatch, "profile")
     other = RunOptions(ingest=OPTIONS.ingest, algorithm="dc", settings={"partitions": 4}, seed=4)
     with pytest.raises(DatasetError, match="partitions"):
         run(spark, [str(table)], out, other, resume=True)
@@ -223,22 +216,21 @@ def test_nothing_is_overwritten_without_force_and_nothing_foreign_with_it(spark,
     (out / "mine.txt").write_text("precious")
     with pytest.raises(DatasetError, match=r"mine\.txt"):
         run(spark, [str(table)], out, OPTIONS, force=True)
-    (out / "mine.txt").unlink()
-    run(spark, [str(table)], out, OPTIONS, force=True)
     strange = tmp_path / "strange"
     (strange / "overlay").mkdir(parents=True)
     with pytest.raises(DatasetError, match="not of a run"):
         run(spark, [str(table)], strange, OPTIONS, force=True)
 
 
-def test_a_run_that_finished_nothing_may_begin_anew_with_other_options(spark, table, tmp_path):
+def test_a_run_that_finished_nothing_may_begin_anew_with_other_options(spark, table, tmp_path, monkeypatch):
     strict = replace(OPTIONS, ingest=replace(OPTIONS.ingest, max_rejected=0.0))
     out = tmp_path / "out"
     with pytest.raises(InputError, match="max-rejected"):
         run(spark, [str(table)], out, strict)
     with pytest.raises(InputError, match="max-rejected"):
         run(spark, [str(table)], out, strict, resume=True)
-    assert run(spark, [str(table)], out, OPTIONS)["facts"]["evaluation"]["topic_connected"]
+    cut_off(spark, table, out, monkeypatch, "profile")
+    assert mw.Interests.read(out / "interests").node_count == 60
 
 
 def test_a_second_run_in_the_same_folder_is_refused(spark, table, tmp_path):

@@ -139,6 +139,18 @@ def test_what_kills_left_of_writing_goes_too(tmp_path):
     assert paths(out) == {f"{NOTES}/{PLAN}"}
 
 
+def test_a_run_that_was_killed_before_its_plan_is_overwritten_by_force_alone(tmp_path):
+    out = tmp_path / "run"
+    (out / NOTES).mkdir(parents=True)
+    (out / NOTES / f".{PLAN}.partial-0123abcd").write_text('{"seed"')
+    (out / ".report.html.partial-0123abcd").write_text("<html")
+    with pytest.raises(DatasetError, match="--force"):
+        check_place(out, resume=False, force=False)
+    check_place(out, resume=False, force=True)
+    begun(out, {"seed": 2})
+    assert paths(out) == {f"{NOTES}/{PLAN}"}
+
+
 def test_a_damaged_note_makes_its_stage_be_done_again(tmp_path):
     out = make_run(tmp_path / "run", 4)
     assert resumed(out, {"seed": 1}).keys() == {"ingest", "profile", "build", "evaluate"}
