@@ -81,29 +81,22 @@ def test_the_report_of_an_overlay_with_views_shows_what_sharing_did(spark, table
     assert f"On average a node has {decimal(evaluation['physical_view_size']['mean'])} physical links" in text
 
 
-def cost_files(folder, form):
-    """Costs of the table's nodes on three sites, of which one has no coordinates, or by their distance."""
-    nodes = [f"n{at:02}" for at in range(60)]
-    files = {"places": ["node,lat,lon", *(f"{node},{node[1:]},9" for node in nodes)]}
-    numbers = {"base": 2.0, "factor": 0.01}
-    if form == "sites":
-        names = ("ams", "nyc", "syd")
-        placed = [f"{node},{names[at % 3]}" for at, node in enumerate(nodes)]
-        files = {
-            "places": ["site,lat,lon", "ams,52.4,4.9", "nyc,40.7,-74"],
-            "costs": ["source,target,cost", "ams,nyc,80", "ams,syd,250", "nyc,syd,200"],
-            "sites": ["node,site", *placed],
-        }
-        numbers = {"local": 1.0}
+def cost_files(folder):
+    """Costs of the table's nodes on three sites, of which one has no coordinates."""
+    names = ("ams", "nyc", "syd")
+    files = {
+        "places": ["site,lat,lon", "ams,52.4,4.9", "nyc,40.7,-74"],
+        "costs": ["source,target,cost", "ams,nyc,80", "ams,syd,250", "nyc,syd,200"],
+        "sites": ["node,site", *(f"n{at:02},{names[at % 3]}" for at in range(60))],
+    }
     for name, lines in files.items():
         (folder / f"{name}.csv").write_text("\n".join(lines))
-    return CostFiles(**{name: str(folder / f"{name}.csv") for name in files}, **numbers)
+    return CostFiles(**{name: str(folder / f"{name}.csv") for name in files}, local=1.0)
 
 
-@pytest.mark.parametrize("form", ["sites", "distances"])
-def test_a_run_with_costs_says_where_the_money_goes(spark, table, tmp_path, form):
-    options = replace(OPTIONS, algorithm="dc-maw", settings={}, costs=cost_files(tmp_path, form))
-    manifest = run(spark, [str(table)], tmp_path / "out", options, spark_only=form == "sites")
+def test_a_run_with_costs_says_where_the_money_goes(spark, table, tmp_path):
+    options = replace(OPTIONS, algorithm="dc-maw", settings={}, costs=cost_files(tmp_path))
+    manifest = run(spark, [str(table)], tmp_path / "out", options, spark_only=True)
     overlay = mw.Overlay.read(tmp_path / "out" / "overlay")
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     words = " ".join(re.sub(r"<[^>]*>", " ", page).split())
@@ -114,12 +107,9 @@ def test_a_run_with_costs_says_where_the_money_goes(spark, table, tmp_path, form
     a_node = decimal(2 * overlay.costs.sum() / overlay.interests.node_count)
     assert f"the links of a node cost on average {a_node} " in words
     assert 'class="map"' in page
-    if form == "sites":
-        local = int(np.count_nonzero(overlay.costs == 1.0))
-        assert f"local, inside a site {local} {local}" in words
-        assert "Not drawn, for want of coordinates: 1 site." in words
-    else:
-        assert "dearest quarter, up to" in words
+    local = int(np.count_nonzero(overlay.costs == 1.0))
+    assert f"local, inside a site {local} {local}" in words
+    assert "Not drawn, for want of coordinates: 1 site." in words
     assert manifest["costs"]["places"] == str(tmp_path / "places.csv")
 
 
