@@ -13,7 +13,7 @@ from tests.spark.cluster import FOR_SHORT_JOBS
 
 JOB = """
     import json, os
-    from meshwright.pipeline.engine.session import spark_session
+    from meshwright.pipeline.spark.session import spark_session
 
     def double(batches):
         import pyarrow as pa

@@ -18,7 +18,7 @@ COMMAND = """
     from pathlib import Path
     from meshwright import cli
     from meshwright.cli.common import spark_command, progress_bar
-    from meshwright.pipeline.engine.status import spark_stage
+    from meshwright.pipeline.spark.status import spark_stage
 
     folder = Path(sys.argv.pop())
 

@@ -10,7 +10,7 @@ SCRIPT = """
 import random
 import meshwright as mw
 from meshwright.maintain.maintainer import Maintainer
-from meshwright.model.churn import Event
+from meshwright.model.events import Event
 chance = random.Random(3)
 topics = [f"t{at}" for at in range(30)]
 pairs = [(f"n{at}", topic) for at in range(12) for topic in chance.sample(topics, 3)]

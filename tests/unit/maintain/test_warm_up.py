@@ -10,9 +10,9 @@ import importlib, pkgutil, sys
 import meshwright as mw
 from meshwright import kernels
 from meshwright.maintain.maintainer import Maintainer
-from meshwright.maintain.rehearsal import rehearse
+from meshwright.maintain.warm_up import rehearse
 
-names = [f"meshwright.kernels.{module.name}" for module in pkgutil.iter_modules(kernels.__path__)]
+names = [found.name for found in pkgutil.walk_packages(kernels.__path__, "meshwright.kernels.")]
 modules = [importlib.import_module(name) for name in names]
 
 def compiled():

@@ -280,7 +280,7 @@ def test_a_kill_while_tables_are_exchanged_loses_neither_dataset(old, moves):
 
 WRITER = """
 import sys
-from meshwright.errors import DatasetError
+from meshwright.runtime.errors import DatasetError
 from meshwright.model import Interests
 mine = Interests.from_pairs([(f"n{i}", sys.argv[2]) for i in range(50)])
 written = 0

@@ -210,8 +210,8 @@ def test_an_error_in_the_block_ends_all_processes():
 
 SCRIPT = """
 import multiprocessing, sys, time
-from meshwright.net.live import Live
-from meshwright.net.live_options import LiveOptions
+from meshwright.net.live.network import Live
+from meshwright.net.live.options import LiveOptions
 from tests.live_protocols import Chatter, Note
 
 if __name__ == "__main__":

@@ -7,7 +7,7 @@ from tests.patience import PATIENCE
 
 SCRIPT = """
 import signal, threading, time
-from meshwright.net.processes import Processes, _interrupts_held_back
+from meshwright.net.live.processes import Processes, _interrupts_held_back
 
 end = threading.Event()
 other = threading.Thread(target=end.wait, daemon=True)
@@ -33,7 +33,7 @@ def test_an_interrupt_waits_until_processes_have_their_orders_whichever_thread_t
 def test_processes_start_from_any_thread():
     script = """
 import threading
-from meshwright.net.processes import Processes
+from meshwright.net.live.processes import Processes
 
 thread = threading.Thread(target=lambda: print(Processes([]).ask("report")))
 thread.start()

@@ -7,8 +7,8 @@ import pytest
 
 PROGRAM = """
 import resource
-from meshwright.errors import CapacityError
-from meshwright.net.shortages import allow_files
+from meshwright.runtime.errors import CapacityError
+from meshwright.net.live.sockets import allow_files
 
 resource.setrlimit(resource.RLIMIT_NOFILE, (100, 400))
 try:
