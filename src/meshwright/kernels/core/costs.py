@@ -8,8 +8,8 @@ thing.
 import math
 
 import numpy as np
-from numba import njit
 
+from meshwright.kernels.compiling import inlined, kernel
 from meshwright.kernels.core.cost_arrays import CLUSTERS, EUCLIDEAN, GREAT_CIRCLE, SITES, CostArrays
 from meshwright.runtime.arrays import Floats, Ids
 
@@ -17,7 +17,7 @@ __all__ = ["CLUSTERS", "EUCLIDEAN", "GREAT_CIRCLE", "SITES", "CostArrays", "cost
 
 
 # Inlined by Numba itself: a call counts references to all arrays, which makes 16 ns of 1 (measured).
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def cost_between(costs: CostArrays, u: int, v: int) -> float:
     """What the link between two different nodes costs; the same in both directions."""
     if costs.kind == SITES:
@@ -34,7 +34,7 @@ def cost_between(costs: CostArrays, u: int, v: int) -> float:
     return costs.base + costs.factor * distance
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _angle(square: float) -> float:
     """The angle between two places on a sphere of radius 1, `square` a quarter of their distance squared.
 
@@ -59,14 +59,14 @@ def _angle(square: float) -> float:
     return 2.0 * arcsine if is_near else math.pi - 4.0 * arcsine
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_costs(costs: CostArrays, sources: Ids, targets: Ids, out: Floats) -> None:
     """The cost of each pair of a source and the target at the same place."""
     for at in range(out.size):
         out[at] = cost_between(costs, sources[at], targets[at])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_matrix(costs: CostArrays, out: Floats) -> None:
     """The cost of every pair of nodes; the diagonal is left as it is."""
     for u in range(len(out)):
@@ -74,7 +74,7 @@ def fill_matrix(costs: CostArrays, out: Floats) -> None:
             out[u, v] = out[v, u] = cost_between(costs, u, v)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def total_cost(costs: CostArrays, nodes: int) -> float:
     """The cost of all links among the first `nodes` nodes together: time grows with their square."""
     total = 0.0

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from meshwright.kernels.compiling import inner, kernel
 from meshwright.runtime.arrays import Flags, Ids, Offsets
 
 # 2^64 over the golden ratio: multiplied by it, ids in a row land far apart in a table.
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def number_ends(ends: Ids, indptr: Offsets) -> None:
     """Replace, in each graph of a row, the ids at the ends of edges by their ranks among those that occur.
 
@@ -25,7 +25,7 @@ def number_ends(ends: Ids, indptr: Offsets) -> None:
         rank_ids(ends[indptr[graph] : indptr[graph + 1]])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def rank_ids(ends: Ids) -> Ids:
     """Replace the ids, none negative, by their ranks; give the ids, rising, that these stand for.
 
@@ -54,7 +54,7 @@ def rank_ids(ends: Ids) -> Ids:
     return ids
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _slot(keys: Ids, bits: int, key: int) -> int:
     """Where a key stands in the table, or the free place for it."""
     slot = int(np.int64((np.uint64(key) * _SPREAD) >> np.uint64(64 - bits)))
@@ -63,7 +63,7 @@ def _slot(keys: Ids, bits: int, key: int) -> int:
     return slot
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def spanning_forest(size: int, ends: Ids) -> Flags:
     """Which edges are in a forest that connects what the edges (m, 2) among `size` vertices connect.
 
@@ -93,7 +93,7 @@ def spanning_forest(size: int, ends: Ids) -> Flags:
     return kept
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _links(size: int, ends: Ids) -> tuple[Offsets, Ids]:
     """The edges at each vertex, by number."""
     indptr = np.zeros(size + 1, np.int64)
@@ -111,7 +111,7 @@ def _links(size: int, ends: Ids) -> tuple[Offsets, Ids]:
     return indptr, links
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def place_runs(places: Offsets, lengths: Ids, values: npt.NDArray[Any], placed: npt.NDArray[Any]) -> None:
     """Copy runs of `values`, which stand one behind the other, to where each begins in `placed`. Linear."""
     item = 0

@@ -8,8 +8,8 @@ So the protocols, one message at a time, and the kernels, a round at a time, cho
 """
 
 import numpy as np
-from numba import njit
 
+from meshwright.kernels.compiling import inner, kernel
 from meshwright.runtime.arrays import Ids, Words
 
 LOSS_BITS = 53
@@ -18,7 +18,7 @@ LOSS_BITS = 53
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def mixed(word: np.uint64) -> np.uint64:
     """The finaliser of SplitMix64: every bit of the input changes half of the output's."""
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -26,7 +26,7 @@ def mixed(word: np.uint64) -> np.uint64:
     return word ^ (word >> np.uint64(31))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_lost(key: np.uint64, loss: int, publication: int, source: int, target: int) -> bool:
     """Whether a publication's message from `source` to `target` is lost, with probability loss / 2^53.
 
@@ -39,7 +39,7 @@ def is_lost(key: np.uint64, loss: int, publication: int, source: int, target: in
     return bool(np.int64(word >> np.uint64(64 - LOSS_BITS)) < loss)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def weight(own: np.uint64, other: np.uint64) -> np.uint64:
     """What a node of key `own` gives one of key `other`.
 
@@ -49,14 +49,14 @@ def weight(own: np.uint64, other: np.uint64) -> np.uint64:
     return mixed(mixed(own + GOLDEN) ^ other)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def weights_of(own: np.uint64, keys: Words, others: Ids, weights: Words) -> None:
     """Write what a node gives each of `others`."""
     for at in range(others.size):
         weights[at] = weight(own, keys[others[at]])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def pick(key: np.uint64, who: int, which: int, count: int) -> int:
     """A number under `count`, as if at random: the draw `which` of `who`."""
     word = mixed(key + np.uint64(who) * GOLDEN)
@@ -64,7 +64,7 @@ def pick(key: np.uint64, who: int, which: int, count: int) -> int:
     return np.int64(word % np.uint64(count))  # type: ignore[return-value]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_dropped(key: np.uint64, who: int, which: int, loss: int) -> bool:
     """Whether the message `which` of the walk of `who` is lost, with probability loss / 2^53."""
     if loss == 0:

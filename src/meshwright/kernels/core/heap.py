@@ -7,17 +7,16 @@ Selecting by rank: NumPy's `partition` takes Numba four seconds to compile, and 
 
 from typing import Any
 
-from numba import njit
-
+from meshwright.kernels.compiling import inlined, kernel
 from meshwright.runtime.arrays import Floats, Offsets, int64
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _before(price: float, code: int, other_price: float, other_code: int) -> Any:
     return price < other_price or (price == other_price and code < other_code)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sink(prices: Floats, codes: Offsets, count: int, at: int, price: float, code: int) -> None:
     """Put a pair at place `at`, whose content is given up, or as far under it as it must go."""
     child = 2 * at + 1
@@ -32,14 +31,14 @@ def sink(prices: Floats, codes: Offsets, count: int, at: int, price: float, code
     prices[at], codes[at] = price, code
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def make_heap(prices: Floats, codes: Offsets, count: int) -> None:
     """Order the first `count` places as a heap, in linear time."""
     for at in range(count // 2 - 1, -1, -1):
         sink(prices, codes, count, at, prices[at], codes[at])
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def drop_top(prices: Floats, codes: Offsets, count: int) -> int:
     """Take the top away; return how many are left."""
     count -= 1
@@ -48,7 +47,7 @@ def drop_top(prices: Floats, codes: Offsets, count: int) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def push(prices: Floats, codes: Offsets, count: int, price: float, code: int) -> int:
     """Add a pair; return how many there are."""
     at = count
@@ -59,7 +58,7 @@ def push(prices: Floats, codes: Offsets, count: int, price: float, code: int) ->
     return count + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def smallest(values: Floats, rank: int) -> float:
     """The value that has `rank` others before it in rising order; `values` get disordered.
 

@@ -9,8 +9,8 @@ as it was where there was not; then the caller makes a longer array (`grown`) an
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from meshwright.kernels.compiling import inlined, inner, kernel
 from meshwright.runtime.arrays import Ids, Offsets
 
 _LEAST_ROOM = 4
@@ -59,14 +59,14 @@ def packed_items(rows: Rows) -> Ids:
     return packed
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def row_of(rows: Any, row: int) -> Any:
     """The ids of a row, as a view."""
     start = rows.starts[row]
     return rows.items[start : start + rows.counts[row]]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def append(rows: Rows, row: int, value: int) -> bool:
     """Add an id at the end of a row; False, and nothing done, where there is no room."""
     count = rows.counts[row]
@@ -85,7 +85,7 @@ def append(rows: Rows, row: int, value: int) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def remove(rows: Rows, row: int, value: int) -> bool:
     """Take an id out of a row, the last of which takes its place; False where it is not there."""
     start, count = rows.starts[row], rows.counts[row]
@@ -97,7 +97,7 @@ def remove(rows: Rows, row: int, value: int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def replace_row(rows: Rows, row: int, values: Ids) -> bool:
     """Give a row other ids; False, and nothing done, where there is no room."""
     count = len(values)
@@ -115,13 +115,13 @@ def replace_row(rows: Rows, row: int, values: Ids) -> bool:
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def has_room(rows: Rows, appends: int) -> Any:
     """Whether so many appends, each to another row, surely find room."""
     return rows.used[0] + appends * (2 * rows.used[1] + _LEAST_ROOM) <= len(rows.items)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def append_all(rows: Rows, targets: Ids, values: Ids, start: int) -> int:
     """Append to one row after another from place `start` on; return the place at which room ran out."""
     for at in range(start, len(targets)):
@@ -130,14 +130,14 @@ def append_all(rows: Rows, targets: Ids, values: Ids, start: int) -> int:
     return len(targets)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def remove_all(rows: Rows, targets: Ids, values: Ids) -> None:
     """Take an id out of one row after another."""
     for at in range(len(targets)):
         remove(rows, targets[at], values[at])
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def holds(items: Ids, start: int, count: int, value: int) -> Any:
     """Whether sorted ids have one, by bisection without branches."""
     low = start

@@ -7,14 +7,15 @@ arrive within a given time is an independent coin a topic.
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
+
+from meshwright.kernels.compiling import inner, kernel
 
 Ids = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _arrivals(rng: np.random.Generator, rate: Floats, span: float, arrived: Ids) -> int:
     """Write the topics that arrive within `span` to `arrived`, in order of id, and return how many.
 
@@ -36,7 +37,7 @@ def _arrivals(rng: np.random.Generator, rate: Floats, span: float, arrived: Ids)
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _keep_earliest(rng: np.random.Generator, rate: Floats, span: float, arrived: Ids, keep: int) -> None:
     """Move to the front, in order of id, the `keep` topics of `arrived` that came first within `span`."""
     when = np.empty(arrived.size, np.float64)
@@ -51,7 +52,7 @@ def _keep_earliest(rng: np.random.Generator, rate: Floats, span: float, arrived:
             kept += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_distinct(
     rng: np.random.Generator, rate: Floats, span_of_size: Floats, indptr: Offsets, topic_ids: Ids
 ) -> None:
@@ -84,7 +85,7 @@ def draw_distinct(
             row.sort()
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_independent(rng: np.random.Generator, hazard: Floats, sizes: Offsets, topic_ids: Ids) -> int:
     """Give each node topic t with probability 1 - exp(-hazard[t]), whatever else it has.
 

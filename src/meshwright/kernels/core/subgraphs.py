@@ -7,8 +7,8 @@ on a topic needs memory for that topic alone.
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from meshwright.kernels.compiling import inner, kernel
 from meshwright.runtime.arrays import Ids, Offsets
 
 
@@ -42,7 +42,7 @@ class TopicGraphs(NamedTuple):
     edge_ids: Ids
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def interest_ranks(topic_ids: Ids, topic_count: int) -> Ids:
     """For each interest, in node order, how many nodes of a lower id have the same topic. O(interests)."""
     seen = np.zeros(topic_count, np.int32)
@@ -54,7 +54,7 @@ def interest_ranks(topic_ids: Ids, topic_count: int) -> Ids:
     return ranks
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def links_of(edges: Ids, node_count: int) -> Links:
     """The neighbours of each node, in the order of the edges. O(edges)."""
     indptr = np.zeros(node_count + 1, np.int64)
@@ -75,7 +75,7 @@ def links_of(edges: Ids, node_count: int) -> Links:
     return Links(indptr, nodes, edge_ids)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_topic_edges(
     lists: TopicLists, links: Links, nodes: tuple[int, int], counts: Offsets, ticks: Offsets
 ) -> None:
@@ -99,7 +99,7 @@ def count_topic_edges(
             marked[topic] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def fill_topic_edges(
     lists: TopicLists,
     links: Links,
@@ -143,7 +143,7 @@ def fill_topic_edges(
             marks[lists.topic_ids[slot] - first_topic] = -1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _belongs_to(indptr: Offsets, node: int, other: int) -> bool:
     """Whether an edge is `node`'s to handle: the end with more topics, or else with the higher id."""
     mine = indptr[node + 1] - indptr[node]
@@ -151,7 +151,7 @@ def _belongs_to(indptr: Offsets, node: int, other: int) -> bool:
     return theirs < mine or (theirs == mine and other < node)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _slots_of(lists: TopicLists, node: int, topics: tuple[int, int]) -> tuple[int, int]:
     """Where a node's topics inside a range begin and end."""
     start, stop = lists.indptr[node], lists.indptr[node + 1]

@@ -14,8 +14,8 @@ contribute: `loose` by node, `loose_slots` by topic, and, in the dense form, bit
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from meshwright.kernels.compiling import inner, kernel
 from meshwright.runtime.arrays import Ids, Offsets, Words
 from meshwright.runtime.progress import CANCEL, DONE, Ticks
 
@@ -44,7 +44,7 @@ class TopicComponents(NamedTuple):
     bits: Words  # by node: its first topics, then those in which it is not marked; none in the sparse form
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def start_components(
     indptr: Offsets, topic_ids: Ids, topic_count: int, weights: Ids, words: int
 ) -> TopicComponents:
@@ -95,7 +95,7 @@ def start_components(
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _set_marked(state: Any, topic: int, name: int, change: int) -> None:
     """Move all slots of a component into the marked one of their topic (change 1) or out of it (-1)."""
     word = (state.bits.shape[1] >> 1) + (topic >> 6)
@@ -112,7 +112,7 @@ def _set_marked(state: Any, topic: int, name: int, change: int) -> None:
     state.loose_counts[topic] -= change * state.sizes[name]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _list_loose(state: Any, topic: int) -> None:
     """List the slots outside the marked component again, of all slots of the topic."""
     start = end = state.topic_indptr[topic]
@@ -123,7 +123,7 @@ def _list_loose(state: Any, topic: int) -> None:
     state.listed[topic] = end - start
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unite(state: Any, topic: int, a: int, b: int) -> None:
     """Make one component of `a` and `b`, names of two different ones of `topic`."""
     if state.sizes[a] < state.sizes[b]:
@@ -149,7 +149,7 @@ def unite(state: Any, topic: int, a: int, b: int) -> None:
         _list_loose(state, topic)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unite_labelled(state: Any, labels: Ids) -> None:
     """Unite the interests of a topic that have the same label; `labels` has one for each, from 0 on."""
     label_of_slot = np.empty(len(labels), np.int32)
@@ -168,7 +168,7 @@ def unite_labelled(state: Any, labels: Ids) -> None:
             first_slot[label_of_slot[slot]] = NONE
 
 
-@njit(cache=True, nogil=True)
+@inner
 def take_edge(state: Any, u: int, v: int) -> int:
     """Unite the components of `u` and `v` in all their common topics; return how many there were."""
     united = 0
@@ -186,7 +186,7 @@ def take_edge(state: Any, u: int, v: int) -> int:
     return united
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def take_all_edges(state: Any, edges: Ids, ticks: Ticks) -> None:
     """Unite what the `edges` of an overlay connect. O(their ends' interests), beside the unions."""
     for edge in range(len(edges)):
@@ -196,14 +196,14 @@ def take_all_edges(state: Any, edges: Ids, ticks: Ticks) -> None:
         ticks[DONE] += 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def write_own_names(state: Any, u: int, own: Ids) -> None:
     """Write the component of `u` in each of its topics into `own`, which is indexed by topic."""
     for i in range(state.indptr[u], state.indptr[u + 1]):
         own[state.topic_ids[i]] = state.names[state.slots[i]]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def clear_own_names(state: Any, u: int, own: Ids) -> None:
     """Undo `write_own_names`."""
     for i in range(state.indptr[u], state.indptr[u + 1]):

@@ -7,8 +7,8 @@ Diameters of topics whose views are directed links: breadth first from 64 slots 
 """
 
 import numpy as np
-from numba import njit
 
+from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.hashing import pick, weight
 from meshwright.runtime.arrays import Ids, Offsets, Words
 from meshwright.runtime.progress import CANCEL, Ticks
@@ -16,7 +16,7 @@ from meshwright.runtime.progress import CANCEL, Ticks
 Chunk = tuple[int, int]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def offer(own: np.uint64, keys: Words, slot: int, row: Ids, weights: Words, count: int, size: int) -> int:
     """Put a slot into a row of `count`, sorted by weight, of at most `size`; the new count.
 
@@ -37,7 +37,7 @@ def offer(own: np.uint64, keys: Words, slot: int, row: Ids, weights: Words, coun
     return last + 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def draw_views(
     topic_indptr: Offsets,
     topics: Chunk,
@@ -71,7 +71,7 @@ def draw_views(
                 offer(keys[slot], keys, other, row, weights, at, row.size)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def choose_lightest(
     topic_indptr: Offsets, topics: Chunk, indptr: Offsets, keys: Words, slots: Ids, ticks: Ticks
 ) -> None:
@@ -90,7 +90,7 @@ def choose_lightest(
                     count = offer(keys[slot], keys, other, row, weights, count, row.size)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def wrong_peer(topic_indptr: Offsets, indptr: Offsets, slots: Ids) -> int:
     """The place of the first peer that is not another slot of the view's topic, or is there twice; -1."""
     seen_by = np.full(indptr.size - 1, np.int32(-1))
@@ -105,7 +105,7 @@ def wrong_peer(topic_indptr: Offsets, indptr: Offsets, slots: Ids) -> int:
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_peers(
     node_indptr: Offsets, own_slots: Ids, indptr: Offsets, peers: Ids, sizes: Offsets, in_sizes: Offsets
 ) -> None:
@@ -124,7 +124,7 @@ def count_peers(
                     in_sizes[peer] += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_links_among_peers(indptr: Offsets, slots: Ids, chunk: Chunk, counts: Offsets) -> None:
     """Write for each slot of a range how many of its peers have another of its peers in their view.
 
@@ -138,7 +138,7 @@ def count_links_among_peers(indptr: Offsets, slots: Ids, chunk: Chunk, counts: O
                 counts[slot] += at < row.size and row[at] == other
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sort_views(indptr: Offsets, keys: Words, slots: Ids) -> None:
     """Put the lightest first in every view, in place; linear where they are so already."""
     for slot in range(indptr.size - 1):
@@ -156,7 +156,7 @@ def sort_views(indptr: Offsets, keys: Words, slots: Ids) -> None:
 _WORD = 64
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _farthest(first: int, sources: Offsets, indptr: Offsets, slots: Ids, words: Words) -> int:
     """The most hops from one of up to 64 sources to any other of the topic; -1 where one is out of reach."""
     seen, now, then = words[0], words[1], words[2]
@@ -183,7 +183,7 @@ def _farthest(first: int, sources: Offsets, indptr: Offsets, slots: Ids, words: 
     return -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def topic_diameters(
     topic_indptr: Offsets,
     topics: Chunk,

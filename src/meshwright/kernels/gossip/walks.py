@@ -9,8 +9,8 @@ do with each other. So topics can be shared among threads, and nothing depends o
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.hashing import is_dropped, pick, weight
 from meshwright.kernels.gossip.views import offer
 from meshwright.runtime.arrays import Ids, Offsets, Words, int64
@@ -52,7 +52,7 @@ SENT, IDS, LOST, WALKS = range(4)
 """What is counted: messages sent, nodes named in them, messages lost, walks begun."""
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _meet(room: Room, count: int, walk: int, first: int, slot: int) -> int:
     if room.met_by[slot - first] != walk:
         room.met_by[slot - first] = walk
@@ -61,7 +61,7 @@ def _meet(room: Room, count: int, walk: int, first: int, slot: int) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _choose(state: State, slot: int, room: Room, count: int, source: int) -> bool:
     """Offer a view all that were met, and the source, at equal size; whether anything changed.
 
@@ -79,7 +79,7 @@ def _choose(state: State, slot: int, room: Room, count: int, source: int) -> boo
     return bool(room.weights[row.size - 1] != heaviest)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _walk(state: State, rules: Rules, room: Room, first: int, slot: int, tally: Offsets) -> int:
     """Walk from a slot and come back: how many were met, or -1 where a message is lost."""
     indptr, before = state.indptr, state.before
@@ -101,7 +101,7 @@ def _walk(state: State, rules: Rules, room: Room, first: int, slot: int, tally: 
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def walk_round(state: State, rules: Rules, topics: Any, tally: Offsets, ticks: Ticks) -> None:
     """Let every view of some topics send its walk out and take what it brings.
 

@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from meshwright.kernels.compiling import inlined, inner, kernel
 from meshwright.kernels.core.bits import trailing_zeros
 from meshwright.kernels.core.cost_arrays import CostArrays
 from meshwright.kernels.core.costs import cost_between
@@ -81,7 +81,7 @@ class Room(NamedTuple):
     row_gains: Ids  # by node
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def level_of(scale: Offsets, price: float) -> Any:
     """The level of a price: the exponent and some digits of the number, as its bits stand in memory."""
     if price == np.inf:
@@ -90,7 +90,7 @@ def level_of(scale: Offsets, price: float) -> Any:
     return max(1, min(level, CAP))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def start_levels(pairs: PricedPairs, nodes: int) -> None:
     """Nothing is known of any pair: all are on the highest level."""
     for u in range(nodes):
@@ -99,7 +99,7 @@ def start_levels(pairs: PricedPairs, nodes: int) -> None:
         pairs.tops[u] = CAP if pairs.firsts[u] < nodes else 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _find(words: Words, threshold: int, found: Ids) -> int:
     """Write the places of the levels that reach the threshold into `found`; return how many there are."""
     count = 0
@@ -113,7 +113,7 @@ def _find(words: Words, threshold: int, found: Ids) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _put_off(
     costs: CostArrays,
     scale: Offsets,
@@ -139,7 +139,7 @@ def _put_off(
     return kept
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _cheaper_by_row(state: Any, u: int, count: int) -> Any:
     """Whether walking the topics of a node costs less than looking at `count` pairs of it.
 
@@ -150,7 +150,7 @@ def _cheaper_by_row(state: Any, u: int, count: int) -> Any:
     return own_topics < pair_work and 4 * _row_work(state, u) < pair_work
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _price_row(
     state: Any,
     trees: Any,
@@ -175,7 +175,7 @@ def _price_row(
     fill_prices(costs, rule, now, u, first, found, gains, prices)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _refresh_row(
     state: Any,
     trees: Any,
@@ -209,7 +209,7 @@ def _refresh_row(
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _choose(
     scale: Offsets, first_code: int, level: int, row: Any, room: Any, count: int, chosen: Any
 ) -> None:
@@ -229,13 +229,13 @@ def _choose(
     chosen.size[0] = out
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _is_before_cut(chosen: Any, price: float, code: int) -> Any:
     cut = chosen.cut_price[0]
     return price < cut or (price == cut and code < chosen.cut_code[0])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _halve(pairs: Any, chosen: Any) -> None:
     """Put the dearer half of the candidates back; they stand in the order of their pairs."""
     count = chosen.size[0]
@@ -255,7 +255,7 @@ def _halve(pairs: Any, chosen: Any) -> None:
     drop_behind_cut(pairs, chosen)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def drop_behind_cut(pairs: Any, chosen: Any) -> None:
     """Put the candidates behind the cut back."""
     kept = 0
@@ -269,7 +269,7 @@ def drop_behind_cut(pairs: Any, chosen: Any) -> None:
     chosen.size[0] = kept
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _put_back(pairs: Any, price: float, code: int) -> None:
     nodes = len(pairs.tops)
     u, v = code // nodes, code % nodes
@@ -278,7 +278,7 @@ def _put_back(pairs: Any, price: float, code: int) -> None:
     pairs.tops[u] = max(pairs.tops[u], level)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def clear_candidates(chosen: Candidates) -> None:
     """Before a level: no candidates, no cut."""
     chosen.size[0] = 0
@@ -286,7 +286,7 @@ def clear_candidates(chosen: Candidates) -> None:
     chosen.cut_code[0] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def refresh_rows(
     state: Any,
     trees: Any,
@@ -308,7 +308,7 @@ def refresh_rows(
     return examined
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _take(state: Any, trees: Any, pairs: Any, rule: int, price: float, u: int, v: int, ticks: Ticks) -> None:
     taken = pairs.counts[0]
     pairs.edges[taken, 0], pairs.edges[taken, 1] = u, v
@@ -324,7 +324,7 @@ def _take(state: Any, trees: Any, pairs: Any, rule: int, price: float, u: int, v
     ticks[DONE] += united
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def settle(
     state: Any,
     trees: Any,
@@ -360,7 +360,7 @@ def settle(
             count = drop_top(prices, codes, count)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def settle_light_levels(
     state: Any,
     trees: Any,
@@ -392,7 +392,7 @@ def settle_light_levels(
     return 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def sample_prices(state: Any, costs: CostArrays, us: Ids, vs: Ids) -> tuple[float, float]:
     """The least price and the greatest cost among some pairs; (inf, 0) where none of them contributes."""
     least, greatest = np.inf, 0.0

@@ -11,15 +11,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from meshwright.kernels.compiling import inner, kernel
 from meshwright.runtime.arrays import Flags, Ids, Offsets
 from meshwright.runtime.progress import CANCEL, DONE, Ticks
 
 _NONE = -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cover(indptr: Offsets, topic_ids: Ids, topic_count: int, nodes: Ids, wanted: Flags) -> Ids:
     """A greedy cover of the `wanted` topics by `nodes`, in the order of choice.
 
@@ -57,7 +57,7 @@ def cover(indptr: Offsets, topic_ids: Ids, topic_count: int, nodes: Ids, wanted:
     return chosen[:count].copy()
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _by_topic(
     indptr: Offsets, topic_ids: Ids, topic_count: int, nodes: Ids, wanted: Flags
 ) -> tuple[Offsets, Ids, Ids]:
@@ -79,13 +79,13 @@ def _by_topic(
     return starts, members, gains
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _put(first: Ids, following: Ids, gain: int, i: int) -> None:
     following[i] = first[gain]
     first[gain] = i
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _sorted_bucket(first: Ids, following: Ids, gain: int, found: Ids) -> Ids:
     """What lies in a bucket, the earliest first."""
     count = 0
@@ -119,7 +119,7 @@ class BulkTopics(NamedTuple):
     rows: npt.NDArray[np.uint8]  # by row and place: 1 where the bulk node has the topic
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def list_bulk_topics(indptr: Offsets, topic_ids: Ids, topic_count: int, bulk: Ids) -> BulkTopics:
     """Both forms; the rows take at most 16 bytes for each interest of the bulk set."""
     starts = np.zeros(topic_count + 1, np.int64)
@@ -145,7 +145,7 @@ def list_bulk_topics(indptr: Offsets, topic_ids: Ids, topic_count: int, bulk: Id
     return BulkTopics(starts, members, row_of, rows)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _count(table: Any, topic: int, gains: Gains) -> None:
     """One more for every bulk node that has the topic.
 
@@ -160,7 +160,7 @@ def _count(table: Any, topic: int, gains: Gains) -> None:
             gains[place] += _ONE
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _discount(table: Any, topic: int, gains: Gains) -> None:
     """Undo `_count`."""
     if table.row_of[topic] != _NONE:
@@ -172,7 +172,7 @@ def _discount(table: Any, topic: int, gains: Gains) -> None:
             gains[place] -= _ONE
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _has(table: Any, topic: int, place: int) -> Any:
     """Whether the bulk node at `place` has the topic."""
     if table.row_of[topic] != _NONE:
@@ -182,7 +182,7 @@ def _has(table: Any, topic: int, place: int) -> Any:
     return at < end and table.members[at] == place
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _pick(gains: Gains, turns: Offsets, slack: float, tops: Gains) -> int:
     """Of the places whose gain is the greatest less at most its `slack`, the one whose turn comes first.
 
@@ -213,7 +213,7 @@ def _pick(gains: Gains, turns: Offsets, slack: float, tops: Gains) -> int:
     return where
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def cover_nodes(
     indptr: Offsets, topic_ids: Ids, nodes: Ids, table: Any, turns: Offsets, slack: float, ticks: Ticks
 ) -> Ids:

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.bits import popcount, trailing_zeros
 from meshwright.kernels.core.topic_components import NONE, clear_own_names, take_edge, write_own_names
 from meshwright.runtime.arrays import Ids, Offsets, Words, int64
@@ -51,7 +51,7 @@ class Scratch(NamedTuple):
     own: Ids  # by topic
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def start_rows(state: Any, pairs: Any) -> None:
     """Bound every pair by the weight of all topics of its row's own node."""
     nodes = len(state.indptr) - 1
@@ -68,12 +68,12 @@ def start_rows(state: Any, pairs: Any) -> None:
             row[: nodes - pairs.firsts[u]] = min(totals[u], CAP)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _row_words(store: Words, starts: Offsets, u: int) -> Any:
     return store[starts[u] : starts[u + 1]]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _row_top(words: Words, known: Any) -> Any:
     """The bound of a row; `known` is the greatest gain among its pairs that are at the cap.
 
@@ -88,7 +88,7 @@ def _row_top(words: Words, known: Any) -> Any:
     return known
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _reaching(words: Words, start: int, lift: np.uint64) -> Any:
     """One bit for each of 64 bounds, set where it reaches the threshold that is 128 - `lift`.
 
@@ -102,7 +102,7 @@ def _reaching(words: Words, start: int, lift: np.uint64) -> Any:
     return reaching
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _find(words: Words, loose: Ids, own_loose: int, threshold: int, found: Ids) -> int:
     """Write the places of the bounds that reach the threshold into `found`; return how many there are.
 
@@ -122,7 +122,7 @@ def _find(words: Words, loose: Ids, own_loose: int, threshold: int, found: Ids) 
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _find_gains(gains: Ids, level: int, found: Ids) -> int:
     """Write the places of the gains that reach the level into `found`; return how many there are."""
     count = 0
@@ -133,7 +133,7 @@ def _find_gains(gains: Ids, level: int, found: Ids) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _row_work(state: Any, u: int) -> int:
     """How many slots `_row_gains` would read."""
     work = 0
@@ -147,7 +147,7 @@ def _row_work(state: Any, u: int) -> int:
     return work
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _row_gains(state: Any, u: int, gains: Ids) -> None:
     """The exact contributions of the pairs of `u` with all later nodes, by walking the topics of `u`."""
     gains[u + 1 :] = 0
@@ -166,7 +166,7 @@ def _row_gains(state: Any, u: int, gains: Ids) -> None:
                 gains[state.slot_nodes[other]] += weight * (state.names[other] != name)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _refresh_by_bits(bits: Words, u: int, first: int, found: Ids, row: Any) -> int:
     """Bound each pair found by its common topics in which not both nodes are marked; return the greatest."""
     words = bits.shape[1] >> 1
@@ -182,7 +182,7 @@ def _refresh_by_bits(bits: Words, u: int, first: int, found: Ids, row: Any) -> i
     return known
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _contributions(state: Any, own: Ids, first: int, found: Ids, gains: Ids) -> None:
     """For each pair found, the weight of the topics in which its edge would join two components.
 
@@ -199,7 +199,7 @@ def _contributions(state: Any, own: Ids, first: int, found: Ids, gains: Ids) -> 
         gains[k] = gain
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _refresh_by_lists(state: Any, u: int, first: int, found: Ids, row: Any, scratch: Any) -> int:
     """Give each pair found its exact contribution; return the greatest."""
     write_own_names(state, u, scratch.own)
@@ -212,7 +212,7 @@ def _refresh_by_lists(state: Any, u: int, first: int, found: Ids, row: Any, scra
     return known
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _refresh_found(state: Any, words: Words, u: int, first: int, count: int, scratch: Any) -> Any:
     """Bring down the bounds of the pairs found, by the cheaper of two ways; return the greatest gain seen."""
     row, gains = words.view(np.uint8), scratch.gains
@@ -232,7 +232,7 @@ def _refresh_found(state: Any, words: Words, u: int, first: int, count: int, scr
     return known
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _refresh_row(state: Any, pairs: Any, u: int, level: int, scratch: Any) -> Any:
     """Bring down the bounds of a row that reach the level; count them."""
     first = pairs.firsts[u]
@@ -253,7 +253,7 @@ def _refresh_row(state: Any, pairs: Any, u: int, level: int, scratch: Any) -> An
     return count
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def refresh_rows(state: Any, pairs: Any, rows: Offsets, level: int, scratch: Any, ticks: Ticks) -> int:
     """Bring down the bounds of `rows`, the component state staying as it is; count the pairs examined."""
     examined = 0
@@ -264,7 +264,7 @@ def refresh_rows(state: Any, pairs: Any, rows: Offsets, level: int, scratch: Any
     return examined
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def take(state: Any, pairs: Any, u: int, v: int, ticks: Ticks) -> None:
     """Note an edge as taken, and unite what it connects."""
     pairs.edges[pairs.counts[0], 0] = u
@@ -273,7 +273,7 @@ def take(state: Any, pairs: Any, u: int, v: int, ticks: Ticks) -> None:
     ticks[DONE] += take_edge(state, u, v)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _settle_row(state: Any, pairs: Any, u: int, level: int, scratch: Any, ticks: Ticks) -> None:
     """Take every edge of a row that contributes `level` at its turn."""
     first = pairs.firsts[u]
@@ -304,7 +304,7 @@ def _settle_row(state: Any, pairs: Any, u: int, level: int, scratch: Any, ticks:
     pairs.tops[u] = _row_top(words, known) if len(row) else known
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def settle_rows(state: Any, pairs: Any, rows: Offsets, level: int, scratch: Any, ticks: Ticks) -> None:
     """Take every edge of `rows` that contributes `level`, the greatest there is, at its turn."""
     for u in rows:
@@ -314,7 +314,7 @@ def settle_rows(state: Any, pairs: Any, rows: Offsets, level: int, scratch: Any,
             _settle_row(state, pairs, u, level, scratch, ticks)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def settle_light_levels(state: Any, pairs: Any, floor: int, heavy: int, scratch: Any, ticks: Ticks) -> Any:
     """Go down the levels above `floor` on this thread until one has `heavy` pairs in its rows; return it.
 
@@ -341,7 +341,7 @@ def settle_light_levels(state: Any, pairs: Any, floor: int, heavy: int, scratch:
     return floor
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def settle_last_level(state: Any, pairs: Any, level: int, ticks: Ticks) -> None:
     """Take all edges of the last level, at which no pair gains from more than one topic.
 

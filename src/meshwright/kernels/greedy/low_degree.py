@@ -18,8 +18,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.bits import trailing_zeros
 from meshwright.kernels.core.topic_components import NONE, clear_own_names, write_own_names
 from meshwright.kernels.greedy.lazy import (
@@ -54,7 +54,7 @@ class LowDegrees(NamedTuple):
     tops: Ids  # by row: no free pair of the row contributes more
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def keep_pairs(pairs: Pairs, kept: Ids) -> None:
     """Leave out all pairs but the `kept` ones, rows of two nodes in order: a bound of zero does that."""
     bounds = np.empty(len(kept), np.uint8)
@@ -67,7 +67,7 @@ def keep_pairs(pairs: Pairs, kept: Ids) -> None:
         _row_words(pairs.store, pairs.starts, u).view(np.uint8)[v - pairs.firsts[u]] = bounds[k]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def start_degrees(pairs: Pairs, degrees: Ids, most: int) -> LowDegrees:
     """Nodes with `degrees`, where `most` is the maximum among all nodes that the rule minds."""
     nodes = len(degrees)
@@ -77,7 +77,7 @@ def start_degrees(pairs: Pairs, degrees: Ids, most: int) -> LowDegrees:
     return low
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _release(pairs: Any, low: Any) -> None:
     """Make all pairs free whose ends are both under the maximum."""
     for u in range(len(low.degrees)):
@@ -86,7 +86,7 @@ def _release(pairs: Any, low: Any) -> None:
         low.tops[u] = pairs.tops[u] if under else 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _find_free(words: Words, loose: Ids, own_loose: int, free: Any, threshold: int, found: Ids) -> int:
     """As `_find` of the lazy greedy, of the free pairs alone."""
     row = words.view(np.uint8)
@@ -103,7 +103,7 @@ def _find_free(words: Words, loose: Ids, own_loose: int, free: Any, threshold: i
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _bound_row(words: Words, free: Any, known: int, u: int, pairs: Any, low: Any) -> None:
     """Bound a row by its store; where that is at the cap, its free pairs by the greatest gain `known`.
 
@@ -119,7 +119,7 @@ def _bound_row(words: Words, free: Any, known: int, u: int, pairs: Any, low: Any
     low.tops[u] = some if some < CAP else known
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _refresh_row(state: Any, pairs: Any, low: Any, u: int, level: int, scratch: Any) -> None:
     """Bring down the bounds of a row's free pairs that reach the level, or a little less."""
     first = pairs.firsts[u]
@@ -132,7 +132,7 @@ def _refresh_row(state: Any, pairs: Any, low: Any, u: int, level: int, scratch: 
     _bound_row(words, free, known, u, pairs, low)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _link(state: Any, pairs: Any, low: Any, u: int, v: int, ticks: Ticks) -> None:
     """Take an edge; its ends become parked where they reach the maximum."""
     take(state, pairs, u, v, ticks)
@@ -143,7 +143,7 @@ def _link(state: Any, pairs: Any, low: Any, u: int, v: int, ticks: Ticks) -> Non
             low.tops[end] = 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _best_pair(state: Any, pairs: Any, least: float, scratch: Any) -> tuple[int, int]:
     """The first pair of greatest contribution over all pairs, if that is more than `least`; else no pair."""
     best_u, best_v = NONE, NONE
@@ -177,7 +177,7 @@ def _best_pair(state: Any, pairs: Any, least: float, scratch: Any) -> tuple[int,
     return best_u, best_v
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _take_best(state: Any, pairs: Any, low: Any, least: float, scratch: Any, ticks: Ticks) -> bool:
     """Take the best of all pairs if it contributes more than `least`; the maximum rises with it."""
     u, v = _best_pair(state, pairs, least, scratch)
@@ -189,7 +189,7 @@ def _take_best(state: Any, pairs: Any, low: Any, least: float, scratch: Any, tic
     return True
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _settle_row(
     state: Any,
     pairs: Any,
@@ -239,7 +239,7 @@ def _settle_row(
     return taken
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _settle_level(
     state: Any, pairs: Any, low: Any, level: int, rho: float, scratch: Any, other: Any, ticks: Ticks
 ) -> None:
@@ -258,7 +258,7 @@ def _settle_level(
                 parked_least = -1.0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def take_low_edges(
     state: Any, pairs: Pairs, low: LowDegrees, rho: float, scratch: Scratch, other: Scratch, ticks: Ticks
 ) -> None:

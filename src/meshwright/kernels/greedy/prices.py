@@ -16,8 +16,8 @@ logarithmically deep, and no path is ever compressed, which would forget the mom
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from meshwright.kernels.compiling import inlined, inner, kernel
 from meshwright.kernels.core.bits import popcount, trailing_zeros
 from meshwright.kernels.core.cost_arrays import CostArrays
 from meshwright.kernels.core.costs import cost_between
@@ -38,7 +38,7 @@ class UnionTrees(NamedTuple):
     latest: Floats  # by topic: when two components were last united
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def start_trees(state: Any, rule: int) -> UnionTrees:
     """What is connected from the start has been so since 0; the rule RATIO needs no trees."""
     slots = len(state.names) if rule == TIGHT else 0
@@ -49,7 +49,7 @@ def start_trees(state: Any, rule: int) -> UnionTrees:
     return UnionTrees(state.names[:slots].copy(), times, np.zeros(len(state.counts) if slots else 0))
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _connected_at(parents: Ids, times: Floats, a: int, b: int) -> Any:
     """The dual value at which two slots of one component became connected: O(log of its size)."""
     moment = 0.0
@@ -63,7 +63,7 @@ def _connected_at(parents: Ids, times: Floats, a: int, b: int) -> Any:
     return moment
 
 
-@njit(cache=True, nogil=True)
+@inner
 def take_edge_at(state: Any, trees: Any, u: int, v: int, now: float) -> int:
     """`take_edge` that also hangs what is swallowed into the trees, at the dual value `now`."""
     united = 0
@@ -90,7 +90,7 @@ def take_edge_at(state: Any, trees: Any, u: int, v: int, now: float) -> int:
 # which takes longer than a pair (half a microsecond, measured).
 
 
-@njit(cache=True, nogil=True)
+@inner
 def fill_contributions(state: Any, u: int, first: int, found: Ids, gains: Ids) -> None:
     """For each pair of `u` and `first` + what was found: in how many topics its edge would join components.
 
@@ -130,7 +130,7 @@ def fill_contributions(state: Any, u: int, first: int, found: Ids, gains: Ids) -
         gains[k] = gain
 
 
-@njit(cache=True, nogil=True)
+@inner
 def fill_paid(state: Any, trees: Any, u: int, first: int, found: Ids, gains: Ids, paid: Floats) -> None:
     """As `fill_contributions`, and what each edge has paid for the topics in which its ends are connected."""
     indptr, topic_ids, slots, names, bits = (
@@ -174,7 +174,7 @@ def fill_paid(state: Any, trees: Any, u: int, first: int, found: Ids, gains: Ids
         gains[k], paid[k] = gain, total
 
 
-@njit(cache=True, nogil=True)
+@inner
 def fill_prices(
     costs: CostArrays, rule: int, now: float, u: int, first: int, found: Ids, gains: Ids, prices: Floats
 ) -> None:
@@ -191,7 +191,7 @@ def fill_prices(
             prices[k] = cost_between(costs, u, first + found[k]) / gains[k]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def fill_bounds(state: Any, rule: int, u: int, first: int, found: Ids, most: Ids, paid: Floats) -> None:
     """For each pair, what can be said of its price by each end alone: see `bound_of`.
 
@@ -208,7 +208,7 @@ def fill_bounds(state: Any, rule: int, u: int, first: int, found: Ids, most: Ids
         paid[k] = 0.0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def fill_bounds_by_bits(
     bits: Words, latest: Floats, rule: int, u: int, first: int, found: Ids, most: Ids, paid: Floats
 ) -> None:
@@ -232,7 +232,7 @@ def fill_bounds_by_bits(
         most[k], paid[k] = count, total
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def bound_of(cost: float, now: float, most: int, paid: float) -> Any:
     """A price that none is under: of an edge that has paid at most `paid`, and pays in `most` topics.
 

@@ -12,8 +12,8 @@ Sub-overlays are kept by slot (`kernels/core/topic_components.py`), so a search 
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.topic_components import unite
 from meshwright.runtime.arrays import Flags, Ids, Offsets, int64
 from meshwright.runtime.progress import CANCEL, DONE, Ticks
@@ -34,7 +34,7 @@ class SubOverlays(NamedTuple):
     link_slots: Ids  # (links, 2) the slots of both ends
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_links(indptr: Offsets, topic_ids: Ids, edges: Ids) -> Offsets:
     """Where the shared topics of each edge begin, and at the end how many there are in all."""
     starts = np.zeros(len(edges) + 1, np.int64)
@@ -50,7 +50,7 @@ def count_links(indptr: Offsets, topic_ids: Ids, edges: Ids) -> Offsets:
     return starts
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def list_sub_overlays(state: Any, edges: Ids, link_starts: Offsets, ticks: Ticks) -> SubOverlays:
     """Take all edges in their order, and note what they link and what they join."""
     links = link_starts[-1]
@@ -88,7 +88,7 @@ def list_sub_overlays(state: Any, edges: Ids, link_starts: Offsets, ticks: Ticks
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _fill_links(starts: Offsets, link_starts: Offsets, link_slots: Ids) -> tuple[Ids, Ids]:
     fill = starts[:-1].copy()
     others = np.empty(starts[-1], np.int32)
@@ -102,7 +102,7 @@ def _fill_links(starts: Offsets, link_starts: Offsets, link_slots: Ids) -> tuple
     return others, edge_of
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _expand(
     starts: Offsets,
     others: Ids,
@@ -131,7 +131,7 @@ def _expand(
     return end
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _are_linked(
     starts: Offsets,
     others: Ids,
@@ -173,7 +173,7 @@ def _are_linked(
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def delete_in_reverse(over: SubOverlays, topic_count: int, longest: int, ticks: Ticks) -> Flags:
     """By edge, whether it stays; `longest` is the most subscribers that a topic has."""
     edges = len(over.link_starts) - 1

@@ -7,8 +7,8 @@ of a topic is unique, however it is found.
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from meshwright.kernels.compiling import inlined, inner, kernel
 from meshwright.kernels.core.cost_arrays import CLUSTERS, SITES, CostArrays
 from meshwright.kernels.core.costs import cost_between
 from meshwright.runtime.arrays import Flags, Floats, Ids, Offsets, int64
@@ -17,7 +17,7 @@ from meshwright.runtime.progress import CANCEL, DONE, Ticks
 _NONE = -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_close_sites(costs: CostArrays) -> Flags:
     """By site, whether its nodes are nearer to each other than to all others; none for other kinds."""
     if costs.kind == CLUSTERS:
@@ -33,7 +33,7 @@ def find_close_sites(costs: CostArrays) -> Flags:
     return close
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _link_close(
     members: Ids, site_of: Ids, close: Flags, first_of: Ids, heads: Ids, edges: Ids, count: int
 ) -> tuple[int, int]:
@@ -57,7 +57,7 @@ def _link_close(
     return count, head_count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _prim(costs: CostArrays, heads: Ids, best: Floats, parents: Ids, edges: Ids, count: int) -> int:
     """Add the edges of the tree over `heads`, which are sorted and get disordered."""
     left = len(heads) - 1
@@ -86,14 +86,14 @@ def _prim(costs: CostArrays, heads: Ids, best: Floats, parents: Ids, edges: Ids,
     return count
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _precedes(a: int, b: int, c: int, d: int) -> Any:
     """Whether the pair of a and b comes before that of c and d, whichever way round they are given."""
     low, other_low = min(a, b), min(c, d)
     return low < other_low or (low == other_low and max(a, b) < max(c, d))
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def span_topics(
     costs: CostArrays, close: Flags, topic_indptr: Offsets, members: Ids, topics: Offsets, ticks: Ticks
 ) -> Ids:

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.subgraphs import TopicLists
 from meshwright.runtime.arrays import Floats, Ids, Offsets, Vertices
 
@@ -23,7 +23,7 @@ class Subscribers(NamedTuple):
     node_ids: Vertices
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def interest_components(subscribers: Subscribers, node_count: int) -> Ids:
     """For each node, the lowest of all that chains of shared topics connect it to.
 
@@ -40,7 +40,7 @@ def interest_components(subscribers: Subscribers, node_count: int) -> Ids:
     return parents
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _root(parents: Ids, node: int) -> int:
     """The root of a node's tree; the path to it gets half as long."""
     while parents[node] != node:
@@ -49,7 +49,7 @@ def _root(parents: Ids, node: int) -> int:
     return node
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def raise_overlaps(
     lists: TopicLists, subscribers: Subscribers, nodes: tuple[int, int], overlaps: Counts, ticks: Offsets
 ) -> None:
@@ -86,14 +86,14 @@ def raise_overlaps(
                 counters[subscribers.node_ids[own:end]] = 0
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _own_to_end(lists: TopicLists, subscribers: Subscribers, slot: int) -> tuple[int, int]:
     """The subscription that an interest is, and where those of its topic end."""
     topic = lists.topic_ids[slot]
     return subscribers.indptr[topic] + lists.ranks[slot], subscribers.indptr[topic + 1]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def add_shares(subscribers: Subscribers, overlaps: Counts, by_topic: Floats, by_node: Floats) -> None:
     """Add 1 / overlap of every subscription to its node, and to its topic that of all nodes but the least.
 

@@ -3,8 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
+from meshwright.kernels.compiling import kernel
 from meshwright.kernels.core.subgraphs import Links
 from meshwright.runtime.arrays import Ids, Offsets
 
@@ -16,7 +16,7 @@ class UpwardLinks(NamedTuple):
     nodes: Ids
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def upward_links(links: Links) -> UpwardLinks:
     """Give each edge to one of its ends; no node gets more than sqrt(2 |E|) of them. O(edges)."""
     indptr = np.zeros(links.indptr.size, np.int64)
@@ -33,7 +33,7 @@ def upward_links(links: Links) -> UpwardLinks:
     return UpwardLinks(indptr, nodes)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_triangles(upward: UpwardLinks, nodes: tuple[int, int], triangles: Offsets, ticks: Offsets) -> None:
     """Add to `triangles`, for all three nodes, each triangle whose lowest node lies in a range.
 

@@ -7,8 +7,8 @@ longer than the searches that they save.
 """
 
 import numpy as np
-from numba import njit
 
+from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.bits import trailing_zeros
 from meshwright.kernels.core.subgraphs import TopicGraphs
 from meshwright.kernels.metrics.peeling import Core, core_of, cycle_diameter, hub_of, peel
@@ -20,7 +20,7 @@ _WORD = 64
 _SWEEP_FROM = 32
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def measure_topics(
     graphs: TopicGraphs, components: Ids, diameters: Ids, with_diameters: bool, ticks: Offsets
 ) -> None:
@@ -44,7 +44,7 @@ def measure_topics(
             diameters[topic] = _diameter(core, distances, longest, ticks)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _components(core: Core, distances: Ids) -> int:
     """How many components a core has; writes distances to the hub of each, beginning with the largest hub."""
     if not distances.size:
@@ -60,7 +60,7 @@ def _components(core: Core, distances: Ids) -> int:
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _search(core: Core, source: int, distances: Ids, queue: Vertices) -> int:
     """Breadth-first: write the distances from `source` over those that are -1; how many were reached."""
     distances[source] = 0
@@ -77,7 +77,7 @@ def _search(core: Core, source: int, distances: Ids, queue: Vertices) -> int:
     return tail
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _diameter(core: Core, distances: Ids, longest: int, ticks: Offsets) -> int:
     """The greatest of `longest` and height(u) + distance(u, v) + height(v), u and v different.
 
@@ -99,7 +99,7 @@ def _diameter(core: Core, distances: Ids, longest: int, ticks: Offsets) -> int:
     return longest
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _by_falling_reach(distances: Ids, heights: Ids) -> tuple[Vertices, Ids]:
     """The vertices, greatest reach first, and their reaches, by counting: O(vertices + greatest reach)."""
     top = 0
@@ -120,7 +120,7 @@ def _by_falling_reach(distances: Ids, heights: Ids) -> tuple[Vertices, Ids]:
     return order, reaches
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _search_64(core: Core, sources: Vertices, longest: int, words: Words, lists: Vertices) -> int:
     """The greatest of `longest` and height(s) + distance(s, v) + height(v) over up to 64 sources s.
 
@@ -157,7 +157,7 @@ def _search_64(core: Core, sources: Vertices, longest: int, words: Words, lists:
     return longest
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _spread(core: Core, words: tuple[Words, Words, Words], reached: Vertices, next_reached: Vertices) -> int:
     """One level, outwards from the vertices just reached: how many are reached next. `now` ends empty."""
     seen, now, then = words
@@ -175,7 +175,7 @@ def _spread(core: Core, words: tuple[Words, Words, Words], reached: Vertices, ne
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _sweep(core: Core, words: tuple[Words, Words, Words], everyone: np.uint64, next_reached: Vertices) -> int:
     """The same level, inwards to every vertex that some source has not seen. `now` ends empty."""
     seen, now, then = words

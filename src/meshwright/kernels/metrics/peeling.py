@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
-from numba import njit
 
+from meshwright.kernels.compiling import inner
 from meshwright.runtime.arrays import Ids, Offsets, Vertices
 
 Lengths = npt.NDArray[Any]
@@ -26,7 +26,7 @@ class Core(NamedTuple):
     heights: Lengths
 
 
-@njit(cache=True, nogil=True)
+@inner
 def peel(size: int, ends: Ids, lengths: Lengths) -> tuple[Ids, Lengths, Any]:
     """Take off all pendant trees of a graph of `size` vertices and edges `ends` (m, 2).
 
@@ -57,7 +57,7 @@ def peel(size: int, ends: Ids, lengths: Lengths) -> tuple[Ids, Lengths, Any]:
     return degrees, heights, longest
 
 
-@njit(cache=True, nogil=True)
+@inner
 def core_of(ends: Ids, lengths: Lengths, degrees: Ids, heights: Lengths) -> Core:
     """What `peel` left of a graph, its vertices numbered anew. O(vertices + edges)."""
     numbers = np.empty(degrees.size, np.uint32)
@@ -84,7 +84,7 @@ def core_of(ends: Ids, lengths: Lengths, degrees: Ids, heights: Lengths) -> Core
     return Core(indptr, neighbours, link_lengths, core_heights[:size])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def hub_of(core: Core) -> int:
     """The vertex with the most links, the first of several."""
     hub, most = 0, 0
@@ -95,7 +95,7 @@ def hub_of(core: Core) -> int:
     return hub
 
 
-@njit(cache=True, nogil=True)
+@inner
 def cycle_diameter(core: Core) -> Any:
     """The greatest height(u) + distance(u, v) + height(v) in a core that is one cycle, u and v different.
 
@@ -124,7 +124,7 @@ def cycle_diameter(core: Core) -> Any:
     return longest
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _unrolled(core: Core) -> tuple[Lengths, Lengths]:
     """Twice round a cycle: how far each step is from the first, and the height there."""
     size = core.heights.size

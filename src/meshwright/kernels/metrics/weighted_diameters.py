@@ -1,14 +1,14 @@
 """Exact diameters, counted in costs, of the sub-overlays of topics; exact but for the rounding of sums."""
 
 import numpy as np
-from numba import njit
 
+from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.subgraphs import TopicGraphs
 from meshwright.kernels.metrics.peeling import Core, core_of, cycle_diameter, hub_of, peel
 from meshwright.runtime.arrays import Floats, Ids, Offsets, Vertices
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def weighted_topic_diameters(
     graphs: TopicGraphs, costs: Floats, components: Ids, diameters: Floats, ticks: Offsets
 ) -> None:
@@ -28,7 +28,7 @@ def weighted_topic_diameters(
             diameters[topic] = _diameter(core, longest, ticks)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _diameter(core: Core, longest: float, ticks: Offsets) -> float:
     """The greatest of `longest` and height(u) + distance(u, v) + height(v), u and v different.
 
@@ -59,7 +59,7 @@ def _diameter(core: Core, longest: float, ticks: Offsets) -> float:
     return longest
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _search(core: Core, source: int, distances: Floats, keys: Floats, heap: Vertices) -> None:
     """Dijkstra: write all distances from `source`. `keys` and `heap` are room for an entry a link and one."""
     distances[:] = np.inf
@@ -81,7 +81,7 @@ def _search(core: Core, source: int, distances: Floats, keys: Floats, heap: Vert
                 count += 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _sift_up(keys: Floats, heap: Vertices, place: int, key: float, vertex: int) -> None:
     """Put `vertex` into a heap of `place` entries."""
     while place and keys[(place - 1) >> 1] > key:
@@ -91,7 +91,7 @@ def _sift_up(keys: Floats, heap: Vertices, place: int, key: float, vertex: int) 
     keys[place], heap[place] = key, vertex
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _sift_down(keys: Floats, heap: Vertices, count: int) -> None:
     """Close the gap at the top of a heap with its last entry, at `count`."""
     key, vertex = keys[count], heap[count]

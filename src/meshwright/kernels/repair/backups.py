@@ -6,8 +6,8 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.rows import append, has_room, holds, remove, replace_row, row_of
 from meshwright.kernels.repair.mutable_overlay import Live, Room, next_step
 from meshwright.runtime.arrays import Flags, Ids, Offsets
@@ -20,7 +20,7 @@ _WEIGHT = 0xFFFFFFFF
 _EXCLUDED = np.int64(0x7FFFFFFF)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def build_backups(
     live: Live, room: Room, nodes: Ids, start: int, method: int, coverage: int, by_primaries: bool, rng: Any
 ) -> int:
@@ -48,7 +48,7 @@ def build_backups(
     return len(nodes)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _start_round(own: Ids, room: Any, left: Ids) -> Any:
     """All own topics are uncovered; return the step that marks them."""
     step = next_step(room.steps)
@@ -59,7 +59,7 @@ def _start_round(own: Ids, room: Any, left: Ids) -> Any:
     return step
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _cover(room: Any, step: int, topic: int, left: Ids, count: int) -> int:
     """Take a topic from those left, if it is one; return how many remain."""
     if room.topic_marks[topic] != step:
@@ -71,7 +71,7 @@ def _cover(room: Any, step: int, topic: int, left: Ids, count: int) -> int:
     return count - 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _primal_dual(
     live: Any, room: Any, node: int, coverage: int, by_primaries: bool, rng: Any, chosen: Ids
 ) -> int:
@@ -116,7 +116,7 @@ def _primal_dual(
 # The loops are over plain arrays: a call with a tuple of arrays counts the references of all of them.
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _lightest(
     others: Ids, degrees: Ids, burdens: Ids, by_primaries: bool, weights: Offsets, stamp: Any
 ) -> Any:
@@ -138,7 +138,7 @@ def _lightest(
     return free if best == _NONE else best
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _pay(others: Ids, weights: Offsets, price: int) -> None:
     """Lower the weights of all candidates by that of the chosen one."""
     for other in others:
@@ -147,7 +147,7 @@ def _pay(others: Ids, weights: Offsets, price: int) -> None:
             weights[other] -= price
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _greedy(live: Any, room: Any, node: int, coverage: int, by_primaries: bool, chosen: Ids) -> int:
     """[3], Alg. 11: `coverage` greedy covers, each choice of least weight for each topic that it adds.
 
@@ -182,7 +182,7 @@ def _greedy(live: Any, room: Any, node: int, coverage: int, by_primaries: bool, 
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _find_candidates(subscribers: Any, own: Ids, room: Any, build: int, step: int) -> int:
     """List who has some of the topics and was not chosen, with how many; return how many they are."""
     marks, gains, count = room.marks, room.numbers, 0
@@ -199,7 +199,7 @@ def _find_candidates(subscribers: Any, own: Ids, room: Any, build: int, step: in
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _least_ratio(
     found: Ids, count: int, gains: Ids, degrees: Ids, burdens: Ids, by_primaries: bool
 ) -> tuple[int, int]:
@@ -217,7 +217,7 @@ def _least_ratio(
     return kept, best
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def forget(live: Live, nodes: Ids) -> None:
     """Take nodes out of the backups and primaries of all others."""
     for node in nodes:
@@ -229,7 +229,7 @@ def forget(live: Live, nodes: Ids) -> None:
         live.primaries.counts[node] = 0
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def find_affected(
     live: Live, room: Room, movers: Ids, leaving: Flags, lost_indptr: Offsets, lost: Ids, gainers: Ids
 ) -> Ids:
@@ -262,7 +262,7 @@ def find_affected(
     return affected[:count]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _has_any(topics: Any, node: int, wanted: Ids) -> bool:
     found = False
     for topic in wanted:

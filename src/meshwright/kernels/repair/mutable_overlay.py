@@ -7,8 +7,8 @@ costs what it touches: the links and topics of the nodes that change.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.rows import Rows, append, holds, remove, row_of
 from meshwright.runtime.arrays import Flags, Ids, Offsets
 
@@ -59,14 +59,14 @@ def make_room(node_count: int, topic_count: int) -> Room:
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def next_step(steps: Offsets) -> Any:
     """A number that nothing is marked with."""
     steps[0] += 1
     return steps[0]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _change_degree(links: Any, by_degree: Offsets, sums: Offsets, node: int, change: int) -> None:
     """Note that a node has one link more or less, after its row was changed."""
     degree = links.counts[node]
@@ -77,7 +77,7 @@ def _change_degree(links: Any, by_degree: Offsets, sums: Offsets, node: int, cha
         sums[MOST] -= 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def link_all(links: Rows, by_degree: Offsets, sums: Offsets, edges: Ids, start: int) -> int:
     """Add links from place `start` of `edges` on; return the place at which room ran out."""
     for at in range(start, len(edges)):
@@ -93,7 +93,7 @@ def link_all(links: Rows, by_degree: Offsets, sums: Offsets, edges: Ids, start: 
     return len(edges)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unlink(links: Rows, by_degree: Offsets, sums: Offsets, u: int, v: int) -> bool:
     """Take a link away; False where there is none."""
     if not remove(links, u, v):
@@ -105,7 +105,7 @@ def unlink(links: Rows, by_degree: Offsets, sums: Offsets, u: int, v: int) -> bo
     return True
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unlink_all(links: Rows, by_degree: Offsets, sums: Offsets, edges: Ids) -> Ids:
     """Take links away, and return them; one that comes twice is returned once."""
     gone = np.empty_like(edges)
@@ -117,7 +117,7 @@ def unlink_all(links: Rows, by_degree: Offsets, sums: Offsets, edges: Ids) -> Id
     return gone[:count]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def share_topic(topics: Any, u: int, v: int) -> bool:
     """Whether two nodes have a topic in common."""
     i, j = topics.starts[u], topics.starts[v]
@@ -131,7 +131,7 @@ def share_topic(topics: Any, u: int, v: int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def uproot(live: Live, room: Room, movers: Ids, leaving: Flags, lost_indptr: Offsets, lost: Ids) -> Any:
     """Take away what the movers' losses take away; return (seeds, shadows, removed edges).
 
@@ -166,7 +166,7 @@ def uproot(live: Live, room: Room, movers: Ids, leaving: Flags, lost_indptr: Off
     return seeds[: counts[0]], shadows[: counts[1]], gone
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _uproot_one(
     topics: Any,
     links: Any,
@@ -197,7 +197,7 @@ def _uproot_one(
             counts[1] += 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _add_shadows(nodes: Ids, room: Any, step: int, shadows: Ids, counts: Offsets) -> None:
     for node in nodes:
         if room.marks[node] != step and room.chosen[node] != step:

@@ -12,8 +12,8 @@ An interest is a number here, topic << 32 | node.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 
+from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.rows import holds, row_of
 from meshwright.kernels.core.topic_components import NONE, start_components, unite_labelled
 from meshwright.kernels.greedy.lazy import Pairs, Scratch, start_rows
@@ -39,7 +39,7 @@ class Broken(NamedTuple):
     counts: Offsets  # [interests, topics, components to unite]
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def plan_repair(
     live: Live,
     room: Room,
@@ -86,7 +86,7 @@ def plan_repair(
     return _connect(room, broken, order, firsts, live.links.counts[order], most, rho), len(shadows)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _find_broken(live: Any, room: Any, seeds: Offsets, shadows: Ids, members: int, everybody: bool) -> Broken:
     """Search the topics of the seeds, and note the interests of the shadows, or of all, in broken ones."""
     topics, links = live.topics, live.links
@@ -117,7 +117,7 @@ def _find_broken(live: Any, room: Any, seeds: Offsets, shadows: Ids, members: in
     return broken
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _start_broken(live: Any, seeds: Offsets, shadows: Ids, everybody: bool) -> Broken:
     """Room for all interests that may have to be noted."""
     most = 0
@@ -135,7 +135,7 @@ def _start_broken(live: Any, seeds: Offsets, shadows: Ids, everybody: bool) -> B
     )
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _note_one(room: Any, broken: Any, node: int, parents: Ids, last: int, step: int) -> None:
     at = broken.counts[0]
     broken.nodes[at], broken.topics[at] = node, broken.counts[1]
@@ -143,7 +143,7 @@ def _note_one(room: Any, broken: Any, node: int, parents: Ids, last: int, step: 
     broken.counts[0] += 1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _note(
     room: Any,
     broken: Any,
@@ -160,7 +160,7 @@ def _note(
             _note_one(room, broken, node, parents, last, step)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _note_shadows(
     topics: Any, room: Any, broken: Any, shadows: Ids, topic: int, parents: Ids, last: int, step: int
 ) -> None:
@@ -170,7 +170,7 @@ def _note_shadows(
             _note_one(room, broken, node, parents, last, step)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _mixed(node: Any, salt: int) -> Any:
     """30 bits that look like chance: the finaliser of splitmix64 on a node and a salt."""
     word = np.uint64(node) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(salt)
@@ -179,7 +179,7 @@ def _mixed(node: Any, salt: int) -> Any:
     return np.int64((word ^ (word >> np.uint64(31))) >> np.uint64(34))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _in_order(degrees: Ids, chosen: Offsets, first: int, nodes: Ids, salt: int) -> Ids:
     """Nodes in the order that settles ties: chosen ones first, then by degree or chance, then by place."""
     keys = np.empty(len(nodes), np.int64)
@@ -195,7 +195,7 @@ def _in_order(degrees: Ids, chosen: Offsets, first: int, nodes: Ids, salt: int) 
     return order
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _firsts(order: Ids, chosen: Offsets, first: int, every_pair: bool) -> Offsets:
     """By place in the order: the first node to pair with; those that were not chosen have none."""
     firsts = np.arange(1, len(order) + 1)
@@ -206,7 +206,7 @@ def _firsts(order: Ids, chosen: Offsets, first: int, every_pair: bool) -> Offset
     return firsts
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _connect(room: Any, broken: Any, order: Ids, firsts: Offsets, degrees: Ids, most: int, rho: float) -> Ids:
     """The links that findLowEdge takes until nothing is broken, as pairs of nodes."""
     indptr, topic_ids, labels = _by_node(room, broken, len(order))
@@ -238,12 +238,12 @@ def _connect(room: Any, broken: Any, order: Ids, firsts: Offsets, degrees: Ids, 
     return edges
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _scratch(nodes: int, topic_count: int) -> Scratch:
     return Scratch(np.zeros(nodes, np.int32), np.zeros(nodes, np.int32), np.full(topic_count, NONE, np.int32))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _by_node(room: Any, broken: Any, node_count: int) -> Any:
     """The broken interests by node, numbered by `room.numbers`, each with its topics in order: a CSR."""
     indptr = np.zeros(node_count + 1, np.int64)

@@ -10,8 +10,8 @@ An interest is a number here, topic << 32 | node.
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.rows import holds, row_of
 from meshwright.kernels.repair.mutable_overlay import Live, Room, next_step, unlink
 from meshwright.runtime.arrays import Flags, Ids, Offsets
@@ -19,7 +19,7 @@ from meshwright.runtime.arrays import Flags, Ids, Offsets
 NONE = -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def owner_of(parents: Ids, part: int) -> Any:
     """The part that a part was united with."""
     while parents[part] != part:
@@ -27,7 +27,7 @@ def owner_of(parents: Ids, part: int) -> Any:
     return part
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _enqueue(heads: Ids, tails: Ids, following: Ids, part: int, node: int) -> None:
     """Put a node at the end of a part's queue."""
     following[node] = NONE
@@ -38,7 +38,7 @@ def _enqueue(heads: Ids, tails: Ids, following: Ids, part: int, node: int) -> No
     tails[part] = node
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _swallow(parents: Ids, heads: Ids, tails: Ids, following: Ids, part: int, met: int) -> None:
     """Unite a part with another that it has met; what that still has to look at comes behind its own."""
     parents[met] = part
@@ -49,7 +49,7 @@ def _swallow(parents: Ids, heads: Ids, tails: Ids, following: Ids, part: int, me
         tails[part] = tails[met]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _retire(active: Ids, places: Ids, running: int, part: int) -> int:
     """Take a part out of those that take turns; return how many remain."""
     running -= 1
@@ -59,7 +59,7 @@ def _retire(active: Ids, places: Ids, running: int, part: int) -> int:
     return running
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def search_in_turns(
     topics: Any, links: Any, room: Any, topic: int, seeds: Ids, parents: Ids, without_u: int, without_v: int
 ) -> Any:
@@ -110,7 +110,7 @@ def search_in_turns(
     return components, active[0], step
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def is_needed(topics: Any, links: Any, room: Any, u: int, v: int) -> bool:
     """Whether some topic that two linked nodes share would fall apart without their link."""
     seeds, parents = np.array([u, v], np.int32), np.empty(2, np.int32)
@@ -125,7 +125,7 @@ def is_needed(topics: Any, links: Any, room: Any, u: int, v: int) -> bool:
     return False
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def unlink_unneeded(live: Live, room: Room, edges: Ids, most: int) -> Flags:
     """Take away those `edges` that no topic needs, one after the other, at most so many; flag them."""
     gone = np.zeros(len(edges), np.bool_)
@@ -145,7 +145,7 @@ NODE = 0xFFFFFFFF
 """The bits of an interest that are its node."""
 
 
-@njit(cache=True, nogil=True)
+@inner
 def unique(numbers: Offsets) -> Offsets:
     """Sorted, and each once."""
     numbers = np.sort(numbers)
@@ -157,13 +157,13 @@ def unique(numbers: Offsets) -> Offsets:
     return numbers[:count]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def unique_nodes(nodes: Ids) -> Ids:
     """Nodes in order, each once."""
     return unique(nodes.astype(np.int64)).astype(np.int32)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def add_representatives(live: Any, room: Any, seeds: Offsets, gained: Offsets, shadows: Ids) -> Any:
     """Seeds and shadows with somebody of each topic that none but new subscribers are seeds of.
 
@@ -189,7 +189,7 @@ def add_representatives(live: Any, room: Any, seeds: Offsets, gained: Offsets, s
     return seeds, unique_nodes(np.concatenate((shadows, added[:count])))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _representative(live: Any, room: Any, new: int, topic: int, gained: Offsets, shadows: Ids) -> Any:
     """Somebody who had the topic before, not marked as `new`; NONE where there is nobody.
 

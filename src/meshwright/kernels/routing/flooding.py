@@ -7,8 +7,8 @@ from slot to slot, so a search never leaves the topic.
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.hashing import is_lost
 from meshwright.kernels.routing.arrays import Tally, TopicLinks, Weather
 from meshwright.runtime.arrays import Ids, Offsets
@@ -17,7 +17,7 @@ from meshwright.runtime.progress import CANCEL, Ticks
 _NONE = -1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def link_slots(indptr: Offsets, topic_ids: Ids, slots: Ids, edges: Ids, starts: Offsets) -> Ids:
     """The pairs of slots that each edge links, one for each topic that its ends share.
 
@@ -38,7 +38,7 @@ def link_slots(indptr: Offsets, topic_ids: Ids, slots: Ids, edges: Ids, starts: 
     return pairs
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def count_unreached(links: TopicLinks) -> Offsets:
     """By topic, how many subscribers no path inside the topic connects with the first one."""
     unreached = np.zeros(len(links.topic_indptr) - 1, np.int64)
@@ -62,7 +62,7 @@ def count_unreached(links: TopicLinks) -> Offsets:
     return unreached
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _flood_one(links: Any, weather: Any, tally: Any, publication: int, issuer: int, room: Any) -> None:
     """Carry one publication from the slot of its issuer.
 
@@ -96,7 +96,7 @@ def _flood_one(links: Any, weather: Any, tally: Any, publication: int, issuer: i
             tail += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def route_flood(
     links: TopicLinks, weather: Weather, tally: Tally, issuers: Ids, numbers: tuple[int, int], ticks: Ticks
 ) -> None:

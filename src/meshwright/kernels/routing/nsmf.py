@@ -7,8 +7,8 @@ nearest subscriber after a place is the next one. Every place has its matched pe
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from meshwright.kernels.compiling import inlined, inner, kernel
 from meshwright.kernels.core.hashing import is_lost
 from meshwright.kernels.routing.arrays import RoutingTables, Tally, Weather
 from meshwright.runtime.arrays import Ids, Offsets
@@ -17,13 +17,13 @@ from meshwright.runtime.progress import CANCEL, Ticks
 _NONE = -1
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _distance(positions: Offsets, space: int, source: int, target: int) -> Any:
     away = positions[target] - positions[source]
     return away if away >= 0 else away + space
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def match_peers(
     indptr: Offsets, topic_ids: Ids, places: Ids, nodes: Ids, peer_indptr: Offsets, peers: Ids
 ) -> tuple[Offsets, Ids]:
@@ -50,7 +50,7 @@ def match_peers(
     return starts, found[:count].copy()
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _next_hop(tables: Any, node: int, target: int) -> Any:
     """The peer of `node` that is nearest to `target` without passing it; the next node at least is one."""
     goal = _distance(tables.positions, tables.space, node, target)
@@ -64,7 +64,7 @@ def _next_hop(tables: Any, node: int, target: int) -> Any:
     return tables.peers[low]
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _send(
     tables: Any, weather: Any, tally: Any, publication: int, hops: int, source: int, target: int
 ) -> Any:
@@ -82,7 +82,7 @@ def _send(
     return hops
 
 
-@njit(cache=True, nogil=True, inline="always")
+@inlined
 def _next_places(tables: Any, topic: int, place: int, span: int, found: Ids) -> int:
     """Lines 4 and 5 of Protocol 3: find the next hops in the target range, which ends after `span`.
 
@@ -105,7 +105,7 @@ def _next_places(tables: Any, topic: int, place: int, span: int, found: Ids) -> 
     return count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _route_one(
     tables: Any, weather: Any, tally: Any, publication: int, topic: int, issuer: int, room: Any
 ) -> None:
@@ -140,7 +140,7 @@ def _route_one(
             left += 1
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def route_nsmf(
     tables: RoutingTables,
     weather: Weather,

@@ -3,8 +3,8 @@
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.heap import drop_top, push
 from meshwright.runtime.arrays import Floats, Ids
 from meshwright.runtime.progress import CANCEL, DONE, Ticks
@@ -13,7 +13,7 @@ SHORTEST, CHEAPEST = 0, 1
 _NONE = -1
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _hub(links: Any, first: int, end: int) -> int:
     """The slot with the most links in its topic, the first of equals."""
     hub = first
@@ -23,7 +23,7 @@ def _hub(links: Any, first: int, end: int) -> int:
     return hub
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def grow_trees(links: Any, costs: Floats, kind: int, ticks: Ticks) -> tuple[Ids, Ids]:
     """By slot, its parent and the link that leads to it; NONE at the root, which is the topic's hub.
 

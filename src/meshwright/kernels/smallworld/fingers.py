@@ -24,8 +24,7 @@ do, and nothing is counted; else the slot is counted again, with all of its owne
 
 from typing import Any, NamedTuple
 
-from numba import njit
-
+from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.bits import popcount
 from meshwright.kernels.core.topic_components import NONE, take_edge
 from meshwright.runtime.arrays import Flags, Ids, Offsets, Words
@@ -50,7 +49,7 @@ class Slots(NamedTuple):
     counts: Offsets  # [edges taken, contributions counted]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def slot_of(slots: Any, owner: int, target: int) -> int:
     """The phase of `owner` that `target` may fill, or NONE."""
     ahead = target if target > owner else target + len(slots.starts)
@@ -60,7 +59,7 @@ def slot_of(slots: Any, owner: int, target: int) -> int:
     return NONE
 
 
-@njit(cache=True, nogil=True)
+@inner
 def is_free(slots: Any, owner: int, target: int) -> bool:
     """Whether `target` may fill a slot of `owner` that has no finger yet."""
     phase = slot_of(slots, owner, target)
@@ -81,7 +80,7 @@ class Scratch(NamedTuple):
     chosen: Ids  # by phase: who gives it, of equals the first by priority
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def contribution(indptr: Offsets, topic_ids: Ids, slots: Ids, names: Ids, u: int, v: int) -> int:
     """In how many topics a link of `u` and `v` would join two components.
 
@@ -100,7 +99,7 @@ def contribution(indptr: Offsets, topic_ids: Ids, slots: Ids, names: Ids, u: int
     return gain
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _first_from(loose_slots: Ids, slot_nodes: Ids, is_marked: bool, first: int, size: int, node: int) -> int:
     """Where the first subscriber from rank `node` on stands in a topic's list, which is sorted by rank."""
     low, high = first, first + size
@@ -114,12 +113,12 @@ def _first_from(loose_slots: Ids, slot_nodes: Ids, is_marked: bool, first: int, 
     return low
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _is_better(gain: int, priority: int, best: int, best_priority: int) -> bool:
     return gain > best or (gain == best and priority < best_priority)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _walk_topics(
     state: Any, slots: Any, rule: int, owner: int, skipped: int, first: int, last: int, scratch: Any
 ) -> Any:
@@ -168,7 +167,7 @@ def _walk_topics(
     return counted
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _add_bits(bits: Words, own: Words, gains: Ids) -> None:
     """Add, for each row of `bits`, the topics with bits that it shares with `own`, not both being marked."""
     words = len(own) >> 1
@@ -178,7 +177,7 @@ def _add_bits(bits: Words, own: Words, gains: Ids) -> None:
             gains[i] += popcount((topics & bits[i, words + w]) | (loose & bits[i, w]))
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _scan(
     bits: Words, slots: Any, rule: int, owner: int, phase: int, low: int, high: int, beyond: int, scratch: Any
 ) -> None:
@@ -196,7 +195,7 @@ def _scan(
     scratch.best[phase], scratch.chosen[phase] = best, chosen
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _take_off_own(state: Any, owner: int, heavy: int, gains: Ids) -> None:
     """Take off what bits count in vain: the topics in which a node is in the owner's unmarked component."""
     for i in range(state.indptr[owner], state.indptr[owner + 1]):
@@ -211,7 +210,7 @@ def _take_off_own(state: Any, owner: int, heavy: int, gains: Ids) -> None:
             slot = state.following[slot]
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _bits_pay(state: Any, owner: int, heavy: int, span: int, node_count: int) -> bool:
     """Whether counting the popular topics of a node by bits is less work than walking over them."""
     walk, own = 0, 0
@@ -228,7 +227,7 @@ def _bits_pay(state: Any, owner: int, heavy: int, span: int, node_count: int) ->
     return (heavy >> 6) * span + own + (node_count >> 4) < _WALK * walk * span // node_count
 
 
-@njit(cache=True, nogil=True)
+@inner
 def count_gains(state: Any, slots: Any, rule: int, owner: int, first: int, last: int, scratch: Any) -> Any:
     """Write the greatest contribution of each phase asked, from `first` to `last`, and who gives it.
 
@@ -257,7 +256,7 @@ def count_gains(state: Any, slots: Any, rule: int, owner: int, first: int, last:
     return counted + span
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _take(state: Any, slots: Any, rule: int, owner: int, phase: int, target: int, ticks: Ticks) -> None:
     """Point a finger of `owner` to `target`, and one of `target` back, as the rule says."""
     slots.fingers[owner, phase] = target
@@ -274,7 +273,7 @@ def _take(state: Any, slots: Any, rule: int, owner: int, phase: int, target: int
     take_edge(state, owner, target)
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _is_known(state: Any, slots: Any, rule: int, owner: int, phase: int) -> bool:
     """Whether the node that gave a slot's bound still does."""
     target = slots.fingers[owner, phase]
@@ -284,7 +283,7 @@ def _is_known(state: Any, slots: Any, rule: int, owner: int, phase: int) -> bool
     return bool(gain == slots.tops[owner, phase])
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _count_again(state: Any, slots: Any, rule: int, owner: int, first: int, level: int, scratch: Any) -> None:
     """Find the greatest contribution of slot `first`, and of the owner's later ones that reach the level."""
     node_count, phase_count = slots.starts.shape
@@ -302,7 +301,7 @@ def _count_again(state: Any, slots: Any, rule: int, owner: int, first: int, leve
             slots.fingers[owner, phase] = scratch.chosen[phase] % node_count if scratch.best[phase] else NONE
 
 
-@njit(cache=True, nogil=True)
+@inner
 def _settle_node(
     state: Any, slots: Any, rule: int, owner: int, level: int, scratch: Any, ticks: Ticks
 ) -> None:
@@ -317,7 +316,7 @@ def _settle_node(
             _take(state, slots, rule, owner, phase, fingers[phase], ticks)
 
 
-@njit(cache=True, nogil=True)
+@kernel
 def choose_fingers(state: Any, slots: Any, rule: int, scratch: Any, ticks: Ticks) -> None:
     """Fill the free slot of greatest contribution until none contributes.
 
