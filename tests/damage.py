@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 import meshwright as mw
 from meshwright.maintain.journal.recording import SCHEMAS, Recording, read_recorded
-from meshwright.model import read_manifest
+from meshwright.model.storage.manifest import read_manifest
 from meshwright.pipeline.verify import verify
 
 REFUSED, SAME, OTHER, TRACEBACK, HANG = "refused", "same", "SOMETHING ELSE", "TRACEBACK", "HANG"

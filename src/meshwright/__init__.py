@@ -10,38 +10,42 @@ among themselves.
     print(mw.evaluate(overlay))
 """
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from meshwright import workloads
-from meshwright.construct.parts.star_sets import named_star_set as star_set
-from meshwright.metrics import Evaluation, evaluate
-from meshwright.model.costs.costs import Costs
-from meshwright.model.events import Event, read_events, write_events
-from meshwright.model.export import export
-from meshwright.model.fingers import Fingers
-from meshwright.model.interests import Interests
-from meshwright.model.overlay import Overlay
-from meshwright.model.reading.limits import ReadLimits
-from meshwright.model.sessions import Session, read_sessions
-from meshwright.model.views import Views
-from meshwright.registry import Algorithm, algorithms, build, merge
-from meshwright.routing import Routing, route
-from meshwright.runtime.errors import (
-    CapacityError,
-    DatasetError,
-    InputError,
-    MeshwrightError,
-    NetworkError,
-    OptionError,
-    SparkError,
-)
-from meshwright.runtime.progress import Progress, ProgressBar
-from meshwright.stan.api import gossip
-from meshwright.stan.measures import Gossip
-from meshwright.stan.options import SimulationOptions, StanOptions
-
 if TYPE_CHECKING:
-    from meshwright.maintain import Journal, Maintainer, Repair
+    from meshwright import workloads
+    from meshwright.building import build, merge
+    from meshwright.construct.parts.star_sets import named_star_set as star_set
+    from meshwright.maintain.journal.journal import Journal
+    from meshwright.maintain.maintainer import Maintainer
+    from meshwright.maintain.repairs import Repair
+    from meshwright.metrics.evaluation import Evaluation, evaluate
+    from meshwright.model.costs.costs import Costs
+    from meshwright.model.events import Event, read_events, write_events
+    from meshwright.model.export import export
+    from meshwright.model.fingers import Fingers
+    from meshwright.model.interests import Interests
+    from meshwright.model.overlay import Overlay
+    from meshwright.model.reading.limits import ReadLimits
+    from meshwright.model.sessions import Session, read_sessions
+    from meshwright.model.views import Views
+    from meshwright.registry import Algorithm, algorithms
+    from meshwright.routing.api import route
+    from meshwright.routing.measures import Routing
+    from meshwright.runtime.errors import (
+        CapacityError,
+        DatasetError,
+        InputError,
+        MeshwrightError,
+        NetworkError,
+        OptionError,
+        SparkError,
+    )
+    from meshwright.runtime.progress import Progress, ProgressBar
+    from meshwright.stan.api import gossip
+    from meshwright.stan.measures import Gossip
+    from meshwright.stan.options import SimulationOptions, StanOptions
 
 __all__ = [
     "Algorithm",
@@ -84,11 +88,59 @@ __all__ = [
     "write_events",
 ]
 
+_HOME = {
+    "Algorithm": "registry",
+    "CapacityError": "runtime.errors",
+    "Costs": "model.costs.costs",
+    "DatasetError": "runtime.errors",
+    "Evaluation": "metrics.evaluation",
+    "Event": "model.events",
+    "Fingers": "model.fingers",
+    "Gossip": "stan.measures",
+    "InputError": "runtime.errors",
+    "Interests": "model.interests",
+    "Journal": "maintain.journal.journal",
+    "Maintainer": "maintain.maintainer",
+    "MeshwrightError": "runtime.errors",
+    "NetworkError": "runtime.errors",
+    "OptionError": "runtime.errors",
+    "Overlay": "model.overlay",
+    "Progress": "runtime.progress",
+    "ProgressBar": "runtime.progress",
+    "ReadLimits": "model.reading.limits",
+    "Repair": "maintain.repairs",
+    "Routing": "routing.measures",
+    "Session": "model.sessions",
+    "SimulationOptions": "stan.options",
+    "SparkError": "runtime.errors",
+    "StanOptions": "stan.options",
+    "Views": "model.views",
+    "algorithms": "registry",
+    "build": "building",
+    "evaluate": "metrics.evaluation",
+    "export": "model.export",
+    "gossip": "stan.api",
+    "merge": "building",
+    "read_events": "model.events",
+    "read_sessions": "model.sessions",
+    "route": "routing.api",
+    "star_set": "construct.parts.star_sets:named_star_set",
+    "write_events": "model.events",
+}
+"""By name, the module that has it, and its name there where that is another."""
+
 
 def __getattr__(name: str) -> Any:
-    """What needs Numba is imported when it is first asked for."""
-    if name not in ("Journal", "Maintainer", "Repair"):
+    """Import what is asked for when it is asked for: all of it takes a second."""
+    if name == "workloads":
+        return import_module("meshwright.workloads")
+    if name not in _HOME:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    from meshwright import maintain
+    module, _, own_name = _HOME[name].partition(":")
+    found = getattr(import_module(f"{__name__}.{module}"), own_name or name)
+    globals()[name] = found
+    return found
 
-    return getattr(maintain, name)
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

@@ -1,12 +1,10 @@
 """The algorithms by name: one table, which the command line, the docs and the tests read."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any
-
-import numpy as np
 
 from meshwright.construct.options import (
     DcbcDirectOptions,
@@ -21,15 +19,7 @@ from meshwright.construct.options import (
     RingOptions,
     TrMawOptions,
 )
-from meshwright.construct.reverse_delete import delete_after
-from meshwright.model.costs.costs import Costs
-from meshwright.model.interests import Interests
-from meshwright.model.overlay import Overlay
-from meshwright.model.overlay_costs import priced
-from meshwright.model.union import union
-from meshwright.runtime.checks import check_flag
-from meshwright.runtime.errors import InputError, OptionError
-from meshwright.runtime.progress import Progress, StageTimer
+from meshwright.runtime.errors import OptionError
 from meshwright.smallworld.options import GrSwicoOptions, SmallWorldOptions
 from meshwright.stan.options import StanOptions
 
@@ -47,8 +37,6 @@ class Algorithm:
             of the interests' nodes by id, or None; a merge has the `Union` of the overlays instead of
             interests, and hands back its edges, in their order, before all others.
         options: the frozen dataclass of its options, which checks itself.
-        spread: "module:function" of (job, costs, options, seed) -> Spread, which builds the same in Spark's
-            tasks; none where the algorithm needs all interests in one place.
     """
 
     summary: str
@@ -57,7 +45,6 @@ class Algorithm:
     kind: str = "build"
     topic_connected: bool = True
     needs_costs: bool = False
-    spread: str | None = None
 
     def make_options(self, values: Mapping[str, Any]) -> Any:
         """The options object, checked; an unknown name is refused with those that exist."""
@@ -78,19 +65,16 @@ _ALGORITHMS = {
         summary="Divide and Conquer: Greedy Merge on parts, linked through a few nodes each; large fleets",
         load="meshwright.construct.parts.dc:divide_and_conquer",
         options=DcOptions,
-        spread="meshwright.pipeline.build.spread:divide_and_conquer",
     ),
     "dcbc": Algorithm(
         summary="Bulk Clones: parts of nodes, each with all nodes of many topics; near gm in links, faster",
         load="meshwright.construct.parts.dcbc:bulk_clones",
         options=DcbcOptions,
-        spread="meshwright.pipeline.build.spread:bulk_clones",
     ),
     "dcbc-direct": Algorithm(
         summary="Bulk Clones without parts: links to nodes of many topics alone; linear, for large fleets",
         load="meshwright.construct.parts.dcbc_direct:bulk_clones_direct",
         options=DcbcDirectOptions,
-        spread="meshwright.pipeline.build.spread:bulk_clones_direct",
     ),
     "low-oda": Algorithm(
         summary="Low-ODA: a low maximum degree beside a low average; time grows with the square of the nodes",
@@ -131,7 +115,6 @@ _ALGORITHMS = {
         needs_costs=True,
         load="meshwright.construct.weighted.dc_maw:weighted_divide_and_conquer",
         options=DcMawOptions,
-        spread="meshwright.pipeline.build.spread:weighted_divide_and_conquer",
     ),
     "chord": Algorithm(
         summary="Chord: nodes on a ring, the first node of each phase as finger; few links, for nsmf routing",
@@ -177,61 +160,6 @@ def algorithms() -> Mapping[str, Algorithm]:
     return MappingProxyType(_ALGORITHMS)
 
 
-def build(
-    interests: Interests,
-    algorithm: str,
-    *,
-    costs: Costs | None = None,
-    reverse_delete: bool = False,
-    seed: int = 0,
-    progress: Progress | None = None,
-    **options: Any,
-) -> Overlay:
-    """Make an overlay out of `interests` by an algorithm of kind "build", with its own `options`.
-
-    With `costs` every link gets what it costs; algorithms that need costs also choose by them, and the others
-    don't. With `reverse_delete` links that no topic needs are removed afterwards, so that none is left which
-    could be; `construct.reverse_delete` says in which order. Algorithms that promise no topic-connected
-    overlay are refused there.
-
-    The same seed gives the same overlay. `overlay.facts` say how it was made: the algorithm, its options, the
-    seed, the seconds of each stage, and what the algorithm itself counted.
-    """
-    chosen = find(algorithm, "build")
-    checked = chosen.make_options(options)
-    if not isinstance(interests, Interests):
-        raise InputError(f"build got a {type(interests).__name__}; give Interests")
-    check_flag("reverse_delete", reverse_delete)
-    if reverse_delete and not chosen.topic_connected:
-        raise OptionError(
-            f"{algorithm} keeps links that no topic needs, for routing; leave reverse delete out"
-        )
-    check_costs(algorithm, costs)
-    own = None if costs is None else costs.of(interests)
-    timer = StageTimer(progress)
-    built = imported(chosen.load)(interests, own, checked, seed, timer)
-    if reverse_delete:
-        built = delete_after(
-            interests,
-            built,
-            costs=own,
-            by_price=chosen.needs_costs,
-            memory_limit=getattr(checked, "memory_limit", None),
-            progress=timer,
-        )
-    how = how_made(algorithm, checked, seed, reverse_delete)
-    facts = how | dict(built.facts) | {"seconds": timer.seconds}
-    overlay = Overlay.from_arrays(interests, built.edges, facts=facts, tables=built.tables)
-    return overlay if own is None else priced(overlay, own)
-
-
-def check_costs(algorithm: str, costs: object) -> None:
-    """Refuse to build with an algorithm that needs costs and has none, or with what are no costs."""
-    check_given(algorithm, costs is not None)
-    if costs is not None and not isinstance(costs, Costs):
-        raise InputError(f"costs are a {type(costs).__name__}; give Costs, such as Costs.from_csv(…)")
-
-
 def check_given(algorithm: str, has_costs: bool) -> None:
     """Refuse to build without costs where the algorithm needs them."""
     if _ALGORITHMS[algorithm].needs_costs and not has_costs:
@@ -239,46 +167,6 @@ def check_given(algorithm: str, has_costs: bool) -> None:
             f"{algorithm} needs what links cost; give costs=Costs.from_csv(…), Costs.sites(…) or another "
             f"(--costs, --sites or --places on the command line)"
         )
-
-
-def merge(
-    overlays: Sequence[Overlay],
-    algorithm: str,
-    *,
-    link_cost: float | None = None,
-    seed: int = 0,
-    progress: Progress | None = None,
-    **options: Any,
-) -> Overlay:
-    """Make one overlay out of several by an algorithm of kind "merge", with its own `options`.
-
-    Nodes and topics are matched by name; a node that two of the overlays have is refused. Every edge is kept,
-    with its cost. Where links cost, `link_cost` is what a new one costs. Edges are added between nodes of
-    different overlays only: every topic that several overlays have becomes connected, and the whole is
-    topic-connected if each overlay is. The facts and extra tables of the overlays are not taken over.
-    """
-    chosen = find(algorithm, "merge")
-    checked = chosen.make_options(options)
-    whole = union(overlays if isinstance(overlays, Overlay) else list(overlays))
-    _check_link_cost(link_cost, whole.costs is not None)
-    timer = StageTimer(progress)
-    built = imported(chosen.load)(whole, None, checked, seed, timer)
-    costs = None
-    if whole.costs is not None:
-        costs = np.append(whole.costs, np.full(len(built.edges) - len(whole.edges), link_cost))
-    how = how_made(algorithm, checked, seed) | {"link_cost": link_cost}
-    facts = how | built.facts | {"seconds": timer.seconds}
-    return Overlay.from_arrays(whole.interests, built.edges, costs, facts, built.tables)
-
-
-def _check_link_cost(link_cost: float | None, wanted: bool) -> None:
-    if wanted and link_cost is None:
-        raise OptionError("the overlays have costs; say with link_cost what a new link costs")
-    if link_cost is not None and not wanted:
-        raise OptionError(f"link_cost is {link_cost}, but the overlays have no costs; leave it out")
-    number = isinstance(link_cost, int | float | np.integer | np.floating) and not isinstance(link_cost, bool)
-    if link_cost is not None and (not number or not 0 < link_cost < np.inf):
-        raise OptionError(f"link_cost is {link_cost!r}; a cost is a positive finite number")
 
 
 def how_made(algorithm: str, options: Any, seed: int, reverse_delete: bool = False) -> dict[str, Any]:

@@ -54,8 +54,28 @@ def test_the_contracts_accept_an_import_of_a_lower_layer(tmp_path: Path) -> None
     assert "0 broken" in lint_imports(package).stdout
 
 
+def heavy_modules(program: str) -> list[str]:
+    """Which modules that take long to import a program has imported at its end."""
+    heavy = {"networkx", "numba", "numpy", "pandas", "pyarrow", "pyspark", "scipy"}
+    told = f"{program}; print('imported', *sorted({heavy} & set(sys.modules)))"
+    done = subprocess.run([sys.executable, "-c", told], capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()[-1].split()[1:]
+
+
 def test_importing_the_package_imports_no_heavy_module() -> None:
-    heavy = {"networkx", "numba", "pandas", "pyspark"}
-    program = f"import sys, meshwright; print(*sorted({heavy} & set(sys.modules)))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-    assert done.stdout.split() == []
+    assert heavy_modules("import sys, meshwright") == []
+
+
+@pytest.mark.parametrize("call", ["--version", "--help", "build --help", "build --nope", "nope"])
+def test_help_version_and_wrong_calls_import_no_heavy_module(call: str) -> None:
+    command = ["meshwright", *call.split()]
+    assert heavy_modules(f"import sys; from meshwright.cli import main; sys.argv = {command}; main()") == []
+
+
+def test_building_in_process_imports_neither_networkx_nor_spark(tmp_path: Path) -> None:
+    data, out = tmp_path / "data", tmp_path / "overlay"
+    made = ["generate", "unif", "--nodes", "9", "--topics", "3", "--subscriptions", "2", "--out", str(data)]
+    subprocess.run([sys.executable, "-m", "meshwright", *made], capture_output=True, check=True)
+    command = ["meshwright", "build", str(data), "--algorithm", "ring", "--out", str(out)]
+    found = heavy_modules(f"import sys; from meshwright.cli import main; sys.argv = {command}; main()")
+    assert {"networkx", "pyspark"}.isdisjoint(found)

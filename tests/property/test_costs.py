@@ -12,8 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from meshwright.kernels.core.costs import cost_between
-from meshwright.model import Interests
 from meshwright.model.costs.costs import Costs
+from meshwright.model.interests import Interests
 from meshwright.runtime.errors import InputError
 
 NAME = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=4)

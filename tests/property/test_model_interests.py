@@ -15,7 +15,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from meshwright.model import Interests, names
+from meshwright.model import names
+from meshwright.model.interests import Interests
 
 NAMES = st.one_of(
     st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=6),

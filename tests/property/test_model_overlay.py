@@ -13,8 +13,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from meshwright.model import Interests, Overlay
 from meshwright.model.export import write_export
+from meshwright.model.interests import Interests
+from meshwright.model.overlay import Overlay
 from meshwright.runtime.errors import InputError
 
 ANY = st.characters(exclude_categories=["Cs"])

@@ -28,10 +28,10 @@ from meshwright.cli.common import (
 )
 from meshwright.cli.options.churn import EventOptions, JournalOptions, PageOptions, StreamOptions
 from meshwright.cli.options.groups import given, options_for, read_limits, refuse_given
-from meshwright.model.names import visible
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.runtime.checks import check_whole
 from meshwright.runtime.errors import OptionError
+from meshwright.runtime.text import visible
 
 if TYPE_CHECKING:
     from meshwright.pipeline.stream.batches import BatchReport

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from meshwright.model.names import visible
 from meshwright.runtime.errors import OptionError
 from meshwright.runtime.progress import ProgressBar, stage
+from meshwright.runtime.text import visible
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

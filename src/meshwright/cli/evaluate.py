@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
 import typer
 
 from meshwright.cli.common import (
@@ -18,10 +17,9 @@ from meshwright.cli.common import (
 )
 from meshwright.cli.options.costs import cost_files
 from meshwright.cli.options.groups import Engine, chosen_engine, options_for
-from meshwright.metrics import Evaluation
-from meshwright.metrics import evaluate as evaluate_overlay
 
 if TYPE_CHECKING:
+    from meshwright.metrics.evaluation import Evaluation
     from meshwright.pipeline.cost_files import CostFiles
 
 _EPILOG = """The exit code is 1 where a topic is not connected.
@@ -103,7 +101,8 @@ def _bytes_an_interest(counts: Mapping[str, int] | None) -> int:
     return _BYTES_AN_INTEREST + links // max(1, counts["interests"])
 
 
-def _here(dataset: str, prices: "CostFiles | None", wanted: Mapping[str, bool]) -> Evaluation:
+def _here(dataset: str, prices: "CostFiles | None", wanted: Mapping[str, bool]) -> "Evaluation":
+    from meshwright.metrics.evaluation import evaluate as evaluate_overlay
     from meshwright.model.overlay import Overlay
     from meshwright.pipeline.spark.storage import location
 
@@ -118,7 +117,7 @@ def _evaluate_on_spark(
     master: str | None,
     conf: list[str] | None,
     wanted: Mapping[str, bool],
-) -> Evaluation:
+) -> "Evaluation":
     with spark_command(master, conf) as session:
         from meshwright.pipeline.evaluate.job import evaluate_on_spark
         from meshwright.pipeline.spark.storage import location
@@ -128,7 +127,9 @@ def _evaluate_on_spark(
         )
 
 
-def _print_for_people(dataset: str, found: Evaluation) -> None:
+def _print_for_people(dataset: str, found: "Evaluation") -> None:
+    import numpy as np
+
     rows = [(name.replace("_", " "), value) for name, value in found.to_json().items()]
     print_table(("measure", "value"), rows, title=dataset)
     bound = found.lower_bound_average_degree

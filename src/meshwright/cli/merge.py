@@ -49,7 +49,9 @@ def merge(
     overlays = [Overlay.read(dataset) for dataset in datasets]
     seconds["read"] = round(perf_counter() - begin, 3)
     begin = perf_counter()
-    merged = registry.merge(
+    from meshwright.building import merge as merge_overlays
+
+    merged = merge_overlays(
         overlays, algorithm, link_cost=link_cost, seed=seed, progress=progress_bar(), **options
     )
     seconds["merge"] = round(perf_counter() - begin, 3)

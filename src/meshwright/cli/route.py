@@ -55,7 +55,7 @@ def route(
 ) -> None:
     """Carry publications over an overlay, and count messages, pure forwards, hops and load."""
     from meshwright.model.overlay import Overlay
-    from meshwright.routing import route as carry
+    from meshwright.routing.api import route as carry
 
     source = _source(publications)
     found = carry(

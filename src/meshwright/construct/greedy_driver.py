@@ -20,9 +20,9 @@ from meshwright.kernels.core.topic_components import (
 )
 from meshwright.kernels.greedy import lazy as kernel
 from meshwright.model.interests import Interests
-from meshwright.runtime.arrays import Ids, Offsets
+from meshwright.runtime.arrays import Ids, Offsets, Ticks
 from meshwright.runtime.machine import check_memory, cores
-from meshwright.runtime.progress import CANCEL, Progress, Ticks, run_with_ticks
+from meshwright.runtime.progress import CANCEL, Progress, run_with_ticks
 
 _HEAVY = 1_000_000
 """Pairs in the rows of a level from which on threads pay: under it a level takes about a millisecond."""

@@ -18,8 +18,8 @@ from meshwright.kernels.greedy import low_degree as kernel
 from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
-from meshwright.runtime.arrays import Ids
-from meshwright.runtime.progress import Progress, Ticks, run_with_ticks
+from meshwright.runtime.arrays import Ids, Ticks
+from meshwright.runtime.progress import Progress, run_with_ticks
 
 _INSTEAD = "use gm with ties=small-first (fewer links, a higher maximum degree) or dcbc-direct with a slack"
 

@@ -1,14 +1,17 @@
-"""The options of the algorithms in this folder, apart from them so that reading them loads no kernel.
-
-The options of the algorithms for links that cost, apart from them so that reading them loads no kernel.
-"""
+"""The options of the algorithms in this folder, apart from them so that reading them loads no kernel."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import inf
 
-import numpy as np
-
-from meshwright.runtime.checks import check_choice, check_flag, check_fraction, check_whole
+from meshwright.runtime.checks import (
+    check_choice,
+    check_flag,
+    check_fraction,
+    check_whole,
+    is_number,
+    is_whole,
+)
 from meshwright.runtime.errors import OptionError
 
 TIES = ("shuffled", "small-first", "large-first")
@@ -43,8 +46,7 @@ class GmOptions:
                 f"weights is a {type(self.weights).__name__}; give a mapping of topic to number"
             )
         for topic, weight in (self.weights or {}).items():
-            whole = isinstance(weight, int | np.integer) and not isinstance(weight, bool)
-            if not isinstance(topic, str) or not whole or not 0 <= weight < 2**20:
+            if not isinstance(topic, str) or not is_whole(weight) or not 0 <= weight < 2**20:
                 raise OptionError(f"topic {topic!r} weighs {weight!r}; give a whole number from 0 to 1048575")
 
 
@@ -71,8 +73,7 @@ class LowOdaOptions:
 
 def check_rho(rho: object) -> None:
     """Refuse what is no finite number from 1 on."""
-    number = isinstance(rho, int | float | np.integer | np.floating) and not isinstance(rho, bool)
-    if not number or not 1 <= rho < np.inf:  # type: ignore[operator]
+    if not is_number(rho) or not 1 <= rho < inf:
         raise OptionError(f"rho is {rho!r}; give a finite number from 1 on")
 
 

@@ -7,9 +7,9 @@ import numpy as np
 from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
-from meshwright.runtime.arrays import Ids
+from meshwright.runtime.arrays import Ids, Ticks
 from meshwright.runtime.machine import check_memory
-from meshwright.runtime.progress import Progress, Ticks, run_with_ticks
+from meshwright.runtime.progress import Progress, run_with_ticks
 
 _BYTES_A_LINK = 28
 _BYTES_AN_INTEREST = 76

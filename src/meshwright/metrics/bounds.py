@@ -15,9 +15,9 @@ from meshwright.kernels.metrics import bounds as kernel
 from meshwright.kernels.metrics.bounds import Counts, Subscribers
 from meshwright.model.costs.forms import by_cluster
 from meshwright.model.interests import Interests
-from meshwright.runtime.arrays import Floats, Ids, Offsets
+from meshwright.runtime.arrays import Floats, Ids, Offsets, Ticks
 from meshwright.runtime.parallel import Chunk, balanced_chunks, on_all_cores
-from meshwright.runtime.progress import Progress, Ticks
+from meshwright.runtime.progress import Progress
 
 _MOST_PAIRS = 12_500_000
 """Pairs of nodes: a byte each, and 40 to 104 ns of a core in `benchmarks/bounds.py`."""

@@ -15,9 +15,9 @@ from meshwright.kernels.metrics.clustering import count_triangles, upward_links
 from meshwright.kernels.metrics.diameters import measure_topics as measure_kernel
 from meshwright.kernels.metrics.weighted_diameters import weighted_topic_diameters
 from meshwright.model.overlay import Overlay
-from meshwright.runtime.arrays import Floats, Ids, Offsets
+from meshwright.runtime.arrays import Floats, Ids, Offsets, Ticks
 from meshwright.runtime.parallel import Chunk, balanced_chunks, on_all_cores
-from meshwright.runtime.progress import Progress, Ticks, run_with_ticks
+from meshwright.runtime.progress import Progress, run_with_ticks
 
 _EDGES_AT_ONCE = 1 << 25
 """Edges of sub-overlays held at the same time, at 8 bytes each, or 12 with costs."""

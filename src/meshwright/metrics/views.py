@@ -10,9 +10,9 @@ from meshwright.metrics.statistics import distribution
 from meshwright.model.dense import as_scipy
 from meshwright.model.interests import Interests
 from meshwright.model.views import Views
-from meshwright.runtime.arrays import Floats, Ids, Offsets
+from meshwright.runtime.arrays import Floats, Ids, Offsets, Ticks
 from meshwright.runtime.parallel import Chunk, balanced_chunks, on_all_cores
-from meshwright.runtime.progress import Progress, Ticks, run_with_ticks
+from meshwright.runtime.progress import Progress, run_with_ticks
 
 MOST_SOURCES = 16_384
 """Subscribers from which paths are measured in one topic; diameters of larger topics are lower bounds."""

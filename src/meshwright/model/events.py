@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from meshwright.model.names import check_all_strings, one_line
+from meshwright.model.names import check_all_strings
 from meshwright.model.reading.files import check_declared, check_rows, reading
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.model.reading.text import blocks, cut_lines
@@ -25,6 +25,7 @@ from meshwright.model.storage.schema import INTEGER, LIST_OF_STRINGS, STRING, ch
 from meshwright.model.storage.single_file import TABLE_MARK, new_file
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.json_values import compact
+from meshwright.runtime.text import one_line
 
 KINDS = ("join", "leave", "subscribe", "unsubscribe")
 

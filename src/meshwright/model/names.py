@@ -14,6 +14,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from meshwright.runtime.errors import CapacityError, InputError
+from meshwright.runtime.text import one_line
 
 Ids = npt.NDArray[np.int32]
 NameSource: TypeAlias = Iterable[str] | pa.Array | pa.ChunkedArray
@@ -21,7 +22,6 @@ NameSource: TypeAlias = Iterable[str] | pa.Array | pa.ChunkedArray
 MAX_NAME_BYTES = 2**31 - 1
 """Arrow addresses the bytes of a string array with int32; so names run out before int32 ids do."""
 
-_JOINERS = "\u200c\u200d"  # not printable by themselves, and part of words in Persian and of emoji
 _WAIT_FOR_NAMES = 1 << 18
 _WAIT_FOR_TIMES = 4
 
@@ -105,23 +105,6 @@ def check_names(names: pa.StringArray, what: str) -> None:
         first, second = names[at].as_py(), names[at + 1].as_py()
         rule = "names must be unique" if first == second else "names must be sorted in UTF-8 byte order"
         raise InputError(f"{what} {at} is {first!r} and {what} {at + 1} is {second!r}; {rule}")
-
-
-def visible(text: str) -> str:
-    """A text with what can't be seen, steers a terminal or turns text around written as an escape."""
-    if text.isprintable():
-        return text
-    return "".join(
-        letter
-        if letter.isprintable() or letter in _JOINERS
-        else letter.encode("unicode_escape", "surrogatepass").decode("ascii")
-        for letter in text
-    )
-
-
-def one_line(error: BaseException) -> str:
-    """What a foreign exception says, on one line."""
-    return " ".join(str(error).split())
 
 
 def find(names: pa.StringArray, name: str, what: str) -> int:

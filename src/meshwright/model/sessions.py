@@ -5,11 +5,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from meshwright.model.names import one_line, visible
 from meshwright.model.reading.files import reading
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.model.reading.text import csv_reader, decoded_lines
 from meshwright.runtime.errors import InputError
+from meshwright.runtime.text import one_line, visible
 
 BY_TIME = ("node", "start", "end")
 BY_SNAPSHOT = ("node", "first_snapshot", "last_snapshot")

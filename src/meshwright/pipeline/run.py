@@ -14,7 +14,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 from meshwright import registry
-from meshwright.metrics import evaluate
+from meshwright.metrics.evaluation import evaluate
 from meshwright.model.overlay import Overlay
 from meshwright.model.storage.dataset import LEFT_BEHIND, writing
 from meshwright.model.storage.manifest import make_manifest, read_sealed, versions, write_sealed

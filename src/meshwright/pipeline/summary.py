@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from meshwright import registry
+from meshwright import building, registry
 from meshwright.model.costs.costs import Costs
 from meshwright.model.costs.forms import lookup
 from meshwright.pipeline.cost_files import CostFiles
@@ -254,7 +254,7 @@ def _rival(
         return None
     with suppress(CapacityError):
         interests = load_interests(session, overlay, counts)
-        built = registry.build(interests, name, costs=costs, seed=seed, progress=progress, **options)
+        built = building.build(interests, name, costs=costs, seed=seed, progress=progress, **options)
         assert built.costs is not None
         return LinkClass(name=name, links=len(built), cost=float(built.costs.sum()))
     return None

@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import accumulate
 from typing import Any
 
-from meshwright.model.names import visible
+from meshwright.runtime.text import visible
 
 _WORDS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 _SIGNS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))

@@ -28,11 +28,11 @@ from meshwright.routing.protocols import (
 )
 from meshwright.routing.publications import Publications, PublicationSource, publications_of
 from meshwright.routing.trees import topic_links, topic_trees
-from meshwright.runtime.arrays import Flags, Ids, Offsets
+from meshwright.runtime.arrays import Flags, Ids, Offsets, Ticks
 from meshwright.runtime.checks import check_choice, check_flag, check_fraction
 from meshwright.runtime.errors import InputError, OptionError
 from meshwright.runtime.parallel import Chunk, balanced_chunks, on_all_cores
-from meshwright.runtime.progress import Progress, Ticks, stage
+from meshwright.runtime.progress import Progress, stage
 from meshwright.runtime.seeds import generator
 
 

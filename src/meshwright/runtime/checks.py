@@ -1,11 +1,19 @@
-"""What options ask of their values.
+"""Checks of options: an error says what was given, what is legal, and the way out."""
 
-Checks of options: an error says what came, what is legal, and the way out.
-"""
-
-import numpy as np
+from numbers import Integral, Real
+from typing import TypeGuard
 
 from meshwright.runtime.errors import OptionError
+
+
+def is_whole(value: object) -> TypeGuard[int]:
+    """Whether a value is a whole number, NumPy's included; True and False are none."""
+    return isinstance(value, Integral) and not isinstance(value, bool)
+
+
+def is_number(value: object) -> TypeGuard[float]:
+    """Whether a value is a real number, NumPy's included; True and False are none."""
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
@@ -20,8 +28,7 @@ def check_whole(
     """Refuse what is no whole number in range; None is one that was not given, unless required."""
     if value is None and not required:
         return
-    whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-    if not whole or not least <= value <= most:  # type: ignore[operator]
+    if not is_whole(value) or not least <= value <= most:
         end = f"to {most:,}" if most < 2**62 - 1 else "on, under 2^62"
         raise OptionError(f"{name} is {value!r}; give a whole number from {least} {end}")
 
@@ -34,8 +41,7 @@ def check_flag(name: str, value: object) -> None:
 
 def check_fraction(name: str, value: object, *, below_one: bool = False) -> None:
     """Refuse what is no number from 0 to 1."""
-    number = isinstance(value, int | float | np.integer | np.floating) and not isinstance(value, bool)
-    if not number or not 0 <= value <= 1 or (below_one and value == 1):  # type: ignore[operator]
+    if not is_number(value) or not 0 <= value <= 1 or (below_one and value == 1):
         raise OptionError(f"{name} is {value!r}; give a fraction from 0 to {'under ' if below_one else ''}1")
 
 
@@ -47,22 +53,20 @@ STEEPEST = 1_000.0
 
 def whole(name: str, value: object, low: int, high: int, way_out: str = "") -> int:
     """`value` as an int, if it is a whole number from `low` to `high`."""
-    if isinstance(value, bool) or not isinstance(value, int | np.integer) or not low <= value <= high:
+    if not is_whole(value) or not low <= value <= high:
         raise OptionError(f"{name} is {value!r}; give a whole number from {low} to {high}{way_out}")
     return int(value)
 
 
 def number(name: str, value: object, low: float, high: float, way_out: str = "") -> float:
     """`value` as a float, if it is a number from `low` to `high`."""
-    kinds = int | float | np.integer | np.floating
-    if isinstance(value, bool) or not isinstance(value, kinds) or not low <= value <= high:
+    if not is_number(value) or not low <= value <= high:
         raise OptionError(f"{name} is {value!r}; give a number from {low:g} to {high:g}{way_out}")
     return float(value)
 
 
 def positive(name: str, value: object, high: float, way_out: str = "") -> float:
     """`value` as a float, if it is a number above 0 and at most `high`."""
-    kinds = int | float | np.integer | np.floating
-    if isinstance(value, bool) or not isinstance(value, kinds) or not 0 < value <= high:
+    if not is_number(value) or not 0 < value <= high:
         raise OptionError(f"{name} is {value!r}; give a number above 0, at most {high:g}{way_out}")
     return float(value)

@@ -13,9 +13,9 @@ from typing import TypeVar
 
 import numpy as np
 
-from meshwright.runtime.arrays import Offsets
+from meshwright.runtime.arrays import Offsets, Ticks
 from meshwright.runtime.machine import threads
-from meshwright.runtime.progress import CANCEL, DONE, Progress, Ticks, run_with_ticks
+from meshwright.runtime.progress import CANCEL, DONE, Progress, run_with_ticks
 
 Chunk = tuple[int, int]
 Result = TypeVar("Result")

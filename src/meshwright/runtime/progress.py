@@ -12,13 +12,11 @@ from contextlib import contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-import numpy as np
-import numpy.typing as npt
-
 if TYPE_CHECKING:
     from rich.progress import TaskID
 
-Ticks = npt.NDArray[np.int64]
+    from meshwright.runtime.arrays import Ticks
+
 Result = TypeVar("Result")
 
 DONE = 0
@@ -57,13 +55,15 @@ def stage(progress: Progress | None, label: str, total: int = 0) -> Iterator[Cal
 
 
 def run_with_ticks(
-    work: Callable[[Ticks], Result], label: str, total: int, progress: Progress | None = None
+    work: "Callable[[Ticks], Result]", label: str, total: int, progress: Progress | None = None
 ) -> Result:
     """Run `work(ticks)` on another thread, show `ticks[DONE]` and stop it on Ctrl-C.
 
     `work` has to look at `ticks[CANCEL]` often enough and return soon after it is set; what it returns
     then is thrown away, and the KeyboardInterrupt goes on to the caller.
     """
+    import numpy as np
+
     ticks = np.zeros(2, np.int64)
     with (
         stage(progress, label, total) as advance,

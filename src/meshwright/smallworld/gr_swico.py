@@ -7,8 +7,8 @@ from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
 from meshwright.model.fingers import NONE
 from meshwright.model.interests import Interests
-from meshwright.runtime.arrays import Ids
-from meshwright.runtime.progress import Progress, Ticks, run_with_ticks
+from meshwright.runtime.arrays import Ids, Ticks
+from meshwright.runtime.progress import Progress, run_with_ticks
 from meshwright.runtime.seeds import generator
 from meshwright.smallworld.options import TARGET_SLOTS, GrSwicoOptions
 from meshwright.smallworld.ring import Ring, first_ranks, place, random_ranks

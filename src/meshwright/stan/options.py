@@ -2,9 +2,7 @@
 
 from dataclasses import dataclass
 
-import numpy as np
-
-from meshwright.runtime.checks import check_choice, check_flag, check_fraction, check_whole
+from meshwright.runtime.checks import check_choice, check_flag, check_fraction, check_whole, is_number
 from meshwright.runtime.errors import OptionError
 
 LINKS = ("walks", "omniscient", "random")
@@ -78,8 +76,7 @@ class SimulationOptions:
     def __post_init__(self) -> None:
         check_choice("membership", self.membership, MEMBERSHIPS)
         check_whole("copies", self.copies, 0, required=True)
-        number = isinstance(self.delay, int | float | np.floating) and not isinstance(self.delay, bool)
-        if not number or not 0 <= self.delay < 1:
+        if not is_number(self.delay) or not 0 <= self.delay < 1:
             raise OptionError(f"delay is {self.delay!r}; give a number of periods, from 0 to under 1")
         check_fraction("churn", self.churn, below_one=True)
         check_flag("keep_alive", self.keep_alive)

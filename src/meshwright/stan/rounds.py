@@ -9,9 +9,9 @@ import numpy as np
 
 from meshwright.model.interests import Interests
 from meshwright.model.views import Views
-from meshwright.runtime.arrays import Ids, Offsets, Words
+from meshwright.runtime.arrays import Ids, Offsets, Ticks, Words
 from meshwright.runtime.parallel import Chunk, balanced_chunks, on_all_cores
-from meshwright.runtime.progress import Progress, Ticks
+from meshwright.runtime.progress import Progress
 from meshwright.runtime.seeds import generator
 from meshwright.stan.messages import Traffic
 from meshwright.stan.options import StanOptions

@@ -6,8 +6,9 @@ import numpy as np
 import numpy.typing as npt
 
 from meshwright.model.interests import Interests
+from meshwright.runtime.arrays import Ticks
 from meshwright.runtime.checks import MOST_NAMES, STEEPEST, number, positive, whole
-from meshwright.runtime.progress import CANCEL, DONE, Progress, Ticks, run_with_ticks
+from meshwright.runtime.progress import CANCEL, DONE, Progress, run_with_ticks
 from meshwright.runtime.seeds import generator
 from meshwright.workloads.laws import named_interests, power_law
 

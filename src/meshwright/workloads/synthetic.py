@@ -16,9 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from meshwright.model.interests import Interests
+from meshwright.runtime.arrays import Ticks
 from meshwright.runtime.checks import MOST_NAMES, whole
 from meshwright.runtime.parallel import map_chunks
-from meshwright.runtime.progress import Progress, Ticks, run_with_ticks
+from meshwright.runtime.progress import Progress, run_with_ticks
 from meshwright.runtime.seeds import generator
 from meshwright.workloads import laws
 from meshwright.workloads.laws import Probability, SizeOptions, Sizes, named_interests, waiting_times

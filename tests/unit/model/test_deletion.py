@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from meshwright.model import Interests, Overlay
+from meshwright.model.interests import Interests
+from meshwright.model.overlay import Overlay
 from meshwright.model.storage import dataset as datasets
 from meshwright.runtime import owned
 from meshwright.runtime.errors import DatasetError
@@ -248,7 +249,7 @@ def test_no_file_is_removed_through_a_link_to_a_folder(tmp_path, precious):
 KILLED = """
 import os, sys
 from pathlib import Path
-from meshwright.model import Interests
+from meshwright.model.interests import Interests
 moves, real = int(sys.argv[2]), Path.rename
 def rename(path, target):
     global moves
@@ -281,7 +282,7 @@ def test_a_kill_while_tables_are_exchanged_loses_neither_dataset(old, moves):
 WRITER = """
 import sys
 from meshwright.runtime.errors import DatasetError
-from meshwright.model import Interests
+from meshwright.model.interests import Interests
 mine = Interests.from_pairs([(f"n{i}", sys.argv[2]) for i in range(50)])
 written = 0
 for _ in range(40):

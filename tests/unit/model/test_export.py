@@ -13,8 +13,9 @@ import networkx as nx
 import pyarrow as pa
 import pytest
 
-from meshwright.model import Interests, Overlay
 from meshwright.model.export import EXPORTS, export, write_export
+from meshwright.model.interests import Interests
+from meshwright.model.overlay import Overlay
 from meshwright.runtime.errors import DatasetError, InputError, OptionError
 
 AWKWARD = [

@@ -8,9 +8,10 @@ from pathlib import Path
 import pytest
 
 from meshwright import Costs
-from meshwright.model import Interests, Overlay
 from meshwright.model.events import Event, write_events
 from meshwright.model.export import export
+from meshwright.model.interests import Interests
+from meshwright.model.overlay import Overlay
 from meshwright.model.storage.manifest import check_files, open_dataset
 from meshwright.runtime.atomic_files import DurableFile, replacing, write_new, write_whole
 from meshwright.runtime.checksums import is_whole, sealed, sum_of

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from scipy.sparse import coo_array, csr_array
 
-from meshwright.model import Interests
+from meshwright.model.interests import Interests
 from meshwright.runtime.errors import InputError
 
 PAIRS = [("b2", "news"), ("b1", "news"), ("b2", "art"), ("b1", "news"), ("b3", "zoo")]

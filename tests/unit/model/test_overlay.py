@@ -8,7 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from meshwright.model import Interests, Overlay
+from meshwright.model.interests import Interests
+from meshwright.model.overlay import Overlay
 from meshwright.runtime.errors import InputError
 
 INTERESTS = Interests.from_pairs([(node, "t") for node in "abcd"], nodes=["007", "7"])

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from meshwright.model import Interests
+from meshwright.model.interests import Interests
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.progress import Progress
 

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from meshwright.model import Interests, Overlay
+from meshwright.model.interests import Interests
+from meshwright.model.overlay import Overlay
 from meshwright.model.storage.dataset import list_left_behind
 from meshwright.model.storage.manifest import make_manifest, write_sealed
 from meshwright.pipeline import run_folder

@@ -20,9 +20,9 @@ from meshwright.construct.parts.interest_queries import shared_topics
 from meshwright.construct.parts.star_sets import star_set
 from meshwright.construct.parts.topic_lists import Lists, join_lists, lists_of, split_lists, take_lists
 from meshwright.model.interests import Interests
-from meshwright.runtime.arrays import Flags, Ids, Offsets
+from meshwright.runtime.arrays import Flags, Ids, Offsets, Ticks
 from meshwright.runtime.machine import cores
-from meshwright.runtime.progress import CANCEL, Progress, Ticks, run_with_ticks
+from meshwright.runtime.progress import CANCEL, Progress, run_with_ticks
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")

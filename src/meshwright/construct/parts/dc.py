@@ -11,8 +11,8 @@ from meshwright.construct.parts.partitioning import k_means_parts, random_parts
 from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
-from meshwright.runtime.arrays import Ids
-from meshwright.runtime.progress import Progress, Ticks
+from meshwright.runtime.arrays import Ids, Ticks
+from meshwright.runtime.progress import Progress
 
 
 def divide_and_conquer(

@@ -17,8 +17,8 @@ from meshwright.construct.parts.topic_lists import Lists, join_lists, lists_of, 
 from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
-from meshwright.runtime.arrays import Ids
-from meshwright.runtime.progress import Progress, Ticks, run_with_ticks
+from meshwright.runtime.arrays import Ids, Ticks
+from meshwright.runtime.progress import Progress, run_with_ticks
 
 _INSTEAD = "set a smaller bulk_limit or part_size, or use dcbc-direct (linear)"
 

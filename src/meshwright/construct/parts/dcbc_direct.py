@@ -18,8 +18,8 @@ from meshwright.kernels.greedy.covering import MOST_TOPICS, BulkTopics, cover_no
 from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
-from meshwright.runtime.arrays import Flags, Ids, Offsets
-from meshwright.runtime.progress import Progress, Ticks, run_with_ticks
+from meshwright.runtime.arrays import Flags, Ids, Offsets, Ticks
+from meshwright.runtime.progress import Progress, run_with_ticks
 from meshwright.runtime.seeds import generator
 
 NODES_A_PART = 8192

@@ -18,10 +18,10 @@ from meshwright.model.costs.costs import Costs
 from meshwright.model.costs.forms import taken
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
-from meshwright.runtime.arrays import Floats, Ids
+from meshwright.runtime.arrays import Floats, Ids, Ticks
 from meshwright.runtime.errors import OptionError
 from meshwright.runtime.machine import cores
-from meshwright.runtime.progress import Progress, Ticks
+from meshwright.runtime.progress import Progress
 from meshwright.runtime.seeds import generator
 
 _MOST_ROUNDS = 100

@@ -13,9 +13,9 @@ from meshwright.kernels.greedy import by_price as kernel
 from meshwright.kernels.greedy.lazy import CAP
 from meshwright.kernels.greedy.prices import TIGHT, UnionTrees, start_trees
 from meshwright.model.costs.forms import taken
-from meshwright.runtime.arrays import Floats, Ids, Offsets
+from meshwright.runtime.arrays import Floats, Ids, Offsets, Ticks
 from meshwright.runtime.machine import check_memory, cores, threads
-from meshwright.runtime.progress import CANCEL, Progress, Ticks, run_with_ticks
+from meshwright.runtime.progress import CANCEL, Progress, run_with_ticks
 from meshwright.runtime.seeds import generator
 
 _HEAVY = 1_000_000

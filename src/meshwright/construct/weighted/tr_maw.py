@@ -9,9 +9,9 @@ from meshwright.model.costs.costs import Costs
 from meshwright.model.costs.forms import taken
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
-from meshwright.runtime.arrays import Ids, Offsets
+from meshwright.runtime.arrays import Ids, Offsets, Ticks
 from meshwright.runtime.machine import cores
-from meshwright.runtime.progress import Progress, Ticks, run_with_ticks
+from meshwright.runtime.progress import Progress, run_with_ticks
 
 _TASKS_A_CORE = 4
 

@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from meshwright.kernels.compiling import inner, kernel
-from meshwright.runtime.arrays import Ids, Offsets, Words
-from meshwright.runtime.progress import CANCEL, DONE, Ticks
+from meshwright.runtime.arrays import Ids, Offsets, Ticks, Words
+from meshwright.runtime.progress import CANCEL, DONE
 
 NONE = -1
 

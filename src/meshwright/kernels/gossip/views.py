@@ -10,8 +10,8 @@ import numpy as np
 
 from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.hashing import pick, weight
-from meshwright.runtime.arrays import Ids, Offsets, Words
-from meshwright.runtime.progress import CANCEL, Ticks
+from meshwright.runtime.arrays import Ids, Offsets, Ticks, Words
+from meshwright.runtime.progress import CANCEL
 
 Chunk = tuple[int, int]
 

@@ -13,8 +13,8 @@ import numpy as np
 from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.hashing import is_dropped, pick, weight
 from meshwright.kernels.gossip.views import offer
-from meshwright.runtime.arrays import Ids, Offsets, Words, int64
-from meshwright.runtime.progress import CANCEL, Ticks
+from meshwright.runtime.arrays import Ids, Offsets, Ticks, Words, int64
+from meshwright.runtime.progress import CANCEL
 
 
 class State(NamedTuple):

@@ -37,8 +37,8 @@ from meshwright.kernels.greedy.prices import (
     fill_prices,
     take_edge_at,
 )
-from meshwright.runtime.arrays import Floats, Ids, Offsets, Words, int64
-from meshwright.runtime.progress import CANCEL, DONE, Ticks
+from meshwright.runtime.arrays import Floats, Ids, Offsets, Ticks, Words, int64
+from meshwright.runtime.progress import CANCEL, DONE
 
 _WORDS_A_BLOCK = 8
 

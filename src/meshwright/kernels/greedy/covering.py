@@ -13,8 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from meshwright.kernels.compiling import inner, kernel
-from meshwright.runtime.arrays import Flags, Ids, Offsets
-from meshwright.runtime.progress import CANCEL, DONE, Ticks
+from meshwright.runtime.arrays import Flags, Ids, Offsets, Ticks
+from meshwright.runtime.progress import CANCEL, DONE
 
 _NONE = -1
 

@@ -20,8 +20,8 @@ import numpy.typing as npt
 from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.bits import popcount, trailing_zeros
 from meshwright.kernels.core.topic_components import NONE, clear_own_names, take_edge, write_own_names
-from meshwright.runtime.arrays import Ids, Offsets, Words, int64
-from meshwright.runtime.progress import CANCEL, DONE, Ticks
+from meshwright.runtime.arrays import Ids, Offsets, Ticks, Words, int64
+from meshwright.runtime.progress import CANCEL, DONE
 
 CAP = 127
 """The greatest bound in the store, which stands for this much or more."""

@@ -34,8 +34,8 @@ from meshwright.kernels.greedy.lazy import (
     _row_words,
     take,
 )
-from meshwright.runtime.arrays import Ids, Offsets, Words
-from meshwright.runtime.progress import CANCEL, Ticks
+from meshwright.runtime.arrays import Ids, Offsets, Ticks, Words
+from meshwright.runtime.progress import CANCEL
 
 PADDING = 64
 """Entries of `LowDegrees.free` beyond the nodes, for the padding of a row in the store."""

@@ -15,8 +15,8 @@ import numpy as np
 
 from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.topic_components import unite
-from meshwright.runtime.arrays import Flags, Ids, Offsets, int64
-from meshwright.runtime.progress import CANCEL, DONE, Ticks
+from meshwright.runtime.arrays import Flags, Ids, Offsets, Ticks, int64
+from meshwright.runtime.progress import CANCEL, DONE
 
 _NONE = -1
 

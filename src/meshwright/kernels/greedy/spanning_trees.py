@@ -11,8 +11,8 @@ import numpy as np
 from meshwright.kernels.compiling import inlined, inner, kernel
 from meshwright.kernels.core.cost_arrays import CLUSTERS, SITES, CostArrays
 from meshwright.kernels.core.costs import cost_between
-from meshwright.runtime.arrays import Flags, Floats, Ids, Offsets, int64
-from meshwright.runtime.progress import CANCEL, DONE, Ticks
+from meshwright.runtime.arrays import Flags, Floats, Ids, Offsets, Ticks, int64
+from meshwright.runtime.progress import CANCEL, DONE
 
 _NONE = -1
 

@@ -11,8 +11,8 @@ import numpy as np
 from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.hashing import is_lost
 from meshwright.kernels.routing.arrays import Tally, TopicLinks, Weather
-from meshwright.runtime.arrays import Ids, Offsets
-from meshwright.runtime.progress import CANCEL, Ticks
+from meshwright.runtime.arrays import Ids, Offsets, Ticks
+from meshwright.runtime.progress import CANCEL
 
 _NONE = -1
 

@@ -6,8 +6,8 @@ import numpy as np
 
 from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.heap import drop_top, push
-from meshwright.runtime.arrays import Floats, Ids
-from meshwright.runtime.progress import CANCEL, DONE, Ticks
+from meshwright.runtime.arrays import Floats, Ids, Ticks
+from meshwright.runtime.progress import CANCEL, DONE
 
 SHORTEST, CHEAPEST = 0, 1
 _NONE = -1

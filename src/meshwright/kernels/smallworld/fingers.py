@@ -27,8 +27,8 @@ from typing import Any, NamedTuple
 from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.bits import popcount
 from meshwright.kernels.core.topic_components import NONE, take_edge
-from meshwright.runtime.arrays import Flags, Ids, Offsets, Words
-from meshwright.runtime.progress import CANCEL, DONE, Ticks
+from meshwright.runtime.arrays import Flags, Ids, Offsets, Ticks, Words
+from meshwright.runtime.progress import CANCEL, DONE
 
 IF_FREE, NEVER, REQUIRED = 0, 1, 2
 """Whether a link also fills the slot of its target."""

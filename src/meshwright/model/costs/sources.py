@@ -18,13 +18,14 @@ import pyarrow.parquet as pq
 from meshwright.model import pairs as sources
 from meshwright.model.costs.forms import and_more, check_all_known, lookup, name_at, unique_names
 from meshwright.model.costs.matrices import check_room
-from meshwright.model.names import NameSource, is_text, one_line, ranks
+from meshwright.model.names import NameSource, is_text, ranks
 from meshwright.model.pairs import Chunk, Columns, collect
 from meshwright.model.reading.csv_rows import CsvLayout, FirstRow, first_row, read_rows
 from meshwright.model.reading.files import check_declared, part_files, reading
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.runtime.arrays import Floats, Ids
 from meshwright.runtime.errors import InputError
+from meshwright.runtime.text import one_line
 
 PAIRS = Columns("source", "target", "cost")
 

@@ -17,10 +17,10 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.csv
 
-from meshwright.model.names import one_line
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.model.reading.text import blocks, csv_reader, decoded_lines
 from meshwright.runtime.errors import InputError
+from meshwright.runtime.text import one_line
 
 _BLOCK_BYTES = 1 << 24
 _QUOTE, _ENDS = ord('"'), (ord("\n"), ord("\r"))

@@ -7,9 +7,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from meshwright.model.names import one_line
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.runtime.errors import DatasetError, InputError
+from meshwright.runtime.text import one_line
 
 _BYTES_A_ROW = 8
 

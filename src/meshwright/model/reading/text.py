@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
-from meshwright.model.names import one_line
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.runtime.errors import InputError
+from meshwright.runtime.text import one_line
 
 if TYPE_CHECKING:
     from _csv import Reader

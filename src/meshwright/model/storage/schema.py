@@ -5,8 +5,9 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from meshwright.model.names import is_text, visible
+from meshwright.model.names import is_text
 from meshwright.runtime.errors import DatasetError, InputError
+from meshwright.runtime.text import visible
 
 
 class Wanted(NamedTuple):

@@ -5,7 +5,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import Any
 
-from meshwright import registry
+from meshwright import building
 from meshwright.model.interests import Interests
 from meshwright.model.storage.dataset import check_free
 from meshwright.model.storage.manifest import read_manifest, without_files
@@ -33,7 +33,7 @@ def build_here(
     prices = None if costs is None else costs.load(interests)
     seconds["read"] = round(perf_counter() - begin, 3)
     begin = perf_counter()
-    overlay = registry.build(
+    overlay = building.build(
         interests,
         algorithm,
         costs=prices,

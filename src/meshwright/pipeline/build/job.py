@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
-from meshwright import registry
+from meshwright import building, registry
 from meshwright.model.costs.costs import Costs
 from meshwright.model.overlay import Overlay
 from meshwright.model.overlay_costs import FACT as COSTS_FACT
@@ -27,7 +27,7 @@ from meshwright.model.storage.manifest import (
 )
 from meshwright.pipeline.build.edges import write_edges
 from meshwright.pipeline.build.source import SparkSource
-from meshwright.pipeline.build.spread import Job, Spread
+from meshwright.pipeline.build.spread import SPREAD, Job, Spread
 from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.spark.failures import translated
 from meshwright.pipeline.spark.loading import load_interests, load_nodes
@@ -53,10 +53,10 @@ def build_on_driver(
     options: Mapping[str, Any],
     progress: Progress | None,
 ) -> Overlay:
-    """As `registry.build`, after a check that the interests fit into the driver's memory."""
+    """As `building.build`, after a check that the interests fit into the driver's memory."""
     with stage(progress, "reading the interests"):
         interests = load_interests(session, dataset, counts)
-    return registry.build(
+    return building.build(
         interests,
         algorithm,
         costs=costs,
@@ -102,8 +102,8 @@ def build_on_spark(
 ) -> dict[str, Any]:
     """Build an overlay of a dataset's interests and write it to `out`; gives the manifest.
 
-    The overlay and its facts are those that `registry.build` gives in process, edge for edge, on any number
-    of machines and after the loss of any of them. Algorithms that are `spread` run in tasks, and neither
+    The overlay and its facts are those that `building.build` gives in process, edge for edge, on any number
+    of machines and after the loss of any of them. Algorithms in `SPREAD` run in tasks, and neither
     edges nor interests pass through the driver; the others, and reverse delete, run on the driver, and are
     refused where the interests don't fit there. Costs are read on the driver, and known to all tasks, where
     every link gets its cost. The manifest has the seconds of each stage and, as `task_seconds`, those that
@@ -112,7 +112,7 @@ def build_on_spark(
     chosen = registry.find(algorithm, "build")
     checked = chosen.make_options(options)
     with translated():
-        counts = _counts(dataset, chosen.spread is not None or costs is not None)
+        counts = _counts(dataset, algorithm in SPREAD or costs is not None)
         check_free(out, force)
         made_by = {
             "command": "build",
@@ -126,8 +126,8 @@ def build_on_spark(
         }
         timer = StageTimer(progress)
         prices = None if costs is None else costs.load(load_nodes(session, dataset))
-        registry.check_costs(algorithm, prices)
-        if chosen.spread is None or reverse_delete or not counts["nodes"]:
+        building.check_costs(algorithm, prices)
+        if algorithm not in SPREAD or reverse_delete or not counts["nodes"]:
             overlay = build_on_driver(
                 session,
                 dataset,
@@ -143,7 +143,7 @@ def build_on_spark(
         with draft(out, force) as folder:
             source = SparkSource(session, dataset, counts, timer)
             job = Job(session=session, source=source, scratch=folder / "scratch", progress=timer)
-            spread: Spread = registry.imported(chosen.spread)(job, prices, checked, seed)
+            spread = SPREAD[algorithm](job, prices, checked, seed)
             edges = _write_tables(job, spread, prices, dataset, folder)
             extras = {} if prices is None else _write_costs(session, prices, folder)
             facts = registry.how_made(algorithm, checked, seed) | dict(spread.facts)

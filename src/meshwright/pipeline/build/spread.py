@@ -7,7 +7,7 @@ Divide and Conquer on Spark: a part is a group, and so is a run of parts to comb
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
@@ -46,9 +46,9 @@ from meshwright.pipeline.spark.settings import is_local
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import read_table, url
 from meshwright.pipeline.spark.tables import broadcast
-from meshwright.runtime.arrays import Flags, Ids
+from meshwright.runtime.arrays import Flags, Ids, Ticks
 from meshwright.runtime.machine import cores
-from meshwright.runtime.progress import StageTimer, Ticks
+from meshwright.runtime.progress import StageTimer
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -225,3 +225,12 @@ def _stars_with_run(batch: pa.RecordBatch, run_of: Ids) -> Iterator[tuple[Ids, I
     for at, part in enumerate(batch.column("part").to_numpy()):
         topics = unpacked(batch.column("star_topics").slice(at, 1), np.int32)
         yield topics, np.full(len(topics), run_of[part], np.int32)
+
+
+SPREAD: Mapping[str, Callable[[Job, Any, Any, int], Spread]] = {
+    "dc": divide_and_conquer,
+    "dcbc": bulk_clones,
+    "dcbc-direct": bulk_clones_direct,
+    "dc-maw": weighted_divide_and_conquer,
+}
+"""By name, the algorithms that run in tasks; they get the job, the costs, their own options and the seed."""

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 
 from meshwright.model.events import Event, from_row, parquet_rows
-from meshwright.model.names import one_line
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.model.reading.text import cut_lines, unpacked
 from meshwright.pipeline.spark.storage import url
 from meshwright.runtime.errors import InputError
+from meshwright.runtime.text import one_line
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession

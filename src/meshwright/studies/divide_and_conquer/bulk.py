@@ -4,8 +4,8 @@ from collections.abc import Callable, Mapping
 from functools import cache
 
 from meshwright import workloads
-from meshwright.metrics import evaluate
-from meshwright.registry import build
+from meshwright.building import build
+from meshwright.metrics.evaluation import evaluate
 from meshwright.runtime.progress import Progress
 from meshwright.studies.claims import Claim, Measure, Statistics, over_runs
 

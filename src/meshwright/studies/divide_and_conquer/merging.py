@@ -10,9 +10,9 @@ from functools import cache, partial
 from typing import Any
 
 from meshwright import workloads
+from meshwright.building import build, merge
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
-from meshwright.registry import build, merge
 from meshwright.runtime.progress import Progress
 from meshwright.studies.claims import Claim, Measure, Statistics, over_runs
 

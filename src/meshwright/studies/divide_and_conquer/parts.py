@@ -6,8 +6,8 @@ from itertools import pairwise
 from typing import Any, NamedTuple
 
 from meshwright import workloads
+from meshwright.building import build
 from meshwright.model.interests import Interests
-from meshwright.registry import build
 from meshwright.studies.claims import Claim, by_seed
 
 _NODES = 1_000

@@ -6,8 +6,8 @@ from collections.abc import Callable
 from statistics import fmean
 
 from meshwright import workloads
+from meshwright.building import build
 from meshwright.model.interests import Interests
-from meshwright.registry import build
 from meshwright.runtime.progress import Progress
 from meshwright.studies.claims import Claim, Statistics, over_runs
 from meshwright.studies.divide_and_conquer import bulk, merging, parts

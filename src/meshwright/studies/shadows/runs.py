@@ -14,11 +14,11 @@ import numpy as np
 import numpy.typing as npt
 
 from meshwright import workloads
+from meshwright.building import build
 from meshwright.maintain.maintainer import Maintainer
 from meshwright.maintain.repairs import Repair
 from meshwright.model.events import Event
 from meshwright.model.overlay import Overlay
-from meshwright.registry import build
 
 Floats = npt.NDArray[np.float64]
 

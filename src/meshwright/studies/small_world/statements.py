@@ -17,9 +17,9 @@ from statistics import fmean
 from typing import Any, NamedTuple
 
 from meshwright import workloads
-from meshwright.metrics import evaluate
-from meshwright.registry import build
-from meshwright.routing import route
+from meshwright.building import build
+from meshwright.metrics.evaluation import evaluate
+from meshwright.routing.api import route
 
 OVERLAYS = {"Chord": "chord", "RandomSW": "random-sw", "GrSwico": "gr-swico"}
 """By the paper's names."""

@@ -17,11 +17,11 @@ from typing import NamedTuple
 import numpy as np
 
 from meshwright import workloads
-from meshwright.metrics import evaluate
+from meshwright.building import build
+from meshwright.metrics.evaluation import evaluate
 from meshwright.model.costs.costs import Costs
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
-from meshwright.registry import build
 from meshwright.runtime.arrays import Floats
 from meshwright.runtime.seeds import generator
 

@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from meshwright.model import Interests
 from meshwright.model.costs import forms as cost_means
 from meshwright.model.costs.costs import Costs
+from meshwright.model.interests import Interests
 from meshwright.runtime import machine
 from meshwright.runtime.errors import CapacityError, InputError, OptionError
 

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from meshwright.model import Interests
 from meshwright.model.costs.costs import Costs
+from meshwright.model.interests import Interests
 from meshwright.runtime.errors import InputError, OptionError
 
 CITIES = Costs.from_matrix([[0, 10, 40], [10, 0, 30], [40, 30, 0]], ["Oslo", "Paris", "Lima"])

@@ -8,8 +8,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from meshwright.model import Interests
 from meshwright.model.costs.costs import Costs
+from meshwright.model.interests import Interests
 from meshwright.runtime import machine
 from meshwright.runtime.errors import CapacityError, InputError
 

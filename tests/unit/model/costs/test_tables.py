@@ -5,8 +5,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from meshwright.model import Interests, Overlay
 from meshwright.model.costs.costs import Costs
+from meshwright.model.interests import Interests
+from meshwright.model.overlay import Overlay
 from meshwright.runtime.errors import DatasetError
 from tests.helpers import reseal
 

@@ -18,8 +18,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from meshwright.model import Interests, Overlay, read_manifest
+from meshwright.model.interests import Interests
+from meshwright.model.overlay import Overlay
 from meshwright.model.storage.dataset import TableSource, list_left_behind, write_dataset
+from meshwright.model.storage.manifest import read_manifest
 from meshwright.runtime.checksums import sealed
 from meshwright.runtime.errors import DatasetError, InputError, MeshwrightError
 from meshwright.runtime.progress import Progress
@@ -269,7 +271,7 @@ def test_an_exchange_that_fails_leaves_the_old_dataset(
 KILLED = """
 import os, sys
 import meshwright.model.dataset as dataset
-from meshwright.model import Interests
+from meshwright.model.interests import Interests
 def die(*_):
     os._exit(9)
 setattr(dataset, sys.argv[2], die)

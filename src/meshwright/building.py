@@ -1,0 +1,111 @@
+"""`build` and `merge`: an algorithm of the registry, from its name and options to an overlay."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from meshwright.construct.reverse_delete import delete_after
+from meshwright.model.costs.costs import Costs
+from meshwright.model.interests import Interests
+from meshwright.model.overlay import Overlay
+from meshwright.model.overlay_costs import priced
+from meshwright.model.union import union
+from meshwright.registry import check_given, find, how_made, imported
+from meshwright.runtime.checks import check_flag, is_number
+from meshwright.runtime.errors import InputError, OptionError
+from meshwright.runtime.progress import Progress, StageTimer
+
+
+def build(
+    interests: Interests,
+    algorithm: str,
+    *,
+    costs: Costs | None = None,
+    reverse_delete: bool = False,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Overlay:
+    """Make an overlay out of `interests` by an algorithm of kind "build", with its own `options`.
+
+    With `costs` every link gets what it costs; algorithms that need costs also choose by them, and the others
+    don't. With `reverse_delete` links that no topic needs are removed afterwards, so that none is left which
+    could be; `construct.reverse_delete` says in which order. Algorithms that promise no topic-connected
+    overlay are refused there.
+
+    The same seed gives the same overlay. `overlay.facts` say how it was made: the algorithm, its options, the
+    seed, the seconds of each stage, and what the algorithm itself counted.
+    """
+    chosen = find(algorithm, "build")
+    checked = chosen.make_options(options)
+    if not isinstance(interests, Interests):
+        raise InputError(f"build got a {type(interests).__name__}; give Interests")
+    check_flag("reverse_delete", reverse_delete)
+    if reverse_delete and not chosen.topic_connected:
+        raise OptionError(
+            f"{algorithm} keeps links that no topic needs, for routing; leave reverse delete out"
+        )
+    check_costs(algorithm, costs)
+    own = None if costs is None else costs.of(interests)
+    timer = StageTimer(progress)
+    built = imported(chosen.load)(interests, own, checked, seed, timer)
+    if reverse_delete:
+        built = delete_after(
+            interests,
+            built,
+            costs=own,
+            by_price=chosen.needs_costs,
+            memory_limit=getattr(checked, "memory_limit", None),
+            progress=timer,
+        )
+    how = how_made(algorithm, checked, seed, reverse_delete)
+    facts = how | dict(built.facts) | {"seconds": timer.seconds}
+    overlay = Overlay.from_arrays(interests, built.edges, facts=facts, tables=built.tables)
+    return overlay if own is None else priced(overlay, own)
+
+
+def check_costs(algorithm: str, costs: object) -> None:
+    """Refuse to build with an algorithm that needs costs and has none, or with what are no costs."""
+    check_given(algorithm, costs is not None)
+    if costs is not None and not isinstance(costs, Costs):
+        raise InputError(f"costs are a {type(costs).__name__}; give Costs, such as Costs.from_csv(…)")
+
+
+def merge(
+    overlays: Sequence[Overlay],
+    algorithm: str,
+    *,
+    link_cost: float | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+    **options: Any,
+) -> Overlay:
+    """Make one overlay out of several by an algorithm of kind "merge", with its own `options`.
+
+    Nodes and topics are matched by name; a node that two of the overlays have is refused. Every edge is kept,
+    with its cost. Where links cost, `link_cost` is what a new one costs. Edges are added between nodes of
+    different overlays only: every topic that several overlays have becomes connected, and the whole is
+    topic-connected if each overlay is. The facts and extra tables of the overlays are not taken over.
+    """
+    chosen = find(algorithm, "merge")
+    checked = chosen.make_options(options)
+    whole = union(overlays if isinstance(overlays, Overlay) else list(overlays))
+    _check_link_cost(link_cost, whole.costs is not None)
+    timer = StageTimer(progress)
+    built = imported(chosen.load)(whole, None, checked, seed, timer)
+    costs = None
+    if whole.costs is not None:
+        costs = np.append(whole.costs, np.full(len(built.edges) - len(whole.edges), link_cost))
+    how = how_made(algorithm, checked, seed) | {"link_cost": link_cost}
+    facts = how | built.facts | {"seconds": timer.seconds}
+    return Overlay.from_arrays(whole.interests, built.edges, costs, facts, built.tables)
+
+
+def _check_link_cost(link_cost: float | None, wanted: bool) -> None:
+    if wanted and link_cost is None:
+        raise OptionError("the overlays have costs; say with link_cost what a new link costs")
+    if link_cost is not None and not wanted:
+        raise OptionError(f"link_cost is {link_cost}, but the overlays have no costs; leave it out")
+    if link_cost is not None and (not is_number(link_cost) or not 0 < link_cost < np.inf):
+        raise OptionError(f"link_cost is {link_cost!r}; a cost is a positive finite number")
