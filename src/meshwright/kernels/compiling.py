@@ -36,8 +36,8 @@ def inner(function: Kernel) -> Kernel:
 
 
 def inlined(function: Kernel) -> Kernel:
-    """Like `inner`, but copied into every caller: for a few lines in a hot loop."""
-    return cast(Kernel, _without_entry(function, inline="always"))
+    """Copy a function into every kernel that calls it: for a few lines in a hot loop."""
+    return cast(Kernel, _compiled(function, inline="always"))
 
 
 def _compiled(function: Callable[..., Any], **options: Any) -> Any:
@@ -51,8 +51,8 @@ def _compiled(function: Callable[..., Any], **options: Any) -> Any:
     return dispatcher
 
 
-def _without_entry(function: Callable[..., Any], **options: Any) -> Any:
-    dispatcher = _compiled(function, no_cpython_wrapper=True, **options)
+def _without_entry(function: Callable[..., Any]) -> Any:
+    dispatcher = _compiled(function, no_cpython_wrapper=True)
 
     def refuse(*_: Any, **__: Any) -> NoReturn:
         raise TypeError(f"{function.__name__} has no entry for Python; decorate it with @kernel to call it")

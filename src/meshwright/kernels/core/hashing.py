@@ -9,7 +9,7 @@ So the protocols, one message at a time, and the kernels, a round at a time, cho
 
 import numpy as np
 
-from meshwright.kernels.compiling import inner, kernel
+from meshwright.kernels.compiling import kernel
 from meshwright.runtime.arrays import Ids, Words
 
 LOSS_BITS = 53
@@ -18,7 +18,7 @@ LOSS_BITS = 53
 GOLDEN = np.uint64(0x9E3779B97F4A7C15)
 
 
-@inner
+@kernel
 def mixed(word: np.uint64) -> np.uint64:
     """The finaliser of SplitMix64: every bit of the input changes half of the output's."""
     word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
