@@ -77,8 +77,9 @@ def draw_distinct(
             if fresh > row.size - have:
                 _keep_earliest(rng, rate, span, arrived[:fresh], row.size - have)
                 fresh = row.size - have
-            row[have : have + fresh] = arrived[:fresh]
-            taken_by[arrived[:fresh]] = node
+            for i in range(fresh):
+                row[have + i] = arrived[i]
+                taken_by[arrived[i]] = node
             have += fresh
             span *= 2.0
         if span > 2.0 * span_of_size[row.size]:
@@ -98,5 +99,6 @@ def draw_independent(rng: np.random.Generator, hazard: Floats, sizes: Offsets, t
         sizes[node] = _arrivals(rng, hazard, 1.0, arrived)
         start, end = end, end + sizes[node]
         if end <= topic_ids.size:
-            topic_ids[start:end] = arrived[: sizes[node]]
+            for i in range(sizes[node]):
+                topic_ids[start + i] = arrived[i]
     return end

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from meshwright.kernels.compiling import inner, kernel
-from meshwright.runtime.arrays import Ids, Offsets, Ticks, Words
+from meshwright.runtime.arrays import Ids, Offsets, Ticks, Words, int64
 from meshwright.runtime.progress import CANCEL, DONE
 
 NONE = -1
@@ -50,30 +50,39 @@ def start_components(
 ) -> TopicComponents:
     """Every subscriber of every topic as a component of its own.
 
-    Bitsets have `words` words, for the topics from 0 on; none in the sparse form.
+    Bitsets have `words` words, for the topics from 0 on; none in the sparse form. Plain loops, since NumPy's
+    functions and assignments to slices take Numba three seconds more to compile.
     """
-    nodes = len(indptr) - 1
-    topic_indptr = np.zeros(topic_count + 1, np.int64)
-    for t in topic_ids:
-        topic_indptr[t + 1] += 1
-    counts = topic_indptr[1:].astype(np.int32)
-    topic_indptr = np.cumsum(topic_indptr)
-    place = topic_indptr[:-1].copy()
-    slots = np.empty(len(topic_ids), np.int32)
-    slot_nodes = np.empty(len(topic_ids), np.int32)
+    nodes, interests = len(indptr) - 1, len(topic_ids)
+    topic_indptr, counts = np.zeros(topic_count + 1, np.int64), np.zeros(topic_count, np.int32)
+    for i in range(interests):
+        counts[topic_ids[i]] += 1
+    place, marked = np.empty(topic_count, np.int64), np.empty(topic_count, np.int32)
+    listed, loose_counts = np.empty(topic_count, np.int32), np.empty(topic_count, np.int32)
+    for t in range(topic_count):
+        place[t], marked[t] = topic_indptr[t], NONE
+        listed[t] = loose_counts[t] = counts[t]
+        topic_indptr[t + 1] = topic_indptr[t] + counts[t]
+    slots, slot_nodes = np.empty(interests, np.int32), np.empty(interests, np.int32)
     loose = np.zeros(nodes, np.int32)
     bits = np.zeros((nodes, 2 * words), np.uint64)
     for u in range(nodes):
         for i in range(indptr[u], indptr[u + 1]):
-            t = topic_ids[i]
-            slots[i] = place[t]
-            slot_nodes[place[t]] = u
-            place[t] += 1
-            loose[u] += weights[t]
-            if t >> 6 < words:
-                bits[u, t >> 6] |= np.uint64(1) << np.uint64(t & 63)
-        bits[u, words:] = bits[u, :words]
-    every = np.arange(len(topic_ids)).astype(np.int32)
+            topic = topic_ids[i]
+            slots[i] = place[topic]
+            slot_nodes[place[topic]] = u
+            place[topic] += 1
+            loose[u] += weights[topic]
+            if topic >> 6 < words:
+                bits[u, topic >> 6] |= np.uint64(1) << np.uint64(topic & 63)
+        for word in range(words):
+            bits[u, words + word] = bits[u, word]
+    names, following = np.empty(interests, np.int32), np.empty(interests, np.int32)
+    last, sizes = np.empty(interests, np.int32), np.empty(interests, np.int32)
+    loose_slots = np.empty(interests, np.int32)
+    for slot in range(interests):
+        names[slot] = last[slot] = loose_slots[slot] = slot
+        following[slot], sizes[slot] = NONE, 1
     return TopicComponents(
         indptr,
         topic_ids,
@@ -81,15 +90,15 @@ def start_components(
         topic_indptr,
         slot_nodes,
         weights,
-        every,
-        np.full(len(topic_ids), NONE, np.int32),
-        every.copy(),
-        np.ones(len(topic_ids), np.int32),
+        names,
+        following,
+        last,
+        sizes,
         counts,
-        np.full(topic_count, NONE, np.int32),
-        every.copy(),
-        counts.copy(),
-        counts.copy(),
+        marked,
+        loose_slots,
+        listed,
+        loose_counts,
         loose,
         bits,
     )
@@ -131,12 +140,12 @@ def unite(state: Any, topic: int, a: int, b: int) -> None:
     old = state.marked[topic]
     anew = old not in (a, b) and (old == NONE or state.sizes[a] + state.sizes[b] > state.sizes[old])
     if anew and old != NONE:
-        _set_marked(state, topic, old, -1)
+        _set_marked(state, topic, old, int64(-1))
     if anew or old == b:
-        _set_marked(state, topic, a, 1)
+        _set_marked(state, topic, a, int64(1))
         state.marked[topic] = a
     if anew or old == a:
-        _set_marked(state, topic, b, 1)
+        _set_marked(state, topic, b, int64(1))
     slot = b
     while slot != NONE:
         state.names[slot] = a

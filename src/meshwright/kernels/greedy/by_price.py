@@ -25,6 +25,7 @@ from meshwright.kernels.core.cost_arrays import CostArrays
 from meshwright.kernels.core.costs import cost_between
 from meshwright.kernels.core.heap import drop_top, make_heap, sink, smallest
 from meshwright.kernels.core.topic_components import take_edge
+from meshwright.kernels.core.totals import greatest
 from meshwright.kernels.greedy.lazy import CAP, _reaching, _row_gains, _row_top, _row_words, _row_work
 from meshwright.kernels.greedy.prices import (
     RATIO,
@@ -95,7 +96,8 @@ def start_levels(pairs: PricedPairs, nodes: int) -> None:
     """Nothing is known of any pair: all are on the highest level."""
     for u in range(nodes):
         row = _row_words(pairs.store, pairs.starts, u).view(np.uint8)
-        row[: nodes - pairs.firsts[u]] = CAP
+        for i in range(nodes - pairs.firsts[u]):
+            row[i] = CAP
         pairs.tops[u] = CAP if pairs.firsts[u] < nodes else 0
 
 
@@ -375,7 +377,7 @@ def settle_light_levels(
     """Go down the levels on this thread until one has `heavy` pairs in its rows; return it, 0 at the end."""
     nodes = len(pairs.tops)
     while pairs.counts[2] and not ticks[CANCEL]:
-        level = int64(pairs.tops.max())
+        level = greatest(pairs.tops)
         work = 0
         for u in range(nodes):
             if pairs.tops[u] >= level:

@@ -13,6 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from meshwright.kernels.compiling import inner, kernel
+from meshwright.kernels.core.totals import add_up
 from meshwright.runtime.arrays import Flags, Ids, Offsets, Ticks
 from meshwright.runtime.progress import CANCEL, DONE
 
@@ -68,7 +69,7 @@ def _by_topic(
         for topic in topic_ids[indptr[nodes[i]] : indptr[nodes[i] + 1]]:
             starts[topic + 1] += wanted[topic]
             gains[i] += wanted[topic]
-    starts = np.cumsum(starts)
+    add_up(starts)
     free = starts[:-1].copy()
     members = np.empty(starts[-1], np.int32)
     for i in range(len(nodes)):
@@ -132,7 +133,7 @@ def list_bulk_topics(indptr: Offsets, topic_ids: Ids, topic_count: int, bulk: Id
         if starts[topic + 1] * _BYTES_WORTH_A_MEMBER > len(bulk):
             row_of[topic] = count
             count += 1
-    starts = np.cumsum(starts)
+    add_up(starts)
     fill = starts[:-1].copy()
     members = np.empty(starts[-1], np.int32)
     rows = np.zeros((count, len(bulk)), np.uint8)

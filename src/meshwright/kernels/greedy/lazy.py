@@ -20,6 +20,7 @@ import numpy.typing as npt
 from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.bits import popcount, trailing_zeros
 from meshwright.kernels.core.topic_components import NONE, clear_own_names, take_edge, write_own_names
+from meshwright.kernels.core.totals import greatest
 from meshwright.runtime.arrays import Ids, Offsets, Ticks, Words, int64
 from meshwright.runtime.progress import CANCEL, DONE
 
@@ -56,16 +57,17 @@ def start_rows(state: Any, pairs: Any) -> None:
     """Bound every pair by the weight of all topics of its row's own node."""
     nodes = len(state.indptr) - 1
     totals = np.zeros(nodes, np.int32)
-    greatest = np.zeros(nodes + 1, np.int32)
+    most = np.zeros(nodes + 1, np.int32)
     for u in range(nodes - 1, -1, -1):
-        for topic in state.topic_ids[state.indptr[u] : state.indptr[u + 1]]:
-            totals[u] += state.weights[topic]
-        greatest[u] = max(totals[u], greatest[u + 1])
+        for i in range(state.indptr[u], state.indptr[u + 1]):
+            totals[u] += state.weights[state.topic_ids[i]]
+        most[u] = max(totals[u], most[u + 1])
     for u in range(nodes):
-        pairs.tops[u] = min(totals[u], greatest[pairs.firsts[u]])
+        pairs.tops[u] = min(totals[u], most[pairs.firsts[u]])
         if len(pairs.store):
             row = _row_words(pairs.store, pairs.starts, u).view(np.uint8)
-            row[: nodes - pairs.firsts[u]] = min(totals[u], CAP)
+            for i in range(nodes - pairs.firsts[u]):
+                row[i] = min(totals[u], CAP)
 
 
 @inner
@@ -150,7 +152,8 @@ def _row_work(state: Any, u: int) -> int:
 @inner
 def _row_gains(state: Any, u: int, gains: Ids) -> None:
     """The exact contributions of the pairs of `u` with all later nodes, by walking the topics of `u`."""
-    gains[u + 1 :] = 0
+    for v in range(u + 1, len(gains)):
+        gains[v] = 0
     for i in range(state.indptr[u], state.indptr[u + 1]):
         topic = state.topic_ids[i]
         if state.counts[topic] < 2:
@@ -159,7 +162,8 @@ def _row_gains(state: Any, u: int, gains: Ids) -> None:
         name, weight = state.names[slot], state.weights[topic]
         if name == state.marked[topic]:
             start = state.topic_indptr[topic]
-            for other in state.loose_slots[start : start + state.listed[topic]]:
+            for at in range(start, start + state.listed[topic]):
+                other = state.loose_slots[at]
                 gains[state.slot_nodes[other]] += weight * (state.names[other] != name)
         else:
             for other in range(slot + 1, state.topic_indptr[topic + 1]):
@@ -322,7 +326,7 @@ def settle_light_levels(state: Any, pairs: Any, floor: int, heavy: int, scratch:
     """
     nodes = len(pairs.tops)
     while nodes and not ticks[CANCEL]:
-        level = int64(pairs.tops.max())
+        level = greatest(pairs.tops)
         if level <= floor:
             break
         work = 0

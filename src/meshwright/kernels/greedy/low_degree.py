@@ -22,6 +22,7 @@ import numpy.typing as npt
 from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.bits import trailing_zeros
 from meshwright.kernels.core.topic_components import NONE, clear_own_names, write_own_names
+from meshwright.kernels.core.totals import greatest
 from meshwright.kernels.greedy.lazy import (
     CAP,
     Pairs,
@@ -264,7 +265,7 @@ def take_low_edges(
 ) -> None:
     """Take edges by findLowEdge until none contributes."""
     while len(low.tops) and not ticks[CANCEL]:
-        level = low.tops.max()
+        level = greatest(low.tops)
         if level > 0:
             _settle_level(state, pairs, low, level, rho, scratch, other, ticks)
         elif not _take_best(state, pairs, low, 0.0, other, ticks):

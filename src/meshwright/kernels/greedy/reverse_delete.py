@@ -15,6 +15,7 @@ import numpy as np
 
 from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.topic_components import unite
+from meshwright.kernels.core.totals import add_up
 from meshwright.runtime.arrays import Flags, Ids, Offsets, Ticks, int64
 from meshwright.runtime.progress import CANCEL, DONE
 
@@ -81,7 +82,7 @@ def list_sub_overlays(state: Any, edges: Ids, link_starts: Offsets, ticks: Ticks
             i += topic <= other
             j += other <= topic
         joined_starts[e + 1] = count
-    starts = np.cumsum(starts)
+    add_up(starts)
     others, edge_of = _fill_links(starts, link_starts, link_slots)
     return SubOverlays(
         starts, others, edge_of, joined_starts, joined[:count].copy(), link_starts, link_topics, link_slots

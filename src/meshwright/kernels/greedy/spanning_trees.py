@@ -117,7 +117,8 @@ def span_topics(
         if len(close):
             count, head_count = _link_close(own, costs.site_of, close, first_of, heads, edges, count)
         else:
-            heads[: len(own)] = own
+            for at in range(len(own)):
+                heads[at] = own[at]
             head_count = len(own)
         count = _prim(costs, heads[:head_count], best, parents, edges, count)
         ticks[DONE] += 1

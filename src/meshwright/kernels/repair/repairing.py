@@ -16,6 +16,7 @@ import numpy as np
 from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.rows import holds, row_of
 from meshwright.kernels.core.topic_components import NONE, start_components, unite_labelled
+from meshwright.kernels.core.totals import add_up
 from meshwright.kernels.greedy.lazy import Pairs, Scratch, start_rows
 from meshwright.kernels.greedy.low_degree import start_degrees, take_low_edges
 from meshwright.kernels.repair.mutable_overlay import MOST, Live, Room, next_step
@@ -250,7 +251,7 @@ def _by_node(room: Any, broken: Any, node_count: int) -> Any:
     count = broken.counts[0]
     for at in range(count):
         indptr[room.numbers[broken.nodes[at]] + 1] += 1
-    indptr = np.cumsum(indptr)
+    add_up(indptr)
     free = indptr[:-1].copy()
     topic_ids, labels = np.empty(count, np.int32), np.empty(count, np.int32)
     for at in range(count):
