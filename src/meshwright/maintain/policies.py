@@ -20,6 +20,7 @@ from meshwright.maintain.low_oda_target import fresh_problem
 from meshwright.maintain.options import Setting
 from meshwright.maintain.state import Change, State
 from meshwright.runtime.arrays import Ids, Offsets
+from meshwright.runtime.packing import pack
 from meshwright.runtime.progress import Progress, stage
 
 
@@ -170,4 +171,4 @@ def rebuild(state: State, change: Change, setting: Setting) -> Mending:
 
 
 def _edge_keys(edges: Ids) -> Offsets:
-    return edges[:, 0].astype(np.int64) << 32 | edges[:, 1]
+    return pack(edges[:, 0], edges[:, 1])

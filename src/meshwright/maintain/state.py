@@ -29,6 +29,7 @@ from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
 from meshwright.runtime.arrays import Flags, Ids, Offsets
 from meshwright.runtime.errors import InputError
+from meshwright.runtime.packing import first_of, pack, second_of
 
 
 class Places:
@@ -89,7 +90,7 @@ class Change(NamedTuple):
     leaving: Flags
     lost_indptr: Offsets
     lost: Ids
-    gained: Offsets  # topic << 32 | node
+    gained: Offsets  # keys of topic and node
     gainers: Ids  # the movers that have gained
 
     @property
@@ -160,7 +161,7 @@ class State:
             leaving.append(move.after is None)
             lost += own_lost
             lost_counts.append(len(lost))
-            gained += [topic << 32 | at for topic in own_gained]
+            gained += [pack(topic, at) for topic in own_gained]
             if own_gained:
                 gainers.append(at)
         change = Change(
@@ -214,8 +215,8 @@ class State:
             losers = np.repeat(change.movers, np.diff(change.lost_indptr))
             remove_all(self.live.subscribers, change.lost, losers)
         if len(change.gained):
-            topics = (change.gained >> 32).astype(np.int32)
-            nodes = (change.gained & 0xFFFFFFFF).astype(np.int32)
+            topics = first_of(change.gained).astype(np.int32)
+            nodes = second_of(change.gained).astype(np.int32)
             self.until_done(
                 lambda start: append_all(self.live.subscribers, topics, nodes, start),
                 len(nodes),
@@ -318,11 +319,11 @@ def overlay_of(state: State, nodes: Known, topics: Known, facts: dict[str, Any])
     topic_names, topic_rank = _ranked(state.topics)
     indptr, topic_ids = state.rows_packed("topics")
     owners = node_rank[np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))]
-    keys = np.sort(owners.astype(np.int64) << 32 | topic_rank[topic_ids])
-    sizes = np.bincount(keys >> 32, minlength=len(node_names))
+    keys = np.sort(pack(owners, topic_rank[topic_ids]))
+    sizes = np.bincount(first_of(keys), minlength=len(node_names))
     interests = Interests(
         np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
-        (keys & 0xFFFFFFFF).astype(np.int32),
+        second_of(keys).astype(np.int32),
         node_names,
         topic_names,
         nodes.of(node_names),

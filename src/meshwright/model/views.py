@@ -13,6 +13,7 @@ from meshwright.model.interests import Interests
 from meshwright.model.storage.schema import INTEGER, check_types
 from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.errors import DatasetError, InputError
+from meshwright.runtime.packing import first_of, pack, second_of
 
 if TYPE_CHECKING:
     from meshwright.model.overlay import Overlay
@@ -89,8 +90,8 @@ class Views:
         """The physical links, as pairs of a node and a peer of it: the undirected view is an overlay."""
         owners = self.interests.node_ids[rows_of(self.indptr)].astype(np.int64)
         peers = self.peers
-        keys = np.unique(np.minimum(owners, peers) << 32 | np.maximum(owners, peers))
-        return np.column_stack([keys >> 32, keys & 0xFFFFFFFF]).astype(np.int32)
+        keys = np.unique(pack(np.minimum(owners, peers), np.maximum(owners, peers)))
+        return np.column_stack([first_of(keys), second_of(keys)]).astype(np.int32)
 
     def by_node(self) -> list[dict[int, tuple[int, ...]]]:
         """For each node its views by topic: what its protocols begin with."""

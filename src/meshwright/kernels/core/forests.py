@@ -3,7 +3,7 @@
 Values that come in runs, each of which belongs somewhere else.
 """
 
-from typing import Any
+from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,8 @@ from meshwright.runtime.arrays import Flags, Ids, Offsets
 
 # 2^64 over the golden ratio: multiplied by it, ids in a row land far apart in a table.
 _SPREAD = np.uint64(0x9E3779B97F4A7C15)
+
+Values = TypeVar("Values", bound=npt.NDArray[np.generic])
 
 
 @kernel
@@ -112,7 +114,7 @@ def _links(size: int, ends: Ids) -> tuple[Offsets, Ids]:
 
 
 @kernel
-def place_runs(places: Offsets, lengths: Ids, values: npt.NDArray[Any], placed: npt.NDArray[Any]) -> None:
+def place_runs(places: Offsets, lengths: Ids, values: Values, placed: Values) -> None:
     """Copy runs of `values`, which stand one behind the other, to where each begins in `placed`. Linear."""
     item = 0
     for run in range(lengths.size):

@@ -5,14 +5,12 @@ The heap is the first `count` places of two arrays, so that whoever filled them 
 Selecting by rank: NumPy's `partition` takes Numba four seconds to compile, and this next to none.
 """
 
-from typing import Any
-
 from meshwright.kernels.compiling import inlined, kernel
 from meshwright.runtime.arrays import Floats, Offsets, int64
 
 
 @inlined
-def _before(price: float, code: int, other_price: float, other_code: int) -> Any:
+def _before(price: float, code: int, other_price: float, other_code: int) -> bool:
     return price < other_price or (price == other_price and code < other_code)
 
 

@@ -6,7 +6,7 @@ an array longer, so each function here that may need room says whether there was
 as it was where there was not; then the caller makes a longer array (`grown`) and calls again.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -60,7 +60,7 @@ def packed_items(rows: Rows) -> Ids:
 
 
 @inlined
-def row_of(rows: Any, row: int) -> Any:
+def row_of(rows: Rows, row: int) -> Ids:
     """The ids of a row, as a view."""
     start = rows.starts[row]
     return rows.items[start : start + rows.counts[row]]
@@ -116,7 +116,7 @@ def replace_row(rows: Rows, row: int, values: Ids) -> bool:
 
 
 @inner
-def has_room(rows: Rows, appends: int) -> Any:
+def has_room(rows: Rows, appends: int) -> bool:
     """Whether so many appends, each to another row, surely find room."""
     return rows.used[0] + appends * (2 * rows.used[1] + _LEAST_ROOM) <= len(rows.items)
 
@@ -138,7 +138,7 @@ def remove_all(rows: Rows, targets: Ids, values: Ids) -> None:
 
 
 @inlined
-def holds(items: Ids, start: int, count: int, value: int) -> Any:
+def holds(items: Ids, start: int, count: int, value: int) -> bool:
     """Whether sorted ids have one, by bisection without branches."""
     low = start
     while count > 1:

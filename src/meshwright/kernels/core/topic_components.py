@@ -11,7 +11,7 @@ a topic in which both are marked, so what lies outside the marked components bou
 contribute: `loose` by node, `loose_slots` by topic, and, in the dense form, bitsets.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -105,7 +105,7 @@ def start_components(
 
 
 @inner
-def _set_marked(state: Any, topic: int, name: int, change: int) -> None:
+def _set_marked(state: TopicComponents, topic: int, name: int, change: int) -> None:
     """Move all slots of a component into the marked one of their topic (change 1) or out of it (-1)."""
     word = (state.bits.shape[1] >> 1) + (topic >> 6)
     bit = np.uint64(1) << np.uint64(topic & 63)
@@ -122,7 +122,7 @@ def _set_marked(state: Any, topic: int, name: int, change: int) -> None:
 
 
 @inner
-def _list_loose(state: Any, topic: int) -> None:
+def _list_loose(state: TopicComponents, topic: int) -> None:
     """List the slots outside the marked component again, of all slots of the topic."""
     start = end = state.topic_indptr[topic]
     for slot in range(start, state.topic_indptr[topic + 1]):
@@ -133,7 +133,7 @@ def _list_loose(state: Any, topic: int) -> None:
 
 
 @kernel
-def unite(state: Any, topic: int, a: int, b: int) -> None:
+def unite(state: TopicComponents, topic: int, a: int, b: int) -> None:
     """Make one component of `a` and `b`, names of two different ones of `topic`."""
     if state.sizes[a] < state.sizes[b]:
         a, b = b, a
@@ -159,7 +159,7 @@ def unite(state: Any, topic: int, a: int, b: int) -> None:
 
 
 @kernel
-def unite_labelled(state: Any, labels: Ids) -> None:
+def unite_labelled(state: TopicComponents, labels: Ids) -> None:
     """Unite the interests of a topic that have the same label; `labels` has one for each, from 0 on."""
     label_of_slot = np.empty(len(labels), np.int32)
     for i in range(len(labels)):
@@ -178,7 +178,7 @@ def unite_labelled(state: Any, labels: Ids) -> None:
 
 
 @inner
-def take_edge(state: Any, u: int, v: int) -> int:
+def take_edge(state: TopicComponents, u: int, v: int) -> int:
     """Unite the components of `u` and `v` in all their common topics; return how many there were."""
     united = 0
     i, i_end = state.indptr[u], state.indptr[u + 1]
@@ -196,7 +196,7 @@ def take_edge(state: Any, u: int, v: int) -> int:
 
 
 @kernel
-def take_all_edges(state: Any, edges: Ids, ticks: Ticks) -> None:
+def take_all_edges(state: TopicComponents, edges: Ids, ticks: Ticks) -> None:
     """Unite what the `edges` of an overlay connect. O(their ends' interests), beside the unions."""
     for edge in range(len(edges)):
         if ticks[CANCEL]:
@@ -206,14 +206,14 @@ def take_all_edges(state: Any, edges: Ids, ticks: Ticks) -> None:
 
 
 @inner
-def write_own_names(state: Any, u: int, own: Ids) -> None:
+def write_own_names(state: TopicComponents, u: int, own: Ids) -> None:
     """Write the component of `u` in each of its topics into `own`, which is indexed by topic."""
     for i in range(state.indptr[u], state.indptr[u + 1]):
         own[state.topic_ids[i]] = state.names[state.slots[i]]
 
 
 @inner
-def clear_own_names(state: Any, u: int, own: Ids) -> None:
+def clear_own_names(state: TopicComponents, u: int, own: Ids) -> None:
     """Undo `write_own_names`."""
     for i in range(state.indptr[u], state.indptr[u + 1]):
         own[state.topic_ids[i]] = NONE

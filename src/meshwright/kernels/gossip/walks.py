@@ -6,7 +6,7 @@ the lightest of what it has and what it is offered, in whatever order that comes
 do with each other. So topics can be shared among threads, and nothing depends on how.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -102,7 +102,7 @@ def _walk(state: State, rules: Rules, room: Room, first: int, slot: int, tally: 
 
 
 @kernel
-def walk_round(state: State, rules: Rules, topics: Any, tally: Offsets, ticks: Ticks) -> None:
+def walk_round(state: State, rules: Rules, topics: tuple[int, int], tally: Offsets, ticks: Ticks) -> None:
     """Let every view of some topics send its walk out and take what it brings.
 
     O((ttl + 1) k) for a view of k peers, (ttl + 1)² k with `learn`.

@@ -14,7 +14,7 @@ Where a level has more candidates than there is room for, only the cheapest of t
 threads change what is taken.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -24,12 +24,22 @@ from meshwright.kernels.core.bits import trailing_zeros
 from meshwright.kernels.core.cost_arrays import CostArrays
 from meshwright.kernels.core.costs import cost_between
 from meshwright.kernels.core.heap import drop_top, make_heap, sink, smallest
-from meshwright.kernels.core.topic_components import take_edge
+from meshwright.kernels.core.topic_components import TopicComponents, take_edge
 from meshwright.kernels.core.totals import greatest
-from meshwright.kernels.greedy.lazy import CAP, _reaching, _row_gains, _row_top, _row_words, _row_work
+from meshwright.kernels.greedy.lazy import (
+    CAP,
+    EXAMINED,
+    TAKEN,
+    reaching_bits,
+    row_gains,
+    row_top,
+    row_words,
+    row_work,
+)
 from meshwright.kernels.greedy.prices import (
     RATIO,
     TIGHT,
+    UnionTrees,
     bound_of,
     fill_bounds,
     fill_bounds_by_bits,
@@ -38,13 +48,16 @@ from meshwright.kernels.greedy.prices import (
     fill_prices,
     take_edge_at,
 )
-from meshwright.runtime.arrays import Floats, Ids, Offsets, Ticks, Words, int64
+from meshwright.runtime.arrays import Bytes, Floats, Ids, Offsets, Ticks, Words, int64
 from meshwright.runtime.progress import CANCEL, DONE
 
 _WORDS_A_BLOCK = 8
 
 NOW = 0
 VALUE = 1
+
+APART = 2
+"""Where `counts` of pairs has the components that are still to be united."""
 
 
 class PricedPairs(NamedTuple):
@@ -59,7 +72,7 @@ class PricedPairs(NamedTuple):
     )
     edges: npt.NDArray[np.int32]  # (m, 2), in the order in which they were taken
     prices: Floats  # of the edges
-    counts: Offsets  # [edges taken, pairs examined, components to unite]
+    counts: Offsets  # by TAKEN, EXAMINED and APART
     dual: Floats  # [the sum of all raises, the value of the dual solution]
 
 
@@ -83,7 +96,7 @@ class Room(NamedTuple):
 
 
 @inlined
-def level_of(scale: Offsets, price: float) -> Any:
+def level_of(scale: Offsets, price: float) -> int:
     """The level of a price: the exponent and some digits of the number, as its bits stand in memory."""
     if price == np.inf:
         return 0
@@ -95,7 +108,7 @@ def level_of(scale: Offsets, price: float) -> Any:
 def start_levels(pairs: PricedPairs, nodes: int) -> None:
     """Nothing is known of any pair: all are on the highest level."""
     for u in range(nodes):
-        row = _row_words(pairs.store, pairs.starts, u).view(np.uint8)
+        row = row_words(pairs.store, pairs.starts, u).view(np.uint8)
         for i in range(nodes - pairs.firsts[u]):
             row[i] = CAP
         pairs.tops[u] = CAP if pairs.firsts[u] < nodes else 0
@@ -107,7 +120,7 @@ def _find(words: Words, threshold: int, found: Ids) -> int:
     count = 0
     lift = np.uint64(128 - threshold)
     for start in range(0, len(words), _WORDS_A_BLOCK):
-        reaching = _reaching(words, start, lift)
+        reaching = reaching_bits(words, start, lift)
         while reaching:
             found[count] = (start << 3) + trailing_zeros(reaching)
             count += 1
@@ -123,8 +136,8 @@ def _put_off(
     u: int,
     first: int,
     level: int,
-    row: Any,
-    room: Any,
+    row: Bytes,
+    room: Room,
     count: int,
 ) -> int:
     """Bring down the levels of the pairs found by the bounds of their prices; keep those in `level`."""
@@ -142,26 +155,26 @@ def _put_off(
 
 
 @inner
-def _cheaper_by_row(state: Any, u: int, count: int) -> Any:
+def _cheaper_by_row(state: TopicComponents, u: int, count: int) -> bool:
     """Whether walking the topics of a node costs less than looking at `count` pairs of it.
 
     Reading a slot costs as much as about four words of bitsets (measured).
     """
     own_topics = state.indptr[u + 1] - state.indptr[u]
     pair_work = count * ((state.bits.shape[1] >> 1) or own_topics)
-    return own_topics < pair_work and 4 * _row_work(state, u) < pair_work
+    return own_topics < pair_work and 4 * row_work(state, u) < pair_work
 
 
 @inner
 def _price_row(
-    state: Any,
-    trees: Any,
+    state: TopicComponents,
+    trees: UnionTrees,
     costs: CostArrays,
     rule: int,
     now: float,
     u: int,
     first: int,
-    room: Any,
+    room: Room,
     count: int,
 ) -> None:
     """The prices of the pairs found, each by itself or all by walking the topics of `u`."""
@@ -169,7 +182,7 @@ def _price_row(
     if rule == TIGHT:
         fill_paid(state, trees, u, first, found, gains, prices)
     elif _cheaper_by_row(state, u, count):
-        _row_gains(state, u, room.row_gains)
+        row_gains(state, u, room.row_gains)
         for k in range(count):
             gains[k] = room.row_gains[first + found[k]]
     else:
@@ -179,19 +192,19 @@ def _price_row(
 
 @inner
 def _refresh_row(
-    state: Any,
-    trees: Any,
+    state: TopicComponents,
+    trees: UnionTrees,
     costs: CostArrays,
-    pairs: Any,
+    pairs: PricedPairs,
     u: int,
     level: int,
     rule: int,
-    room: Any,
-    chosen: Any,
+    room: Room,
+    chosen: Candidates,
 ) -> int:
     """Bring down the levels of a row that reach `level` and choose its candidates; count the pairs priced."""
     first = pairs.firsts[u]
-    words = _row_words(pairs.store, pairs.starts, u)
+    words = row_words(pairs.store, pairs.starts, u)
     row = words.view(np.uint8)
     count = _find(words, level, room.found)
     now = pairs.dual[NOW]
@@ -207,13 +220,13 @@ def _refresh_row(
         if chosen.size[0] + count > len(chosen.prices):
             _halve(pairs, chosen)
         _choose(pairs.scale, u * len(pairs.tops) + first, level, row, room, count, chosen)
-    pairs.tops[u] = _row_top(words, int64(CAP))
+    pairs.tops[u] = row_top(words, int64(CAP))
     return count
 
 
 @inner
 def _choose(
-    scale: Offsets, first_code: int, level: int, row: Any, room: Any, count: int, chosen: Any
+    scale: Offsets, first_code: int, level: int, row: Bytes, room: Room, count: int, chosen: Candidates
 ) -> None:
     """Give the pairs found their levels; those in `level` and before the cut become candidates."""
     found, prices = room.found, room.prices
@@ -232,13 +245,13 @@ def _choose(
 
 
 @inlined
-def _is_before_cut(chosen: Any, price: float, code: int) -> Any:
+def _is_before_cut(chosen: Candidates, price: float, code: int) -> bool:
     cut = chosen.cut_price[0]
     return price < cut or (price == cut and code < chosen.cut_code[0])
 
 
 @inner
-def _halve(pairs: Any, chosen: Any) -> None:
+def _halve(pairs: PricedPairs, chosen: Candidates) -> None:
     """Put the dearer half of the candidates back; they stand in the order of their pairs."""
     count = chosen.size[0]
     half = count // 2
@@ -258,7 +271,7 @@ def _halve(pairs: Any, chosen: Any) -> None:
 
 
 @kernel
-def drop_behind_cut(pairs: Any, chosen: Any) -> None:
+def drop_behind_cut(pairs: PricedPairs, chosen: Candidates) -> None:
     """Put the candidates behind the cut back."""
     kept = 0
     for at in range(chosen.size[0]):
@@ -272,11 +285,11 @@ def drop_behind_cut(pairs: Any, chosen: Any) -> None:
 
 
 @inner
-def _put_back(pairs: Any, price: float, code: int) -> None:
+def _put_back(pairs: PricedPairs, price: float, code: int) -> None:
     nodes = len(pairs.tops)
     u, v = code // nodes, code % nodes
     level = level_of(pairs.scale, price)
-    _row_words(pairs.store, pairs.starts, u).view(np.uint8)[v - pairs.firsts[u]] = level
+    row_words(pairs.store, pairs.starts, u).view(np.uint8)[v - pairs.firsts[u]] = level
     pairs.tops[u] = max(pairs.tops[u], level)
 
 
@@ -290,8 +303,8 @@ def clear_candidates(chosen: Candidates) -> None:
 
 @kernel
 def refresh_rows(
-    state: Any,
-    trees: Any,
+    state: TopicComponents,
+    trees: UnionTrees,
     costs: CostArrays,
     pairs: PricedPairs,
     rows: Offsets,
@@ -311,25 +324,34 @@ def refresh_rows(
 
 
 @inner
-def _take(state: Any, trees: Any, pairs: Any, rule: int, price: float, u: int, v: int, ticks: Ticks) -> None:
-    taken = pairs.counts[0]
+def _take(
+    state: TopicComponents,
+    trees: UnionTrees,
+    pairs: PricedPairs,
+    rule: int,
+    price: float,
+    u: int,
+    v: int,
+    ticks: Ticks,
+) -> None:
+    taken = pairs.counts[TAKEN]
     pairs.edges[taken, 0], pairs.edges[taken, 1] = u, v
     pairs.prices[taken] = price
-    pairs.counts[0] += 1
+    pairs.counts[TAKEN] += 1
     if rule == TIGHT:
-        pairs.dual[VALUE] += pairs.counts[2] * (price - pairs.dual[NOW])
+        pairs.dual[VALUE] += pairs.counts[APART] * (price - pairs.dual[NOW])
         pairs.dual[NOW] = price
         united = take_edge_at(state, trees, u, v, price)
     else:
         united = take_edge(state, u, v)
-    pairs.counts[2] -= united
+    pairs.counts[APART] -= united
     ticks[DONE] += united
 
 
 @kernel
 def settle(
-    state: Any,
-    trees: Any,
+    state: TopicComponents,
+    trees: UnionTrees,
     costs: CostArrays,
     pairs: PricedPairs,
     level: int,
@@ -342,7 +364,7 @@ def settle(
     nodes = len(pairs.tops)
     prices, codes, count = chosen.prices, chosen.codes, chosen.size[0]
     make_heap(prices, codes, count)
-    while count and pairs.counts[2]:
+    while count and pairs.counts[APART]:
         if ticks[CANCEL]:
             return
         code = codes[0]
@@ -350,7 +372,7 @@ def settle(
         room.found[0] = 0
         _price_row(state, trees, costs, rule, pairs.dual[NOW], u, v, room, int64(1))
         price = room.prices[0]
-        pairs.counts[1] += 1
+        pairs.counts[EXAMINED] += 1
         if price <= prices[0]:
             _take(state, trees, pairs, rule, price, u, v, ticks)
             count = drop_top(prices, codes, count)
@@ -364,8 +386,8 @@ def settle(
 
 @kernel
 def settle_light_levels(
-    state: Any,
-    trees: Any,
+    state: TopicComponents,
+    trees: UnionTrees,
     costs: CostArrays,
     pairs: PricedPairs,
     rule: int,
@@ -373,10 +395,10 @@ def settle_light_levels(
     room: Room,
     chosen: Candidates,
     ticks: Ticks,
-) -> Any:
+) -> int:
     """Go down the levels on this thread until one has `heavy` pairs in its rows; return it, 0 at the end."""
     nodes = len(pairs.tops)
-    while pairs.counts[2] and not ticks[CANCEL]:
+    while pairs.counts[APART] and not ticks[CANCEL]:
         level = greatest(pairs.tops)
         work = 0
         for u in range(nodes):
@@ -389,13 +411,15 @@ def settle_light_levels(
             if ticks[CANCEL]:
                 return 0
             if pairs.tops[u] >= level:
-                pairs.counts[1] += _refresh_row(state, trees, costs, pairs, u, level, rule, room, chosen)
+                pairs.counts[EXAMINED] += _refresh_row(
+                    state, trees, costs, pairs, u, level, rule, room, chosen
+                )
         settle(state, trees, costs, pairs, level, rule, room, chosen, ticks)
     return 0
 
 
 @kernel
-def sample_prices(state: Any, costs: CostArrays, us: Ids, vs: Ids) -> tuple[float, float]:
+def sample_prices(state: TopicComponents, costs: CostArrays, us: Ids, vs: Ids) -> tuple[float, float]:
     """The least price and the greatest cost among some pairs; (inf, 0) where none of them contributes."""
     least, greatest = np.inf, 0.0
     gains = np.zeros(1, np.int32)

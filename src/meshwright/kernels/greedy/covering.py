@@ -7,7 +7,7 @@ counted down as topics are covered. A topic that many bulk nodes have is a row o
 vector instructions; one that few have is a list.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -147,7 +147,7 @@ def list_bulk_topics(indptr: Offsets, topic_ids: Ids, topic_count: int, bulk: Id
 
 
 @inner
-def _count(table: Any, topic: int, gains: Gains) -> None:
+def _count(table: BulkTopics, topic: int, gains: Gains) -> None:
     """One more for every bulk node that has the topic.
 
     The loop is such that it compiles to vector instructions; an expression on whole arrays does not.
@@ -162,7 +162,7 @@ def _count(table: Any, topic: int, gains: Gains) -> None:
 
 
 @inner
-def _discount(table: Any, topic: int, gains: Gains) -> None:
+def _discount(table: BulkTopics, topic: int, gains: Gains) -> None:
     """Undo `_count`."""
     if table.row_of[topic] != _NONE:
         row = table.rows[table.row_of[topic]]
@@ -174,7 +174,7 @@ def _discount(table: Any, topic: int, gains: Gains) -> None:
 
 
 @inner
-def _has(table: Any, topic: int, place: int) -> Any:
+def _has(table: BulkTopics, topic: int, place: int) -> bool:
     """Whether the bulk node at `place` has the topic."""
     if table.row_of[topic] != _NONE:
         return table.rows[table.row_of[topic], place] == 1
@@ -216,7 +216,7 @@ def _pick(gains: Gains, turns: Offsets, slack: float, tops: Gains) -> int:
 
 @kernel
 def cover_nodes(
-    indptr: Offsets, topic_ids: Ids, nodes: Ids, table: Any, turns: Offsets, slack: float, ticks: Ticks
+    indptr: Offsets, topic_ids: Ids, nodes: Ids, table: BulkTopics, turns: Offsets, slack: float, ticks: Ticks
 ) -> Ids:
     """Edges (m, 2) from `nodes` to places of the bulk set: of each node, a greedy cover of its topics.
 

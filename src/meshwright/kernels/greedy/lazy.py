@@ -12,17 +12,26 @@ settling a row (taking edges) changes it: refreshing may run on several threads,
 taken depends on exact contributions in the fixed order alone, so neither threads nor the store change it.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.bits import popcount, trailing_zeros
-from meshwright.kernels.core.topic_components import NONE, clear_own_names, take_edge, write_own_names
+from meshwright.kernels.core.topic_components import (
+    NONE,
+    TopicComponents,
+    clear_own_names,
+    take_edge,
+    write_own_names,
+)
 from meshwright.kernels.core.totals import greatest
-from meshwright.runtime.arrays import Ids, Offsets, Ticks, Words, int64
+from meshwright.runtime.arrays import Bytes, Ids, Offsets, Ticks, Words, int64
 from meshwright.runtime.progress import CANCEL, DONE
+
+TAKEN, EXAMINED = 0, 1
+"""Where `counts` of pairs has the edges taken and the pairs examined."""
 
 CAP = 127
 """The greatest bound in the store, which stands for this much or more."""
@@ -41,7 +50,7 @@ class Pairs(NamedTuple):
     starts: Offsets  # by row: its first word in the store
     tops: Ids  # by row: no pair of the row contributes more
     edges: npt.NDArray[np.int32]  # (m, 2), in the order in which they were taken
-    counts: Offsets  # [edges taken, pairs examined]
+    counts: Offsets  # by TAKEN and EXAMINED
 
 
 class Scratch(NamedTuple):
@@ -53,7 +62,7 @@ class Scratch(NamedTuple):
 
 
 @kernel
-def start_rows(state: Any, pairs: Any) -> None:
+def start_rows(state: TopicComponents, pairs: Pairs) -> None:
     """Bound every pair by the weight of all topics of its row's own node."""
     nodes = len(state.indptr) - 1
     totals = np.zeros(nodes, np.int32)
@@ -65,18 +74,19 @@ def start_rows(state: Any, pairs: Any) -> None:
     for u in range(nodes):
         pairs.tops[u] = min(totals[u], most[pairs.firsts[u]])
         if len(pairs.store):
-            row = _row_words(pairs.store, pairs.starts, u).view(np.uint8)
+            row = row_words(pairs.store, pairs.starts, u).view(np.uint8)
             for i in range(nodes - pairs.firsts[u]):
                 row[i] = min(totals[u], CAP)
 
 
 @inner
-def _row_words(store: Words, starts: Offsets, u: int) -> Any:
+def row_words(store: Words, starts: Offsets, u: int) -> Words:
+    """The bounds of a row, eight a word, as a view."""
     return store[starts[u] : starts[u + 1]]
 
 
 @inner
-def _row_top(words: Words, known: Any) -> Any:
+def row_top(words: Words, known: int) -> int:
     """The bound of a row; `known` is the greatest gain among its pairs that are at the cap.
 
     The loop is such that it compiles to vector instructions.
@@ -86,12 +96,12 @@ def _row_top(words: Words, known: Any) -> Any:
     for i in range(len(row)):
         top = max(top, row[i])
     if top < CAP:
-        known = np.int64(top)
+        known = int64(top)
     return known
 
 
 @inner
-def _reaching(words: Words, start: int, lift: np.uint64) -> Any:
+def reaching_bits(words: Words, start: int, lift: np.uint64) -> np.uint64:
     """One bit for each of 64 bounds, set where it reaches the threshold that is 128 - `lift`.
 
     Eight bytes are compared by one addition: none is over 127, so none carries into the next. A
@@ -105,7 +115,7 @@ def _reaching(words: Words, start: int, lift: np.uint64) -> Any:
 
 
 @inner
-def _find(words: Words, loose: Ids, own_loose: int, threshold: int, found: Ids) -> int:
+def find_pairs(words: Words, loose: Ids, own_loose: int, threshold: int, found: Ids) -> int:
     """Write the places of the bounds that reach the threshold into `found`; return how many there are.
 
     A bound that the loose weight of both nodes already puts under the threshold is brought down here.
@@ -113,7 +123,7 @@ def _find(words: Words, loose: Ids, own_loose: int, threshold: int, found: Ids) 
     row = words.view(np.uint8)
     count = 0
     for start in range(0, len(words), _WORDS_A_BLOCK):
-        reaching = _reaching(words, start, np.uint64(128 - threshold))
+        reaching = reaching_bits(words, start, np.uint64(128 - threshold))
         while reaching:
             i = (start << 3) + trailing_zeros(reaching)
             reaching &= reaching - np.uint64(1)
@@ -136,8 +146,8 @@ def _find_gains(gains: Ids, level: int, found: Ids) -> int:
 
 
 @inner
-def _row_work(state: Any, u: int) -> int:
-    """How many slots `_row_gains` would read."""
+def row_work(state: TopicComponents, u: int) -> int:
+    """How many slots `row_gains` would read."""
     work = 0
     for i in range(state.indptr[u], state.indptr[u + 1]):
         topic = state.topic_ids[i]
@@ -150,7 +160,7 @@ def _row_work(state: Any, u: int) -> int:
 
 
 @inner
-def _row_gains(state: Any, u: int, gains: Ids) -> None:
+def row_gains(state: TopicComponents, u: int, gains: Ids) -> None:
     """The exact contributions of the pairs of `u` with all later nodes, by walking the topics of `u`."""
     for v in range(u + 1, len(gains)):
         gains[v] = 0
@@ -171,7 +181,7 @@ def _row_gains(state: Any, u: int, gains: Ids) -> None:
 
 
 @inner
-def _refresh_by_bits(bits: Words, u: int, first: int, found: Ids, row: Any) -> int:
+def refresh_by_bits(bits: Words, u: int, first: int, found: Ids, row: Bytes) -> int:
     """Bound each pair found by its common topics in which not both nodes are marked; return the greatest."""
     words = bits.shape[1] >> 1
     topics_u, loose_u = bits[u, :words], bits[u, words:]
@@ -187,7 +197,7 @@ def _refresh_by_bits(bits: Words, u: int, first: int, found: Ids, row: Any) -> i
 
 
 @inner
-def _contributions(state: Any, own: Ids, first: int, found: Ids, gains: Ids) -> None:
+def contributions(state: TopicComponents, own: Ids, first: int, found: Ids, gains: Ids) -> None:
     """For each pair found, the weight of the topics in which its edge would join two components.
 
     `own` holds the components of the one end; the other is `first` + what was found.
@@ -204,10 +214,12 @@ def _contributions(state: Any, own: Ids, first: int, found: Ids, gains: Ids) -> 
 
 
 @inner
-def _refresh_by_lists(state: Any, u: int, first: int, found: Ids, row: Any, scratch: Any) -> int:
+def _refresh_by_lists(
+    state: TopicComponents, u: int, first: int, found: Ids, row: Bytes, scratch: Scratch
+) -> int:
     """Give each pair found its exact contribution; return the greatest."""
     write_own_names(state, u, scratch.own)
-    _contributions(state, scratch.own, first, found, scratch.gains)
+    contributions(state, scratch.own, first, found, scratch.gains)
     clear_own_names(state, u, scratch.own)
     known = 0
     for k in range(len(found)):
@@ -217,48 +229,52 @@ def _refresh_by_lists(state: Any, u: int, first: int, found: Ids, row: Any, scra
 
 
 @inner
-def _refresh_found(state: Any, words: Words, u: int, first: int, count: int, scratch: Any) -> Any:
+def refresh_found(
+    state: TopicComponents, words: Words, u: int, first: int, count: int, scratch: Scratch
+) -> int:
     """Bring down the bounds of the pairs found, by the cheaper of two ways; return the greatest gain seen."""
     row, gains = words.view(np.uint8), scratch.gains
     # Reading a slot costs about as much as a word of a bitset, or as an interest in a list (measured).
     own_topics = state.indptr[u + 1] - state.indptr[u]
     pair_work = count * ((state.bits.shape[1] >> 1) or own_topics)
     known = 0
-    if own_topics < pair_work and _row_work(state, u) < pair_work:
-        _row_gains(state, u, gains)
+    if own_topics < pair_work and row_work(state, u) < pair_work:
+        row_gains(state, u, gains)
         for i in range(len(gains) - first):
             row[i] = min(row[i], gains[first + i])  # a pair whose bound was set to zero is never taken
             known = max(known, gains[first + i])
     elif state.bits.shape[1]:
-        known = _refresh_by_bits(state.bits, u, first, scratch.found[:count], row)
+        known = refresh_by_bits(state.bits, u, first, scratch.found[:count], row)
     else:
         known = _refresh_by_lists(state, u, first, scratch.found[:count], row, scratch)
     return known
 
 
 @inner
-def _refresh_row(state: Any, pairs: Any, u: int, level: int, scratch: Any) -> Any:
+def _refresh_row(state: TopicComponents, pairs: Pairs, u: int, level: int, scratch: Scratch) -> int:
     """Bring down the bounds of a row that reach the level; count them."""
     first = pairs.firsts[u]
     gains = scratch.gains
     if not len(pairs.store):
-        _row_gains(state, u, gains)
+        row_gains(state, u, gains)
         known = 0
         for v in range(first, len(gains)):
             known = max(known, gains[v])
         pairs.tops[u] = known
         return len(gains) - first
-    words = _row_words(pairs.store, pairs.starts, u)
+    words = row_words(pairs.store, pairs.starts, u)
     # A little under the level, or the row comes again at each of the next ones (measured: 40% fewer visits).
     threshold = max(1, min(level, CAP) - level // 8)
-    count = _find(words, state.loose[first:], state.loose[u], threshold, scratch.found)
-    known = _refresh_found(state, words, u, first, count, scratch)
-    pairs.tops[u] = _row_top(words, known)
+    count = find_pairs(words, state.loose[first:], state.loose[u], threshold, scratch.found)
+    known = refresh_found(state, words, u, first, count, scratch)
+    pairs.tops[u] = row_top(words, known)
     return count
 
 
 @kernel
-def refresh_rows(state: Any, pairs: Any, rows: Offsets, level: int, scratch: Any, ticks: Ticks) -> int:
+def refresh_rows(
+    state: TopicComponents, pairs: Pairs, rows: Offsets, level: int, scratch: Scratch, ticks: Ticks
+) -> int:
     """Bring down the bounds of `rows`, the component state staying as it is; count the pairs examined."""
     examined = 0
     for u in rows:
@@ -269,32 +285,34 @@ def refresh_rows(state: Any, pairs: Any, rows: Offsets, level: int, scratch: Any
 
 
 @kernel
-def take(state: Any, pairs: Any, u: int, v: int, ticks: Ticks) -> None:
+def take(state: TopicComponents, pairs: Pairs, u: int, v: int, ticks: Ticks) -> None:
     """Note an edge as taken, and unite what it connects."""
-    pairs.edges[pairs.counts[0], 0] = u
-    pairs.edges[pairs.counts[0], 1] = v
-    pairs.counts[0] += 1
+    pairs.edges[pairs.counts[TAKEN], 0] = u
+    pairs.edges[pairs.counts[TAKEN], 1] = v
+    pairs.counts[TAKEN] += 1
     ticks[DONE] += take_edge(state, u, v)
 
 
 @inner
-def _settle_row(state: Any, pairs: Any, u: int, level: int, scratch: Any, ticks: Ticks) -> None:
+def _settle_row(
+    state: TopicComponents, pairs: Pairs, u: int, level: int, scratch: Scratch, ticks: Ticks
+) -> None:
     """Take every edge of a row that contributes `level` at its turn."""
     first = pairs.firsts[u]
-    words = _row_words(pairs.store, pairs.starts, u) if len(pairs.store) else pairs.store
+    words = row_words(pairs.store, pairs.starts, u) if len(pairs.store) else pairs.store
     row = words.view(np.uint8)
     known = int64(0)
     if len(row):
-        count = _find(words, state.loose[first:], state.loose[u], min(level, CAP), scratch.found)
+        count = find_pairs(words, state.loose[first:], state.loose[u], min(level, CAP), scratch.found)
     else:
-        _row_gains(state, u, scratch.gains)
+        row_gains(state, u, scratch.gains)
         count = _find_gains(scratch.gains[first:], level, scratch.found)
         for v in range(first, len(scratch.gains)):
             known = max(known, min(scratch.gains[v], level - 1))
     write_own_names(state, u, scratch.own)
     for k in range(count):
         i = scratch.found[k]
-        _contributions(state, scratch.own, first, scratch.found[k : k + 1], scratch.gains)
+        contributions(state, scratch.own, first, scratch.found[k : k + 1], scratch.gains)
         gain = scratch.gains[0]
         if gain == level:
             take(state, pairs, u, first + i, ticks)
@@ -304,12 +322,14 @@ def _settle_row(state: Any, pairs: Any, u: int, level: int, scratch: Any, ticks:
         if len(row):
             row[i] = min(gain, CAP)
     clear_own_names(state, u, scratch.own)
-    pairs.counts[1] += count
-    pairs.tops[u] = _row_top(words, known) if len(row) else known
+    pairs.counts[EXAMINED] += count
+    pairs.tops[u] = row_top(words, known) if len(row) else known
 
 
 @kernel
-def settle_rows(state: Any, pairs: Any, rows: Offsets, level: int, scratch: Any, ticks: Ticks) -> None:
+def settle_rows(
+    state: TopicComponents, pairs: Pairs, rows: Offsets, level: int, scratch: Scratch, ticks: Ticks
+) -> None:
     """Take every edge of `rows` that contributes `level`, the greatest there is, at its turn."""
     for u in rows:
         if ticks[CANCEL]:
@@ -319,7 +339,9 @@ def settle_rows(state: Any, pairs: Any, rows: Offsets, level: int, scratch: Any,
 
 
 @kernel
-def settle_light_levels(state: Any, pairs: Any, floor: int, heavy: int, scratch: Any, ticks: Ticks) -> Any:
+def settle_light_levels(
+    state: TopicComponents, pairs: Pairs, floor: int, heavy: int, scratch: Scratch, ticks: Ticks
+) -> int:
     """Go down the levels above `floor` on this thread until one has `heavy` pairs in its rows; return it.
 
     The `floor` itself is returned when nothing above it is left.
@@ -339,14 +361,14 @@ def settle_light_levels(state: Any, pairs: Any, floor: int, heavy: int, scratch:
             if ticks[CANCEL]:
                 return floor
             if pairs.tops[u] >= level:
-                pairs.counts[1] += _refresh_row(state, pairs, u, level, scratch)
+                pairs.counts[EXAMINED] += _refresh_row(state, pairs, u, level, scratch)
             if pairs.tops[u] >= level:
                 _settle_row(state, pairs, u, level, scratch, ticks)
     return floor
 
 
 @kernel
-def settle_last_level(state: Any, pairs: Any, level: int, ticks: Ticks) -> None:
+def settle_last_level(state: TopicComponents, pairs: Pairs, level: int, ticks: Ticks) -> None:
     """Take all edges of the last level, at which no pair gains from more than one topic.
 
     Then what is taken for one topic changes nothing for another, so the pass over all pairs is done topic by

@@ -14,28 +14,29 @@ that pair is taken, the maximum rises, and all pairs are free again, but those o
 A parked pair keeps its bound in the store; `pairs.tops` bounds all pairs of a row, `low.tops` the free ones.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.bits import trailing_zeros
-from meshwright.kernels.core.topic_components import NONE, clear_own_names, write_own_names
+from meshwright.kernels.core.topic_components import NONE, TopicComponents, clear_own_names, write_own_names
 from meshwright.kernels.core.totals import greatest
 from meshwright.kernels.greedy.lazy import (
     CAP,
+    EXAMINED,
     Pairs,
     Scratch,
-    _contributions,
-    _find,
-    _reaching,
-    _refresh_by_bits,
-    _refresh_found,
-    _row_words,
+    contributions,
+    find_pairs,
+    reaching_bits,
+    refresh_by_bits,
+    refresh_found,
+    row_words,
     take,
 )
-from meshwright.runtime.arrays import Ids, Offsets, Ticks, Words
+from meshwright.runtime.arrays import Bytes, Ids, Offsets, Ticks, Words
 from meshwright.runtime.progress import CANCEL
 
 PADDING = 64
@@ -61,11 +62,11 @@ def keep_pairs(pairs: Pairs, kept: Ids) -> None:
     bounds = np.empty(len(kept), np.uint8)
     for k in range(len(kept)):
         u, v = kept[k]
-        bounds[k] = _row_words(pairs.store, pairs.starts, u).view(np.uint8)[v - pairs.firsts[u]]
+        bounds[k] = row_words(pairs.store, pairs.starts, u).view(np.uint8)[v - pairs.firsts[u]]
     pairs.store[:] = 0
     for k in range(len(kept)):
         u, v = kept[k]
-        _row_words(pairs.store, pairs.starts, u).view(np.uint8)[v - pairs.firsts[u]] = bounds[k]
+        row_words(pairs.store, pairs.starts, u).view(np.uint8)[v - pairs.firsts[u]] = bounds[k]
 
 
 @kernel
@@ -79,7 +80,7 @@ def start_degrees(pairs: Pairs, degrees: Ids, most: int) -> LowDegrees:
 
 
 @inner
-def _release(pairs: Any, low: Any) -> None:
+def _release(pairs: Pairs, low: LowDegrees) -> None:
     """Make all pairs free whose ends are both under the maximum."""
     for u in range(len(low.degrees)):
         under = low.degrees[u] < low.most[0]
@@ -88,12 +89,12 @@ def _release(pairs: Any, low: Any) -> None:
 
 
 @inner
-def _find_free(words: Words, loose: Ids, own_loose: int, free: Any, threshold: int, found: Ids) -> int:
-    """As `_find` of the lazy greedy, of the free pairs alone."""
+def _find_free(words: Words, loose: Ids, own_loose: int, free: Bytes, threshold: int, found: Ids) -> int:
+    """As `find_pairs` of the lazy greedy, of the free pairs alone."""
     row = words.view(np.uint8)
     count = 0
     for start in range(0, len(words), _WORDS_A_BLOCK):
-        reaching = _reaching(words, start, np.uint64(128 - threshold))
+        reaching = reaching_bits(words, start, np.uint64(128 - threshold))
         while reaching:
             i = (start << 3) + trailing_zeros(reaching)
             reaching &= reaching - np.uint64(1)
@@ -105,7 +106,7 @@ def _find_free(words: Words, loose: Ids, own_loose: int, free: Any, threshold: i
 
 
 @inner
-def _bound_row(words: Words, free: Any, known: int, u: int, pairs: Any, low: Any) -> None:
+def _bound_row(words: Words, free: Bytes, known: int, u: int, pairs: Pairs, low: LowDegrees) -> None:
     """Bound a row by its store; where that is at the cap, its free pairs by the greatest gain `known`.
 
     The loop is such that it compiles to vector instructions.
@@ -121,20 +122,22 @@ def _bound_row(words: Words, free: Any, known: int, u: int, pairs: Any, low: Any
 
 
 @inner
-def _refresh_row(state: Any, pairs: Any, low: Any, u: int, level: int, scratch: Any) -> None:
+def _refresh_row(
+    state: TopicComponents, pairs: Pairs, low: LowDegrees, u: int, level: int, scratch: Scratch
+) -> None:
     """Bring down the bounds of a row's free pairs that reach the level, or a little less."""
     first = pairs.firsts[u]
-    words = _row_words(pairs.store, pairs.starts, u)
+    words = row_words(pairs.store, pairs.starts, u)
     free = low.free[first:]
     threshold = max(1, min(level, CAP) - level // 8)
     count = _find_free(words, state.loose[first:], state.loose[u], free, threshold, scratch.found)
-    known = _refresh_found(state, words, u, first, count, scratch)
-    pairs.counts[1] += count
+    known = refresh_found(state, words, u, first, count, scratch)
+    pairs.counts[EXAMINED] += count
     _bound_row(words, free, known, u, pairs, low)
 
 
 @inner
-def _link(state: Any, pairs: Any, low: Any, u: int, v: int, ticks: Ticks) -> None:
+def _link(state: TopicComponents, pairs: Pairs, low: LowDegrees, u: int, v: int, ticks: Ticks) -> None:
     """Take an edge; its ends become parked where they reach the maximum."""
     take(state, pairs, u, v, ticks)
     for end in (u, v):
@@ -145,7 +148,7 @@ def _link(state: Any, pairs: Any, low: Any, u: int, v: int, ticks: Ticks) -> Non
 
 
 @inner
-def _best_pair(state: Any, pairs: Any, least: float, scratch: Any) -> tuple[int, int]:
+def _best_pair(state: TopicComponents, pairs: Pairs, least: float, scratch: Scratch) -> tuple[int, int]:
     """The first pair of greatest contribution over all pairs, if that is more than `least`; else no pair."""
     best_u, best_v = NONE, NONE
     nodes = len(pairs.tops)
@@ -153,16 +156,16 @@ def _best_pair(state: Any, pairs: Any, least: float, scratch: Any) -> tuple[int,
         if pairs.tops[u] <= least:
             continue
         first = pairs.firsts[u]
-        words = _row_words(pairs.store, pairs.starts, u)
+        words = row_words(pairs.store, pairs.starts, u)
         row = words.view(np.uint8)
         threshold = min(CAP, int(least) + 1)
-        count = _find(words, state.loose[first:], state.loose[u], threshold, scratch.found)
-        pairs.counts[1] += count
+        count = find_pairs(words, state.loose[first:], state.loose[u], threshold, scratch.found)
+        pairs.counts[EXAMINED] += count
         if state.bits.shape[1]:
-            _refresh_by_bits(state.bits, u, first, scratch.found[:count], row)
-            count = _find(words, state.loose[first:], state.loose[u], threshold, scratch.found)
+            refresh_by_bits(state.bits, u, first, scratch.found[:count], row)
+            count = find_pairs(words, state.loose[first:], state.loose[u], threshold, scratch.found)
         write_own_names(state, u, scratch.own)
-        _contributions(state, scratch.own, first, scratch.found[:count], scratch.gains)
+        contributions(state, scratch.own, first, scratch.found[:count], scratch.gains)
         clear_own_names(state, u, scratch.own)
         known = 0
         for k in range(count):
@@ -179,7 +182,9 @@ def _best_pair(state: Any, pairs: Any, least: float, scratch: Any) -> tuple[int,
 
 
 @inner
-def _take_best(state: Any, pairs: Any, low: Any, least: float, scratch: Any, ticks: Ticks) -> bool:
+def _take_best(
+    state: TopicComponents, pairs: Pairs, low: LowDegrees, least: float, scratch: Scratch, ticks: Ticks
+) -> bool:
     """Take the best of all pairs if it contributes more than `least`; the maximum rises with it."""
     u, v = _best_pair(state, pairs, least, scratch)
     if u == NONE:
@@ -192,32 +197,32 @@ def _take_best(state: Any, pairs: Any, low: Any, least: float, scratch: Any, tic
 
 @inner
 def _settle_row(
-    state: Any,
-    pairs: Any,
-    low: Any,
+    state: TopicComponents,
+    pairs: Pairs,
+    low: LowDegrees,
     u: int,
     level: int,
     parked_least: float,
-    scratch: Any,
-    other: Any,
+    scratch: Scratch,
+    other: Scratch,
     ticks: Ticks,
-) -> Any:
+) -> int:
     """Take the free edges of a row that contribute `level` at their turn; return whether any did.
 
     Before the first one, a parked pair is taken instead if one contributes more than `parked_least`, unless
     that is negative, which says that none does. Then the row is left as it stands, and -1 is returned.
     """
     first = pairs.firsts[u]
-    words = _row_words(pairs.store, pairs.starts, u)
+    words = row_words(pairs.store, pairs.starts, u)
     row = words.view(np.uint8)
     free = low.free[first:]
     count = _find_free(words, state.loose[first:], state.loose[u], free, min(level, CAP), scratch.found)
-    pairs.counts[1] += count
+    pairs.counts[EXAMINED] += count
     known, taken = 0, 0
     write_own_names(state, u, scratch.own)
     for k in range(count):
         i = scratch.found[k]
-        _contributions(state, scratch.own, first, scratch.found[k : k + 1], scratch.gains)
+        contributions(state, scratch.own, first, scratch.found[k : k + 1], scratch.gains)
         gain = scratch.gains[0]
         if gain == level:
             if parked_least >= 0:
@@ -242,7 +247,14 @@ def _settle_row(
 
 @inner
 def _settle_level(
-    state: Any, pairs: Any, low: Any, level: int, rho: float, scratch: Any, other: Any, ticks: Ticks
+    state: TopicComponents,
+    pairs: Pairs,
+    low: LowDegrees,
+    level: int,
+    rho: float,
+    scratch: Scratch,
+    other: Scratch,
+    ticks: Ticks,
 ) -> None:
     """Take all free edges that contribute `level`, unless a parked pair is worth more; then that one."""
     parked_least = rho * level
@@ -261,7 +273,13 @@ def _settle_level(
 
 @kernel
 def take_low_edges(
-    state: Any, pairs: Pairs, low: LowDegrees, rho: float, scratch: Scratch, other: Scratch, ticks: Ticks
+    state: TopicComponents,
+    pairs: Pairs,
+    low: LowDegrees,
+    rho: float,
+    scratch: Scratch,
+    other: Scratch,
+    ticks: Ticks,
 ) -> None:
     """Take edges by findLowEdge until none contributes."""
     while len(low.tops) and not ticks[CANCEL]:

@@ -13,7 +13,7 @@ one that swallows it, with the dual value then. Components are united by size, s
 logarithmically deep, and no path is ever compressed, which would forget the moments in between.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +21,7 @@ from meshwright.kernels.compiling import inlined, inner, kernel
 from meshwright.kernels.core.bits import popcount, trailing_zeros
 from meshwright.kernels.core.cost_arrays import CostArrays
 from meshwright.kernels.core.costs import cost_between
-from meshwright.kernels.core.topic_components import unite
+from meshwright.kernels.core.topic_components import TopicComponents, unite
 from meshwright.runtime.arrays import Floats, Ids, Words
 
 RATIO = 0
@@ -39,7 +39,7 @@ class UnionTrees(NamedTuple):
 
 
 @kernel
-def start_trees(state: Any, rule: int) -> UnionTrees:
+def start_trees(state: TopicComponents, rule: int) -> UnionTrees:
     """What is connected from the start has been so since 0; the rule RATIO needs no trees."""
     slots = len(state.names) if rule == TIGHT else 0
     times = np.full(slots, np.inf)
@@ -50,7 +50,7 @@ def start_trees(state: Any, rule: int) -> UnionTrees:
 
 
 @inlined
-def _connected_at(parents: Ids, times: Floats, a: int, b: int) -> Any:
+def _connected_at(parents: Ids, times: Floats, a: int, b: int) -> float:
     """The dual value at which two slots of one component became connected: O(log of its size)."""
     moment = 0.0
     while a != b:
@@ -64,7 +64,7 @@ def _connected_at(parents: Ids, times: Floats, a: int, b: int) -> Any:
 
 
 @inner
-def take_edge_at(state: Any, trees: Any, u: int, v: int, now: float) -> int:
+def take_edge_at(state: TopicComponents, trees: UnionTrees, u: int, v: int, now: float) -> int:
     """`take_edge` that also hangs what is swallowed into the trees, at the dual value `now`."""
     united = 0
     i, i_end = state.indptr[u], state.indptr[u + 1]
@@ -91,7 +91,7 @@ def take_edge_at(state: Any, trees: Any, u: int, v: int, now: float) -> int:
 
 
 @inner
-def fill_contributions(state: Any, u: int, first: int, found: Ids, gains: Ids) -> None:
+def fill_contributions(state: TopicComponents, u: int, first: int, found: Ids, gains: Ids) -> None:
     """For each pair of `u` and `first` + what was found: in how many topics its edge would join components.
 
     With bitsets, only the common topics are looked at in which not both ends are marked, and the place of an
@@ -131,7 +131,9 @@ def fill_contributions(state: Any, u: int, first: int, found: Ids, gains: Ids) -
 
 
 @inner
-def fill_paid(state: Any, trees: Any, u: int, first: int, found: Ids, gains: Ids, paid: Floats) -> None:
+def fill_paid(
+    state: TopicComponents, trees: UnionTrees, u: int, first: int, found: Ids, gains: Ids, paid: Floats
+) -> None:
     """As `fill_contributions`, and what each edge has paid for the topics in which its ends are connected."""
     indptr, topic_ids, slots, names, bits = (
         state.indptr,
@@ -192,7 +194,9 @@ def fill_prices(
 
 
 @inner
-def fill_bounds(state: Any, rule: int, u: int, first: int, found: Ids, most: Ids, paid: Floats) -> None:
+def fill_bounds(
+    state: TopicComponents, rule: int, u: int, first: int, found: Ids, most: Ids, paid: Floats
+) -> None:
     """For each pair, what can be said of its price by each end alone: see `bound_of`.
 
     The loose topics of both ends bound the contribution; where there are none, so is none. They don't bound a
@@ -233,7 +237,7 @@ def fill_bounds_by_bits(
 
 
 @inlined
-def bound_of(cost: float, now: float, most: int, paid: float) -> Any:
+def bound_of(cost: float, now: float, most: int, paid: float) -> float:
     """A price that none is under: of an edge that has paid at most `paid`, and pays in `most` topics.
 
     `most` is not 0. Rounding must not lift it over the price, hence the last digits.

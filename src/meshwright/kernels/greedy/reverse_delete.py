@@ -9,12 +9,12 @@ ends search for each other in the sub-overlay, turn by turn, until they meet or 
 Sub-overlays are kept by slot (`kernels/core/topic_components.py`), so a search never leaves its topic.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from meshwright.kernels.compiling import inner, kernel
-from meshwright.kernels.core.topic_components import unite
+from meshwright.kernels.core.topic_components import TopicComponents, unite
 from meshwright.kernels.core.totals import add_up
 from meshwright.runtime.arrays import Flags, Ids, Offsets, Ticks, int64
 from meshwright.runtime.progress import CANCEL, DONE
@@ -52,7 +52,7 @@ def count_links(indptr: Offsets, topic_ids: Ids, edges: Ids) -> Offsets:
 
 
 @kernel
-def list_sub_overlays(state: Any, edges: Ids, link_starts: Offsets, ticks: Ticks) -> SubOverlays:
+def list_sub_overlays(state: TopicComponents, edges: Ids, link_starts: Offsets, ticks: Ticks) -> SubOverlays:
     """Take all edges in their order, and note what they link and what they join."""
     links = link_starts[-1]
     link_topics = np.empty(links, np.int32)
@@ -144,7 +144,7 @@ def _are_linked(
     marks: Offsets,
     turn: int,
     queues: Ids,
-) -> Any:
+) -> bool:
     """Whether two slots are connected by kept edges other than `without`; the side with less work goes on."""
     own_a, own_b = 2 * turn, 2 * turn + 1
     marks[a], marks[b] = own_a, own_b

@@ -4,8 +4,6 @@ Pairs are compared by cost, then by their first and their second node, so that n
 of a topic is unique, however it is found.
 """
 
-from typing import Any
-
 import numpy as np
 
 from meshwright.kernels.compiling import inlined, inner, kernel
@@ -87,7 +85,7 @@ def _prim(costs: CostArrays, heads: Ids, best: Floats, parents: Ids, edges: Ids,
 
 
 @inlined
-def _precedes(a: int, b: int, c: int, d: int) -> Any:
+def _precedes(a: int, b: int, c: int, d: int) -> bool:
     """Whether the pair of a and b comes before that of c and d, whichever way round they are given."""
     low, other_low = min(a, b), min(c, d)
     return low < other_low or (low == other_low and max(a, b) < max(c, d))

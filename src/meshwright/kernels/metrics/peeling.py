@@ -27,7 +27,7 @@ class Core(NamedTuple):
 
 
 @inner
-def peel(size: int, ends: Ids, lengths: Lengths) -> tuple[Ids, Lengths, Any]:
+def peel(size: int, ends: Ids, lengths: Lengths) -> tuple[Ids, Lengths, int]:
     """Take off all pendant trees of a graph of `size` vertices and edges `ends` (m, 2).
 
     Gives each vertex's degree in the core (-1 where it was taken off, 0 where a whole tree shrank to it), the
@@ -96,7 +96,7 @@ def hub_of(core: Core) -> int:
 
 
 @inner
-def cycle_diameter(core: Core) -> Any:
+def cycle_diameter(core: Core) -> int:
     """The greatest height(u) + distance(u, v) + height(v) in a core that is one cycle, u and v different.
 
     Once round and once more: each place looks back no further than half the cycle, for the place there with

@@ -3,14 +3,12 @@
 [3] Chen, Jacobsen, Vitenberg: Reinforce Your Overlay with Shadows, 2012, section V-G.
 """
 
-from typing import Any
-
 import numpy as np
 
 from meshwright.kernels.compiling import inner, kernel
-from meshwright.kernels.core.rows import append, has_room, holds, remove, replace_row, row_of
+from meshwright.kernels.core.rows import Rows, append, has_room, holds, remove, replace_row, row_of
 from meshwright.kernels.repair.mutable_overlay import Live, Room, next_step
-from meshwright.runtime.arrays import Flags, Ids, Offsets
+from meshwright.runtime.arrays import Flags, Ids, Offsets, int64
 
 PRIMAL_DUAL = 0
 GREEDY = 1
@@ -22,7 +20,14 @@ _EXCLUDED = np.int64(0x7FFFFFFF)
 
 @kernel
 def build_backups(
-    live: Live, room: Room, nodes: Ids, start: int, method: int, coverage: int, by_primaries: bool, rng: Any
+    live: Live,
+    room: Room,
+    nodes: Ids,
+    start: int,
+    method: int,
+    coverage: int,
+    by_primaries: bool,
+    rng: np.random.Generator,
 ) -> int:
     """Build the backups of `nodes` anew from place `start` on; return the place at which room ran out.
 
@@ -49,7 +54,7 @@ def build_backups(
 
 
 @inner
-def _start_round(own: Ids, room: Any, left: Ids) -> Any:
+def _start_round(own: Ids, room: Room, left: Ids) -> int:
     """All own topics are uncovered; return the step that marks them."""
     step = next_step(room.steps)
     for k in range(len(own)):
@@ -60,7 +65,7 @@ def _start_round(own: Ids, room: Any, left: Ids) -> Any:
 
 
 @inner
-def _cover(room: Any, step: int, topic: int, left: Ids, count: int) -> int:
+def _cover(room: Room, step: int, topic: int, left: Ids, count: int) -> int:
     """Take a topic from those left, if it is one; return how many remain."""
     if room.topic_marks[topic] != step:
         return count
@@ -73,7 +78,13 @@ def _cover(room: Any, step: int, topic: int, left: Ids, count: int) -> int:
 
 @inner
 def _primal_dual(
-    live: Any, room: Any, node: int, coverage: int, by_primaries: bool, rng: Any, chosen: Ids
+    live: Live,
+    room: Room,
+    node: int,
+    coverage: int,
+    by_primaries: bool,
+    rng: np.random.Generator,
+    chosen: Ids,
 ) -> int:
     """[3], Alg. 12: `coverage` covers, each by topics picked at random and the backup of least weight.
 
@@ -90,7 +101,7 @@ def _primal_dual(
     for _ in range(coverage):
         before = count
         step = _start_round(own, room, left)
-        stamp = np.int64(step) << 32
+        stamp = int64(step) << 32
         weights[node] = stamp | _EXCLUDED
         for k in range(count):
             weights[chosen[k]] = stamp | _EXCLUDED
@@ -118,8 +129,8 @@ def _primal_dual(
 
 @inner
 def _lightest(
-    others: Ids, degrees: Ids, burdens: Ids, by_primaries: bool, weights: Offsets, stamp: Any
-) -> Any:
+    others: Ids, degrees: Ids, burdens: Ids, by_primaries: bool, weights: Offsets, stamp: int
+) -> int:
     """The first of least weight over 0; else the first of weight 0; else _NONE. Weights are set if new.
 
     A weight stands in the low half of its number, behind the step in which it holds.
@@ -148,7 +159,7 @@ def _pay(others: Ids, weights: Offsets, price: int) -> None:
 
 
 @inner
-def _greedy(live: Any, room: Any, node: int, coverage: int, by_primaries: bool, chosen: Ids) -> int:
+def _greedy(live: Live, room: Room, node: int, coverage: int, by_primaries: bool, chosen: Ids) -> int:
     """[3], Alg. 11: `coverage` greedy covers, each choice of least weight for each topic that it adds.
 
     O(coverage * (subscribers of the node's topics + candidates * choices)).
@@ -183,7 +194,7 @@ def _greedy(live: Any, room: Any, node: int, coverage: int, by_primaries: bool, 
 
 
 @inner
-def _find_candidates(subscribers: Any, own: Ids, room: Any, build: int, step: int) -> int:
+def _find_candidates(subscribers: Rows, own: Ids, room: Room, build: int, step: int) -> int:
     """List who has some of the topics and was not chosen, with how many; return how many they are."""
     marks, gains, count = room.marks, room.numbers, 0
     for topic in own:
@@ -263,7 +274,7 @@ def find_affected(
 
 
 @inner
-def _has_any(topics: Any, node: int, wanted: Ids) -> bool:
+def _has_any(topics: Rows, node: int, wanted: Ids) -> bool:
     found = False
     for topic in wanted:
         found |= holds(topics.items, topics.starts[node], topics.counts[node], topic)

@@ -4,16 +4,20 @@ Nodes and topics have *places*, small numbers that are given again after a node 
 costs what it touches: the links and topics of the nodes that change.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from meshwright.kernels.compiling import inner, kernel
+from meshwright.kernels.core.interest_keys import interest_key
 from meshwright.kernels.core.rows import Rows, append, holds, remove, row_of
 from meshwright.runtime.arrays import Flags, Ids, Offsets
 
 MOST = 0
 LINKS = 1
+
+SEEDS, SHADOWS, REMOVED = 0, 1, 2
+"""Where the counts of `uproot` have what it lists."""
 
 
 class Live(NamedTuple):
@@ -60,14 +64,14 @@ def make_room(node_count: int, topic_count: int) -> Room:
 
 
 @inner
-def next_step(steps: Offsets) -> Any:
+def next_step(steps: Offsets) -> int:
     """A number that nothing is marked with."""
     steps[0] += 1
     return steps[0]
 
 
 @inner
-def _change_degree(links: Any, by_degree: Offsets, sums: Offsets, node: int, change: int) -> None:
+def _change_degree(links: Rows, by_degree: Offsets, sums: Offsets, node: int, change: int) -> None:
     """Note that a node has one link more or less, after its row was changed."""
     degree = links.counts[node]
     by_degree[degree - change] -= 1
@@ -118,7 +122,7 @@ def unlink_all(links: Rows, by_degree: Offsets, sums: Offsets, edges: Ids) -> Id
 
 
 @kernel
-def share_topic(topics: Any, u: int, v: int) -> bool:
+def share_topic(topics: Rows, u: int, v: int) -> bool:
     """Whether two nodes have a topic in common."""
     i, j = topics.starts[u], topics.starts[v]
     i_end, j_end = i + topics.counts[u], j + topics.counts[v]
@@ -132,11 +136,13 @@ def share_topic(topics: Any, u: int, v: int) -> bool:
 
 
 @kernel
-def uproot(live: Live, room: Room, movers: Ids, leaving: Flags, lost_indptr: Offsets, lost: Ids) -> Any:
+def uproot(
+    live: Live, room: Room, movers: Ids, leaving: Flags, lost_indptr: Offsets, lost: Ids
+) -> tuple[Offsets, Ids, Ids]:
     """Take away what the movers' losses take away; return (seeds, shadows, removed edges).
 
     The interests have changed already; mover k has lost `lost[lost_indptr[k] : lost_indptr[k + 1]]`.
-    Seeds are (topic, node) as topic << 32 | node: who was next to a mover in a topic that it lost, and still
+    Seeds are keys of interests: who was next to a mover in a topic that it lost, and still
     has it. Every component that the topic falls into has one. Shadows are those next to a mover in a lost
     topic (for one that leaves, all its neighbours) and the backups of movers, without those that leave.
     All links of those that leave are removed, and of the others the links over which no topic is left.
@@ -149,11 +155,11 @@ def uproot(live: Live, room: Room, movers: Ids, leaving: Flags, lost_indptr: Off
         if leaving[k]:
             room.marks[node] = step
         if losses or leaving[k]:
-            bounds[0] += losses * links.counts[node]
-            bounds[1] += links.counts[node] + backups.counts[node]
-            bounds[2] += links.counts[node]
-    seeds, shadows = np.empty(bounds[0], np.int64), np.empty(bounds[1], np.int32)
-    removed = np.empty((bounds[2], 2), np.int32)
+            bounds[SEEDS] += losses * links.counts[node]
+            bounds[SHADOWS] += links.counts[node] + backups.counts[node]
+            bounds[REMOVED] += links.counts[node]
+    seeds, shadows = np.empty(bounds[SEEDS], np.int64), np.empty(bounds[SHADOWS], np.int32)
+    removed = np.empty((bounds[REMOVED], 2), np.int32)
     counts = np.zeros(3, np.int64)
     for k in range(len(movers)):
         if lost_indptr[k + 1] > lost_indptr[k] or leaving[k]:
@@ -162,15 +168,15 @@ def uproot(live: Live, room: Room, movers: Ids, leaving: Flags, lost_indptr: Off
                 topics, links, room, step, movers[k], leaving[k], own, seeds, shadows, removed, counts
             )
             _add_shadows(row_of(backups, movers[k]), room, step, shadows, counts)
-    gone = unlink_all(links, live.by_degree, live.sums, removed[: counts[2]])
-    return seeds[: counts[0]], shadows[: counts[1]], gone
+    gone = unlink_all(links, live.by_degree, live.sums, removed[: counts[REMOVED]])
+    return seeds[: counts[SEEDS]], shadows[: counts[SHADOWS]], gone
 
 
 @inner
 def _uproot_one(
-    topics: Any,
-    links: Any,
-    room: Any,
+    topics: Rows,
+    links: Rows,
+    room: Room,
     step: int,
     node: int,
     leaves: bool,
@@ -182,25 +188,25 @@ def _uproot_one(
 ) -> None:
     for other in row_of(links, node):
         start, count = topics.starts[other], topics.counts[other]
-        before = counts[0]
+        before = counts[SEEDS]
         for topic in lost:
             if holds(topics.items, start, count, topic):
-                seeds[counts[0]] = (np.int64(topic) << 32) | other
-                counts[0] += 1
+                seeds[counts[SEEDS]] = interest_key(topic, other)
+                counts[SEEDS] += 1
         other_leaves = room.marks[other] == step
         if leaves or not share_topic(topics, node, other):
-            removed[counts[2], 0], removed[counts[2], 1] = node, other
-            counts[2] += 1
-        if not other_leaves and room.chosen[other] != step and (leaves or counts[0] > before):
+            removed[counts[REMOVED], 0], removed[counts[REMOVED], 1] = node, other
+            counts[REMOVED] += 1
+        if not other_leaves and room.chosen[other] != step and (leaves or counts[SEEDS] > before):
             room.chosen[other] = step
-            shadows[counts[1]] = other
-            counts[1] += 1
+            shadows[counts[SHADOWS]] = other
+            counts[SHADOWS] += 1
 
 
 @inner
-def _add_shadows(nodes: Ids, room: Any, step: int, shadows: Ids, counts: Offsets) -> None:
+def _add_shadows(nodes: Ids, room: Room, step: int, shadows: Ids, counts: Offsets) -> None:
     for node in nodes:
         if room.marks[node] != step and room.chosen[node] != step:
             room.chosen[node] = step
-            shadows[counts[1]] = node
-            counts[1] += 1
+            shadows[counts[SHADOWS]] = node
+            counts[SHADOWS] += 1

@@ -4,31 +4,35 @@ The topics that churn touched are searched from their *seeds* (`kernels/repair/s
 fell apart make a small problem for the greedy that minds the maximum degree (`kernels/greedy/low_degree.py`):
 constructLowEdges of [3], Alg. 2, with the shadow set, or all subscribers, as its nodes.
 
-An interest is a number here, topic << 32 | node.
+An interest is a number here, as in `core/interest_keys.py`.
 
 [3] Chen, Jacobsen, Vitenberg: Reinforce Your Overlay with Shadows, 2012.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from meshwright.kernels.compiling import inner, kernel
-from meshwright.kernels.core.rows import holds, row_of
+from meshwright.kernels.core.hashing import GOLDEN, mixed
+from meshwright.kernels.core.interest_keys import node_of, topic_of
+from meshwright.kernels.core.rows import Rows, holds, row_of
 from meshwright.kernels.core.topic_components import NONE, start_components, unite_labelled
 from meshwright.kernels.core.totals import add_up
-from meshwright.kernels.greedy.lazy import Pairs, Scratch, start_rows
+from meshwright.kernels.greedy.lazy import TAKEN, Pairs, Scratch, start_rows
 from meshwright.kernels.greedy.low_degree import start_degrees, take_low_edges
 from meshwright.kernels.repair.mutable_overlay import MOST, Live, Room, next_step
 from meshwright.kernels.repair.searching import (
-    NODE,
     add_representatives,
     owner_of,
     search_in_turns,
     unique,
     unique_nodes,
 )
-from meshwright.runtime.arrays import Ids, Offsets
+from meshwright.runtime.arrays import Ids, Offsets, int64
+
+INTERESTS, TOPICS, APART = 0, 1, 2
+"""Where `Broken.counts` has its interests, its topics, and the components to unite."""
 
 
 class Broken(NamedTuple):
@@ -37,7 +41,7 @@ class Broken(NamedTuple):
     nodes: Ids
     topics: Ids  # numbered from 0 on
     labels: Ids  # of one topic's interests, equal for those that are connected
-    counts: Offsets  # [interests, topics, components to unite]
+    counts: Offsets  # by INTERESTS, TOPICS and APART
 
 
 @kernel
@@ -51,7 +55,7 @@ def plan_repair(
     of_shadows: bool,
     rho: float,
     salt: int,
-) -> Any:
+) -> tuple[Ids, int]:
     """The links to add, (m, 2), and how many nodes were looked at for them.
 
     `lost` holds the interests of those who were next to somebody in a topic that it lost; `gained` the new
@@ -70,13 +74,13 @@ def plan_repair(
         room.chosen[shadows[place]] = members
     broken = _find_broken(live, room, seeds, shadows, members, everybody)
     if everybody:
-        shadows = unique_nodes(broken.nodes[: broken.counts[0]])
-    if not broken.counts[2]:
+        shadows = unique_nodes(broken.nodes[: broken.counts[INTERESTS]])
+    if not broken.counts[APART]:
         return np.empty((0, 2), np.int32), len(shadows)
     first = next_step(room.steps)
     if not len(lost):
         for interest in gained:
-            room.chosen[interest & NODE] = first
+            room.chosen[node_of(interest)] = first
     order = _in_order(live.links.counts, room.chosen, first, shadows, salt)
     firsts = _firsts(order, room.chosen, first, len(lost) > 0)
     for place in range(len(order)):
@@ -88,19 +92,21 @@ def plan_repair(
 
 
 @inner
-def _find_broken(live: Any, room: Any, seeds: Offsets, shadows: Ids, members: int, everybody: bool) -> Broken:
+def _find_broken(
+    live: Live, room: Room, seeds: Offsets, shadows: Ids, members: int, everybody: bool
+) -> Broken:
     """Search the topics of the seeds, and note the interests of the shadows, or of all, in broken ones."""
     topics, links = live.topics, live.links
     broken = _start_broken(live, seeds, shadows, everybody)
     nodes = np.empty(len(seeds), np.int32)
     for at in range(len(seeds)):
-        nodes[at] = seeds[at] & NODE
+        nodes[at] = node_of(seeds[at])
     parents = np.empty(len(seeds), np.int32)
     start = 0
     while start < len(seeds):
-        topic = seeds[start] >> 32
+        topic = topic_of(seeds[start])
         end = start + 1
-        while end < len(seeds) and seeds[end] >> 32 == topic:
+        while end < len(seeds) and topic_of(seeds[end]) == topic:
             end += 1
         if end - start > 1:
             components, last, step = search_in_turns(
@@ -112,21 +118,21 @@ def _find_broken(live: Any, room: Any, seeds: Offsets, shadows: Ids, members: in
                     _note(room, broken, subscribers, members, everybody, parents, last, step)
                 else:
                     _note_shadows(topics, room, broken, shadows, topic, parents, last, step)
-                broken.counts[1] += 1
-                broken.counts[2] += components - 1
+                broken.counts[TOPICS] += 1
+                broken.counts[APART] += components - 1
         start = end
     return broken
 
 
 @inner
-def _start_broken(live: Any, seeds: Offsets, shadows: Ids, everybody: bool) -> Broken:
+def _start_broken(live: Live, seeds: Offsets, shadows: Ids, everybody: bool) -> Broken:
     """Room for all interests that may have to be noted."""
     most = 0
     if everybody:
         topic = np.int64(NONE)
         for interest in seeds:
-            if interest >> 32 != topic:
-                topic = interest >> 32
+            if topic_of(interest) != topic:
+                topic = topic_of(interest)
                 most += live.subscribers.counts[topic]
     else:
         for node in shadows:
@@ -137,17 +143,17 @@ def _start_broken(live: Any, seeds: Offsets, shadows: Ids, everybody: bool) -> B
 
 
 @inner
-def _note_one(room: Any, broken: Any, node: int, parents: Ids, last: int, step: int) -> None:
-    at = broken.counts[0]
-    broken.nodes[at], broken.topics[at] = node, broken.counts[1]
+def _note_one(room: Room, broken: Broken, node: int, parents: Ids, last: int, step: int) -> None:
+    at = broken.counts[INTERESTS]
+    broken.nodes[at], broken.topics[at] = node, broken.counts[TOPICS]
     broken.labels[at] = owner_of(parents, room.owners[node]) if room.marks[node] == step else last
-    broken.counts[0] += 1
+    broken.counts[INTERESTS] += 1
 
 
 @inner
 def _note(
-    room: Any,
-    broken: Any,
+    room: Room,
+    broken: Broken,
     subscribers: Ids,
     members: int,
     everybody: bool,
@@ -163,7 +169,7 @@ def _note(
 
 @inner
 def _note_shadows(
-    topics: Any, room: Any, broken: Any, shadows: Ids, topic: int, parents: Ids, last: int, step: int
+    topics: Rows, room: Room, broken: Broken, shadows: Ids, topic: int, parents: Ids, last: int, step: int
 ) -> None:
     """Note those of the shadows that subscribe to a topic."""
     for node in shadows:
@@ -172,12 +178,9 @@ def _note_shadows(
 
 
 @inner
-def _mixed(node: Any, salt: int) -> Any:
-    """30 bits that look like chance: the finaliser of splitmix64 on a node and a salt."""
-    word = np.uint64(node) * np.uint64(0x9E3779B97F4A7C15) + np.uint64(salt)
-    word = (word ^ (word >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    word = (word ^ (word >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.int64((word ^ (word >> np.uint64(31))) >> np.uint64(34))
+def _rank(node: int, salt: int) -> int:
+    """30 bits that look like chance, from a node and a salt."""
+    return int64(mixed(np.uint64(node) * GOLDEN + np.uint64(salt)) >> np.uint64(34))
 
 
 @inner
@@ -185,14 +188,14 @@ def _in_order(degrees: Ids, chosen: Offsets, first: int, nodes: Ids, salt: int) 
     """Nodes in the order that settles ties: chosen ones first, then by degree or chance, then by place."""
     keys = np.empty(len(nodes), np.int64)
     for at in range(len(nodes)):
-        node = np.int64(nodes[at])
+        node = int64(nodes[at])
         later = np.int64(chosen[node] != first)
-        rank = _mixed(node, salt) if salt else np.int64(degrees[node])
+        rank = _rank(node, salt) if salt else np.int64(degrees[node])
         keys[at] = (later << 62) | (rank << 32) | node
     keys = np.sort(keys)
     order = np.empty(len(nodes), np.int32)
     for at in range(len(nodes)):
-        order[at] = keys[at] & NODE
+        order[at] = node_of(keys[at])
     return order
 
 
@@ -208,7 +211,9 @@ def _firsts(order: Ids, chosen: Offsets, first: int, every_pair: bool) -> Offset
 
 
 @inner
-def _connect(room: Any, broken: Any, order: Ids, firsts: Offsets, degrees: Ids, most: int, rho: float) -> Ids:
+def _connect(
+    room: Room, broken: Broken, order: Ids, firsts: Offsets, degrees: Ids, most: int, rho: float
+) -> Ids:
     """The links that findLowEdge takes until nothing is broken, as pairs of nodes."""
     indptr, topic_ids, labels = _by_node(room, broken, len(order))
     count, topic_count, to_unite = broken.counts
@@ -233,7 +238,7 @@ def _connect(room: Any, broken: Any, order: Ids, firsts: Offsets, degrees: Ids, 
     low = start_degrees(pairs, degrees, most)
     one, other = _scratch(len(order), topic_count), _scratch(len(order), topic_count)
     take_low_edges(state, pairs, low, rho, one, other, np.zeros(2, np.int64))
-    edges = np.empty((pairs.counts[0], 2), np.int32)
+    edges = np.empty((pairs.counts[TAKEN], 2), np.int32)
     for at in range(len(edges)):
         edges[at, 0], edges[at, 1] = order[pairs.edges[at, 0]], order[pairs.edges[at, 1]]
     return edges
@@ -245,10 +250,10 @@ def _scratch(nodes: int, topic_count: int) -> Scratch:
 
 
 @inner
-def _by_node(room: Any, broken: Any, node_count: int) -> Any:
+def _by_node(room: Room, broken: Broken, node_count: int) -> tuple[Offsets, Ids, Ids]:
     """The broken interests by node, numbered by `room.numbers`, each with its topics in order: a CSR."""
     indptr = np.zeros(node_count + 1, np.int64)
-    count = broken.counts[0]
+    count = broken.counts[INTERESTS]
     for at in range(count):
         indptr[room.numbers[broken.nodes[at]] + 1] += 1
     add_up(indptr)

@@ -4,15 +4,14 @@ Taking links away without disconnecting a topic.
 
 Where the search of a topic begins: the seeds, and those who stand for whom nobody sees.
 
-An interest is a number here, topic << 32 | node.
+An interest is a number here, as in `core/interest_keys.py`.
 """
-
-from typing import Any
 
 import numpy as np
 
 from meshwright.kernels.compiling import inner, kernel
-from meshwright.kernels.core.rows import holds, row_of
+from meshwright.kernels.core.interest_keys import interest_key, node_of, topic_of
+from meshwright.kernels.core.rows import Rows, holds, row_of
 from meshwright.kernels.repair.mutable_overlay import Live, Room, next_step, unlink
 from meshwright.runtime.arrays import Flags, Ids, Offsets
 
@@ -20,7 +19,7 @@ NONE = -1
 
 
 @kernel
-def owner_of(parents: Ids, part: int) -> Any:
+def owner_of(parents: Ids, part: int) -> int:
     """The part that a part was united with."""
     while parents[part] != part:
         part = parents[part]
@@ -61,8 +60,15 @@ def _retire(active: Ids, places: Ids, running: int, part: int) -> int:
 
 @kernel
 def search_in_turns(
-    topics: Any, links: Any, room: Any, topic: int, seeds: Ids, parents: Ids, without_u: int, without_v: int
-) -> Any:
+    topics: Rows,
+    links: Rows,
+    room: Room,
+    topic: int,
+    seeds: Ids,
+    parents: Ids,
+    without_u: int,
+    without_v: int,
+) -> tuple[int, int, int]:
     """Find which seeds are connected in `topic`; return (how many components, the last one, the step).
 
     Each seed begins a search, and the searches take turns, a node at a time. Two that meet become one. One
@@ -111,7 +117,7 @@ def search_in_turns(
 
 
 @kernel
-def is_needed(topics: Any, links: Any, room: Any, u: int, v: int) -> bool:
+def is_needed(topics: Rows, links: Rows, room: Room, u: int, v: int) -> bool:
     """Whether some topic that two linked nodes share would fall apart without their link."""
     seeds, parents = np.array([u, v], np.int32), np.empty(2, np.int32)
     i, j = topics.starts[u], topics.starts[v]
@@ -141,7 +147,6 @@ def unlink_unneeded(live: Live, room: Room, edges: Ids, most: int) -> Flags:
     return gone
 
 
-NODE = 0xFFFFFFFF
 """The bits of an interest that are its node."""
 
 
@@ -164,7 +169,9 @@ def unique_nodes(nodes: Ids) -> Ids:
 
 
 @inner
-def add_representatives(live: Any, room: Any, seeds: Offsets, gained: Offsets, shadows: Ids) -> Any:
+def add_representatives(
+    live: Live, room: Room, seeds: Offsets, gained: Offsets, shadows: Ids
+) -> tuple[Offsets, Ids]:
     """Seeds and shadows with somebody of each topic that none but new subscribers are seeds of.
 
     Those who had the topic before are connected, so one of them stands for all.
@@ -172,17 +179,19 @@ def add_representatives(live: Any, room: Any, seeds: Offsets, gained: Offsets, s
     more, added = np.empty(len(gained), np.int64), np.empty(len(gained), np.int32)
     count, start = 0, 0
     while start < len(gained):
-        topic = gained[start] >> 32
+        topic = topic_of(gained[start])
         new = next_step(room.steps)
         end = start
-        while end < len(gained) and gained[end] >> 32 == topic:
-            room.marks[gained[end] & NODE] = new
+        while end < len(gained) and topic_of(gained[end]) == topic:
+            room.marks[node_of(gained[end])] = new
             end += 1
-        others = np.searchsorted(seeds, (topic + 1) << 32) - np.searchsorted(seeds, topic << 32)
+        others = np.searchsorted(seeds, interest_key(topic + 1, 0)) - np.searchsorted(
+            seeds, interest_key(topic, 0)
+        )
         if others == end - start:
             found = _representative(live, room, new, topic, gained[start:end], shadows)
             if found != NONE:
-                more[count], added[count] = (topic << 32) | found, found
+                more[count], added[count] = interest_key(topic, found), found
                 count += 1
         start = end
     seeds = np.sort(np.concatenate((seeds, more[:count])))
@@ -190,7 +199,7 @@ def add_representatives(live: Any, room: Any, seeds: Offsets, gained: Offsets, s
 
 
 @inner
-def _representative(live: Any, room: Any, new: int, topic: int, gained: Offsets, shadows: Ids) -> Any:
+def _representative(live: Live, room: Room, new: int, topic: int, gained: Offsets, shadows: Ids) -> int:
     """Somebody who had the topic before, not marked as `new`; NONE where there is nobody.
 
     A neighbour of a new subscriber comes first, since the search then ends at once; then shadows; then
@@ -198,7 +207,7 @@ def _representative(live: Any, room: Any, new: int, topic: int, gained: Offsets,
     """
     topics = live.topics
     for interest in gained:
-        for other in row_of(live.links, interest & NODE):
+        for other in row_of(live.links, node_of(interest)):
             if room.marks[other] != new and holds(
                 topics.items, topics.starts[other], topics.counts[other], topic
             ):

@@ -4,8 +4,6 @@ An interest has a *slot*, its place when interests are sorted by topic and then 
 from slot to slot, so a search never leaves the topic.
 """
 
-from typing import Any
-
 import numpy as np
 
 from meshwright.kernels.compiling import inner, kernel
@@ -63,7 +61,14 @@ def count_unreached(links: TopicLinks) -> Offsets:
 
 
 @inner
-def _flood_one(links: Any, weather: Any, tally: Any, publication: int, issuer: int, room: Any) -> None:
+def _flood_one(
+    links: TopicLinks,
+    weather: Weather,
+    tally: Tally,
+    publication: int,
+    issuer: int,
+    room: tuple[Ids, Ids, Ids, Offsets],
+) -> None:
     """Carry one publication from the slot of its issuer.
 
     All links take equally long, so messages arrive in the order in which they were sent, and a slot's first

@@ -4,8 +4,6 @@ An interest has a *place*: interests sorted by topic, and within a topic clockwi
 nearest subscriber after a place is the next one. Every place has its matched peers, worked out once.
 """
 
-from typing import Any
-
 import numpy as np
 
 from meshwright.kernels.compiling import inlined, inner, kernel
@@ -18,7 +16,7 @@ _NONE = -1
 
 
 @inlined
-def _distance(positions: Offsets, space: int, source: int, target: int) -> Any:
+def _distance(positions: Offsets, space: int, source: int, target: int) -> int:
     away = positions[target] - positions[source]
     return away if away >= 0 else away + space
 
@@ -51,7 +49,7 @@ def match_peers(
 
 
 @inlined
-def _next_hop(tables: Any, node: int, target: int) -> Any:
+def _next_hop(tables: RoutingTables, node: int, target: int) -> int:
     """The peer of `node` that is nearest to `target` without passing it; the next node at least is one."""
     goal = _distance(tables.positions, tables.space, node, target)
     low, high = tables.peer_indptr[node], tables.peer_indptr[node + 1] - 1
@@ -66,8 +64,14 @@ def _next_hop(tables: Any, node: int, target: int) -> Any:
 
 @inlined
 def _send(
-    tables: Any, weather: Any, tally: Any, publication: int, hops: int, source: int, target: int
-) -> Any:
+    tables: RoutingTables,
+    weather: Weather,
+    tally: Tally,
+    publication: int,
+    hops: int,
+    source: int,
+    target: int,
+) -> int:
     """Carry a message to `target`; how many hops from the issuer it has made then, or NONE if it is gone."""
     while source != target:
         step = _next_hop(tables, source, target)
@@ -83,7 +87,7 @@ def _send(
 
 
 @inlined
-def _next_places(tables: Any, topic: int, place: int, span: int, found: Ids) -> int:
+def _next_places(tables: RoutingTables, topic: int, place: int, span: int, found: Ids) -> int:
     """Lines 4 and 5 of Protocol 3: find the next hops in the target range, which ends after `span`.
 
     Returns how many there are.
@@ -107,7 +111,13 @@ def _next_places(tables: Any, topic: int, place: int, span: int, found: Ids) -> 
 
 @inner
 def _route_one(
-    tables: Any, weather: Any, tally: Any, publication: int, topic: int, issuer: int, room: Any
+    tables: RoutingTables,
+    weather: Weather,
+    tally: Tally,
+    publication: int,
+    topic: int,
+    issuer: int,
+    room: tuple[Ids, Offsets, Offsets, Offsets, Ids],
 ) -> None:
     """Carry one publication from the place of its issuer to all that it reaches."""
     waiting, spans, depths, seen, found = room

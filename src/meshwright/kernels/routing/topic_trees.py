@@ -1,11 +1,10 @@
 """A tree for each topic inside its sub-overlay: of shortest paths from a root, or of least total cost."""
 
-from typing import Any
-
 import numpy as np
 
 from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.heap import drop_top, push
+from meshwright.kernels.routing.arrays import TopicLinks
 from meshwright.runtime.arrays import Floats, Ids, Ticks
 from meshwright.runtime.progress import CANCEL, DONE
 
@@ -14,7 +13,7 @@ _NONE = -1
 
 
 @inner
-def _hub(links: Any, first: int, end: int) -> int:
+def _hub(links: TopicLinks, first: int, end: int) -> int:
     """The slot with the most links in its topic, the first of equals."""
     hub = first
     for slot in range(first, end):
@@ -24,7 +23,7 @@ def _hub(links: Any, first: int, end: int) -> int:
 
 
 @kernel
-def grow_trees(links: Any, costs: Floats, kind: int, ticks: Ticks) -> tuple[Ids, Ids]:
+def grow_trees(links: TopicLinks, costs: Floats, kind: int, ticks: Ticks) -> tuple[Ids, Ids]:
     """By slot, its parent and the link that leads to it; NONE at the root, which is the topic's hub.
 
     From the root on the link of least price is taken again and again: its own cost for the tree of least

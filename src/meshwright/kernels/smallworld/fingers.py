@@ -22,11 +22,11 @@ A slot keeps who gave its bound. If that node still contributes as much, it is s
 do, and nothing is counted; else the slot is counted again, with all of its owner's that need it.
 """
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.bits import popcount
-from meshwright.kernels.core.topic_components import NONE, take_edge
+from meshwright.kernels.core.topic_components import NONE, TopicComponents, take_edge
 from meshwright.runtime.arrays import Flags, Ids, Offsets, Ticks, Words
 from meshwright.runtime.progress import CANCEL, DONE
 
@@ -35,6 +35,10 @@ IF_FREE, NEVER, REQUIRED = 0, 1, 2
 
 FILLED = -1
 """In place of the greatest contribution: the slot has its finger."""
+
+
+TAKEN, COUNTED = 0, 1
+"""Where `Slots.counts` has the edges taken and the contributions counted."""
 
 
 class Slots(NamedTuple):
@@ -46,11 +50,11 @@ class Slots(NamedTuple):
     tops: Ids  # no finger of the slot contributes more; FILLED if it has one
     priority: Ids  # by rank, and again beyond the last one: of equal contributions, the least is taken
     edges: Ids  # (m, 2) owner and target, in the order in which they were taken
-    counts: Offsets  # [edges taken, contributions counted]
+    counts: Offsets  # by TAKEN and COUNTED
 
 
 @inner
-def slot_of(slots: Any, owner: int, target: int) -> int:
+def slot_of(slots: Slots, owner: int, target: int) -> int:
     """The phase of `owner` that `target` may fill, or NONE."""
     ahead = target if target > owner else target + len(slots.starts)
     for phase in range(slots.starts.shape[1]):
@@ -60,7 +64,7 @@ def slot_of(slots: Any, owner: int, target: int) -> int:
 
 
 @inner
-def is_free(slots: Any, owner: int, target: int) -> bool:
+def is_free(slots: Slots, owner: int, target: int) -> bool:
     """Whether `target` may fill a slot of `owner` that has no finger yet."""
     phase = slot_of(slots, owner, target)
     return phase != NONE and slots.tops[owner, phase] != FILLED
@@ -120,8 +124,15 @@ def _is_better(gain: int, priority: int, best: int, best_priority: int) -> bool:
 
 @inner
 def _walk_topics(
-    state: Any, slots: Any, rule: int, owner: int, skipped: int, first: int, last: int, scratch: Any
-) -> Any:
+    state: TopicComponents,
+    slots: Slots,
+    rule: int,
+    owner: int,
+    skipped: int,
+    first: int,
+    last: int,
+    scratch: Scratch,
+) -> int:
     """Count by walking over subscribers, the topics up to `skipped` left out; return how many were read.
 
     A topic whose marked component holds the owner is walked over those outside of it alone.
@@ -179,7 +190,15 @@ def _add_bits(bits: Words, own: Words, gains: Ids) -> None:
 
 @inner
 def _scan(
-    bits: Words, slots: Any, rule: int, owner: int, phase: int, low: int, high: int, beyond: int, scratch: Any
+    bits: Words,
+    slots: Slots,
+    rule: int,
+    owner: int,
+    phase: int,
+    low: int,
+    high: int,
+    beyond: int,
+    scratch: Scratch,
 ) -> None:
     """Count by bits, on top of the gains there are, from rank `low` up to `high`."""
     if low >= high:
@@ -196,7 +215,7 @@ def _scan(
 
 
 @inner
-def _take_off_own(state: Any, owner: int, heavy: int, gains: Ids) -> None:
+def _take_off_own(state: TopicComponents, owner: int, heavy: int, gains: Ids) -> None:
     """Take off what bits count in vain: the topics in which a node is in the owner's unmarked component."""
     for i in range(state.indptr[owner], state.indptr[owner + 1]):
         topic, name = state.topic_ids[i], state.names[state.slots[i]]
@@ -211,7 +230,7 @@ def _take_off_own(state: Any, owner: int, heavy: int, gains: Ids) -> None:
 
 
 @inner
-def _bits_pay(state: Any, owner: int, heavy: int, span: int, node_count: int) -> bool:
+def _bits_pay(state: TopicComponents, owner: int, heavy: int, span: int, node_count: int) -> bool:
     """Whether counting the popular topics of a node by bits is less work than walking over them."""
     walk, own = 0, 0
     for i in range(state.indptr[owner], state.indptr[owner + 1]):
@@ -228,7 +247,9 @@ def _bits_pay(state: Any, owner: int, heavy: int, span: int, node_count: int) ->
 
 
 @inner
-def count_gains(state: Any, slots: Any, rule: int, owner: int, first: int, last: int, scratch: Any) -> Any:
+def count_gains(
+    state: TopicComponents, slots: Slots, rule: int, owner: int, first: int, last: int, scratch: Scratch
+) -> int:
     """Write the greatest contribution of each phase asked, from `first` to `last`, and who gives it.
 
     Returns how many subscribers, or nodes, were looked at.
@@ -257,7 +278,9 @@ def count_gains(state: Any, slots: Any, rule: int, owner: int, first: int, last:
 
 
 @inner
-def _take(state: Any, slots: Any, rule: int, owner: int, phase: int, target: int, ticks: Ticks) -> None:
+def _take(
+    state: TopicComponents, slots: Slots, rule: int, owner: int, phase: int, target: int, ticks: Ticks
+) -> None:
     """Point a finger of `owner` to `target`, and one of `target` back, as the rule says."""
     slots.fingers[owner, phase] = target
     slots.tops[owner, phase] = FILLED
@@ -267,14 +290,14 @@ def _take(state: Any, slots: Any, rule: int, owner: int, phase: int, target: int
         slots.fingers[target, back] = owner
         slots.tops[target, back] = FILLED
         ticks[DONE] += 1
-    slots.edges[slots.counts[0], 0] = owner
-    slots.edges[slots.counts[0], 1] = target
-    slots.counts[0] += 1
+    slots.edges[slots.counts[TAKEN], 0] = owner
+    slots.edges[slots.counts[TAKEN], 1] = target
+    slots.counts[TAKEN] += 1
     take_edge(state, owner, target)
 
 
 @inner
-def _is_known(state: Any, slots: Any, rule: int, owner: int, phase: int) -> bool:
+def _is_known(state: TopicComponents, slots: Slots, rule: int, owner: int, phase: int) -> bool:
     """Whether the node that gave a slot's bound still does."""
     target = slots.fingers[owner, phase]
     if target == NONE or (rule == REQUIRED and not is_free(slots, target, owner)):
@@ -284,7 +307,9 @@ def _is_known(state: Any, slots: Any, rule: int, owner: int, phase: int) -> bool
 
 
 @inner
-def _count_again(state: Any, slots: Any, rule: int, owner: int, first: int, level: int, scratch: Any) -> None:
+def _count_again(
+    state: TopicComponents, slots: Slots, rule: int, owner: int, first: int, level: int, scratch: Scratch
+) -> None:
     """Find the greatest contribution of slot `first`, and of the owner's later ones that reach the level."""
     node_count, phase_count = slots.starts.shape
     last = first
@@ -294,7 +319,7 @@ def _count_again(state: Any, slots: Any, rule: int, owner: int, first: int, leve
         scratch.asked[phase] = reaches and not _is_known(state, slots, rule, owner, phase)
         if scratch.asked[phase]:
             last = phase
-    slots.counts[1] += count_gains(state, slots, rule, owner, first, last, scratch)
+    slots.counts[COUNTED] += count_gains(state, slots, rule, owner, first, last, scratch)
     for phase in range(first, last + 1):
         if scratch.asked[phase]:
             slots.tops[owner, phase] = scratch.best[phase]
@@ -303,7 +328,7 @@ def _count_again(state: Any, slots: Any, rule: int, owner: int, first: int, leve
 
 @inner
 def _settle_node(
-    state: Any, slots: Any, rule: int, owner: int, level: int, scratch: Any, ticks: Ticks
+    state: TopicComponents, slots: Slots, rule: int, owner: int, level: int, scratch: Scratch, ticks: Ticks
 ) -> None:
     """Fill every slot of a node that contributes `level` at its turn, nearest phase first."""
     tops, fingers = slots.tops[owner], slots.fingers[owner]
@@ -317,7 +342,7 @@ def _settle_node(
 
 
 @kernel
-def choose_fingers(state: Any, slots: Any, rule: int, scratch: Any, ticks: Ticks) -> None:
+def choose_fingers(state: TopicComponents, slots: Slots, rule: int, scratch: Scratch, ticks: Ticks) -> None:
     """Fill the free slot of greatest contribution until none contributes.
 
     Of equals the first is filled: by rank, then by phase, then by the target's priority.
