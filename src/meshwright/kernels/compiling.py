@@ -8,16 +8,18 @@ when the new machine code is saved.
 """
 
 import hashlib
+import inspect
 import re
 import sys
 from collections.abc import Callable
 from functools import cache
-from importlib.abc import InspectLoader
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar, cast
 
 from numba import njit
 from numba.core import caching
+
+from meshwright.runtime.compilation import COMPILATION
 
 Kernel = TypeVar("Kernel", bound=Callable[..., Any])
 
@@ -86,16 +88,45 @@ class _KernelFiles(_NumbaFiles):  # type: ignore[misc]
 class _KernelCache(_NumbaCache):  # type: ignore[misc]
     _impl_class = _KernelFiles
 
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """The machine code of a signature; None where it must be compiled, which is noted."""
+        found = super().load_overload(sig, target_context)
+        if found is None:
+            COMPILATION.begin(_name(self._py_func), _called(self._py_func))
+        else:
+            COMPILATION.load(_name(self._py_func))
+        return found
+
     def _save_overload(self, sig: Any, data: Any) -> None:
         super()._save_overload(sig, data)
         _remove_others(self.cache_path, self._impl.module, self._impl.digest)
+        COMPILATION.end(_name(self._py_func))
+
+
+def _called(function: Any) -> frozenset[str]:
+    """The names of the functions not compiled yet that a kernel calls, and that these call in turn."""
+    found: dict[str, Any] = {}
+    ahead = [function]
+    while ahead:
+        caller = ahead.pop()
+        for name in caller.__code__.co_names:
+            called = caller.__globals__.get(name)
+            if isinstance(getattr(called, "_cache", None), _KernelCache) and not called.overloads:
+                if _name(called.py_func) not in found:
+                    ahead.append(called.py_func)
+                found[_name(called.py_func)] = called
+    return frozenset(name for name, called in found.items() if "inline" not in called.targetoptions)
+
+
+def _name(function: Any) -> str:
+    return f"{function.__module__}.{function.__qualname__}"
 
 
 @cache
 def source_digest(module: str) -> str:
     """A digest of the source of an imported module, and of all modules that it imports from this package.
 
-    Measured: 6 ms for all kernels together.
+    Measured: 9 ms for all kernels together.
     """
     found, ahead = {module}, [module]
     while ahead:
@@ -108,8 +139,7 @@ def source_digest(module: str) -> str:
 
 @cache
 def _source(module: str) -> str:
-    loader = cast(InspectLoader, sys.modules[module].__loader__)
-    return loader.get_source(module) or ""
+    return inspect.getsource(sys.modules[module])
 
 
 @cache

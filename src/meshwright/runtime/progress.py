@@ -8,9 +8,13 @@ is, and looks now and then whether it should stop. The calling thread turns the 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Protocol, TypeVar
+
+import numpy as np
+
+from meshwright.runtime.compilation import COMPILATION
 
 if TYPE_CHECKING:
     from rich.progress import TaskID
@@ -22,7 +26,10 @@ Result = TypeVar("Result")
 DONE = 0
 CANCEL = 1
 
+COMPILING = "compiling kernels (first run only)"
+
 _POLL_SECONDS = 0.05
+_SHOWN_AFTER_SECONDS = 1.0
 
 
 class Progress(Protocol):
@@ -62,11 +69,11 @@ def run_with_ticks(
     `work` has to look at `ticks[CANCEL]` often enough and return soon after it is set; what it returns
     then is thrown away, and the KeyboardInterrupt goes on to the caller.
     """
-    import numpy as np
 
     ticks = np.zeros(2, np.int64)
     with (
         stage(progress, label, total) as advance,
+        _compiling_stage(progress) as is_compiling,
         ThreadPoolExecutor(1, thread_name_prefix="meshwright") as pool,
     ):
         try:
@@ -77,10 +84,39 @@ def run_with_ticks(
                 except FutureTimeout:
                     if future.done():
                         raise
-                    advance(int(ticks[DONE]))
+                    if not is_compiling():
+                        advance(int(ticks[DONE]))
         except BaseException:
             ticks[CANCEL] = 1
             raise
+
+
+@contextmanager
+def _compiling_stage(progress: Progress | None) -> Iterator[Callable[[], bool]]:
+    """Yield a function that shows a stage while kernels are compiled, and says whether it does.
+
+    Called now and then, it begins the stage once a compilation has taken a second, and ends it with the
+    compilation.
+    """
+    with ExitStack() as shown:
+        since: float | None = None
+        advance: Callable[[int], None] | None = None
+
+        def look() -> bool:
+            nonlocal since, advance
+            needed, done = len(COMPILATION.needed), len(COMPILATION.done)
+            if not needed:
+                shown.close()
+                since = advance = None
+                return False
+            since = since or perf_counter()
+            if advance is None and perf_counter() - since >= _SHOWN_AFTER_SECONDS:
+                advance = shown.enter_context(stage(progress, COMPILING, needed))
+            if advance is not None:
+                advance(done)
+            return advance is not None
+
+        yield look
 
 
 class StageTimer:

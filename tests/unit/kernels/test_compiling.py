@@ -3,6 +3,7 @@
 import ast
 import os
 import pkgutil
+import shutil
 import subprocess
 import sys
 from importlib import import_module
@@ -12,8 +13,9 @@ import pytest
 
 import meshwright.kernels
 from meshwright.kernels import compiling
+from meshwright.runtime import compilation
 
-_PACKAGE, _, _MODULE = compiling.__name__.rpartition(".")
+_PACKAGE = compiling.__name__.rpartition(".")[0]
 
 _CALLED = f"""
 from typing import NamedTuple
@@ -43,13 +45,10 @@ class Copy:
 
     def __init__(self, folder: Path) -> None:
         self.root, self.package = folder, folder.joinpath(*_PACKAGE.split("."))
-        self.package.mkdir(parents=True)
-        for place in (self.package, *self.package.parents):
-            if place == folder:
-                break
-            place.joinpath("__init__.py").touch()
-        source = Path(compiling.__file__).read_text(encoding="utf-8")
-        self.package.joinpath(f"{_MODULE}.py").write_text(source, encoding="utf-8")
+        for module in (compiling, compilation):
+            target = folder.joinpath(*module.__name__.split(".")).with_suffix(".py")
+            target.parent.mkdir(parents=True)
+            shutil.copy(str(module.__file__), target)
         self.write(_CALLED, _CALLER)
 
     def write(self, called: str, caller: str) -> None:

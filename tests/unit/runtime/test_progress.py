@@ -1,9 +1,20 @@
 import _thread
 import threading
+from importlib import import_module
 
 import pytest
 
-from meshwright.runtime.progress import CANCEL, DONE, ProgressBar, StageTimer, run_with_ticks, stage
+from meshwright.runtime import progress as progress_module
+from meshwright.runtime.compilation import COMPILATION
+from meshwright.runtime.progress import (
+    CANCEL,
+    COMPILING,
+    DONE,
+    ProgressBar,
+    StageTimer,
+    run_with_ticks,
+    stage,
+)
 from tests.patience import PATIENCE
 
 
@@ -127,3 +138,38 @@ def test_bars_nest_and_an_error_takes_all_of_them_away():
         work()
     with stage(bar, "again"):
         pass
+
+
+_KERNELS = """
+from meshwright.kernels.compiling import inner, kernel
+@inner
+def twice(number):
+    return 2 * number
+@inner
+def thrice(number):
+    return 3 * number
+@kernel
+def five_times(number):
+    return twice(number) + thrice(number)
+"""
+
+
+def test_kernels_that_must_be_compiled_are_a_stage_of_their_own(tmp_path, monkeypatch):
+    tmp_path.joinpath("cold_kernels.py").write_text(_KERNELS)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr(progress_module, "_SHOWN_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(progress_module, "_POLL_SECONDS", 0.001)
+    recorder = Recorder()
+    five_times = import_module("cold_kernels").five_times
+    assert run_with_ticks(lambda ticks: five_times(4), "work", 1, recorder) == 20
+    stages = [call for call in recorder.calls if call[0] != "advance"]
+    assert stages == [("start", "work", 1), ("start", COMPILING, 3), ("finish",), ("finish",)]
+    assert not COMPILATION.needed
+
+
+def test_nothing_is_said_about_kernels_where_none_is_compiled(monkeypatch):
+    monkeypatch.setattr(progress_module, "_SHOWN_AFTER_SECONDS", 0.0)
+    recorder = Recorder()
+    run_with_ticks(lambda ticks: None, "work", 1, recorder)
+    assert ("start", "work", 1) in recorder.calls
+    assert not any(COMPILING in call for call in recorder.calls)
