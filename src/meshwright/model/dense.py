@@ -8,14 +8,12 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from meshwright.model.names import Ids
 from meshwright.model.pairs import Pairs
+from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.errors import InputError
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
-
-Offsets = npt.NDArray[np.int64]
 
 
 class Dense(NamedTuple):

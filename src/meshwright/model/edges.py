@@ -13,8 +13,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from meshwright.model.dense import frozen
-from meshwright.model.names import Ids
-from meshwright.model.pairs import Columns, Floats, Pairs
+from meshwright.model.pairs import Columns, Pairs
+from meshwright.runtime.arrays import Floats, Ids
 from meshwright.runtime.errors import InputError
 
 

@@ -8,9 +8,10 @@ import numpy as np
 
 from meshwright.model import pairs as sources
 from meshwright.model.dense import Dense, dense
-from meshwright.model.names import Ids, NameSource, name_array, numbered, ranks
+from meshwright.model.names import NameSource, name_array, numbered, ranks
 from meshwright.model.pairs import Columns, Pairs, collect
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
+from meshwright.runtime.arrays import Ids
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.progress import Progress
 

@@ -10,11 +10,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from meshwright.model import interest_sources
-from meshwright.model.dense import Offsets, rows_of, sealed
-from meshwright.model.names import Ids, name_array
+from meshwright.model.dense import rows_of, sealed
+from meshwright.model.names import name_array
 from meshwright.model.storage.dataset import TableSource, read_table, whole
 from meshwright.model.storage.manifest import Dataset, check_files
 from meshwright.model.storage.schema import INT32, LIST_OF_INT32, STRING
+from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.errors import DatasetError
 
 if TYPE_CHECKING:

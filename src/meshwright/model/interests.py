@@ -18,13 +18,14 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from meshwright.model import interest_sources, interest_tables
-from meshwright.model.dense import Offsets, as_scipy, check_lists, frozen, rows_of, transposed
-from meshwright.model.names import Ids, NameSource, check_names, find, name_array
+from meshwright.model.dense import as_scipy, check_lists, frozen, rows_of, transposed
+from meshwright.model.names import NameSource, check_names, find, name_array
 from meshwright.model.pairs import Columns
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.model.storage.dataset import as_dataset, write_dataset
 from meshwright.model.storage.manifest import Dataset, check_counts, make_manifest, open_dataset
 from meshwright.model.storage.schema import DOUBLE, INTEGER, STRING, Wanted, check_types
+from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.progress import Progress
 

@@ -9,14 +9,13 @@ from collections.abc import Iterable
 from typing import TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from meshwright.runtime.arrays import Ids
 from meshwright.runtime.errors import CapacityError, InputError
 from meshwright.runtime.text import one_line
 
-Ids = npt.NDArray[np.int32]
 NameSource: TypeAlias = Iterable[str] | pa.Array | pa.ChunkedArray
 
 MAX_NAME_BYTES = 2**31 - 1

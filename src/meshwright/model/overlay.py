@@ -18,13 +18,13 @@ import pyarrow as pa
 from meshwright.model import edges as edge_lists
 from meshwright.model import overlay_tables
 from meshwright.model import pairs as sources
-from meshwright.model.dense import Offsets, frozen
+from meshwright.model.dense import frozen
 from meshwright.model.interests import Interests, same_table
-from meshwright.model.names import Ids
-from meshwright.model.pairs import Columns, Floats
+from meshwright.model.pairs import Columns
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.model.storage.dataset import as_dataset, write_dataset
 from meshwright.model.storage.manifest import check_counts, make_manifest, open_dataset
+from meshwright.runtime.arrays import Floats, Ids, Offsets
 from meshwright.runtime.json_values import plain
 from meshwright.runtime.progress import Progress
 

@@ -6,9 +6,8 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 
 from meshwright.model.costs.costs import Costs
-from meshwright.model.names import Ids
 from meshwright.model.overlay import Overlay
-from meshwright.model.pairs import Floats
+from meshwright.runtime.arrays import Floats, Ids
 
 FACT = "costs"
 

@@ -9,11 +9,10 @@ import numpy as np
 import pyarrow as pa
 
 from meshwright.model import interest_tables
-from meshwright.model.names import Ids
-from meshwright.model.pairs import Floats
 from meshwright.model.storage.dataset import TableSource, read_table, whole
 from meshwright.model.storage.manifest import Dataset, check_table_name
 from meshwright.model.storage.schema import DOUBLE, INT32
+from meshwright.runtime.arrays import Floats, Ids
 from meshwright.runtime.errors import InputError
 
 if TYPE_CHECKING:

@@ -11,27 +11,17 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from meshwright.model.names import (
-    Ids,
-    NameEncoder,
-    NameSource,
-    check_all_strings,
-    encoded,
-    is_text,
-    name_array,
-)
+from meshwright.model.names import NameEncoder, NameSource, check_all_strings, encoded, is_text, name_array
 from meshwright.model.reading.csv_rows import CsvLayout, FirstRow, first_row, read_rows
 from meshwright.model.reading.files import check_declared, check_rows, part_files, reading
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
+from meshwright.runtime.arrays import Floats, Ids
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.progress import Progress, stage
-
-Floats = npt.NDArray[np.float64]
 
 _ENCODED = pa.dictionary(pa.int32(), pa.string())
 _TUPLES_A_CHUNK = 1 << 16

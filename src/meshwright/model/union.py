@@ -8,9 +8,10 @@ import pyarrow as pa
 
 from meshwright.model.dense import dense, rows_of
 from meshwright.model.interests import Interests
-from meshwright.model.names import Ids, name_array, ranks
+from meshwright.model.names import name_array, ranks
 from meshwright.model.overlay import Overlay
-from meshwright.model.pairs import Floats, Pairs
+from meshwright.model.pairs import Pairs
+from meshwright.runtime.arrays import Floats, Ids
 from meshwright.runtime.errors import InputError
 
 

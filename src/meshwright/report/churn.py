@@ -22,8 +22,8 @@ from meshwright.report.markup import (
     tag,
     tiles,
 )
+from meshwright.runtime.arrays import Floats
 
-Floats = npt.NDArray[np.float64]
 Series = tuple[str, npt.NDArray[Any], npt.NDArray[Any]]
 
 _EXPLANATION = (

@@ -6,15 +6,13 @@ import numpy as np
 import numpy.typing as npt
 
 from meshwright.model.interests import Interests
-from meshwright.runtime.arrays import Ticks
+from meshwright.runtime.arrays import Floats, Ids
 from meshwright.runtime.checks import MOST_NAMES, STEEPEST, number, positive, whole
 from meshwright.runtime.progress import CANCEL, DONE, Progress, run_with_ticks
 from meshwright.runtime.seeds import generator
 from meshwright.workloads.laws import named_interests, power_law
 
-Floats = npt.NDArray[np.float64]
 Integers = npt.NDArray[np.int64]
-Ids = npt.NDArray[np.int32]
 
 _WIDEST = 1e6
 # The tree answers in lists of Python numbers: this many take some 40 MB.

@@ -13,19 +13,15 @@ ones twice that.
 from typing import Unpack
 
 import numpy as np
-import numpy.typing as npt
 
 from meshwright.model.interests import Interests
-from meshwright.runtime.arrays import Ticks
+from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.checks import MOST_NAMES, whole
 from meshwright.runtime.parallel import map_chunks
 from meshwright.runtime.progress import Progress, run_with_ticks
 from meshwright.runtime.seeds import generator
 from meshwright.workloads import laws
 from meshwright.workloads.laws import Probability, SizeOptions, Sizes, named_interests, waiting_times
-
-Offsets = npt.NDArray[np.int64]
-Ids = npt.NDArray[np.int32]
 
 _STAGE = "workloads"
 _SIZES_STAGE = "workloads.sizes"

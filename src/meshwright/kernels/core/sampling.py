@@ -6,13 +6,9 @@ arrive within a given time is an independent coin a topic.
 """
 
 import numpy as np
-import numpy.typing as npt
 
 from meshwright.kernels.compiling import inner, kernel
-
-Ids = npt.NDArray[np.int32]
-Offsets = npt.NDArray[np.int64]
-Floats = npt.NDArray[np.float64]
+from meshwright.runtime.arrays import Floats, Ids, Offsets
 
 
 @inner

@@ -16,9 +16,9 @@ import pyarrow.compute as pc
 import pyarrow.json as pj
 
 from meshwright.model.reading.text import csv_reader
+from meshwright.runtime.arrays import Flags
 
 Rows = npt.NDArray[np.int64]
-Flags = npt.NDArray[np.bool_]
 
 NOT_UTF8 = "not UTF-8"
 LONG_LINE = "line too long"

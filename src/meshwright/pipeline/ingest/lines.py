@@ -21,7 +21,6 @@ from meshwright.pipeline.ingest.cutting import (
     WILDCARD,
     Cut,
     Faults,
-    Flags,
     Layout,
     Rows,
     all_for,
@@ -30,6 +29,7 @@ from meshwright.pipeline.ingest.cutting import (
     cut_jsonl,
     flags_of,
 )
+from meshwright.runtime.arrays import Flags
 
 SHOWN_CHARACTERS = 200
 IS_WILDCARD = "(^|/)[#+](/|$)"

@@ -19,8 +19,8 @@ from meshwright.maintain.maintainer import Maintainer
 from meshwright.maintain.repairs import Repair
 from meshwright.model.events import Event
 from meshwright.model.overlay import Overlay
-
-Floats = npt.NDArray[np.float64]
+from meshwright.registry import build
+from meshwright.runtime.arrays import Floats
 
 
 @dataclass(frozen=True, kw_only=True)
