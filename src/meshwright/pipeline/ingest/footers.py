@@ -23,20 +23,21 @@ if TYPE_CHECKING:
 _AT_ONCE = 8
 
 
-def check_footers(session: SparkSession, files: Sequence[InputFile], limits: ReadLimits) -> None:
-    """Refuse a file whose footer is damaged, or says that the file or a cell of it is beyond the limits.
+def schemas(session: SparkSession, files: Sequence[InputFile], limits: ReadLimits) -> list[pa.Schema]:
+    """The columns of each file; refuses one whose footer is damaged, or states more than the limits allow.
 
     Footers alone are read, some at once: a store far away takes its time for each.
     """
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        list(pool.map(partial(_check, session, limits=limits), files))
+        return list(pool.map(partial(_schema, session, limits=limits), files))
 
 
-def _check(session: SparkSession, file: InputFile, limits: ReadLimits) -> None:
+def _schema(session: SparkSession, file: InputFile, limits: ReadLimits) -> pa.Schema:
     with reading(file.path), _raw(session, file) as raw:
         metadata = pq.read_metadata(raw)
         check_declared(metadata, file.path, file.bytes, limits)
         _check_cells(metadata, file.path, limits)
+        return metadata.schema.to_arrow_schema()
 
 
 def _check_cells(metadata: Any, path: str, limits: ReadLimits) -> None:

@@ -8,12 +8,14 @@ from functools import partial, reduce
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
+import pyarrow as pa
+
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.model.reading.text import is_packed
 from meshwright.pipeline.ingest import cutting, lines
 from meshwright.pipeline.ingest.cutting import Layout
 from meshwright.pipeline.ingest.file_parts import parts_of, staged_shares
-from meshwright.pipeline.ingest.footers import check_footers
+from meshwright.pipeline.ingest.footers import schemas
 from meshwright.pipeline.ingest.handed_lines import HandedFile, check_all_handed, longest_piece, staged_pieces
 from meshwright.pipeline.ingest.inputs import InputFile, beginning
 from meshwright.pipeline.ingest.options import IngestOptions
@@ -280,17 +282,31 @@ def parquet_rows(session: SparkSession, files: Sequence[InputFile], options: Ing
     for file in files:
         if file.is_here and ":" in Path(file.path).name:
             raise InputError(f"{file.path}: Spark can't read Parquet from a name with a colon; rename it")
-    check_footers(session, files, options.limits)
-    reader = _without_globs(session).option("mergeSchema", str(len(files) > 1).lower())
     frames = []
-    for places in _together(files):
-        table = reader.parquet(*places)
-        first, second = _parquet_columns(places[0].removeprefix("file:"), table, options)
-        row = (f.col("_metadata.row_index") + 1).alias("line")
-        path = f.col("_metadata.file_path").alias("file")
-        rows = table.select(first.alias("node"), second.alias("topic"), path, row)
-        frames.append(_exploded(rows, options.limits.line))
+    for alike in _of_same_types(files, schemas(session, files, options.limits), options):
+        for places in _together(alike):
+            table = _without_globs(session).option("mergeSchema", "false").parquet(*places)
+            first, second = _parquet_columns(alike[0].path, table, options)
+            row = (f.col("_metadata.row_index") + 1).alias("line")
+            path = f.col("_metadata.file_path").alias("file")
+            rows = table.select(first.alias("node"), second.alias("topic"), path, row)
+            frames.append(_exploded(rows, options.limits.line))
     return _with_reasons(_union(frames), _refuses_wildcards(options))
+
+
+def _of_same_types(
+    files: Sequence[InputFile], schemas: Sequence[pa.Schema], options: IngestOptions
+) -> list[list[InputFile]]:
+    """The files by the types of the two columns; Spark takes those of one file for all that it is given."""
+    alike: dict[tuple[str, ...], list[InputFile]] = {}
+    for file, schema in zip(files, schemas, strict=True):
+        fields = list(schema)
+        if options.positions is None:
+            wanted = [field for field in fields if field.name in options.names]
+        else:
+            wanted = [field for at, field in enumerate(fields) if at in options.positions]
+        alike.setdefault(tuple(map(str, wanted)), []).append(file)
+    return list(alike.values())
 
 
 def _parquet_columns(path: str, table: DataFrame, options: IngestOptions) -> tuple[Column, Column]:
