@@ -73,6 +73,8 @@ def test_bombs_and_long_lines_are_held_to_the_limits(take):
         take(bomb, limits=limits)
     with pytest.raises(InputError, match=r"x\.csv: a line is longer than 10,000 bytes; .* --max-line"):
         take({"x.csv": TABLE + b"n,t" * 10_000 + b"\n" + TABLE}, limits=limits)
+    with pytest.raises(InputError, match=r"x\.txt: a line is longer than 10,000 bytes"):
+        take({"x.txt": b"n t" * 10_000}, limits=limits)
     within = ReadLimits(line=100_000, ratio=1_000)
     row = b'{"node": "n", "topic": ["t"]}\n'
     facts = take({"x.jsonl.gz": gzip.compress(row * 200 + b" " * 200_000 + b"\n" + row)}, limits=within)

@@ -61,7 +61,7 @@ class _Parts(io.RawIOBase):
 
     def __init__(self, parts: Iterable[bytes]) -> None:
         self._parts = iter(parts)
-        self._rest = b""
+        self._rest = memoryview(b"")
 
     def readable(self) -> bool:
         return True
@@ -71,7 +71,7 @@ class _Parts(io.RawIOBase):
             part = next(self._parts, None)
             if part is None:
                 return 0
-            self._rest = part
+            self._rest = memoryview(part)
         count = min(len(buffer), len(self._rest))
         buffer[:count], self._rest = self._rest[:count], self._rest[count:]
         return count

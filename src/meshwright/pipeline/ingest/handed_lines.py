@@ -105,10 +105,10 @@ def _with_bytes(batch: pa.RecordBatch, count: int) -> pa.RecordBatch:
 
 
 def check_all_handed(file: HandedFile, counted: int, limits: ReadLimits) -> None:
-    """Refuse a file of text of which Hadoop has passed over a line, by the bytes of all that it handed over.
+    """Refuse a file of which Hadoop has passed over something, by the bytes of all that it handed over.
 
     There may be one more, the end of the last line, and three less, a byte order mark.
     """
     missing = file.bytes - counted
-    if not is_packed(file.path) and missing not in (-1, 0, _MARK_BYTES - 1, _MARK_BYTES):
+    if missing not in (-1, 0, _MARK_BYTES - 1, _MARK_BYTES):
         raise limits.too_long(f"{file.path}: a line")

@@ -109,14 +109,16 @@ def _pieces(session: SparkSession, form: str, longest: int, places: list[str]) -
 
 
 def _check_handed(staged: DataFrame, files: Mapping[int, InputFile], limits: ReadLimits) -> None:
-    """Refuse a file of which a line is missing."""
+    """Refuse a file of which a line is missing, or all of them."""
     from pyspark.sql import functions as f
 
     if not files:
         return
     ends = staged.filter((f.col("reason") == lines.BLOCK_END) & f.col("text").isNotNull())
-    for key, count in ends.groupBy("file").agg(f.sum(f.col("text").cast("bigint"))).collect():
-        check_all_handed(HandedFile(files[key].path, files[key].bytes), count, limits)
+    sums = ends.groupBy("file").agg(f.sum(f.col("text").cast("bigint"))).collect()
+    counts = {key: count for key, count in sums}
+    for key, file in files.items():
+        check_all_handed(HandedFile(file.path, file.bytes), counts.get(key, 0), limits)
 
 
 def _without_globs(session: SparkSession) -> Any:
