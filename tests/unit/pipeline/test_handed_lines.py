@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from meshwright.runtime.errors import InputError
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.pipeline.ingest.cutting import LONG_LINE, Layout
 from meshwright.pipeline.ingest.handed_lines import (
@@ -18,6 +17,7 @@ from meshwright.pipeline.ingest.handed_lines import (
     staged_pieces,
 )
 from meshwright.pipeline.ingest.lines import BLOCK_END
+from meshwright.runtime.errors import InputError
 
 EDGES = Layout(kind="edges", columns=(0, 1))
 LIMITS = ReadLimits(line=50)
