@@ -11,6 +11,8 @@ Offsets = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint64]
+# How far a kernel is, and whether it should stop: see `runtime.progress`.
+Ticks = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
 # Indices inside a kernel's own graph. Unsigned: Numba lets signed ones count from the end, which costs time.
 Vertices = npt.NDArray[np.uint32]

@@ -12,8 +12,6 @@ from contextlib import ExitStack, contextmanager
 from time import perf_counter
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
-import numpy as np
-
 from meshwright.runtime.compilation import COMPILATION
 
 if TYPE_CHECKING:
@@ -69,6 +67,7 @@ def run_with_ticks(
     `work` has to look at `ticks[CANCEL]` often enough and return soon after it is set; what it returns
     then is thrown away, and the KeyboardInterrupt goes on to the caller.
     """
+    import numpy as np
 
     ticks = np.zeros(2, np.int64)
     with (

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from meshwright.model.interests import Interests
-from meshwright.runtime.arrays import Floats, Ids
+from meshwright.runtime.arrays import Floats, Ids, Ticks
 from meshwright.runtime.checks import MOST_NAMES, STEEPEST, number, positive, whole
 from meshwright.runtime.progress import CANCEL, DONE, Progress, run_with_ticks
 from meshwright.runtime.seeds import generator

@@ -15,7 +15,7 @@ from typing import Unpack
 import numpy as np
 
 from meshwright.model.interests import Interests
-from meshwright.runtime.arrays import Ids, Offsets
+from meshwright.runtime.arrays import Ids, Offsets, Ticks
 from meshwright.runtime.checks import MOST_NAMES, whole
 from meshwright.runtime.parallel import map_chunks
 from meshwright.runtime.progress import Progress, run_with_ticks

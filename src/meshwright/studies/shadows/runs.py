@@ -19,7 +19,6 @@ from meshwright.maintain.maintainer import Maintainer
 from meshwright.maintain.repairs import Repair
 from meshwright.model.events import Event
 from meshwright.model.overlay import Overlay
-from meshwright.registry import build
 from meshwright.runtime.arrays import Floats
 
 
