@@ -17,7 +17,6 @@ from uuid import uuid4
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from meshwright.model.names import one_line
 from meshwright.model.reading.files import part_files, reading
 from meshwright.model.storage.manifest import (
     FILES,
@@ -38,6 +37,7 @@ from meshwright.runtime.checksums import Sum
 from meshwright.runtime.errors import DatasetError, InputError
 from meshwright.runtime.owned import check_ours, remove_files, remove_own_folder
 from meshwright.runtime.progress import Progress, stage
+from meshwright.runtime.text import one_line
 
 LEFT_BEHIND = "rejected"
 """The table that a refused ingest leaves by itself, to be looked at; no obstacle to the next attempt."""
