@@ -111,3 +111,12 @@ def test_a_parquet_file_is_held_to_the_limits(take, tmp_path):
     facts = take({"x.parquet": parquet(tmp_path, lists, None)}, limits=limits, max_rejected=1.0)
     assert facts["rejected_reasons"] == {LONG_LINE: 1, LONG_NAME: 1}
     assert facts["rows"] == 12
+
+
+def test_damage_inside_a_page_of_parquet_is_named_too(take, tmp_path):
+    good = parquet(tmp_path, [f"t{at}" for at in range(200)], None)
+    for at in (4, 7, 9, 40):
+        data = good[:at] + bytes(value ^ 0x55 for value in good[at : at + 24]) + good[at + 24 :]
+        with pytest.raises(InputError, match=r"^viewfs://lake/data/ä b/bad\.parquet: ") as found:
+            take({"bad.parquet": data, "good.parquet": good, "more.parquet": good})
+        assert "\n" not in str(found.value)

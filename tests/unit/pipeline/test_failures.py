@@ -1,6 +1,6 @@
 import pytest
 
-from meshwright.pipeline.spark.failures import as_ours, cause_of, last_words
+from meshwright.pipeline.spark.failures import as_ours, cause_of, last_words, names_no_input
 from meshwright.runtime.errors import CapacityError, DatasetError, InputError, SparkError
 
 IN_PYTHON = """An exception was thrown from the Python worker:
@@ -115,3 +115,17 @@ def test_the_last_words_of_a_java_that_did_not_start_are_its_error():
     )
     assert last_words("one\ntwo\n") == "two"
     assert last_words("") == ""
+
+
+@pytest.mark.parametrize(
+    ("said", "is_so"),
+    [
+        (lost("java.lang.IllegalArgumentException: newLimit > capacity: (33 > 29)"), True),
+        (lost("org.apache.parquet.io.ParquetDecodingException: could not read a page"), True),
+        (IN_JAVA.format(file="file:///x.parquet", cause="java.io.IOException: boom"), False),
+        (lost("java.lang.OutOfMemoryError: Java heap space"), False),
+        (python("meshwright.runtime.errors.InputError: row 3 is bad; mend it"), False),
+    ],
+)
+def test_messages_about_an_input_that_name_none_are_told_apart(said, is_so):
+    assert names_no_input(said) is is_so

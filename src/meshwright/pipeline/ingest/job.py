@@ -6,6 +6,7 @@ From raw files to an interests dataset: read, sort out what can't be used, make 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict
 from functools import reduce
 from pathlib import Path
@@ -110,7 +111,8 @@ def ingest(
             format = format_of(files, options.format)
             options.check_format(format)
             rows = _read(session, files, format, options, scratch)
-            quality = quality_of(rows)
+            with reading.damage_named(session, files, options) if format == "parquet" else nullcontext():
+                quality = quality_of(rows)
             place = _write_rejected(session, rows, files, quality, folder / REJECTED_TABLE)
             if rejected is not None:
                 place = _move_rejected(place, rejected)

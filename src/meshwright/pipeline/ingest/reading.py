@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial, reduce
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
@@ -19,6 +20,7 @@ from meshwright.pipeline.ingest.footers import schemas
 from meshwright.pipeline.ingest.handed_lines import HandedFile, check_all_handed, longest_piece, staged_pieces
 from meshwright.pipeline.ingest.inputs import InputFile, beginning
 from meshwright.pipeline.ingest.options import IngestOptions
+from meshwright.pipeline.spark.failures import names_no_input
 from meshwright.pipeline.spark.storage import read_table, url
 from meshwright.runtime.errors import InputError
 
@@ -294,6 +296,39 @@ def parquet_rows(session: SparkSession, files: Sequence[InputFile], options: Ing
             rows = table.select(first.alias("node"), second.alias("topic"), path, row)
             frames.append(_exploded(rows, options.limits.line))
     return _with_reasons(_union(frames), _refuses_wildcards(options))
+
+
+@contextmanager
+def damage_named(session: SparkSession, files: Sequence[InputFile], options: IngestOptions) -> Iterator[None]:
+    """Refuse a Parquet file by its name where Spark's error, on damage inside a page, has none.
+
+    The files are read again, by halves, until one is left: no more than twice what was read.
+    """
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        yield
+    except (PySparkException, Py4JError) as error:
+        if not names_no_input(str(error)):
+            raise
+        while len(files) > 1:
+            half = files[: len(files) // 2]
+            files = files[len(half) :] if _can_be_read(session, half, options) else half
+        raise InputError(
+            f"{files[0].path}: the file is damaged or of another format; fetch or write it again"
+        ) from error
+
+
+def _can_be_read(session: SparkSession, files: Sequence[InputFile], options: IngestOptions) -> bool:
+    from py4j.protocol import Py4JError
+    from pyspark.errors import PySparkException
+
+    try:
+        parquet_rows(session, files, options).write.format("noop").mode("overwrite").save()
+    except (PySparkException, Py4JError):
+        return False
+    return True
 
 
 def _of_same_types(
