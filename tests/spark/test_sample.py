@@ -12,6 +12,7 @@ import meshwright as mw
 from meshwright.pipeline.sample.bfs import BfsOptions
 from meshwright.pipeline.sample.job import sample
 from meshwright.pipeline.sample.universe import UniverseOptions
+from meshwright.pipeline.verify import verify
 from meshwright.pipeline.spark.tables import rank, salt
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.seeds import generator
@@ -198,6 +199,7 @@ def test_a_universe_is_that_of_plain_sets(spark, tmp_path, options):
     facts = manifest["facts"]
     assert facts["topics_a_node_of_all"] == pytest.approx(ratios, abs=1e-6)
     assert mw.Interests.read(tmp_path / "out") == expected[facts["universe"]]
+    assert verify(tmp_path / "out").intact
     ordered = sorted(ratio for ratio in ratios if ratio is not None)
     assert ratios[facts["universe"]] == ordered[(len(ordered) - 1) // 2]
 

@@ -1,7 +1,4 @@
-"""Write a part of an interests dataset, some nodes and some topics of it, as a dataset of its own.
-
-Sample an interests dataset: a breadth-first search over a social graph, or a self-contained universe.
-"""
+"""Sample an interests dataset: a breadth-first search over a social graph, or a self-contained universe."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
@@ -130,15 +127,16 @@ def sample(
     counts = counted(opened.manifest, ("nodes", "topics"), dataset)
     _check_size(options, counts)
     seconds: dict[str, float] = {}
-    with draft(out, force) as folder, scratch(folder) as place:
-        begin = perf_counter()
-        with spark_stage(session, progress, "sampling"):
-            found = _find(session, dataset, counts, options, seed, place)
-        seconds["sample"] = round(perf_counter() - begin, 3)
-        begin = perf_counter()
-        with spark_stage(session, progress, "writing"):
-            written = write_subset(session, dataset, folder, found.nodes, found.topics)
-        seconds["write"] = round(perf_counter() - begin, 3)
+    with draft(out, force) as folder:
+        with scratch(folder) as place:
+            begin = perf_counter()
+            with spark_stage(session, progress, "sampling"):
+                found = _find(session, dataset, counts, options, seed, place)
+            seconds["sample"] = round(perf_counter() - begin, 3)
+            begin = perf_counter()
+            with spark_stage(session, progress, "writing"):
+                written = write_subset(session, dataset, folder, found.nodes, found.topics)
+            seconds["write"] = round(perf_counter() - begin, 3)
         made_by = {
             "command": "sample",
             "options": {"way": "bfs" if isinstance(options, BfsOptions) else "universe", **asdict(options)},
