@@ -1,7 +1,4 @@
-"""`churn --stream`: the part of the command that runs on Spark.
-
-`meshwright churn`: an overlay kept topic-connected while nodes and interests come and go.
-"""
+"""`meshwright churn`: keep an overlay topic-connected while nodes and interests come and go."""
 
 import json
 import sys

@@ -1,7 +1,4 @@
-"""The options of `meshwright gossip`, in groups, and which of them mean anything together.
-
-`meshwright gossip`: views of the nodes' topics come to share links, by StaN.
-"""
+"""`meshwright gossip`: let the views of the nodes' topics share links, by StaN."""
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import asdict

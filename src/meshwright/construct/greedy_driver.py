@@ -1,6 +1,6 @@
 """The driver of the lazy greedy kernels, for every algorithm that takes edges by contribution.
 
-What the edges of an overlay connect already, for algorithms that add to them.
+Algorithms that add to an overlay begin with what its edges connect already.
 """
 
 from collections.abc import Iterator

@@ -1,7 +1,4 @@
-"""A lower bound on what the links of any topic-connected overlay cost: the dual value of the primal-dual.
-
-A lower bound on the edges of every topic-connected overlay of given interests.
-"""
+"""Lower bounds on the edges, and on the link cost, of every topic-connected overlay of given interests."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

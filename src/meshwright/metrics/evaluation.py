@@ -1,7 +1,4 @@
-"""`evaluate`, and what it says about an overlay.
-
-An `Evaluation` out of what was measured, in this process or on Spark.
-"""
+"""`evaluate`: measure an overlay, in this process or from what Spark has measured."""
 
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any

@@ -1,7 +1,4 @@
-"""How a number is spread over nodes: a few figures that say most of it, and a histogram that says all.
-
-Sums of floating-point numbers that do not depend on their order: exact, and rounded once at the end.
-"""
+"""Distributions over nodes, and sums of floating-point numbers that do not depend on their order."""
 
 from collections.abc import Iterable
 from fractions import Fraction

@@ -1,7 +1,4 @@
-"""Connectivity and diameters of every topic's sub-overlay.
-
-How often two neighbours of a node are neighbours themselves.
-"""
+"""Connectivity and diameters of every topic's sub-overlay, and the clustering of the overlay."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""What an algorithm hands back, before it becomes an overlay.
-
-Edges as arrays: their one form, and what is refused on the way to it.
-"""
+"""Edges as arrays: their one form, what is refused on the way to it, and what an algorithm hands back."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field

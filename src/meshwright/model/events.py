@@ -1,9 +1,8 @@
-"""Churn: nodes and interests that come and go, as events.
+"""Churn as events: nodes and interests that come and go, in memory and on disk.
 
-Events on disk: JSON lines or Parquet, a file or a folder of them.
-
-The columns are `at` (int64), `event` and `node` (strings), `topics` (a list of strings) and `id` (a string);
-the last two may be missing or null. What else a line or a table holds is left alone.
+On disk events are JSON lines or Parquet, in a file or a folder of files. The columns are `at` (int64),
+`event` and `node` (strings), `topics` (a list of strings) and `id` (a string); the last two may be missing or
+null. Other fields are ignored.
 """
 
 import json

@@ -1,9 +1,7 @@
-"""Identifiers on a ring, and the phases into which every node divides the others.
+"""Fingers: the links that every node of a small-world overlay keeps, one for each phase of the ring.
 
-Nodes stand on a ring of `space` identifiers, one node on an identifier at most. Node w is in phase i of node
-v if the clockwise distance from v to w is at least 2^i and less than 2^(i+1).
-
-Fingers: the links that every node of a small-world overlay keeps, one for each phase of the ring.
+Nodes stand on a ring of `space` identifiers, at most one node on each. Node w is in phase i of node v if the
+clockwise distance from v to w is at least 2^i and less than 2^(i+1).
 """
 
 from __future__ import annotations

@@ -1,9 +1,4 @@
-"""Attributes: what else is known about nodes and topics, a row for each id.
-
-Where interests go: each function hands them to another library.
-
-Interests: which node wants which topic.
-"""
+"""Interests: which node wants which topic, with optional attributes of nodes and topics."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Where overlays go: each function hands one to another library.
-
-Overlays: which nodes hold a link to which.
-"""
+"""Overlays: which nodes hold a link to which."""
 
 from __future__ import annotations
 

@@ -3,8 +3,6 @@
 A protocol is what one node does, and its state is what that node knows. It has no socket, no clock and no
 random state of its own: what time it is and where randomness comes from are arguments, and what it wants done
 is what it hands back. So the same object runs in the simulator, over sockets, and by hand in a test.
-
-What a node has seen before.
 """
 
 from abc import ABC, abstractmethod

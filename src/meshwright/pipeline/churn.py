@@ -1,8 +1,6 @@
-"""Where events come from: files, a law, or the sessions of a real network.
+"""Maintain a local dataset's overlay through churn, in this process, and sum up what the repairs did.
 
-What repairs came to, in numbers and in pictures.
-
-Maintaining a local dataset's overlay through some churn, in this process.
+Events come from files, from a law, or from the sessions of a real network.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

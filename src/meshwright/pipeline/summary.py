@@ -1,7 +1,4 @@
-"""What the report says about costs, from the overlay's tables: only sums come to the driver.
-
-What the stages of a run have found, brought together in its report.
-"""
+"""Bring together what the stages of a run have found, for its report; only sums reach the driver."""
 
 from __future__ import annotations
 

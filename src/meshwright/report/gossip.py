@@ -1,7 +1,4 @@
-"""What gossip views look like: how many links nodes have, and of how many sharing freed them.
-
-What a run of gossip did: view sizes round by round and node by node, and what became of topics.
-"""
+"""What a run of gossip did to views: their sizes by round and node, the links saved, the state of topics."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,4 @@
-"""Numbers as people read them.
-
-HTML made of small pieces: whatever is not known to be HTML is escaped.
-"""
+"""HTML made of small pieces, and numbers as people read them. What is not known to be HTML is escaped."""
 
 import html
 from collections.abc import Collection, Iterable, Sequence

@@ -1,10 +1,7 @@
-"""Where to draw nodes: pieces that hang together each by themselves, then side by side on one sheet.
+"""What the overlay looks like: its degrees, the diameters of topics, and a drawing.
 
-Which nodes of an overlay to draw, and where: all of them when they are few, else a sample around hubs.
-
-The drawing of nodes and links as SVG, with the name of every node to point at.
-
-What the overlay looks like: its degrees, the diameters of topics, and a drawing.
+The drawing shows all nodes when they are few, else a sample around hubs. Connected pieces are laid out one by
+one and placed side by side; every node shows its name when pointed at.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,7 +1,4 @@
-"""The words of the page, each in a sentence.
-
-The pages as files: written whole, or not at all.
-"""
+"""The pages as files, each written whole or not at all, with a glossary of their words."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources

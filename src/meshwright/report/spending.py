@@ -1,7 +1,4 @@
-"""The overlay on a map: spots at their longitude and latitude, and the links between them, as SVG.
-
-Where the money goes: what links cost by class, what others would have paid, and a map.
-"""
+"""What links cost: by class, against other overlays, and on a map."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple

@@ -1,11 +1,4 @@
-"""What other overlays of the same interests would have cost.
-
-What came in, what was set aside and why, and what looks odd.
-
-How the overlay was made: what was asked for, how long it took, what the algorithm counted.
-
-The top of the report: the result in one sentence, the numbers that matter, and what else there is.
-"""
+"""The top of the report: the result, the numbers that matter, the input's quality, and how it was made."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

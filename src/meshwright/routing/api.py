@@ -1,8 +1,7 @@
-"""The protocols themselves, carried by the simulator: slower than the kernels, with the same counts.
+"""`route`: carry publications over an overlay and count what it takes.
 
-Many publications at once, by kernels that count what the protocols would do.
-
-`route`: carry publications over an overlay, and count what it takes.
+Kernels carry many publications at once. The simulator runs the protocols themselves: it is slower, and its
+counts are the same.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

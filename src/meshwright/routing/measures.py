@@ -1,7 +1,4 @@
-"""Counting what happens to publications, by publication and by node.
-
-What routing takes: the counts of a run, put together.
-"""
+"""Count what happens to publications, by publication and by node, and sum it up."""
 
 from dataclasses import dataclass, field, fields
 from itertools import pairwise

@@ -1,10 +1,7 @@
-"""What the routing protocols have in common: publications, the messages that carry them, and issuing one.
+"""The routing protocols, without I/O: flooding inside a topic, and NSMF on a small world.
 
-Flooding inside a topic: every subscriber hands on what is new to it to all its neighbours in the topic.
-
-Whom a node of a small world sends to: its fingers, and perhaps those whose finger it is.
-
-Nearest Subscribers and Matched Fingers: routing on a small world.
+Flooding: every subscriber hands what is new to it on to all its neighbours in the topic. NSMF (Nearest
+Subscribers and Matched Fingers): a node sends to its fingers, and optionally to the nodes whose finger it is.
 """
 
 from abc import abstractmethod

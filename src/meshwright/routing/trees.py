@@ -1,7 +1,4 @@
-"""The links of every topic: those of an overlay whose two ends are both interested in it.
-
-A topic's tree inside an overlay: n - 1 of its links that still connect all n subscribers.
-"""
+"""The links of every topic inside an overlay, and a tree of n - 1 of them that connects its n subscribers."""
 
 from dataclasses import dataclass
 from typing import Any

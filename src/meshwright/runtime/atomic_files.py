@@ -1,6 +1,7 @@
-"""Files that survive a loss of power: forced to disk, with their names, before anything speaks of them.
+"""Files that survive a loss of power, and locks on folders.
 
-Locks on folders, against a second writer on the same machine.
+Data and names are forced to disk before anything refers to them. A lock keeps a second writer on the same
+machine out.
 """
 
 import fcntl

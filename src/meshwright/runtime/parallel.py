@@ -1,7 +1,4 @@
-"""Sharing kernels that release the GIL among the cores, in chunks, with results that don't depend on it.
-
-Nodes in runs of a fixed length, one random stream each, on all cores.
-"""
+"""Share work among the cores, with results that do not depend on how many there are."""
 
 import os
 from collections import deque

@@ -1,7 +1,4 @@
-"""The ring: where nodes stand, and what a choice of fingers makes of them.
-
-Chord and RandomSW: small worlds that know nothing of interests.
-"""
+"""The ring: where nodes stand, and Chord and RandomSW, the small worlds that ignore interests."""
 
 from dataclasses import dataclass
 from functools import cached_property

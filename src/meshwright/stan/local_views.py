@@ -1,7 +1,4 @@
-"""What one node knows of others: its view of each of its topics.
-
-The views of all nodes, taken at one moment.
-"""
+"""What one node knows of others: its view of each of its topics; and snapshots of the views of all nodes."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,4 @@
-"""What a run of gossip did to every node: its links before and after, as a table and as distributions.
-
-What a run of gossip comes to: link counts and fitness, before and after.
-"""
+"""What a run of gossip changed: link counts and fitness before and after, as a whole and by node."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields

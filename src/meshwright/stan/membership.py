@@ -1,6 +1,6 @@
-"""Scamp: who is in whose view, while nodes come to a topic and leave it.
+"""Membership: Scamp puts nodes into views as they join topics and leave them; leases keep the views alive.
 
-Leases: nodes stay in views, and views keep their places, while nodes crash and messages get lost.
+With leases, nodes stay in views and views keep their size while nodes crash and messages get lost.
 """
 
 from collections.abc import Hashable, Iterable, Sequence

@@ -1,11 +1,9 @@
-"""What gossip nodes say to each other: small frozen records of numbers, tuples of numbers and bytes.
+"""What gossip nodes say to each other, and the count of what they send.
 
-Nodes and topics go by their ids. A node may send to itself: the walk of a node may end where it began, and
-whoever carries messages hands it over like any other. What the application asks of its own node comes with no
-sender: `Join`, `Return`, `Leave` and, with no hop made, `Event`. The bounds are what a socket may bring: a
+Messages are small frozen records of numbers, tuples of numbers and bytes. Nodes and topics go by their ids. A
+node may send to itself: its walk may end where it began. What the application asks of its own node has no
+sender: `Join`, `Return`, `Leave` and, with no hop made, `Event`. The bounds limit what a socket may bring: a
 number beyond them makes no message.
-
-What gossip sends.
 """
 
 from collections import Counter

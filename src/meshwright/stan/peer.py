@@ -1,6 +1,6 @@
-"""Who is still there: one question for each physical link, however many views share it.
+"""What runs on a node of a gossip overlay: all protocols over the same views, keep-alive included.
 
-What runs on a node of a gossip overlay: all protocols over the same views.
+Keep-alive asks one question for each physical link, however many views share it.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence

@@ -1,6 +1,6 @@
-"""Rounds of gossip on whatever carries messages: the simulator, or real sockets.
+"""Rounds of gossip by the protocols themselves, in the simulator or on real sockets.
 
-The gossip protocols themselves, in the simulator: with loss, delay and churn.
+The simulator adds loss, delay and churn.
 """
 
 from collections.abc import Mapping

@@ -1,7 +1,4 @@
-"""How many peers a view has.
-
-Gossip overlays in lock step: all nodes at once, on all cores.
-"""
+"""Gossip overlays in lock step: all nodes at once, on all cores."""
 
 from collections.abc import Callable, Iterator
 

@@ -1,7 +1,4 @@
-"""Claims: what a paper states, how we measure it, and what came out.
-
-Statistical tests on paired runs: are two measures equivalent, and did a count rise?
-"""
+"""Claims: what a paper states, how it is measured again, and the verdict; with tests on paired runs."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

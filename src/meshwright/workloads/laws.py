@@ -1,11 +1,8 @@
-"""Generated interests get zero-padded names, so that the rank of a name is its number.
+"""The laws that workloads are drawn by: how popular topics are, and how many of them each node takes.
 
-How popular topics are: q(t), which sums to one and falls with the id. Topic 0 is the most popular one.
-
-That ids are ranks makes plots and tests plain, and makes workloads of several seeds agree on which topics are
-popular, as those who join an overlay later do in [3].
-
-How many topics each node takes.
+Popularity q(t) sums to one and falls with the id: topic 0 is the most popular. Workloads of several seeds
+therefore agree on which topics are popular, as those who join an overlay later do in [3]. Names are
+zero-padded, so that the rank of a name is its number.
 """
 
 from dataclasses import dataclass

@@ -1,7 +1,4 @@
-"""More nodes like those that are there.
-
-Churn made up by a law, or after the sessions of a real network: events for the nodes of some interests.
-"""
+"""Churn by a law, or after the sessions of a real network: events for the nodes of some interests."""
 
 from collections.abc import Collection, Iterator, Sequence
 from itertools import count, pairwise

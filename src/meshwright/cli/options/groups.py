@@ -1,9 +1,4 @@
-"""The options that raise, or lower, what is read of a file at most.
-
-Options that together say one thing, which several commands ask for.
-
-Where a command works: in this process, or on Spark.
-"""
+"""Options that several commands share: limits on reading, groups that say one thing together, the engine."""
 
 import inspect
 from collections.abc import Callable, Mapping

@@ -1,7 +1,4 @@
-"""Dividing nodes into parts by what links between them cost.
-
-DcMAW: the greedy by cost on parts, and between representatives of them.
-"""
+"""DcMAW: the greedy by cost on parts of nodes near each other, then between their representatives."""
 
 from collections.abc import Callable, Mapping
 from functools import partial

@@ -1,7 +1,4 @@
-"""Spanning forests of graphs whose vertices are any ids, and the numbering that makes such graphs compact.
-
-Values that come in runs, each of which belongs somewhere else.
-"""
+"""Spanning forests of graphs with any vertex ids, and the renumbering that makes such graphs compact."""
 
 from typing import TypeVar
 

@@ -1,10 +1,7 @@
-"""Whether a message is lost: a function of a key, the publication and the link, and of nothing else.
+"""Chance as a function of keys alone: which messages are lost, what a node weighs, where a walk goes.
 
-So whoever carries messages, in whatever order, loses the same ones.
-
-The weight that a node gives another, and the random picks of walks: functions of keys alone.
-
-So the protocols, one message at a time, and the kernels, a round at a time, choose the same links.
+Protocols that send one message at a time and kernels that take a round at a time therefore lose the same
+messages and choose the same links.
 """
 
 import numpy as np

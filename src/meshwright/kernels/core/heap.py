@@ -1,8 +1,8 @@
-"""A binary heap of numbered prices: the least price on top, and of equal ones the least number.
+"""A binary heap of numbered prices, and selection by rank.
 
-The heap is the first `count` places of two arrays, so that whoever filled them need not copy.
-
-Selecting by rank: NumPy's `partition` takes Numba four seconds to compile, and this next to none.
+The least price is on top; of equal prices, the least number. The heap is the first `count` places of two
+arrays, so that whoever filled them need not copy. NumPy's `partition` takes Numba four seconds to compile;
+the selection here takes next to none.
 """
 
 from meshwright.kernels.compiling import inlined, kernel

@@ -1,9 +1,8 @@
-"""Views of all nodes at once: drawn at random, chosen by who knows everybody, and counted.
+"""Views of all nodes at once: drawn at random, chosen by global knowledge, counted, and measured.
 
 A view belongs to a slot, an interest by topic and then by node, and its peers are slots of the same topic.
-The peers of slot s stand at `indptr[s]:indptr[s + 1]`, lightest first.
-
-Diameters of topics whose views are directed links: breadth first from 64 slots at once, one a bit.
+The peers of slot s stand at `indptr[s]:indptr[s + 1]`, lightest first. Diameters treat views as directed
+links, and search breadth first from 64 slots at once, one bit each.
 """
 
 import numpy as np

@@ -1,10 +1,9 @@
-"""Greedy set cover: few nodes that have all of some topics between them.
+"""Greedy covers: a few nodes that together have all of some topics.
 
-Covering: for each of many nodes, a few bulk nodes that together have all its topics.
-
-The gains of all bulk nodes are counted at once, by adding up the bulk subscribers of the node's topics, and
-counted down as topics are covered. A topic that many bulk nodes have is a row of bytes, which is added by
-vector instructions; one that few have is a list.
+For one set of topics this is greedy set cover. For many nodes at once, each is covered by a few bulk nodes:
+the gains of all bulk nodes are counted by adding up the bulk subscribers of the node's topics, and counted
+down as topics are covered. A topic that many bulk nodes have is a row of bytes, which is added by vector
+instructions; a topic that few have is a list.
 """
 
 from typing import NamedTuple

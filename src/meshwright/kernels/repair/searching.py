@@ -1,10 +1,8 @@
-"""Which of some subscribers of a topic are connected in it, found without looking at the whole topic.
+"""Find out which subscribers of a topic are still connected, without looking at the whole topic.
 
-Taking links away without disconnecting a topic.
-
-Where the search of a topic begins: the seeds, and those who stand for whom nobody sees.
-
-An interest is a number here, as in `core/interest_keys.py`.
+A search begins at seeds: the subscribers that a change touched, and one for each group that no seed reaches.
+The same search says whether a link can be removed without disconnecting a topic. An interest is a number
+here, as in `core/interest_keys.py`.
 """
 
 import numpy as np

@@ -1,25 +1,19 @@
-"""Slots: the finger of one node in one phase, whom it may point to, and what is known of it.
+"""The kernel of GrSwico: the lazy greedy under the one-finger-a-phase rule.
 
-Ranks count on beyond the last one, as in `model/fingers.py`.
-
-The greatest contribution of each slot: what GrSwico counts before it takes a link.
-
-A node that may fill a slot stands in a range of ranks on the ring, and a topic's subscribers are sorted by
-rank: one walk over the subscribers of a node's topics gives the contributions of all pairs with that node,
-phase by phase, in the time of the walk. No pair is stored.
-
-The most popular topics have a bit each, and are counted for 64 at once: by those in which not both nodes are
-marked, less those in which both are in one component that is not the marked one. The owner's own components
-tell the latter, and they are small as a rule. For each count the cheaper way is taken.
-
-The lazy greedy under the one-finger-a-phase rule: the kernel of GrSwico.
+A slot is the finger of one node in one phase, with the nodes it may point to and what is known of it. Ranks
+count on beyond the last one, as in `model/fingers.py`.
 
 Contributions only fall and slots only fill, so the greatest contribution that a slot once had stays an upper
 bound. Slots are looked at by levels, as in `kernels/greedy/lazy.py`: at level c no pair whose slot is free
-contributes more, so each one taken that contributes c is maximal when taken.
+contributes more, so each one taken that contributes c is maximal when taken. A slot keeps the node that gave
+its bound. If that node still contributes as much, nothing is counted; otherwise the slot is counted again,
+with all of its owner's slots that need it.
 
-A slot keeps who gave its bound. If that node still contributes as much, it is still the first of those that
-do, and nothing is counted; else the slot is counted again, with all of its owner's that need it.
+A node that may fill a slot stands in a range of ranks on the ring, and a topic's subscribers are sorted by
+rank: one walk over the subscribers of a node's topics gives the contributions of all pairs with that node,
+phase by phase, in the time of the walk. No pair is stored. The most popular topics have a bit each and are
+counted 64 at a time: by those in which not both nodes are marked, less those in which both are in one
+component that is not the marked one. For each count the cheaper way is taken.
 """
 
 from typing import NamedTuple

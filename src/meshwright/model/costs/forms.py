@@ -1,9 +1,4 @@
-"""What is asked of costs wherever they come from: names that are unique, numbers that are positive.
-
-The forms that costs can take as arrays: how each is made, checked, restricted and scaled.
-
-The mean cost of a link over all pairs of distinct nodes.
-"""
+"""The forms that costs can take as arrays: how each is made, checked, restricted, scaled and averaged."""
 
 from typing import Any, NamedTuple
 

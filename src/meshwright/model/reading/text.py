@@ -1,7 +1,4 @@
-"""The bytes of files from outside, unpacked block by block, as far as the limits allow.
-
-Blocks of bytes cut into lines, in linear time and bounded memory, however long a line is.
-"""
+"""Text files from outside: unpacked block by block and cut into lines, in linear time and bounded memory."""
 
 import csv
 import io

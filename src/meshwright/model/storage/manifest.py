@@ -1,9 +1,8 @@
-"""What a manifest states, taken out by its type: the manifest is whole, and may still be wrong.
-
-The manifest of a dataset: what made it, what it holds, and the size and checksum of every file of it.
+"""The manifest of a dataset: what made it, what it holds, and the size and checksum of every file of it.
 
 It is written last, and holds a checksum of itself: a folder without it is no dataset, and one flipped bit in
-it or in a file that it lists is noticed. See `docs/formats.md` and `docs/safety.md`.
+it or in a file that it lists is noticed. A manifest may be intact and still state what can't be, so values
+are read by their type. See `docs/formats.md` and `docs/safety.md`.
 """
 
 import json

@@ -1,17 +1,15 @@
-"""Frames: what two nodes write to a connection, one after another.
+"""Frames, which two nodes write to a connection one after another, and the handshake that comes first.
 
 A frame is a head of six bytes (the version of this format, the kind, the length of the body) and the body.
-Nothing is believed of what comes from a socket: version, kind and length are checked as soon as they are
-there, and a kind out of turn, or a length that its kind does not have, is refused before any of the body is
-kept.
+Nothing that comes from a socket is trusted: version, kind and length are checked as soon as they are there,
+and a kind out of turn, or a length that its kind does not have, is refused before any of the body is kept.
 
-How two nodes find out that they belong to the same run, before either believes the other.
-
-The run is 16 random bytes, which never cross a socket. Who calls says who it is, whom it wants, and a nonce;
-who listens answers with a nonce of its own and a proof; who calls answers that with its own proof. A proof is
-HMAC-SHA256 under the run, over the role of whoever proves, both ids and both nonces. So a proof that was
-recorded fits no other connection, direction or role (challenge and response with mutual authentication, as
-ISO/IEC 9798-4, 5.2.2, has it). What comes afterwards is neither signed nor encrypted.
+The handshake proves that both nodes belong to the same run. The run is 16 random bytes, which never cross a
+socket. The caller says who it is, whom it wants, and a nonce; the listener answers with a nonce of its own
+and a proof; the caller answers with its own proof. A proof is HMAC-SHA256 under the run, over the role of
+whoever proves, both ids and both nonces. A recorded proof therefore fits no other connection, direction or
+role (challenge and response with mutual authentication, ISO/IEC 9798-4, 5.2.2). What follows is neither
+signed nor encrypted.
 """
 
 import hmac

@@ -1,7 +1,4 @@
-"""What a host has for each of its nodes: protocol, random stream, connections and timers.
-
-Protocols on one event loop: sockets carry their messages, and the loop's clock runs out their timers.
-"""
+"""Run protocols on one event loop: sockets carry their messages, and the loop's clock runs their timers."""
 
 import asyncio
 from collections.abc import Callable, Hashable, Iterable, Mapping

@@ -1,7 +1,4 @@
-"""What runs in a process of its own: a host of some nodes, which does what its parent asks.
-
-Processes that run nodes, as their parent sees them: started together, asked together, ended for sure.
-"""
+"""Processes that each host some nodes: what runs inside, and how the parent starts, asks and ends them."""
 
 import asyncio
 import signal

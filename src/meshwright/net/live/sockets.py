@@ -1,6 +1,6 @@
-"""What the system may run out of where nodes have many connections, above all file descriptors.
+"""Sockets that accept connections, and errors for what a system runs out of when there are many.
 
-A socket that takes connections. asyncio's own server loses some that come while it closes.
+asyncio's own server loses connections that arrive while it closes.
 """
 
 import asyncio

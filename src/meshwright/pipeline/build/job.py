@@ -1,7 +1,4 @@
-"""Algorithms that can't be spread over tasks, on the driver.
-
-Building an overlay from a dataset of any size.
-"""
+"""Build an overlay from a dataset of any size: in tasks if the algorithm is spread, else on the driver."""
 
 from __future__ import annotations
 

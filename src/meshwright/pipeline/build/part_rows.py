@@ -1,8 +1,8 @@
-"""Lists of topics on their way between tasks: many nodes a row, as bytes.
+"""Parts and lists of topics as rows of tables, on their way between tasks.
 
-Spark moves a list value by value, from Arrow to its rows and back; bytes it copies as they are.
-
-Parts of an overlay as rows of a table, so that they are computed once and outlive who computed them.
+Rows hold many nodes each, as bytes: Spark moves a list value by value, from Arrow to its rows and back, but
+copies bytes as they are. Parts in a table are computed once and survive the loss of the executor that
+computed them.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

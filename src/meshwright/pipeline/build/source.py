@@ -1,7 +1,4 @@
-"""Which topics more than one owner has, over all tasks.
-
-The interests of a dataset as plans ask about them, answered by Spark jobs over `lists/`.
-"""
+"""Answer what plans ask about the interests of a dataset, by Spark jobs over `lists/`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,7 @@
-"""What the algorithms that are spread over tasks have in common.
+"""The algorithms that run in Spark tasks: Bulk Clones and Divide and Conquer.
 
-Bulk Clones on Spark: the bulk set is joined on the driver and known to every task.
-
-Divide and Conquer on Spark: a part is a group, and so is a run of parts to combine.
+For Bulk Clones the bulk set is joined on the driver and known to every task. For Divide and Conquer a part is
+a group, and so is a run of parts to combine.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-"""What tasks found, merged in a tree: groups of a few, until there is one.
+"""What interests alone say: the sizes of topics, and which topics chains of nodes connect.
 
-What interests say by themselves: the sizes of topics, and which topics chains of nodes connect.
+What tasks found is merged in a tree, a few at a time.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping

@@ -1,7 +1,4 @@
-"""How many links gossip views give every node, from `views/` alone: see `meshwright.metrics.views`.
-
-`evaluate` on Spark: the numbers of `meshwright.metrics`, without holding the overlay in one place.
-"""
+"""`evaluate` on Spark: the numbers of `meshwright.metrics`, without holding the overlay in one place."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack

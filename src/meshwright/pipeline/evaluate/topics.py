@@ -1,11 +1,9 @@
-"""Edges sorted by topic, packed: the row that tasks send each other.
+"""Components and diameters of topics on Spark.
 
-A row holds runs: topic `topics[i]` has the next `counts[i]` of `ends` (m, 2), and of `costs` where there are
-any. A (topic, u, v) takes 8 bytes in it; as a row of its own it would take 32 in Spark.
-
-The edges of every topic's sub-overlay, found where an edge meets the lists of both its ends.
-
-Components and diameters of topics: groups of topics, each a task that holds all of their edges.
+The edges of a topic's sub-overlay are found where an edge meets the lists of both its ends. They travel
+sorted by topic and packed: topic `topics[i]` has the next `counts[i]` of `ends` (m, 2), and of `costs` where
+there are any. A (topic, u, v) takes 8 bytes that way; as a row of its own it would take 32 in Spark. Groups
+of topics are then measured, each by a task that holds all of their edges.
 """
 
 import heapq

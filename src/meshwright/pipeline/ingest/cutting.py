@@ -1,6 +1,6 @@
-"""Lines of columns as pairs of names: how a file is laid out, what can be wrong, and the cutting.
+"""Cut lines into pairs of names: columns or JSON, and what can be wrong with either.
 
-Lines of JSON as pairs of names: a batch at once where its lines are alike, otherwise one by one.
+Lines of JSON are read a batch at a time where they are alike, otherwise one by one.
 """
 
 import csv

@@ -1,6 +1,6 @@
-"""Names that differ from another one only by case or by blanks at their ends: legal, and often a mistake.
+"""From raw files to an interests dataset: read, reject what can't be used, make ids and lists, write.
 
-From raw files to an interests dataset: read, sort out what can't be used, make ids and lists, write.
+Names that differ only in case or in blanks at their ends are legal, and are reported as a likely mistake.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
-"""Fit a power law to whole numbers, as Clauset, Shalizi and Newman do.
+"""How often each value occurs, what is usually asked about it, and the power law that fits it.
 
-Power-law distributions in empirical data, SIAM Review 51 (2009).
-
-How often each value occurs, with what is usually asked about it.
+The fit is that of Clauset, Shalizi and Newman: Power-law distributions in empirical data, SIAM Review 51
+(2009).
 """
 
 from collections.abc import Iterable, Mapping

@@ -1,9 +1,8 @@
-"""The Pearson correlation of topics, from the numbers of their common subscribers ([5], Fig. 5).
-
-Profile a dataset: sizes, who subscribes to how much, what is popular, and how topics correlate ([5], 3.2).
+"""Profile a dataset: sizes, who subscribes to how much, what is popular, and how topics correlate ([5], 3.2).
 
 Two passes over `lists/`: one counts the subscribers of topics and the topics of nodes, the other the common
-subscribers of a bounded number of topics. What reaches the driver are distributions and those counts.
+subscribers of a bounded number of topics, from which the Pearson correlation follows ([5], Fig. 5). Only
+distributions and those counts reach the driver.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

@@ -1,10 +1,6 @@
-"""Arrays that cross between tasks as bytes, many values a row.
+"""Arrays inside Spark tasks: packed as bytes, taken from lists of ids, and read from a dataset's tables.
 
 Spark moves a list of numbers value by value, from Arrow to its rows and back; bytes it copies as they are.
-
-Lists of ids in Arrow, taken apart and put together by numpy without a loop over rows.
-
-Rows of a dataset's tables as arrays, inside a task; what can't be in a dataset is refused there.
 """
 
 from collections.abc import Iterable, Iterator, Mapping

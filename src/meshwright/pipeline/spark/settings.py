@@ -1,6 +1,6 @@
-"""A folder that only this user can look into, for what Spark writes while it runs.
+"""The settings that Spark starts with, and a private folder for what it writes while it runs.
 
-The settings that Spark starts with: each for a reason, and never in place of what the user set.
+Each setting has a reason, and none replaces what the user set.
 """
 
 import os

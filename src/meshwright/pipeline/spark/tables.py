@@ -1,15 +1,9 @@
-"""Values that every task needs.
+"""Tables that jobs share: dense tables of a dataset, scratch tables, broadcast values, random ranks.
 
-The dense tables of a dataset as Spark reads them.
-
-Tables that a job needs only while it runs; writing them cuts the lineage of what is computed from them.
-
-Random choices inside Spark that depend on the seed and on ids alone, never on partitions or their order.
-
-Spark's own `rand()` depends on how rows lie in partitions. Here every row gets a rank, the 64-bit hash
-`xxhash64(salt, id, …)` over long integers, and who has the least ranks is chosen. The salt comes from the
-seed and the name of the stage. XXH64 is a published function (Spark's has the seed 42), so any engine can
-compute the same ranks.
+Writing a scratch table cuts the lineage of what is computed from it. Spark's own `rand()` depends on how rows
+lie in partitions. A rank does not: it is the 64-bit hash `xxhash64(salt, id, …)` over long integers, and the
+rows with the least ranks are chosen. The salt comes from the seed and the name of the stage. XXH64 is a
+published function (Spark's has the seed 42), so any engine can compute the same ranks.
 """
 
 from __future__ import annotations

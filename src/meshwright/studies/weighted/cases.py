@@ -1,11 +1,8 @@
-"""Underlays: what links cost in the studies of [2], with a mean of one as in its IX-A.
+"""The systems with costs that the studies of [2] build overlays for.
 
-[2] takes its costs from the King and Meridian measurements, which can't be shipped. `placed_on` puts nodes on
-the sites of a measured matrix; the other underlays are drawn by rules, so that a study runs anywhere.
-
-Cases: systems with costs that the studies of [2] build overlays for, and what these come to.
-
-Everything is kept by case, since several claims look at the same overlays.
+Costs have a mean of one, as in [2], IX-A. [2] takes them from the King and Meridian measurements, which can't
+be shipped: `placed_on` puts nodes on the sites of a measured matrix, and other underlays are drawn by rules,
+so that a study runs anywhere. Overlays are kept by case, since several claims look at the same ones.
 """
 
 from collections.abc import Callable, Mapping
