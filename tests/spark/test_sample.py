@@ -12,8 +12,8 @@ import meshwright as mw
 from meshwright.pipeline.sample.bfs import BfsOptions
 from meshwright.pipeline.sample.job import sample
 from meshwright.pipeline.sample.universe import UniverseOptions
-from meshwright.pipeline.verify import verify
 from meshwright.pipeline.spark.tables import rank, salt
+from meshwright.pipeline.verify import verify
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.seeds import generator
 from tests.helpers import reseal
