@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from meshwright.studies.shadows.runs import Run, Setting, Way, rebuilds, run
+from meshwright.studies.shadows.runs import ChurnSetting, Run, Way, rebuilds, run
 
 _PASSES = 3
 _COLOURS = {"shadow": "#2a7f62", "naive": "#9aa5b1", "rebuild": "#c0504d"}
@@ -25,7 +25,7 @@ def quickest(make: Any, *arguments: Any) -> Run:
 
 def runs(seed: int) -> dict[str, Run]:
     """What each policy did, with ties settled as they are unless told."""
-    setting = Setting()
+    setting = ChurnSetting()
     ways = {policy: Way(policy=policy, ties="few-links") for policy in ("shadow", "naive")}
     found = {policy: quickest(run, setting, way, seed) for policy, way in ways.items()}
     return {**found, "rebuild": quickest(rebuilds, setting, seed)}

@@ -25,7 +25,7 @@ from meshwright.studies.small_world import study as small_world
 from meshwright.studies.stan import study as stan
 from meshwright.studies.stan.cases import Universes
 from meshwright.studies.weighted import study as weighted
-from meshwright.studies.weighted.cases import Setting, placed_on
+from meshwright.studies.weighted.cases import CostSetting, placed_on
 
 _STUDIES: dict[str, Callable[[argparse.Namespace], Sequence[Claim]]] = {
     "divide-and-conquer": lambda options: divide_and_conquer.CLAIMS,
@@ -48,10 +48,10 @@ def _same(interests: Interests, seed: int) -> Interests:
     return interests
 
 
-def _setting(costs: str | None, local: float) -> Setting:
+def _setting(costs: str | None, local: float) -> CostSetting:
     if costs is None:
-        return Setting()
-    return Setting(underlay=placed_on(Costs.from_file(costs, missing="path"), local=local))
+        return CostSetting()
+    return CostSetting(underlay=placed_on(Costs.from_file(costs, missing="path"), local=local))
 
 
 def show(found: Finding) -> None:

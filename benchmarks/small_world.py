@@ -30,7 +30,7 @@ from meshwright.studies.small_world.statements import (
     TOPICS,
     Found,
     Point,
-    Setting,
+    SweepSetting,
     measure_point,
 )
 
@@ -150,7 +150,7 @@ def print_point(label: str, point: Point) -> None:
         )
 
 
-def sweep(points: list[tuple[int, int]], setting: Setting, label: str) -> list[Point]:
+def sweep(points: list[tuple[int, int]], setting: SweepSetting, label: str) -> list[Point]:
     """Measure the points (nodes, topics), and print them and what the paper averages."""
     found = [measure_point(*point, setting, 1, _PUBLICATIONS) for point in points]
     for (nodes, topics), point in zip(points, found, strict=True):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from meshwright.kernels.routing.arrays import RoutingTables, Tally, TopicLinks, Weather
+from meshwright.kernels.routing.arrays import Faults, RoutingTables, Tally, TopicLinks
 from meshwright.model.fingers import Fingers
 from meshwright.model.interests import Interests
 from meshwright.model.names import find
@@ -39,7 +39,7 @@ def simulate_protocols(
     routers: Mapping[Node, Router[Any]],
     interests: Interests,
     publications: Publications,
-    weather: Weather,
+    faults: Faults,
     progress: Progress | None = None,
 ) -> Tally:
     """Issue the publications one after another, each when the one before has come to rest."""
@@ -47,10 +47,10 @@ def simulate_protocols(
 
     def loses(source: Node, target: Node, message: Message, random: object) -> bool:
         del random
-        return is_lost(weather.key, weather.loss, message.publication.number, source, target)
+        return is_lost(faults.key, faults.loss, message.publication.number, source, target)
 
     counter = Counter(interests, len(publications))
-    alive = {node: router for node, router in routers.items() if weather.alive[node]}
+    alive = {node: router for node, router in routers.items() if faults.alive[node]}
     simulator: Simulator[Any] = Simulator(alive, loss=loses, watch=counter.note)
     issuers = publications.issuers(interests).tolist()
     with stage(progress, "carrying publications", len(publications)) as advance:
@@ -68,7 +68,7 @@ def sweep_flood(
     links: TopicLinks,
     interests: Interests,
     publications: Publications,
-    weather: Weather,
+    faults: Faults,
     progress: Progress | None = None,
 ) -> Tally:
     """Flood over the links of topics, on all cores; the counts don't depend on their number."""
@@ -77,7 +77,7 @@ def sweep_flood(
     issuers = publications.slots.astype(np.int32)
 
     def carry(tally: Tally, numbers: Chunk, ticks: Ticks) -> None:
-        route_flood(links, weather, tally, issuers, numbers, ticks)
+        route_flood(links, faults, tally, issuers, numbers, ticks)
 
     work = np.diff(links.indptr[links.topic_indptr])[publications.topics]
     return _sweep(carry, work, interests.node_count, progress)
@@ -88,7 +88,7 @@ def sweep_nsmf(
     peers: Peers,
     interests: Interests,
     publications: Publications,
-    weather: Weather,
+    faults: Faults,
     progress: Progress | None = None,
 ) -> Tally:
     """Route by NSMF, on all cores; the counts don't depend on their number."""
@@ -99,7 +99,7 @@ def sweep_nsmf(
     issuers = places[publications.slots]
 
     def carry(tally: Tally, numbers: Chunk, ticks: Ticks) -> None:
-        route_nsmf(tables, weather, tally, publications.topics, issuers, numbers, ticks)
+        route_nsmf(tables, faults, tally, publications.topics, issuers, numbers, ticks)
 
     work = np.diff(interests.topic_indptr)[publications.topics]
     return _sweep(carry, work, interests.node_count, progress)
@@ -157,10 +157,10 @@ def _sweep(carry: Kernel, work: Offsets, nodes: int, progress: Progress | None) 
 _LOSS_UNITS = 2**53
 
 
-class Way(NamedTuple):
+class Route(NamedTuple):
     """How a protocol carries publications over one overlay: counted by kernels, or by objects on nodes."""
 
-    sweep: Callable[[Publications, Weather, Progress | None], Tally]
+    sweep: Callable[[Publications, Faults, Progress | None], Tally]
     routers: Callable[[], Mapping[Node, Router[Any]]]
 
 
@@ -205,20 +205,20 @@ def route(
     """
     if not isinstance(overlay, Overlay):
         raise InputError(f"route got a {type(overlay).__name__}; give an Overlay")
-    check_choice("protocol", protocol, tuple(_WAYS))
+    check_choice("protocol", protocol, tuple(_ROUTES))
     options = _checked_options(protocol, tree, both_ways)
     check_fraction("loss", loss)
     check_flag("simulate", simulate)
     interests = overlay.interests
     alive = _alive(interests, failed, seed)
     issued = publications_of(interests, publications, alive, seed)
-    way = _WAYS[protocol](overlay, options, progress)
+    chosen = _ROUTES[protocol](overlay, options, progress)
     key = generator(seed, "route.loss").integers(2**64, dtype=np.uint64)
-    weather = Weather(alive, round(loss * _LOSS_UNITS), key)
+    faults = Faults(alive, round(loss * _LOSS_UNITS), key)
     if simulate:
-        tally = simulate_protocols(way.routers(), interests, issued, weather, progress)
+        tally = simulate_protocols(chosen.routers(), interests, issued, faults, progress)
     else:
-        tally = way.sweep(issued, weather, progress)
+        tally = chosen.sweep(issued, faults, progress)
     return measured(protocol, interests, issued, alive, tally)
 
 
@@ -243,34 +243,34 @@ def _alive(interests: Interests, failed: float | Iterable[str], seed: int) -> Fl
     return alive
 
 
-def _over_links(overlay: Overlay, links: TopicLinks) -> Way:
+def _over_links(overlay: Overlay, links: TopicLinks) -> Route:
     interests = overlay.interests
-    return Way(
-        lambda issued, weather, progress: sweep_flood(links, interests, issued, weather, progress),
+    return Route(
+        lambda issued, faults, progress: sweep_flood(links, interests, issued, faults, progress),
         lambda: flood_routers(links, interests.node_count),
     )
 
 
-def _flood(overlay: Overlay, options: _Options, progress: Progress | None) -> Way:
+def _flood(overlay: Overlay, options: _Options, progress: Progress | None) -> Route:
     del options
     return _over_links(overlay, topic_links(overlay, progress))
 
 
-def _tree(overlay: Overlay, options: _Options, progress: Progress | None) -> Way:
+def _tree(overlay: Overlay, options: _Options, progress: Progress | None) -> Route:
     return _over_links(overlay, topic_trees(overlay, options.tree, progress).links)
 
 
-def _nsmf(overlay: Overlay, options: _Options, progress: Progress | None) -> Way:
+def _nsmf(overlay: Overlay, options: _Options, progress: Progress | None) -> Route:
     del progress
     interests, fingers = overlay.interests, Fingers.of(overlay)
     peers = peers_of(fingers, options.both_ways)
-    return Way(
-        lambda issued, weather, progress: sweep_nsmf(fingers, peers, interests, issued, weather, progress),
+    return Route(
+        lambda issued, faults, progress: sweep_nsmf(fingers, peers, interests, issued, faults, progress),
         lambda: nsmf_routers(interests, fingers, peers),
     )
 
 
-_WAYS: Mapping[str, Callable[[Overlay, _Options, Progress | None], Way]] = {
+_ROUTES: Mapping[str, Callable[[Overlay, _Options, Progress | None], Route]] = {
     "flood": _flood,
     "tree": _tree,
     "nsmf": _nsmf,

@@ -98,7 +98,7 @@ def run_rounds(
     interests, indptr = views.interests, views.indptr
     keys, start = _slot_keys(interests, seed), views.slots.copy()
     sort_views(indptr, keys, start)  # views come from anywhere, and whom to put out is looked for at the end
-    state = kernel.State(
+    state = kernel.WalkState(
         topic_indptr=interests.topic_indptr,
         indptr=indptr,
         keys=keys,

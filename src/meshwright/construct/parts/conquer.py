@@ -32,7 +32,7 @@ TOO_LARGE = "give more partitions, a smaller part_size or a smaller most_stars"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class PartsPlan:
     """Who belongs to which part, by node, and the topics that more than one part has, by topic."""
 
     part_of: Ids
@@ -160,7 +160,7 @@ def group_parts(stars: Sequence[int], most: int) -> list[range]:
 
 def build_in_parts(
     interests: Interests,
-    planned: Plan,
+    planned: PartsPlan,
     greedy: Greedy,
     options: PartOptions,
     seed: int,
@@ -179,7 +179,7 @@ def build_in_parts(
 
 
 def _conquer_all(
-    interests: Interests, planned: Plan, greedy: Greedy, ties: str, seed: int, progress: Progress | None
+    interests: Interests, planned: PartsPlan, greedy: Greedy, ties: str, seed: int, progress: Progress | None
 ) -> list[Part]:
     members = split_lists(lists_of(interests), planned.part_of, planned.partitions)
     threads = threads_each(planned.partitions)

@@ -5,7 +5,7 @@ from functools import partial
 from meshwright.construct.greedy_driver import GreedyProblem, check_fits, run_greedy
 from meshwright.construct.options import DcOptions
 from meshwright.construct.parts.choosing_p import choose_partitions
-from meshwright.construct.parts.conquer import TOO_LARGE, Greedy, Plan, build_in_parts, facts_of
+from meshwright.construct.parts.conquer import TOO_LARGE, Greedy, PartsPlan, build_in_parts, facts_of
 from meshwright.construct.parts.interest_queries import InProcess, Source
 from meshwright.construct.parts.partitioning import k_means_parts, random_parts
 from meshwright.model.costs.costs import Costs
@@ -39,7 +39,7 @@ def divide_and_conquer(
     return Built(edges=whole.edges, facts=facts_of(whole.facts, levels, interests.node_count))
 
 
-def plan(source: Source, options: DcOptions, seed: int, progress: Progress | None = None) -> Plan:
+def plan(source: Source, options: DcOptions, seed: int, progress: Progress | None = None) -> PartsPlan:
     """Divide the nodes ([1], Alg. 4, lines 2 to 4); linear in the interests for each p that is tried."""
     partitions = choose_partitions(
         source,
@@ -54,7 +54,7 @@ def plan(source: Source, options: DcOptions, seed: int, progress: Progress | Non
     else:
         part_of = k_means_parts(source.interests(), partitions, seed)
         partitions = int(part_of.max(initial=0)) + 1
-    return Plan(part_of=part_of, partitions=partitions, shared=source.shared(part_of))
+    return PartsPlan(part_of=part_of, partitions=partitions, shared=source.shared(part_of))
 
 
 def greedy(options: DcOptions) -> Greedy:

@@ -61,7 +61,7 @@ def bulk_clones(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class BulkPlan:
     """The bulk set, joined, and who belongs to which part.
 
     Attributes:
@@ -85,7 +85,7 @@ class Plan:
         return found
 
 
-def plan(source: Source, options: DcbcOptions, seed: int, progress: Progress | None = None) -> Plan:
+def plan(source: Source, options: DcbcOptions, seed: int, progress: Progress | None = None) -> BulkPlan:
     """Choose the bulk nodes, join them and divide the others ([1], Alg. 6, lines 1 to 8).
 
     Cost: linear in the interests, and Greedy Merge on the bulk set.
@@ -98,10 +98,10 @@ def plan(source: Source, options: DcbcOptions, seed: int, progress: Progress | N
     partitions = _count_parts(source, len(chosen.light), options, seed, progress)
     part_of = np.full(source.node_count, -1, np.int32)
     part_of[chosen.light] = random_parts(len(chosen.light), partitions, seed)
-    return Plan(chosen=chosen, bulk=bulk, among_bulk=among_bulk, part_of=part_of, partitions=partitions)
+    return BulkPlan(chosen=chosen, bulk=bulk, among_bulk=among_bulk, part_of=part_of, partitions=partitions)
 
 
-def facts_of(planned: Plan, conquered: Iterable[Mapping[str, int]]) -> dict[str, int]:
+def facts_of(planned: BulkPlan, conquered: Iterable[Mapping[str, int]]) -> dict[str, int]:
     """What the algorithm reports, of the plan and the facts of all parts."""
     facts = {"partitions": planned.partitions, **bulk_facts(planned.chosen, planned.among_bulk)}
     for counts in [dict.fromkeys(("light_edges", "outer_edges"), 0), *conquered]:

@@ -78,7 +78,7 @@ def bulk_clones_direct(
 
 
 @dataclass(frozen=True, kw_only=True)
-class Plan:
+class CoverPlan:
     """The bulk set, joined, and what every part must know of it.
 
     Attributes:
@@ -102,7 +102,9 @@ class Plan:
         return found
 
 
-def plan(source: Source, options: DcbcDirectOptions, seed: int, progress: Progress | None = None) -> Plan:
+def plan(
+    source: Source, options: DcbcDirectOptions, seed: int, progress: Progress | None = None
+) -> CoverPlan:
     """Choose the bulk nodes and join them; linear in the interests, and Greedy Merge on the bulk set."""
     chosen = _choose_bulk(source, options, seed)
     bulk = ordered_bulk(chosen, source.node_count, seed)
@@ -110,7 +112,7 @@ def plan(source: Source, options: DcbcDirectOptions, seed: int, progress: Progre
     partitions = -(-source.node_count // NODES_A_PART)
     is_light = np.zeros(source.node_count, np.bool_)
     is_light[chosen.light] = True
-    return Plan(
+    return CoverPlan(
         chosen=chosen,
         shared=_share(bulk, source.topic_count, among_bulk, partitions),
         among_bulk=among_bulk,
@@ -119,7 +121,7 @@ def plan(source: Source, options: DcbcDirectOptions, seed: int, progress: Progre
     )
 
 
-def facts_of(planned: Plan, conquered: Iterable[Mapping[str, int]]) -> dict[str, int]:
+def facts_of(planned: CoverPlan, conquered: Iterable[Mapping[str, int]]) -> dict[str, int]:
     """What the algorithm reports, of the plan and the facts of all parts."""
     outer_edges = sum(counts["outer_edges"] for counts in conquered)
     return bulk_facts(planned.chosen, planned.among_bulk) | {"outer_edges": outer_edges}

@@ -8,7 +8,7 @@ from scipy import sparse
 
 from meshwright.construct.greedy_driver import GreedyProblem
 from meshwright.construct.options import DcMawOptions
-from meshwright.construct.parts.conquer import TOO_LARGE, Greedy, Plan, build_in_parts, facts_of
+from meshwright.construct.parts.conquer import TOO_LARGE, Greedy, PartsPlan, build_in_parts, facts_of
 from meshwright.construct.parts.interest_queries import InProcess, Source
 from meshwright.kernels.core.cost_arrays import CostArrays
 from meshwright.model.costs.costs import Costs
@@ -209,11 +209,11 @@ def weighted_divide_and_conquer(
     return Built(edges=whole.edges, facts=facts_of(whole.facts, levels, interests.node_count))
 
 
-def plan(source: Source, costs: Costs, options: DcMawOptions, seed: int) -> Plan:
+def plan(source: Source, costs: Costs, options: DcMawOptions, seed: int) -> PartsPlan:
     """Divide the nodes by `costs`, which speak of them in the order of their ids ([2], Alg. 6, line 1)."""
     part_of = divide(costs, options, seed)
     partitions = int(part_of.max(initial=0)) + 1
-    return Plan(part_of=part_of, partitions=partitions, shared=source.shared(part_of))
+    return PartsPlan(part_of=part_of, partitions=partitions, shared=source.shared(part_of))
 
 
 def greedy(costs: Costs, options: DcMawOptions) -> Greedy:

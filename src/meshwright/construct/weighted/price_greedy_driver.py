@@ -152,9 +152,9 @@ def _room(nodes: int) -> int:
     return max(2 * nodes, min(_MOST_CANDIDATES, nodes * nodes // 2))
 
 
-def _start_room(nodes: int) -> kernel.Room:
+def _start_room(nodes: int) -> kernel.PriceScratch:
     found, gains, row_gains = (np.zeros(nodes, np.int32) for _ in range(3))
-    return kernel.Room(found=found, gains=gains, prices=np.zeros(nodes), row_gains=row_gains)
+    return kernel.PriceScratch(found=found, gains=gains, prices=np.zeros(nodes), row_gains=row_gains)
 
 
 def _start_candidates(nodes: int) -> kernel.Candidates:
@@ -170,7 +170,7 @@ def _start_candidates(nodes: int) -> kernel.Candidates:
 
 def _refresh(
     pool: ThreadPoolExecutor,
-    rooms: list[kernel.Room],
+    rooms: list[kernel.PriceScratch],
     chosen: list[kernel.Candidates],
     shared: tuple[TopicComponents, UnionTrees, CostArrays, kernel.PricedPairs],
     level: int,

@@ -17,7 +17,7 @@ from meshwright.runtime.arrays import Ids, Offsets, Ticks, Words, int64
 from meshwright.runtime.progress import CANCEL
 
 
-class State(NamedTuple):
+class WalkState(NamedTuple):
     """All views by slot (`kernels/gossip/views.py`), before a round and after it."""
 
     topic_indptr: Offsets
@@ -40,7 +40,7 @@ class Rules(NamedTuple):
     loss: int  # in units of 2^-53
 
 
-class Room(NamedTuple):
+class WalkScratch(NamedTuple):
     """What a walk has met, and room to work in, for each thread."""
 
     met: Ids  # different slots, in the order in which they were met; never more than the topic has
@@ -53,7 +53,7 @@ SENT, IDS, LOST, WALKS = range(4)
 
 
 @inner
-def _meet(room: Room, count: int, walk: int, first: int, slot: int) -> int:
+def _meet(room: WalkScratch, count: int, walk: int, first: int, slot: int) -> int:
     if room.met_by[slot - first] != walk:
         room.met_by[slot - first] = walk
         room.met[count] = slot
@@ -62,7 +62,7 @@ def _meet(room: Room, count: int, walk: int, first: int, slot: int) -> int:
 
 
 @inner
-def _choose(state: State, slot: int, room: Room, count: int, source: int) -> bool:
+def _choose(state: WalkState, slot: int, room: WalkScratch, count: int, source: int) -> bool:
     """Offer a view all that were met, and the source, at equal size; whether anything changed.
 
     Whoever comes in puts the heaviest out.
@@ -80,7 +80,7 @@ def _choose(state: State, slot: int, room: Room, count: int, source: int) -> boo
 
 
 @inner
-def _walk(state: State, rules: Rules, room: Room, first: int, slot: int, tally: Offsets) -> int:
+def _walk(state: WalkState, rules: Rules, room: WalkScratch, first: int, slot: int, tally: Offsets) -> int:
     """Walk from a slot and come back: how many were met, or -1 where a message is lost."""
     indptr, before = state.indptr, state.before
     count, at = 0, int64(slot)
@@ -102,7 +102,7 @@ def _walk(state: State, rules: Rules, room: Room, first: int, slot: int, tally: 
 
 
 @kernel
-def walk_round(state: State, rules: Rules, topics: tuple[int, int], tally: Offsets, ticks: Ticks) -> None:
+def walk_round(state: WalkState, rules: Rules, topics: tuple[int, int], tally: Offsets, ticks: Ticks) -> None:
     """Let every view of some topics send its walk out and take what it brings.
 
     O((ttl + 1) k) for a view of k peers, (ttl + 1)² k with `learn`.
@@ -113,7 +113,7 @@ def walk_round(state: State, rules: Rules, topics: tuple[int, int], tally: Offse
         largest = max(largest, end - first)
         for slot in range(first, end):
             widest = max(widest, state.indptr[slot + 1] - state.indptr[slot])
-    room = Room(
+    room = WalkScratch(
         np.empty(min((rules.ttl + 1) * (widest + 1), largest), np.int32),
         np.full(largest, np.int64(-1)),
         np.empty(widest, np.uint64),

@@ -86,7 +86,7 @@ class Candidates(NamedTuple):
     cut_code: Offsets  # [the least pair of that price put back]
 
 
-class Room(NamedTuple):
+class PriceScratch(NamedTuple):
     """Room that one thread works in."""
 
     found: Ids  # by pair of a row: where it is
@@ -137,7 +137,7 @@ def _put_off(
     first: int,
     level: int,
     row: Bytes,
-    room: Room,
+    room: PriceScratch,
     count: int,
 ) -> int:
     """Bring down the levels of the pairs found by the bounds of their prices; keep those in `level`."""
@@ -174,7 +174,7 @@ def _price_row(
     now: float,
     u: int,
     first: int,
-    room: Room,
+    room: PriceScratch,
     count: int,
 ) -> None:
     """The prices of the pairs found, each by itself or all by walking the topics of `u`."""
@@ -199,7 +199,7 @@ def _refresh_row(
     u: int,
     level: int,
     rule: int,
-    room: Room,
+    room: PriceScratch,
     chosen: Candidates,
 ) -> int:
     """Bring down the levels of a row that reach `level` and choose its candidates; count the pairs priced."""
@@ -226,7 +226,13 @@ def _refresh_row(
 
 @inner
 def _choose(
-    scale: Offsets, first_code: int, level: int, row: Bytes, room: Room, count: int, chosen: Candidates
+    scale: Offsets,
+    first_code: int,
+    level: int,
+    row: Bytes,
+    room: PriceScratch,
+    count: int,
+    chosen: Candidates,
 ) -> None:
     """Give the pairs found their levels; those in `level` and before the cut become candidates."""
     found, prices = room.found, room.prices
@@ -310,7 +316,7 @@ def refresh_rows(
     rows: Offsets,
     level: int,
     rule: int,
-    room: Room,
+    room: PriceScratch,
     chosen: Candidates,
     ticks: Ticks,
 ) -> int:
@@ -356,7 +362,7 @@ def settle(
     pairs: PricedPairs,
     level: int,
     rule: int,
-    room: Room,
+    room: PriceScratch,
     chosen: Candidates,
     ticks: Ticks,
 ) -> None:
@@ -392,7 +398,7 @@ def settle_light_levels(
     pairs: PricedPairs,
     rule: int,
     heavy: int,
-    room: Room,
+    room: PriceScratch,
     chosen: Candidates,
     ticks: Ticks,
 ) -> int:

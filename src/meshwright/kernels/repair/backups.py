@@ -7,7 +7,7 @@ import numpy as np
 
 from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.rows import Rows, append, has_room, holds, remove, replace_row, row_of
-from meshwright.kernels.repair.mutable_overlay import Live, Room, next_step
+from meshwright.kernels.repair.mutable_overlay import Live, Marks, next_step
 from meshwright.runtime.arrays import Flags, Ids, Offsets, int64
 
 PRIMAL_DUAL = 0
@@ -21,7 +21,7 @@ _EXCLUDED = np.int64(0x7FFFFFFF)
 @kernel
 def build_backups(
     live: Live,
-    room: Room,
+    room: Marks,
     nodes: Ids,
     start: int,
     method: int,
@@ -54,7 +54,7 @@ def build_backups(
 
 
 @inner
-def _start_round(own: Ids, room: Room, left: Ids) -> int:
+def _start_round(own: Ids, room: Marks, left: Ids) -> int:
     """All own topics are uncovered; return the step that marks them."""
     step = next_step(room.steps)
     for k in range(len(own)):
@@ -65,7 +65,7 @@ def _start_round(own: Ids, room: Room, left: Ids) -> int:
 
 
 @inner
-def _cover(room: Room, step: int, topic: int, left: Ids, count: int) -> int:
+def _cover(room: Marks, step: int, topic: int, left: Ids, count: int) -> int:
     """Take a topic from those left, if it is one; return how many remain."""
     if room.topic_marks[topic] != step:
         return count
@@ -79,7 +79,7 @@ def _cover(room: Room, step: int, topic: int, left: Ids, count: int) -> int:
 @inner
 def _primal_dual(
     live: Live,
-    room: Room,
+    room: Marks,
     node: int,
     coverage: int,
     by_primaries: bool,
@@ -159,7 +159,7 @@ def _pay(others: Ids, weights: Offsets, price: int) -> None:
 
 
 @inner
-def _greedy(live: Live, room: Room, node: int, coverage: int, by_primaries: bool, chosen: Ids) -> int:
+def _greedy(live: Live, room: Marks, node: int, coverage: int, by_primaries: bool, chosen: Ids) -> int:
     """[3], Alg. 11: `coverage` greedy covers, each choice of least weight for each topic that it adds.
 
     O(coverage * (subscribers of the node's topics + candidates * choices)).
@@ -194,7 +194,7 @@ def _greedy(live: Live, room: Room, node: int, coverage: int, by_primaries: bool
 
 
 @inner
-def _find_candidates(subscribers: Rows, own: Ids, room: Room, build: int, step: int) -> int:
+def _find_candidates(subscribers: Rows, own: Ids, room: Marks, build: int, step: int) -> int:
     """List who has some of the topics and was not chosen, with how many; return how many they are."""
     marks, gains, count = room.marks, room.numbers, 0
     for topic in own:
@@ -242,7 +242,13 @@ def forget(live: Live, nodes: Ids) -> None:
 
 @kernel
 def find_affected(
-    live: Live, room: Room, movers: Ids, leaving: Flags, lost_indptr: Offsets, lost: Ids, gainers: Ids
+    live: Live,
+    room: Marks,
+    movers: Ids,
+    leaving: Flags,
+    lost_indptr: Offsets,
+    lost: Ids,
+    gainers: Ids,
 ) -> Ids:
     """Whose backups have to be built anew after a repair, but for `gainers`, who have new ones.
 

@@ -32,7 +32,7 @@ class Live(NamedTuple):
     sums: Offsets  # [the maximum degree, the number of links]
 
 
-class Room(NamedTuple):
+class Marks(NamedTuple):
     """Room to work in. What is marked holds the number of the step that marked it, so nothing is cleared."""
 
     steps: Offsets  # [the last number given to a step]
@@ -47,9 +47,9 @@ class Room(NamedTuple):
     topic_numbers: Ids  # by topic
 
 
-def make_room(node_count: int, topic_count: int) -> Room:
-    """Room for so many nodes and topics."""
-    return Room(
+def make_room(node_count: int, topic_count: int) -> Marks:
+    """Marks for so many nodes and topics."""
+    return Marks(
         steps=np.zeros(1, np.int64),
         marks=np.zeros(node_count, np.int64),
         owners=np.zeros(node_count, np.int32),
@@ -137,7 +137,7 @@ def share_topic(topics: Rows, u: int, v: int) -> bool:
 
 @kernel
 def uproot(
-    live: Live, room: Room, movers: Ids, leaving: Flags, lost_indptr: Offsets, lost: Ids
+    live: Live, room: Marks, movers: Ids, leaving: Flags, lost_indptr: Offsets, lost: Ids
 ) -> tuple[Offsets, Ids, Ids]:
     """Take away what the movers' losses take away; return (seeds, shadows, removed edges).
 
@@ -176,7 +176,7 @@ def uproot(
 def _uproot_one(
     topics: Rows,
     links: Rows,
-    room: Room,
+    room: Marks,
     step: int,
     node: int,
     leaves: bool,
@@ -204,7 +204,7 @@ def _uproot_one(
 
 
 @inner
-def _add_shadows(nodes: Ids, room: Room, step: int, shadows: Ids, counts: Offsets) -> None:
+def _add_shadows(nodes: Ids, room: Marks, step: int, shadows: Ids, counts: Offsets) -> None:
     for node in nodes:
         if room.marks[node] != step and room.chosen[node] != step:
             room.chosen[node] = step

@@ -21,7 +21,7 @@ from meshwright.kernels.core.topic_components import NONE, start_components, uni
 from meshwright.kernels.core.totals import add_up
 from meshwright.kernels.greedy.lazy import TAKEN, Pairs, Scratch, start_rows
 from meshwright.kernels.greedy.low_degree import start_degrees, take_low_edges
-from meshwright.kernels.repair.mutable_overlay import MOST, Live, Room, next_step
+from meshwright.kernels.repair.mutable_overlay import MOST, Live, Marks, next_step
 from meshwright.kernels.repair.searching import (
     add_representatives,
     owner_of,
@@ -47,7 +47,7 @@ class Broken(NamedTuple):
 @kernel
 def plan_repair(
     live: Live,
-    room: Room,
+    room: Marks,
     lost: Offsets,
     gained: Offsets,
     shadows: Ids,
@@ -93,7 +93,7 @@ def plan_repair(
 
 @inner
 def _find_broken(
-    live: Live, room: Room, seeds: Offsets, shadows: Ids, members: int, everybody: bool
+    live: Live, room: Marks, seeds: Offsets, shadows: Ids, members: int, everybody: bool
 ) -> Broken:
     """Search the topics of the seeds, and note the interests of the shadows, or of all, in broken ones."""
     topics, links = live.topics, live.links
@@ -143,7 +143,7 @@ def _start_broken(live: Live, seeds: Offsets, shadows: Ids, everybody: bool) -> 
 
 
 @inner
-def _note_one(room: Room, broken: Broken, node: int, parents: Ids, last: int, step: int) -> None:
+def _note_one(room: Marks, broken: Broken, node: int, parents: Ids, last: int, step: int) -> None:
     at = broken.counts[INTERESTS]
     broken.nodes[at], broken.topics[at] = node, broken.counts[TOPICS]
     broken.labels[at] = owner_of(parents, room.owners[node]) if room.marks[node] == step else last
@@ -152,7 +152,7 @@ def _note_one(room: Room, broken: Broken, node: int, parents: Ids, last: int, st
 
 @inner
 def _note(
-    room: Room,
+    room: Marks,
     broken: Broken,
     subscribers: Ids,
     members: int,
@@ -169,7 +169,14 @@ def _note(
 
 @inner
 def _note_shadows(
-    topics: Rows, room: Room, broken: Broken, shadows: Ids, topic: int, parents: Ids, last: int, step: int
+    topics: Rows,
+    room: Marks,
+    broken: Broken,
+    shadows: Ids,
+    topic: int,
+    parents: Ids,
+    last: int,
+    step: int,
 ) -> None:
     """Note those of the shadows that subscribe to a topic."""
     for node in shadows:
@@ -212,7 +219,7 @@ def _firsts(order: Ids, chosen: Offsets, first: int, every_pair: bool) -> Offset
 
 @inner
 def _connect(
-    room: Room, broken: Broken, order: Ids, firsts: Offsets, degrees: Ids, most: int, rho: float
+    room: Marks, broken: Broken, order: Ids, firsts: Offsets, degrees: Ids, most: int, rho: float
 ) -> Ids:
     """The links that findLowEdge takes until nothing is broken, as pairs of nodes."""
     indptr, topic_ids, labels = _by_node(room, broken, len(order))
@@ -250,7 +257,7 @@ def _scratch(nodes: int, topic_count: int) -> Scratch:
 
 
 @inner
-def _by_node(room: Room, broken: Broken, node_count: int) -> tuple[Offsets, Ids, Ids]:
+def _by_node(room: Marks, broken: Broken, node_count: int) -> tuple[Offsets, Ids, Ids]:
     """The broken interests by node, numbered by `room.numbers`, each with its topics in order: a CSR."""
     indptr = np.zeros(node_count + 1, np.int64)
     count = broken.counts[INTERESTS]

@@ -10,7 +10,7 @@ import numpy as np
 from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.interest_keys import interest_key, node_of, topic_of
 from meshwright.kernels.core.rows import Rows, holds, row_of
-from meshwright.kernels.repair.mutable_overlay import Live, Room, next_step, unlink
+from meshwright.kernels.repair.mutable_overlay import Live, Marks, next_step, unlink
 from meshwright.runtime.arrays import Flags, Ids, Offsets
 
 NONE = -1
@@ -60,7 +60,7 @@ def _retire(active: Ids, places: Ids, running: int, part: int) -> int:
 def search_in_turns(
     topics: Rows,
     links: Rows,
-    room: Room,
+    room: Marks,
     topic: int,
     seeds: Ids,
     parents: Ids,
@@ -115,7 +115,7 @@ def search_in_turns(
 
 
 @kernel
-def is_needed(topics: Rows, links: Rows, room: Room, u: int, v: int) -> bool:
+def is_needed(topics: Rows, links: Rows, room: Marks, u: int, v: int) -> bool:
     """Whether some topic that two linked nodes share would fall apart without their link."""
     seeds, parents = np.array([u, v], np.int32), np.empty(2, np.int32)
     i, j = topics.starts[u], topics.starts[v]
@@ -130,7 +130,7 @@ def is_needed(topics: Rows, links: Rows, room: Room, u: int, v: int) -> bool:
 
 
 @kernel
-def unlink_unneeded(live: Live, room: Room, edges: Ids, most: int) -> Flags:
+def unlink_unneeded(live: Live, room: Marks, edges: Ids, most: int) -> Flags:
     """Take away those `edges` that no topic needs, one after the other, at most so many; flag them."""
     gone = np.zeros(len(edges), np.bool_)
     count = 0
@@ -168,7 +168,7 @@ def unique_nodes(nodes: Ids) -> Ids:
 
 @inner
 def add_representatives(
-    live: Live, room: Room, seeds: Offsets, gained: Offsets, shadows: Ids
+    live: Live, room: Marks, seeds: Offsets, gained: Offsets, shadows: Ids
 ) -> tuple[Offsets, Ids]:
     """Seeds and shadows with somebody of each topic that none but new subscribers are seeds of.
 
@@ -197,7 +197,7 @@ def add_representatives(
 
 
 @inner
-def _representative(live: Live, room: Room, new: int, topic: int, gained: Offsets, shadows: Ids) -> int:
+def _representative(live: Live, room: Marks, new: int, topic: int, gained: Offsets, shadows: Ids) -> int:
     """Somebody who had the topic before, not marked as `new`; NONE where there is nobody.
 
     A neighbour of a new subscriber comes first, since the search then ends at once; then shadows; then

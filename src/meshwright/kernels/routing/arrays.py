@@ -23,7 +23,7 @@ class Tally(NamedTuple):
     sent: Offsets
 
 
-class Weather(NamedTuple):
+class Faults(NamedTuple):
     """What goes wrong: who has failed before the first publication, and which messages are lost.
 
     A message is lost by a function of `key`, the publication and the link (`kernels/core/hashing.py`), so

@@ -8,7 +8,7 @@ import numpy as np
 
 from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.hashing import is_lost
-from meshwright.kernels.routing.arrays import Tally, TopicLinks, Weather
+from meshwright.kernels.routing.arrays import Faults, Tally, TopicLinks
 from meshwright.runtime.arrays import Ids, Offsets, Ticks
 from meshwright.runtime.progress import CANCEL
 
@@ -63,7 +63,7 @@ def count_unreached(links: TopicLinks) -> Offsets:
 @inner
 def _flood_one(
     links: TopicLinks,
-    weather: Weather,
+    faults: Faults,
     tally: Tally,
     publication: int,
     issuer: int,
@@ -87,7 +87,7 @@ def _flood_one(
             target = links.nodes[other]
             tally.messages[publication] += 1
             tally.sent[node] += 1
-            if is_lost(weather.key, weather.loss, publication, node, target) or not weather.alive[target]:
+            if is_lost(faults.key, faults.loss, publication, node, target) or not faults.alive[target]:
                 continue
             tally.received[target] += 1
             if seen[other] == publication:
@@ -103,7 +103,7 @@ def _flood_one(
 
 @kernel
 def route_flood(
-    links: TopicLinks, weather: Weather, tally: Tally, issuers: Ids, numbers: tuple[int, int], ticks: Ticks
+    links: TopicLinks, faults: Faults, tally: Tally, issuers: Ids, numbers: tuple[int, int], ticks: Ticks
 ) -> None:
     """Carry a range of publications, each from the slot of its issuer. O(links of the topic) each."""
     slots = len(links.nodes)
@@ -116,4 +116,4 @@ def route_flood(
     for publication in range(*numbers):
         if ticks[CANCEL]:
             return
-        _flood_one(links, weather, tally, publication, issuers[publication], room)
+        _flood_one(links, faults, tally, publication, issuers[publication], room)

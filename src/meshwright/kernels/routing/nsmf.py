@@ -8,7 +8,7 @@ import numpy as np
 
 from meshwright.kernels.compiling import inlined, inner, kernel
 from meshwright.kernels.core.hashing import is_lost
-from meshwright.kernels.routing.arrays import RoutingTables, Tally, Weather
+from meshwright.kernels.routing.arrays import Faults, RoutingTables, Tally
 from meshwright.runtime.arrays import Ids, Offsets, Ticks
 from meshwright.runtime.progress import CANCEL
 
@@ -65,7 +65,7 @@ def _next_hop(tables: RoutingTables, node: int, target: int) -> int:
 @inlined
 def _send(
     tables: RoutingTables,
-    weather: Weather,
+    faults: Faults,
     tally: Tally,
     publication: int,
     hops: int,
@@ -77,7 +77,7 @@ def _send(
         step = _next_hop(tables, source, target)
         tally.messages[publication] += 1
         tally.sent[source] += 1
-        if is_lost(weather.key, weather.loss, publication, source, step) or not weather.alive[step]:
+        if is_lost(faults.key, faults.loss, publication, source, step) or not faults.alive[step]:
             return _NONE
         tally.received[step] += 1
         tally.pure_forwards[publication] += step != target
@@ -112,7 +112,7 @@ def _next_places(tables: RoutingTables, topic: int, place: int, span: int, found
 @inner
 def _route_one(
     tables: RoutingTables,
-    weather: Weather,
+    faults: Faults,
     tally: Tally,
     publication: int,
     topic: int,
@@ -131,7 +131,7 @@ def _route_one(
         count = _next_places(tables, topic, place, span, found)
         for j in range(count):
             target = tables.nodes[found[j]]
-            hops = _send(tables, weather, tally, publication, depth, node, target)
+            hops = _send(tables, faults, tally, publication, depth, node, target)
             if hops == _NONE:
                 continue
             if seen[target] == publication:
@@ -153,7 +153,7 @@ def _route_one(
 @kernel
 def route_nsmf(
     tables: RoutingTables,
-    weather: Weather,
+    faults: Faults,
     tally: Tally,
     topics: Ids,
     issuers: Ids,
@@ -179,4 +179,4 @@ def route_nsmf(
     for publication in range(*numbers):
         if ticks[CANCEL]:
             return
-        _route_one(tables, weather, tally, publication, topics[publication], issuers[publication], room)
+        _route_one(tables, faults, tally, publication, topics[publication], issuers[publication], room)

@@ -19,7 +19,7 @@ from meshwright.runtime.errors import OptionError
 from meshwright.runtime.seeds import generator
 
 
-class State(NamedTuple):
+class NodeState(NamedTuple):
     """What is going on in a host.
 
     Attributes:
@@ -133,11 +133,11 @@ class Host(Generic[Message]):
         return sum((seat.connections.traffic for seat in self._seats.values()), self._past)
 
     @property
-    def state(self) -> State:
+    def state(self) -> NodeState:
         """What is going on."""
         seats = self._seats.values()
         timers = sum(len(seat.timers) + (not seat.started) for seat in seats)
-        return State(self._sent, self._settled, timers, sum(seat.connections.opening for seat in seats))
+        return NodeState(self._sent, self._settled, timers, sum(seat.connections.opening for seat in seats))
 
     def open(self) -> dict[Node, Address]:
         """Listen for all nodes, and say where."""

@@ -10,7 +10,7 @@ from typing import Any, Generic
 import numpy as np
 
 from meshwright.net.live.connections import Traffic
-from meshwright.net.live.host import State
+from meshwright.net.live.host import NodeState
 from meshwright.net.live.link import PATIENCE
 from meshwright.net.live.options import LiveOptions
 from meshwright.net.live.processes import Job, Processes, Report
@@ -168,7 +168,7 @@ class Live(Generic[Message]):
         while self._look().opening and time.monotonic() < end:
             time.sleep(_TICK)
 
-    def _look(self) -> State:
+    def _look(self) -> NodeState:
         """Take what the processes have to say."""
         reports: list[Report] = self._ask("report")
         for report in reports:
@@ -180,7 +180,7 @@ class Live(Generic[Message]):
                 self._watch(happening)
         self.late = max(report.late for report in reports)
         self._traffic = sum((report.traffic for report in reports), Traffic())
-        return State(*map(sum, zip(*(report.state for report in reports), strict=True)))
+        return NodeState(*map(sum, zip(*(report.state for report in reports), strict=True)))
 
     def _note_complaints(self, report: Report) -> None:
         for kind, words in report.words.items():

@@ -13,7 +13,7 @@ from pickle import PicklingError
 from typing import Any, NamedTuple
 
 from meshwright.net.live.connections import Traffic
-from meshwright.net.live.host import Host, State
+from meshwright.net.live.host import Host, NodeState
 from meshwright.net.live.options import LiveOptions
 from meshwright.net.live.sockets import allow_files
 from meshwright.net.protocol import Node, Protocol
@@ -56,7 +56,7 @@ class Report(NamedTuple):
     complaints: Counter[str]
     words: dict[str, str]
     failures: list[str]
-    state: State
+    state: NodeState
     traffic: Traffic
     late: float
 

@@ -21,7 +21,7 @@ from meshwright.construct.parts.conquer import (
     Greedy,
     Part,
     PartOptions,
-    Plan,
+    PartsPlan,
     combine,
     conquer,
     facts_of,
@@ -158,7 +158,7 @@ def weighted_divide_and_conquer(job: Job, costs: Costs, options: DcMawOptions, s
     return _in_parts(job, planned, dc_maw.greedy(costs, options), options, seed)
 
 
-def _in_parts(job: Job, planned: Plan, greedy: Greedy, options: PartOptions, seed: int) -> Spread:
+def _in_parts(job: Job, planned: PartsPlan, greedy: Greedy, options: PartOptions, seed: int) -> Spread:
     """As `construct.parts.conquer.build_in_parts`.
 
     A task holds one part, or the stars of one combine, at a time. The driver holds the part of each node, a
@@ -171,7 +171,7 @@ def _in_parts(job: Job, planned: Plan, greedy: Greedy, options: PartOptions, see
     return Spread(kept=kept, edges=NO_EDGES, facts=facts)
 
 
-def _conquer(job: Job, planned: Plan, greedy: Greedy, ties: str, seed: int) -> Kept:
+def _conquer(job: Job, planned: PartsPlan, greedy: Greedy, ties: str, seed: int) -> Kept:
     with broadcast(job.session, (planned.part_of, planned.shared, greedy)) as known:
 
         def work(part: int, lists: Lists) -> Part:

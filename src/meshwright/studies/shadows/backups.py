@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
 from meshwright.studies.claims import Claim, by_seed
-from meshwright.studies.shadows.runs import MORE_COVERS, Burdens, Setting, Way, burdens
+from meshwright.studies.shadows.runs import MORE_COVERS, Burdens, ChurnSetting, Way, burdens
 
 GREEDY, PRIMAL_DUAL = Way(backups="greedy"), Way()
 BY_LINKS = Way(backups="greedy", weigh_primaries=False)
@@ -103,7 +103,7 @@ _STATED = (
 )
 
 
-def claims(setting: Setting) -> Iterator[Claim]:
+def claims(setting: ChurnSetting) -> Iterator[Claim]:
     """What the paper states on backups, before any churn."""
     for stated in _STATED:
         yield Claim(
@@ -133,5 +133,5 @@ def claims(setting: Setting) -> Iterator[Claim]:
     )
 
 
-def _measure(setting: Setting, stated: _Stated) -> Callable[[int], float]:
+def _measure(setting: ChurnSetting, stated: _Stated) -> Callable[[int], float]:
     return lambda seed: stated.value(burdens(setting, stated.way, seed))

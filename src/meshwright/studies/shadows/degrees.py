@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterator
 import numpy as np
 
 from meshwright.studies.claims import Claim, by_seed
-from meshwright.studies.shadows.runs import MORE_COVERS, Setting, Way, rebuilds, run
+from meshwright.studies.shadows.runs import MORE_COVERS, ChurnSetting, Way, rebuilds, run
 
 COVERAGES = {1: 31, 2: 25, 3: 24, 4: 24}
 """The paper's maximum degree after all rounds, by coverage factor."""
@@ -25,14 +25,14 @@ _LOWER_START = (
 )
 
 
-def claims(setting: Setting) -> Iterator[Claim]:
+def claims(setting: ChurnSetting) -> Iterator[Claim]:
     """What the paper states on degrees."""
     yield from _against_low_oda(setting)
     yield from _as_it_goes_on(setting)
     yield from _by_coverage(setting)
 
 
-def how(setting: Setting) -> str:
+def how(setting: ChurnSetting) -> str:
     """What is drawn, and what the paper leaves open."""
     return (
         f"unif, {setting.nodes:,} nodes, {setting.topics:,} topics, {setting.least} to {setting.most} by a "
@@ -40,7 +40,7 @@ def how(setting: Setting) -> str:
     )
 
 
-def excess(setting: Setting, way: Way, measure: str) -> Callable[[int], float]:
+def excess(setting: ChurnSetting, way: Way, measure: str) -> Callable[[int], float]:
     """How much higher a degree is than Low-ODA's, on average over the rounds in which that was run."""
 
     def value(seed: int) -> float:
@@ -51,7 +51,7 @@ def excess(setting: Setting, way: Way, measure: str) -> Callable[[int], float]:
     return value
 
 
-def _against_low_oda(setting: Setting) -> Iterator[Claim]:
+def _against_low_oda(setting: ChurnSetting) -> Iterator[Claim]:
     sampled = f"mean over {setting.rebuilt} of every {setting.span} rounds; {how(setting)}"
     for name, way, measure, most, words, reason in (
         ("maximum-degree", Way(), "maximum", 5.5, "", _TIES),
@@ -84,18 +84,18 @@ def _against_low_oda(setting: Setting) -> Iterator[Claim]:
 _NAIVE = Way(policy="naive")
 
 
-def last(setting: Setting, way: Way, seed: int) -> float:
+def last(setting: ChurnSetting, way: Way, seed: int) -> float:
     """The maximum degree after all rounds."""
     return float(run(setting, way, seed).maximum[-1])
 
 
-def rise(setting: Setting, way: Way, seed: int) -> float:
+def rise(setting: ChurnSetting, way: Way, seed: int) -> float:
     """By how much the maximum degree rises from the first round to the last."""
     found = run(setting, way, seed).maximum
     return float(found[-1] - found[0])
 
 
-def _as_it_goes_on(setting: Setting) -> Iterator[Claim]:
+def _as_it_goes_on(setting: ChurnSetting) -> Iterator[Claim]:
     yield Claim(
         name="shadows-figure-6-first-maximum",
         source="[3], VI-C and Fig. 6",
@@ -142,7 +142,7 @@ def _as_it_goes_on(setting: Setting) -> Iterator[Claim]:
     )
 
 
-def _by_coverage(setting: Setting) -> Iterator[Claim]:
+def _by_coverage(setting: ChurnSetting) -> Iterator[Claim]:
     for coverage, most in COVERAGES.items():
         yield Claim(
             name=f"shadows-figure-5-coverage-{coverage}",
@@ -175,5 +175,5 @@ def _by_coverage(setting: Setting) -> Iterator[Claim]:
     )
 
 
-def _last_with(setting: Setting, coverage: int) -> Callable[[int], float]:
+def _last_with(setting: ChurnSetting, coverage: int) -> Callable[[int], float]:
     return lambda seed: last(setting, Way(coverage=coverage), seed)

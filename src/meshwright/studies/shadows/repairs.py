@@ -6,7 +6,7 @@ import numpy as np
 
 from meshwright.studies.claims import Claim, by_seed
 from meshwright.studies.shadows.degrees import how
-from meshwright.studies.shadows.runs import Run, Setting, Way, base, rebuilds, run
+from meshwright.studies.shadows.runs import ChurnSetting, Run, Way, base, rebuilds, run
 
 _LABEL = "repairs under churn"
 _SHADOW, _NAIVE = Way(), Way(policy="naive")
@@ -22,14 +22,14 @@ _CHAOTIC = (
 Rounds = Callable[[int], Run]
 
 
-def claims(setting: Setting) -> Iterator[Claim]:
+def claims(setting: ChurnSetting) -> Iterator[Claim]:
     """What the paper states on repairs."""
     yield from _changes(setting)
     yield from _shadow_sets(setting)
     yield from _times(setting)
 
 
-def _of(setting: Setting, way: Way) -> Rounds:
+def _of(setting: ChurnSetting, way: Way) -> Rounds:
     return lambda seed: run(setting, way, seed)
 
 
@@ -44,7 +44,7 @@ def _mean(rounds: Rounds, measure: str, joins: bool | None = None) -> Callable[[
     return value
 
 
-def _changes(setting: Setting) -> Iterator[Claim]:
+def _changes(setting: ChurnSetting) -> Iterator[Claim]:
     shadow = _of(setting, _SHADOW)
 
     def rebuilt(seed: int) -> Run:
@@ -78,7 +78,7 @@ def _changes(setting: Setting) -> Iterator[Claim]:
         )
 
 
-def _shadow_sets(setting: Setting) -> Iterator[Claim]:
+def _shadow_sets(setting: ChurnSetting) -> Iterator[Claim]:
     shadow = _of(setting, _SHADOW)
     yield Claim(
         name="shadows-figure-7-shadow-set",
@@ -101,7 +101,7 @@ def _shadow_sets(setting: Setting) -> Iterator[Claim]:
     )
 
 
-def _times(setting: Setting) -> Iterator[Claim]:
+def _times(setting: ChurnSetting) -> Iterator[Claim]:
     for kind, joins, against_naive, against_low in (
         ("join", True, 7.93 / 2.69, 0.00014),
         ("leave", False, 2575 / 333, 0.0178),
@@ -133,7 +133,7 @@ def _ratio_of_times(above: Rounds, below: Rounds, joins: bool) -> Callable[[int]
     return lambda seed: _median(above(seed), joins) / _median(below(seed), joins)
 
 
-def _share_of_low_oda(setting: Setting, joins: bool) -> Callable[[int], float]:
+def _share_of_low_oda(setting: ChurnSetting, joins: bool) -> Callable[[int], float]:
     def value(seed: int) -> float:
         low = float(np.median(rebuilds(setting, seed).seconds))
         return _median(run(setting, _SHADOW, seed), joins) / low
@@ -145,7 +145,7 @@ def _median(found: Run, joins: bool) -> float:
     return float(np.median(found.seconds[found.joins == joins]))
 
 
-def looks_at_a_pair(setting: Setting, seed: int) -> float:
+def looks_at_a_pair(setting: ChurnSetting, seed: int) -> float:
     """How many times Low-ODA looks at a pair of nodes, on average; Algorithm 2 does once an edge."""
     pairs = setting.nodes * (setting.nodes - 1) / 2
     return float(base(setting, seed).facts["pairs_examined"]) / pairs

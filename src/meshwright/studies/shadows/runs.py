@@ -23,7 +23,7 @@ from meshwright.runtime.arrays import Floats
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
+class ChurnSetting:
     """The sizes of a study, those of [3], VI, unless given.
 
     Attributes:
@@ -87,7 +87,7 @@ class Run:
 
 
 @cache
-def base(setting: Setting, seed: int) -> Overlay:
+def base(setting: ChurnSetting, seed: int) -> Overlay:
     """The overlay at the beginning."""
     interests = workloads.unif(
         setting.nodes,
@@ -100,20 +100,20 @@ def base(setting: Setting, seed: int) -> Overlay:
 
 
 @cache
-def start(setting: Setting, way: Way, seed: int) -> Maintainer:
+def start(setting: ChurnSetting, way: Way, seed: int) -> Maintainer:
     """A maintainer at the beginning, which nobody may change."""
     return Maintainer(base(setting, seed), seed=seed, **way._asdict())
 
 
 @cache
-def run(setting: Setting, way: Way, seed: int) -> Run:
+def run(setting: ChurnSetting, way: Way, seed: int) -> Run:
     """All rounds, one by one."""
     live = Maintainer.restore(start(setting, way, seed).snapshot())
     return _noted((event, live.apply([event])) for event in _events(setting, seed))
 
 
 @cache
-def rebuilds(setting: Setting, seed: int, rho: float = 3.0) -> Run:
+def rebuilds(setting: ChurnSetting, seed: int, rho: float = 3.0) -> Run:
     """Those rounds in which Low-ODA is run: the last few of every span."""
     live = Maintainer(base(setting, seed), "rebuild", seed=seed, rho=rho)
     events = _events(setting, seed)
@@ -128,7 +128,7 @@ def rebuilds(setting: Setting, seed: int, rho: float = 3.0) -> Run:
     return _noted(rounds())
 
 
-def _events(setting: Setting, seed: int) -> list[Event]:
+def _events(setting: ChurnSetting, seed: int) -> list[Event]:
     return workloads.churn(base(setting, seed).interests, setting.rounds, seed=seed)
 
 
@@ -170,7 +170,7 @@ class Burdens(NamedTuple):
 
 
 @cache
-def burdens(setting: Setting, way: Way, seed: int) -> Burdens:
+def burdens(setting: ChurnSetting, way: Way, seed: int) -> Burdens:
     """Step I of [3], before any churn."""
     live = start(setting, way, seed)
     names = base(setting, seed).interests.nodes.to_pylist()

@@ -4,13 +4,13 @@ Maintenance of Robust Low Fan-out Overlays for Topic-based Publish/Subscribe und
 
 from meshwright.studies.claims import Claim
 from meshwright.studies.shadows import backups, degrees, repairs
-from meshwright.studies.shadows.runs import Setting
+from meshwright.studies.shadows.runs import ChurnSetting
 
-QUICK = Setting(nodes=200, topics=60, least=4, most=30, rounds=60, span=20, rebuilt=2)
+QUICK = ChurnSetting(nodes=200, topics=60, least=4, most=30, rounds=60, span=20, rebuilt=2)
 """A small fleet, in seconds."""
 
 
-def claims(setting: Setting) -> tuple[Claim, ...]:
+def claims(setting: ChurnSetting) -> tuple[Claim, ...]:
     """What the paper states, each with its way of measuring on a fleet of a setting."""
     return (
         *backups.claims(setting),
@@ -19,5 +19,5 @@ def claims(setting: Setting) -> tuple[Claim, ...]:
     )
 
 
-CLAIMS = claims(Setting())
+CLAIMS = claims(ChurnSetting())
 """At the sizes of the paper."""

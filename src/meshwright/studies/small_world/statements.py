@@ -26,7 +26,7 @@ STEPS = tuple(range(1_000, 10_001, 1_000))
 """Of nodes and of topics; [4] states where sweeps begin and end, not how many points they have."""
 
 
-class Setting(NamedTuple):
+class SweepSetting(NamedTuple):
     """What [4] leaves open.
 
     Whether the phase that the ring cuts short has a finger, where nodes are no power of two; whether the node
@@ -40,10 +40,10 @@ class Setting(NamedTuple):
     fill: str
 
 
-TO_THE_LETTER = Setting(whole_phases=False, both_ways=False, ties="random", fill="random")
+TO_THE_LETTER = SweepSetting(whole_phases=False, both_ways=False, ties="random", fill="random")
 """Property 1 and Protocol 3 as they stand, with no preference among equals."""
 
-FITTED = Setting(whole_phases=True, both_ways=True, ties="farthest", fill="first")
+FITTED = SweepSetting(whole_phases=True, both_ways=True, ties="farthest", fill="first")
 """What comes nearest to the numbers of [4]: chosen after seeing what each choice gives."""
 
 
@@ -61,7 +61,9 @@ Point = Mapping[str, Found]
 
 
 @cache
-def measure_overlay(label: str, nodes: int, topics: int, setting: Setting, seed: int, count: int) -> Found:
+def measure_overlay(
+    label: str, nodes: int, topics: int, setting: SweepSetting, seed: int, count: int
+) -> Found:
     """NSMF with `count` publications on one overlay at one point of a sweep."""
     options: dict[str, Any] = {"ties": setting.ties, "fill": setting.fill} if label == "GrSwico" else {}
     interests = workloads.unif(nodes, topics, subscriptions=SUBSCRIPTIONS, seed=seed)
@@ -74,7 +76,7 @@ def measure_overlay(label: str, nodes: int, topics: int, setting: Setting, seed:
     )
 
 
-def measure_point(nodes: int, topics: int, setting: Setting, seed: int, count: int) -> Point:
+def measure_point(nodes: int, topics: int, setting: SweepSetting, seed: int, count: int) -> Point:
     """All overlays of the same interests, with the same publications."""
     return {label: measure_overlay(label, nodes, topics, setting, seed, count) for label in OVERLAYS}
 

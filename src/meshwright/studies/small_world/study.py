@@ -13,8 +13,8 @@ from meshwright.studies.small_world.statements import (
     FITTED,
     STATEMENTS,
     TO_THE_LETTER,
-    Setting,
     Statement,
+    SweepSetting,
     measure_point,
 )
 
@@ -26,7 +26,7 @@ class Reading(NamedTuple):
     """A setting to measure all claims in, what it is called, and why claims differ there, by name."""
 
     suffix: str
-    setting: Setting
+    setting: SweepSetting
     how: str
     reasons: Mapping[str, str]
 
@@ -74,7 +74,7 @@ READINGS = (
 )
 
 
-def _measure(statement: Statement, setting: Setting) -> Measure:
+def _measure(statement: Statement, setting: SweepSetting) -> Measure:
     def value(seed: int) -> float:
         points = statement.sweep.points
         return statement.value([measure_point(*point, setting, seed, PUBLICATIONS) for point in points])

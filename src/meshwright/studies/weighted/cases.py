@@ -134,7 +134,7 @@ HOW_DRAWN = (
 
 
 @dataclass(frozen=True, kw_only=True)
-class Setting:
+class CostSetting:
     """The sizes of a study, those of [2], IX, unless given.
 
     Attributes:

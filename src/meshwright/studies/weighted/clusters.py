@@ -9,7 +9,7 @@ from meshwright.studies.claims import Claim, by_seed
 from meshwright.studies.weighted.cases import (
     HOW_DRAWN,
     Case,
-    Setting,
+    CostSetting,
     built,
     clusters,
     cost,
@@ -22,7 +22,7 @@ _SIZE = 100
 _UNDERLAY = clusters(_SIZE, inner=1.0, outer=10.0)
 
 
-def _cases(setting: Setting, seed: int) -> list[Case]:
+def _cases(setting: CostSetting, seed: int) -> list[Case]:
     return [Case(_UNDERLAY, "unif", nodes, 200, 20, 100, seed) for nodes in setting.clustered_nodes]
 
 
@@ -47,7 +47,7 @@ def _candidates(case: Case) -> float:
     return (parts * comb(_SIZE, 2) + comb(parts, 2) * stars**2) / comb(case.nodes, 2)
 
 
-def claims(setting: Setting) -> tuple[Claim, ...]:
+def claims(setting: CostSetting) -> tuple[Claim, ...]:
     """The claims, to be measured on the systems of a setting."""
     sizes = f"{setting.clustered_nodes[0]:,} to {setting.clustered_nodes[-1]:,} nodes"
     how = f"Mean for unif, {sizes}, 200 topics, 20 to 100 a node, all of them our choice; {HOW_DRAWN}."

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from meshwright.studies.claims import Claim, by_seed
-from meshwright.studies.weighted.cases import HOW_DRAWN, LAWS, Case, Setting, cost, degree
+from meshwright.studies.weighted.cases import HOW_DRAWN, LAWS, Case, CostSetting, cost, degree
 
 _TOPICS = 200
 _LEAST, _MOST = 20, 100
@@ -11,14 +11,14 @@ _HALF_WIDTH = 40
 _ALGORITHMS = ("tr-maw", "gr-maw", "pd-maw")
 
 
-def _over_topics(setting: Setting, seed: int, law: str) -> list[Case]:
+def _over_topics(setting: CostSetting, seed: int, law: str) -> list[Case]:
     return [
         Case(setting.underlay, law, setting.nodes_then, topics, _LEAST, _MOST, seed)
         for topics in setting.topics
     ]
 
 
-def _over_sizes(setting: Setting, seed: int, law: str) -> list[Case]:
+def _over_sizes(setting: CostSetting, seed: int, law: str) -> list[Case]:
     return [
         Case(
             setting.underlay,
@@ -43,13 +43,13 @@ def _least_ratio(cases: Iterable[Case], algorithms: Iterable[str]) -> float:
     return min(cost(case, name) / cost(case, "gr-maw") for case in cases for name in names)
 
 
-def cost_of_a_link_of_gm(setting: Setting, seed: int) -> float:
+def cost_of_a_link_of_gm(setting: CostSetting, seed: int) -> float:
     """What a link costs on average where the algorithm does not look at costs; all links have a mean of 1."""
     case = _over_topics(setting, seed, "unif")[0]
     return cost(case, "gm") / degree(case, "gm")
 
 
-def claims(setting: Setting) -> tuple[Claim, ...]:
+def claims(setting: CostSetting) -> tuple[Claim, ...]:
     """The claims, to be measured on the systems of a setting."""
     topics = f"{setting.topics[0]} to {setting.topics[-1]:,} topics, {_LEAST} to {_MOST} a node"
     sizes = f"{_TOPICS} topics, {_HALF_WIDTH} fewer to {_HALF_WIDTH} more a node than the middle"

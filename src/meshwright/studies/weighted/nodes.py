@@ -11,7 +11,7 @@ from meshwright.studies.weighted.cases import (
     HOW_DRAWN,
     LAWS,
     Case,
-    Setting,
+    CostSetting,
     Underlay,
     access_delays,
     built,
@@ -30,13 +30,13 @@ _GM_COST = 50.0
 _GR_COST = 0.4 * _GM_COST
 
 
-def _cases(setting: Setting, seed: int, *laws: str, underlay: Underlay | None = None) -> list[Case]:
+def _cases(setting: CostSetting, seed: int, *laws: str, underlay: Underlay | None = None) -> list[Case]:
     """The systems of a figure, by law and rising number of nodes."""
     costs = underlay or setting.underlay
     return [Case(costs, law, nodes, _TOPICS, _LEAST, _MOST, seed) for law in laws for nodes in setting.nodes]
 
 
-def _ends(setting: Setting, seed: int, law: str) -> tuple[Case, Case]:
+def _ends(setting: CostSetting, seed: int, law: str) -> tuple[Case, Case]:
     """The systems of the fewest and of the most nodes."""
     cases = _cases(setting, seed, law)
     return cases[0], cases[-1]
@@ -56,7 +56,7 @@ def _by_topic_over_gr(case: Case) -> float:
     return trees / cost(case, "gr-maw")
 
 
-def growth_of_trees(setting: Setting, seed: int) -> tuple[float, float]:
+def growth_of_trees(setting: CostSetting, seed: int) -> tuple[float, float]:
     """How many times as many links a node has in TrMAW, and how many times a link costs, at the most nodes.
 
     Both are for unif, over those at the fewest nodes.
@@ -66,7 +66,7 @@ def growth_of_trees(setting: Setting, seed: int) -> tuple[float, float]:
     return links, _ratio_of_ends(setting, seed, "tr-maw", "unif") / links
 
 
-def _ratio_of_ends(setting: Setting, seed: int, algorithm: str, *laws: str) -> float:
+def _ratio_of_ends(setting: CostSetting, seed: int, algorithm: str, *laws: str) -> float:
     """The greatest ratio of the cost at the most nodes to that at the fewest."""
     ends = [_ends(setting, seed, law) for law in laws]
     return max(cost(last, algorithm) / cost(first, algorithm) for first, last in ends)
@@ -86,7 +86,7 @@ def _shorter_in_costs(cases: Iterable[Case]) -> float:
     return max(diameters(case, "gr-maw")[1] / diameters(case, "gm")[1] for case in cases)
 
 
-def claims(setting: Setting) -> tuple[Claim, ...]:
+def claims(setting: CostSetting) -> tuple[Claim, ...]:
     """The claims, to be measured on the systems of a setting."""
     figures = (
         _figure_4_trees,
@@ -99,22 +99,22 @@ def claims(setting: Setting) -> tuple[Claim, ...]:
     return tuple(claim for figure in figures for claim in figure(setting))
 
 
-def _how(setting: Setting) -> str:
+def _how(setting: CostSetting) -> str:
     sizes = f"{setting.nodes[0]:,} to {setting.nodes[-1]:,} nodes"
     return f"{sizes}, {_TOPICS} topics, {_LEAST} to {_MOST} a node; {HOW_DRAWN}."
 
 
-def _how_all(setting: Setting) -> str:
+def _how_all(setting: CostSetting) -> str:
     return f"Mean over unif, zipf and expo; {_how(setting)}"
 
 
 def _mean(
-    setting: Setting, value: Callable[[Case], float], underlay: Underlay | None = None
+    setting: CostSetting, value: Callable[[Case], float], underlay: Underlay | None = None
 ) -> Callable[[int], float]:
     return lambda seed: fmean(map(value, _cases(setting, seed, *LAWS, underlay=underlay)))
 
 
-def _figure_4_trees(setting: Setting) -> tuple[Claim, ...]:
+def _figure_4_trees(setting: CostSetting) -> tuple[Claim, ...]:
     how = _how_all(setting)
     return (
         Claim(
@@ -161,7 +161,7 @@ def _figure_4_trees(setting: Setting) -> tuple[Claim, ...]:
     )
 
 
-def _figure_4_order(setting: Setting) -> tuple[Claim, ...]:
+def _figure_4_order(setting: CostSetting) -> tuple[Claim, ...]:
     how = _how_all(setting)
     return (
         Claim(
@@ -197,7 +197,7 @@ def _figure_4_order(setting: Setting) -> tuple[Claim, ...]:
     )
 
 
-def _figure_4_primal_dual(setting: Setting) -> tuple[Claim, ...]:
+def _figure_4_primal_dual(setting: CostSetting) -> tuple[Claim, ...]:
     how = _how_all(setting)
     return (
         Claim(
@@ -236,12 +236,12 @@ def _figure_4_primal_dual(setting: Setting) -> tuple[Claim, ...]:
     )
 
 
-def _pairs_of_pd_over_gr(setting: Setting, seed: int) -> float:
+def _pairs_of_pd_over_gr(setting: CostSetting, seed: int) -> float:
     last = _ends(setting, seed, "unif")[1]
     return examined(last, "pd-maw") / examined(last, "gr-maw")
 
 
-def _figure_7(setting: Setting) -> tuple[Claim, ...]:
+def _figure_7(setting: CostSetting) -> tuple[Claim, ...]:
     how = f"Mean under zipf; {_how(setting)}"
     return (
         Claim(
@@ -281,12 +281,12 @@ def _figure_7(setting: Setting) -> tuple[Claim, ...]:
     )
 
 
-def _time_of_pdrd_over_pd(setting: Setting, seed: int) -> float:
+def _time_of_pdrd_over_pd(setting: CostSetting, seed: int) -> float:
     last = _ends(setting, seed, "zipf")[1]
     return seconds(last, "pdrd-maw") / seconds(last, "pd-maw")
 
 
-def _figure_8_cost(setting: Setting) -> tuple[Claim, ...]:
+def _figure_8_cost(setting: CostSetting) -> tuple[Claim, ...]:
     unif, how = partial(_unif, setting), f"Mean under unif; {_how(setting)}"
     return (
         Claim(
@@ -323,11 +323,11 @@ def _figure_8_cost(setting: Setting) -> tuple[Claim, ...]:
     )
 
 
-def _unif(setting: Setting, seed: int, underlay: Underlay | None = None) -> list[Case]:
+def _unif(setting: CostSetting, seed: int, underlay: Underlay | None = None) -> list[Case]:
     return _cases(setting, seed, "unif", underlay=underlay)
 
 
-def _figure_8_shape(setting: Setting) -> tuple[Claim, ...]:
+def _figure_8_shape(setting: CostSetting) -> tuple[Claim, ...]:
     unif, how = partial(_unif, setting), f"Mean under unif; {_how(setting)}"
     return (
         Claim(
@@ -382,6 +382,6 @@ def _figure_8_shape(setting: Setting) -> tuple[Claim, ...]:
     )
 
 
-def _ratio_at_last_over_first(setting: Setting, seed: int) -> float:
+def _ratio_at_last_over_first(setting: CostSetting, seed: int) -> float:
     first, last = _ends(setting, seed, "unif")
     return _ratio(last, "gr-maw", "gm") / _ratio(first, "gr-maw", "gm")

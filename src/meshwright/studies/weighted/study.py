@@ -4,15 +4,15 @@ Systems on Geo-Distributed Data Centers, ICDCS 2015; its section IX.
 
 from meshwright.studies.claims import Claim
 from meshwright.studies.weighted import clusters, interests, nodes
-from meshwright.studies.weighted.cases import Setting
+from meshwright.studies.weighted.cases import CostSetting
 
-QUICK = Setting(
+QUICK = CostSetting(
     nodes=(100, 500), topics=(100, 400), middles=(60, 120), nodes_then=200, clustered_nodes=(1_000, 2_000)
 )
 """Few systems, in seconds; with the verdicts of all."""
 
 
-def claims(setting: Setting) -> tuple[Claim, ...]:
+def claims(setting: CostSetting) -> tuple[Claim, ...]:
     """What the paper states, each with its way of measuring on the systems of a setting."""
     return (
         *nodes.claims(setting),
@@ -21,5 +21,5 @@ def claims(setting: Setting) -> tuple[Claim, ...]:
     )
 
 
-CLAIMS = claims(Setting())
+CLAIMS = claims(CostSetting())
 """At the sizes of the paper, with costs that are drawn by a rule."""
