@@ -5,7 +5,7 @@ import pytest
 from meshwright.model.storage.dataset import draft
 from meshwright.model.storage.manifest import make_manifest, read_manifest, write_manifest
 from meshwright.pipeline.spark.failures import translated
-from meshwright.pipeline.spark.storage import copy_folder, is_local, location, open_checked, read_table, url
+from meshwright.pipeline.spark.storage import copy_folder, location, open_checked, read_table, url
 from meshwright.pipeline.verify import verify
 from meshwright.runtime.errors import DatasetError, InputError
 
@@ -77,14 +77,6 @@ def test_a_table_is_copied_between_file_systems(spark, lake, tmp_path):
 def test_an_address_that_spark_cannot_reach_is_named(spark, address):
     with pytest.raises(InputError, match=f"^{address} can't be reached: .*"):
         location(spark, address)
-
-
-def test_local_paths_need_no_session(tmp_path):
-    folder = tmp_path / "ä b"
-    assert location(None, folder.as_uri()) == location(None, str(folder)) == folder
-    assert [is_local(text) for text in ("C", "a:b", "file:/x", "s3a://x")] == [True, True, True, False]
-    with pytest.raises(DatasetError, match="not on this machine"):
-        location(None, "s3a://bucket/x")
 
 
 def test_a_folder_is_taken_as_it_stands_whatever_its_name(spark, tmp_path):

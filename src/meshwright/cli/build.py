@@ -23,6 +23,7 @@ from meshwright.cli.common import (
 )
 from meshwright.cli.options.costs import cost_files
 from meshwright.cli.options.groups import Engine, chosen_engine, options_for
+from meshwright.runtime.places import is_local_address, local_path
 
 if TYPE_CHECKING:
     from meshwright.pipeline.cost_files import CostFiles
@@ -91,19 +92,17 @@ def build(
             manifest = build_on_spark(session, *places, algorithm, **how)
     else:
         from meshwright.pipeline.build.in_process import build_here
-        from meshwright.pipeline.spark.storage import location
 
-        manifest = build_here(location(None, dataset), location(None, out), algorithm, **how)
+        manifest = build_here(local_path(dataset), local_path(out), algorithm, **how)
     _say(out, manifest, _WHERE[where], perf_counter() - begin, as_json)
 
 
 def _counts(dataset: str) -> dict[str, int] | None:
     from meshwright.model.storage.manifest import counted, read_manifest
-    from meshwright.pipeline.spark.storage import is_local, location
 
-    if not is_local(dataset):
+    if not is_local_address(dataset):
         return None
-    manifest = read_manifest(location(None, dataset), "interests", "overlay")
+    manifest = read_manifest(local_path(dataset), "interests", "overlay")
     return counted(manifest, ("nodes", "topics", "interests"), dataset)
 
 

@@ -28,6 +28,7 @@ from meshwright.cli.options.groups import given, options_for, read_limits, refus
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.runtime.checks import check_whole
 from meshwright.runtime.errors import OptionError
+from meshwright.runtime.places import is_local_address, local_path
 from meshwright.runtime.text import visible
 
 if TYPE_CHECKING:
@@ -49,7 +50,7 @@ def follow_stream(
 ) -> None:
     """Follow a stream of event files and say what each micro-batch came to, a line each."""
     from meshwright.model.storage.manifest import read_manifest
-    from meshwright.pipeline.spark.storage import is_local, location
+    from meshwright.pipeline.spark.storage import location
     from meshwright.pipeline.stream.folders import check_folders
 
     asked: dict[str, Any] = {"every": streaming.every, "files_a_batch": streaming.files_a_batch}
@@ -58,7 +59,7 @@ def follow_stream(
     _check(given)
     read_manifest(dataset, "overlay")
     source = str(streaming.stream)
-    if is_local(source) and not location(None, source).is_dir():
+    if is_local_address(source) and not local_path(source).is_dir():
         raise OptionError(f"--stream got {source!r}; give a folder in which files of events appear")
     journal = (journaling.journal or out / "journal").absolute()
     check_folders(out.absolute(), journal)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from meshwright.runtime.errors import OptionError
+from meshwright.runtime.places import is_local_address, local_path
 from meshwright.runtime.progress import ProgressBar, stage
 from meshwright.runtime.text import visible
 
@@ -165,19 +166,17 @@ def parse_conf(settings: list[str] | None) -> dict[str, str]:
 def check_dataset(text: str) -> None:
     """Refuse what is no dataset with interests before Spark is started for it, if it is on this machine."""
     from meshwright.model.storage.manifest import read_manifest
-    from meshwright.pipeline.spark.storage import is_local, location
 
-    if is_local(text):
-        read_manifest(location(None, text), "interests", "overlay")
+    if is_local_address(text):
+        read_manifest(local_path(text), "interests", "overlay")
 
 
 def check_target(text: str, force: bool) -> None:
     """Refuse where a dataset can't be written before Spark is started, if it is on this machine."""
     from meshwright.model.storage.dataset import check_free
-    from meshwright.pipeline.spark.storage import is_local, location
 
-    if is_local(text):
-        check_free(location(None, text), force)
+    if is_local_address(text):
+        check_free(local_path(text), force)
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from meshwright.cli.common import (
 )
 from meshwright.cli.options.costs import cost_files
 from meshwright.cli.options.groups import Engine, chosen_engine, options_for
+from meshwright.runtime.places import is_local_address, local_path
 
 if TYPE_CHECKING:
     from meshwright.metrics.evaluation import Evaluation
@@ -84,11 +85,10 @@ def evaluate(
 def _counts(dataset: str) -> dict[str, int] | None:
     """What the manifest counts, where it can be read without Spark."""
     from meshwright.model.storage.manifest import counted, read_manifest
-    from meshwright.pipeline.spark.storage import is_local, location
 
-    if not is_local(dataset):
+    if not is_local_address(dataset):
         return None
-    manifest = read_manifest(location(None, dataset), "overlay")
+    manifest = read_manifest(local_path(dataset), "overlay")
     counts = counted(manifest, ("nodes", "topics", "interests", "edges"), dataset)
     return {**counts, **counted({"counts": {"views": 0, **manifest["tables"]}}, ("views",), dataset)}
 
@@ -104,9 +104,8 @@ def _bytes_an_interest(counts: Mapping[str, int] | None) -> int:
 def _here(dataset: str, prices: "CostFiles | None", wanted: Mapping[str, bool]) -> "Evaluation":
     from meshwright.metrics.evaluation import evaluate as evaluate_overlay
     from meshwright.model.overlay import Overlay
-    from meshwright.pipeline.spark.storage import location
 
-    overlay = Overlay.read(location(None, dataset))
+    overlay = Overlay.read(local_path(dataset))
     costs = None if prices is None else prices.load(overlay.interests)
     return evaluate_overlay(overlay, costs=costs, progress=progress_bar(), **wanted)
 

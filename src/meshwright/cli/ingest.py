@@ -16,6 +16,7 @@ from meshwright.cli.common import (
 )
 from meshwright.cli.options.groups import options_for
 from meshwright.cli.options.rows import Inputs, reading_options
+from meshwright.runtime.places import is_local_address, local_path
 
 if TYPE_CHECKING:
     from meshwright.pipeline.ingest.options import IngestOptions
@@ -53,10 +54,10 @@ def ingest(
     subscribes to the other. Rows that can't be used go to DIR/rejected with file, line and reason.
     """
     from meshwright.model.storage.dataset import check_free
-    from meshwright.pipeline.spark.storage import is_local, location
+    from meshwright.pipeline.spark.storage import location
 
-    if is_local(out):
-        check_free(location(None, out), force)  # before Spark, which takes seconds to start
+    if is_local_address(out):
+        check_free(local_path(out), force)  # before Spark, which takes seconds to start
     with spark_command(master, conf) as session:
         from meshwright.pipeline.ingest.job import ingest as run
 

@@ -25,6 +25,7 @@ from meshwright.cli.common import (
 from meshwright.cli.options.costs import cost_files
 from meshwright.cli.options.groups import options_for
 from meshwright.cli.options.rows import Inputs, reading_options
+from meshwright.runtime.places import is_local_address, local_path
 
 if TYPE_CHECKING:
     from meshwright.pipeline.cost_files import CostFiles
@@ -116,10 +117,9 @@ def run(
 def _check_place(out: str, resume: bool, force: bool) -> None:
     """Refuse a folder before Spark is started for it, if it is on this machine."""
     from meshwright.pipeline.run_folder import check_place
-    from meshwright.pipeline.spark.storage import is_local, location
 
-    if is_local(out):
-        check_place(location(None, out), resume, force)
+    if is_local_address(out):
+        check_place(local_path(out), resume, force)
 
 
 def say_stage(name: str, seconds: float, again: bool) -> None:

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from meshwright.cli.common import Conf, Json, Master, print_json, progress_bar, spark_command
+from meshwright.runtime.places import is_local_address, local_path
 
 if TYPE_CHECKING:
     from meshwright.pipeline.verify import Verdict
@@ -59,10 +60,10 @@ def verify(
 
 
 def _verdicts(folders: list[str], master: str | None, conf: list[str] | None) -> "list[Verdict]":
-    from meshwright.pipeline.spark.storage import is_local, location
+    from meshwright.pipeline.spark.storage import location
     from meshwright.pipeline.verify import verify as check
 
-    if all(is_local(folder) for folder in folders):
-        return [check(location(None, folder), progress_bar()) for folder in folders]
+    if all(is_local_address(folder) for folder in folders):
+        return [check(local_path(folder), progress_bar()) for folder in folders]
     with spark_command(master, conf) as session:
         return [check(location(session, folder), progress_bar()) for folder in folders]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -91,7 +92,7 @@ def _lists_block(interests: Interests, start: int, stop: int) -> pa.RecordBatch:
     return pa.record_batch([np.arange(start, stop, dtype=np.int32), lists], schema=LISTS_SCHEMA)
 
 
-def read(dataset: Dataset) -> Read:
+def read(dataset: Dataset[Path]) -> Read:
     """The dense tables; or the pairs, when none of the dense tables is there."""
     if not any(dataset.has(name) for name in _DENSE):
         check_files(dataset, ("interests",))
@@ -103,7 +104,7 @@ def read(dataset: Dataset) -> Read:
     return Read(indptr, topic_ids, nodes, topics, node_attributes, topic_attributes)
 
 
-def read_named(dataset: Dataset, name: str) -> tuple[pa.StringArray, pa.Table]:
+def read_named(dataset: Dataset[Path], name: str) -> tuple[pa.StringArray, pa.Table]:
     """The names of nodes or topics by id, and their attributes."""
     table = read_table(dataset, name, _NAMED)
     ids = table["id"].to_numpy()
@@ -120,7 +121,7 @@ def _counts_up(ids: Ids) -> bool:
     return np.array_equal(ids, np.arange(len(ids), dtype=np.int32))
 
 
-def _read_lists(dataset: Dataset, node_count: int) -> tuple[Offsets, Ids]:
+def _read_lists(dataset: Dataset[Path], node_count: int) -> tuple[Offsets, Ids]:
     """The CSR of `lists/`; the rows may come in any order, and a node without a row has no topics."""
     path = dataset.path
     table = read_table(dataset, "lists", LISTS, only_wanted=True)

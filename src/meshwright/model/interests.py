@@ -325,10 +325,10 @@ class Interests:
     @classmethod
     def read(cls, path: str | Path) -> Interests:
         """Read an interests dataset, or the interests of an overlay dataset."""
-        return cls.of_dataset(open_dataset(path, "interests", "overlay"))
+        return cls.of_dataset(open_dataset(Path(path), "interests", "overlay"))
 
     @classmethod
-    def of_dataset(cls, dataset: Dataset) -> Interests:
+    def of_dataset(cls, dataset: Dataset[Path]) -> Interests:
         """Read the interests of a dataset whose manifest is read."""
         with as_dataset(dataset.path):
             interests = cls(*interest_tables.read(dataset))

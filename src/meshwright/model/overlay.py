@@ -245,7 +245,7 @@ class Overlay:
     @classmethod
     def read(cls, path: str | Path) -> Overlay:
         """Read an overlay dataset, its interests and extra tables included."""
-        dataset = open_dataset(path, "overlay")
+        dataset = open_dataset(Path(path), "overlay")
         interests = Interests.of_dataset(dataset)
         with as_dataset(dataset.path):
             edges, costs = overlay_tables.read_edges(dataset)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -53,14 +54,14 @@ def _edge_blocks(overlay: Overlay) -> Iterator[pa.RecordBatch]:
         yield pa.record_batch(columns, schema=edges_schema(overlay.costs is not None))
 
 
-def read_edges(dataset: Dataset) -> tuple[Ids, Floats | None]:
+def read_edges(dataset: Dataset[Path]) -> tuple[Ids, Floats | None]:
     """The ids, and the costs where there is such a column; the names beside the ids are not read."""
     table = read_table(dataset, "edges", _EDGES, optional=frozenset({"cost"}), only_wanted=True)
     edges = np.stack([table["source_id"].to_numpy(), table["target_id"].to_numpy()], axis=1)
     return edges, table["cost"].to_numpy() if "cost" in table.column_names else None
 
 
-def read_extras(dataset: Dataset) -> dict[str, pa.Table]:
+def read_extras(dataset: Dataset[Path]) -> dict[str, pa.Table]:
     """The extra tables that the manifest names."""
     return {name: read_table(dataset, name, {}) for name in dataset.manifest["tables"]}
 

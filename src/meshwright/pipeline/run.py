@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
@@ -26,10 +25,11 @@ from meshwright.pipeline.ingest.job import IngestOptions, fingerprint, ingest
 from meshwright.pipeline.profile.job import profile
 from meshwright.pipeline.run_folder import NOTES, Note, alone_in, begun, check_place, finish, resumed
 from meshwright.pipeline.spark.loading import fits_here
-from meshwright.pipeline.spark.settings import is_local
+from meshwright.pipeline.spark.settings import is_local_master
 from meshwright.pipeline.summary import write_summary
 from meshwright.runtime.errors import DatasetError
 from meshwright.runtime.json_values import plain
+from meshwright.runtime.places import Place, is_local
 from meshwright.runtime.progress import Progress, StageTimer
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class RunOptions:
 class _Run:
     session: SparkSession
     inputs: Sequence[str]
-    out: Path
+    out: Place
     options: RunOptions
     spark_only: bool
     progress: Progress | None
@@ -79,7 +79,7 @@ class _Run:
 def run(
     session: SparkSession,
     inputs: Sequence[str],
-    out: Path,
+    out: Place,
     options: RunOptions,
     *,
     resume: bool = False,
@@ -148,7 +148,7 @@ def _profile(state: _Run, progress: Progress) -> Note:
     return {}
 
 
-def _read_profile(path: Path) -> Note:
+def _read_profile(path: Place) -> Note:
     found = read_sealed(path)
     if found is None:
         raise DatasetError(f"{path} is damaged or gone; start the run anew with --force")
@@ -156,34 +156,34 @@ def _read_profile(path: Path) -> Note:
 
 
 def _build(state: _Run, progress: Progress) -> Note:
-    build = build_here if _fits_here(state) else partial(build_on_spark, state.session)
-    return build(
-        state.out / "interests",
-        state.out / "overlay",
-        state.options.algorithm,
-        costs=state.options.costs,
-        reverse_delete=state.options.reverse_delete,
-        seed=state.options.seed,
-        options=state.options.settings,
-        force=True,  # as above
-        progress=progress,
-    )
+    how: dict[str, Any] = {
+        "algorithm": state.options.algorithm,
+        "costs": state.options.costs,
+        "reverse_delete": state.options.reverse_delete,
+        "seed": state.options.seed,
+        "options": state.options.settings,
+        "force": True,  # as above
+        "progress": progress,
+    }
+    if (here := _folder_for_this_process(state)) is not None:
+        return build_here(here / "interests", here / "overlay", **how)
+    return build_on_spark(state.session, state.out / "interests", state.out / "overlay", **how)
 
 
 def _evaluate(state: _Run, progress: Progress) -> Note:
-    if _fits_here(state):
-        found = evaluate(Overlay.read(state.out / "overlay"), progress=progress)
+    if (here := _folder_for_this_process(state)) is not None:
+        found = evaluate(Overlay.read(here / "overlay"), progress=progress)
     else:
         found = evaluate_on_spark(state.session, state.out / "overlay", progress=progress)
     broken = list(found.disconnected_topic_components().items())[:_SHOWN_TOPICS]
     return found.to_json() | found.distributions() | {"disconnected_topic_components": dict(broken)}
 
 
-def _fits_here(state: _Run) -> bool:
-    """Whether to build and evaluate in this process: Spark runs here alone, and there is memory for it."""
-    here = is_local(state.session.sparkContext.master or "") and isinstance(state.out, Path)
+def _folder_for_this_process(state: _Run) -> Path | None:
+    """The folder, if this process builds and evaluates: Spark runs here alone, and there is memory for it."""
+    alone = is_local_master(state.session.sparkContext.master or "") and not state.spark_only
     counts = state.notes["ingest"]["found"]["counts"]
-    return here and not state.spark_only and fits_here(counts, _BYTES_AN_INTEREST)
+    return state.out if alone and is_local(state.out) and fits_here(counts, _BYTES_AN_INTEREST) else None
 
 
 def _report(state: _Run, progress: Progress) -> Note:
@@ -239,7 +239,7 @@ def _stamp(file: Path) -> Note:
     return {"path": str(file), "bytes": found.st_size, "modified": found.st_mtime_ns // 1_000_000}
 
 
-def _close(out: Path, plan: Note, notes: Mapping[str, Note]) -> Note:
+def _close(out: Place, plan: Note, notes: Mapping[str, Note]) -> Note:
     """The manifest of the whole, in place of the notes."""
     built = notes["build"]["found"]
     made_by = {

@@ -6,7 +6,7 @@ killed leaves these notes and the datasets of its finished stages; resuming it g
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import Any
 
 from meshwright.model.storage.dataset import LISTING, is_draft, owned_files, remove_draft, writing
@@ -19,10 +19,12 @@ from meshwright.model.storage.manifest import (
     write_sealed,
 )
 from meshwright.model.storage.single_file import GENERATOR
-from meshwright.runtime.atomic_files import is_partial_of, locked_folder
+from meshwright.runtime import places
+from meshwright.runtime.atomic_files import is_partial_of
 from meshwright.runtime.checksums import CHECKSUM
 from meshwright.runtime.errors import DatasetError, OptionError
 from meshwright.runtime.owned import check_ours, remove_files, remove_own_folder
+from meshwright.runtime.places import Place
 
 NOTES = ".run"
 PLAN = "plan.json"
@@ -44,7 +46,7 @@ PRODUCTS = {
 _NOTE_FILES = (PLAN, MANIFEST, *(f"{name}.json" for name in PRODUCTS))
 
 
-def check_place(out: Path, resume: bool, force: bool) -> None:
+def check_place(out: Place, resume: bool, force: bool) -> None:
     """Refuse a folder in which a run can't begin, or go on.
 
     One in which a run has begun and finished nothing (too many rows were rejected, say) is as good as new.
@@ -68,7 +70,7 @@ def check_place(out: Path, resume: bool, force: bool) -> None:
         _check_is_of_run(out, entries)
 
 
-def begun(out: Path, plan: Note) -> dict[str, Note]:
+def begun(out: Place, plan: Note) -> dict[str, Note]:
     """Make the folder ready; what a run left there goes."""
     _clear(out)
     (out / NOTES).mkdir(parents=True, exist_ok=True)
@@ -76,7 +78,7 @@ def begun(out: Path, plan: Note) -> dict[str, Note]:
     return {}
 
 
-def resumed(out: Path, plan: Note) -> dict[str, Note]:
+def resumed(out: Place, plan: Note) -> dict[str, Note]:
     """The notes of what is finished; where that is nothing, the run begins anew, as it is asked for now."""
     notes = _finished(out)
     if not notes:
@@ -89,7 +91,7 @@ def resumed(out: Path, plan: Note) -> dict[str, Note]:
     return notes
 
 
-def _finished(out: Path) -> dict[str, Note]:
+def _finished(out: Place) -> dict[str, Note]:
     """The notes of the stages that are finished, and whose products are still there."""
     notes = {}
     for name, product in PRODUCTS.items():
@@ -119,7 +121,7 @@ def differences(old: Note, new: Note) -> list[str]:
     return found
 
 
-def _check_is_of_run(out: Path, entries: Sequence[str]) -> None:
+def _check_is_of_run(out: Place, entries: Sequence[str]) -> None:
     """Refuse to remove what is not a run's."""
     ours = _owned(out)
     strange = sorted({*entries} - {*FOLDERS, NOTES, MANIFEST, REPORT} - ours)
@@ -133,7 +135,7 @@ def _check_is_of_run(out: Path, entries: Sequence[str]) -> None:
     check_ours(out, sorted(_parts_of(out, entries)), ours)
 
 
-def _parts_of(out: Path, entries: Sequence[str]) -> Iterator[str]:
+def _parts_of(out: Place, entries: Sequence[str]) -> Iterator[str]:
     """All that has to be a run's; drafts are by their mark, and folders of nothing hold nothing to lose."""
     for name in entries:
         if _is_empty(out / name):
@@ -144,7 +146,7 @@ def _parts_of(out: Path, entries: Sequence[str]) -> Iterator[str]:
             yield from (f"{name}/{entry.name}" for entry in (out / name).iterdir() if not is_draft(entry))
 
 
-def _owned(out: Path) -> set[str]:
+def _owned(out: Place) -> set[str]:
     """The files of a run, finished or not, that a manifest of ours lists, or that carry our mark."""
     found = listed_files(out) | (listed_files(out / NOTES) - {MANIFEST}) | owned_files(out)
     for name in _DATASETS:
@@ -153,7 +155,7 @@ def _owned(out: Path) -> set[str]:
     return found | set(_marked(out))
 
 
-def _marked(out: Path) -> Iterator[str]:
+def _marked(out: Place) -> Iterator[str]:
     """Notes and numbers that are sealed, the report, and what kills have left of writing them."""
     for folder, names in {NOTES: _NOTE_FILES, "profile": ("profile.json",), ".": (MANIFEST, REPORT)}.items():
         place = out if folder == "." else out / folder
@@ -163,7 +165,7 @@ def _marked(out: Path) -> Iterator[str]:
                 yield entry.name if folder == "." else f"{folder}/{entry.name}"
 
 
-def _has_mark(file: Path) -> bool:
+def _has_mark(file: Place) -> bool:
     if file.name != REPORT:
         return read_sealed(file) is not None
     with suppress(OSError, UnicodeError):
@@ -171,7 +173,7 @@ def _has_mark(file: Path) -> bool:
     return False
 
 
-def _clear(out: Path) -> None:
+def _clear(out: Place) -> None:
     """Remove what a run left; what a kill in here leaves is still known as a run's."""
     entries = [entry.name for entry in out.iterdir()] if out.is_dir() else []
     if not entries:
@@ -195,12 +197,12 @@ def _clear(out: Path) -> None:
             (out / name).rmdir()
 
 
-def _is_empty(entry: Path) -> bool:
+def _is_empty(entry: Place) -> bool:
     """Whether it is a folder of nothing, as a kill leaves between the last file and its folder."""
     return entry.is_dir() and not entry.is_symlink() and not any(entry.iterdir())
 
 
-def finish(out: Path, manifest: Mapping[str, Any]) -> None:
+def finish(out: Place, manifest: Mapping[str, Any]) -> None:
     """Write the manifest of a finished run, which lists all its files, and remove the notes."""
     known = {
         f"{name}/{path}": found
@@ -212,13 +214,10 @@ def finish(out: Path, manifest: Mapping[str, Any]) -> None:
 
 
 @contextmanager
-def alone_in(out: Path) -> Iterator[None]:
-    """Refuse a second run in the folder; other places than the disks of this machine know no locks."""
-    if not isinstance(out, Path):
-        yield
-        return
-    busy = f"another run works in {out}; wait for it, or choose another path"
+def alone_in(out: Place) -> Iterator[None]:
+    """Refuse a second run in the folder."""
     with ExitStack() as opened:
         with writing(out):
-            opened.enter_context(locked_folder(out, busy))
+            busy = f"another run works in {out}; wait for it, or choose another path"
+            opened.enter_context(places.alone_in(out, busy))
         yield

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -34,6 +33,7 @@ from meshwright.report import (
 )
 from meshwright.runtime.arrays import Flags, Floats, Ids
 from meshwright.runtime.errors import CapacityError
+from meshwright.runtime.places import Place
 from meshwright.runtime.progress import Progress, stage
 from meshwright.stan.measures import TABLE as BY_NODE
 
@@ -67,7 +67,7 @@ class _Spots(NamedTuple):
 
 def spending_of(
     session: SparkSession,
-    overlay: Path,
+    overlay: Place,
     counts: Mapping[str, int],
     algorithm: str,
     *,
@@ -176,7 +176,7 @@ def _between(names: pa.StringArray, low: int, high: int) -> str:
 
 def _map(
     session: SparkSession,
-    overlay: Path,
+    overlay: Place,
     pairs: DataFrame,
     spots: _Spots,
     costs: Costs,
@@ -221,7 +221,7 @@ def _drawn(dearest: pa.Table, paid: pa.Table, places: Floats, spots: _Spots, lin
 
 
 def _places(
-    session: SparkSession, overlay: Path, spots: _Spots, costs: Costs, files: CostFiles | None
+    session: SparkSession, overlay: Place, spots: _Spots, costs: Costs, files: CostFiles | None
 ) -> Floats | None:
     """Latitude and longitude of each spot, NaN where not known; None where none are."""
     found = costs.degrees()
@@ -237,7 +237,7 @@ def _places(
 
 def _rival(
     session: SparkSession,
-    overlay: Path,
+    overlay: Place,
     counts: Mapping[str, int],
     costs: Costs,
     needy: bool,
@@ -264,7 +264,7 @@ _EXAMPLES = 10
 
 def write_summary(
     session: SparkSession,
-    out: Path,
+    out: Place,
     found: Mapping[str, Mapping[str, Any]],
     parameters: Mapping[str, Any],
     seconds: Mapping[str, float],
@@ -311,7 +311,7 @@ def _title(inputs: Sequence[str]) -> str:
     return first if len(inputs) == 1 else f"{first} and {len(inputs) - 1:,} more"
 
 
-def _examples(session: SparkSession, rejected: Path) -> list[dict[str, Any]]:
+def _examples(session: SparkSession, rejected: Place) -> list[dict[str, Any]]:
     """Some rejected rows, the first of each reason first."""
     from pyspark.sql import Window
     from pyspark.sql import functions as f
@@ -322,7 +322,7 @@ def _examples(session: SparkSession, rejected: Path) -> list[dict[str, Any]]:
 
 
 def _sharing(
-    session: SparkSession, overlay: Path, tables: Mapping[str, int], progress: Progress | None
+    session: SparkSession, overlay: Place, tables: Mapping[str, int], progress: Progress | None
 ) -> Sharing | None:
     """What gossip changed, where it made the overlay: 16 bytes a node."""
     if BY_NODE not in tables:
@@ -332,7 +332,7 @@ def _sharing(
     return Sharing.of(rows["pvs_before"].to_numpy(), rows["pvs_after"].to_numpy())
 
 
-def _drawing(session: SparkSession, overlay: Path, seed: int, progress: Progress | None) -> Drawing:
+def _drawing(session: SparkSession, overlay: Place, seed: int, progress: Progress | None) -> Drawing:
     """A few nodes and their links, found by filters on the overlay's tables; the degrees are collected."""
     from pyspark.sql import functions as f
 

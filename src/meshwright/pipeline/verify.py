@@ -10,6 +10,7 @@ from meshwright.model.storage.manifest import FILES, MANIFEST, Dataset, damage, 
 from meshwright.pipeline.stream.folders import CHECKPOINT
 from meshwright.runtime.errors import DatasetError
 from meshwright.runtime.owned import files_below
+from meshwright.runtime.places import Place, is_local
 from meshwright.runtime.progress import Progress
 
 
@@ -35,9 +36,9 @@ class Verdict:
         return not self.problems
 
 
-def verify(place: Path, progress: Progress | None = None) -> Verdict:
+def verify(place: Place, progress: Progress | None = None) -> Verdict:
     """Check every file of a dataset, a run or a journal; costs a read of all of it, and writes nothing."""
-    if isinstance(place, Path) and place.is_dir() and not (place / MANIFEST).exists():
+    if is_local(place) and place.is_dir() and not (place / MANIFEST).exists():
         if is_journal(place):
             return _verdict(place, "journal", verify_journal(place))
         if is_recording(place):
@@ -62,11 +63,11 @@ def _verdict(place: Path, kind: str, problems: Sequence[Problem]) -> Verdict:
     return Verdict(str(place), kind, len(files), found)
 
 
-def _listed(dataset: Dataset) -> int:
+def _listed(dataset: Dataset[Place]) -> int:
     return 1 + len(dataset.manifest.get(FILES, ()))
 
 
-def _problems(dataset: Dataset, progress: Progress | None) -> Iterator[tuple[str, str]]:
+def _problems(dataset: Dataset[Place], progress: Progress | None) -> Iterator[tuple[str, str]]:
     if FILES not in dataset.manifest:
         yield MANIFEST, "lists no files, as an older Meshwright wrote it; write the dataset again"
         return

@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
-from pathlib import Path
 from string import Template
 from typing import Any
 
@@ -15,7 +14,7 @@ from meshwright.report.markup import Html, count, joined, legible, name, percent
 from meshwright.report.overlay import overlay
 from meshwright.report.spending import spending
 from meshwright.report.summary import broken_topics, comparison, data_quality, headline, making
-from meshwright.runtime.atomic_files import write_whole
+from meshwright.runtime.places import Place, replace_text
 from meshwright.stan.measures import Gossip
 
 _INTERESTS = {
@@ -74,12 +73,12 @@ _SECTIONS = {
 }
 
 
-def write_report(path: Path, contents: Contents) -> None:
+def write_report(path: Place, contents: Contents) -> None:
     """Write the report of a run to `path`, in place of what is there; the same contents, the same bytes."""
     _write(path, report_page(contents))
 
 
-def write_profile_page(path: Path, profile: Mapping[str, Any], title: str = "Profile") -> None:
+def write_profile_page(path: Place, profile: Mapping[str, Any], title: str = "Profile") -> None:
     """Write the page of a dataset's profile (`Profile.to_json()`) to `path`, in place of what is there."""
     _write(path, profile_page(profile, title))
 
@@ -111,7 +110,7 @@ def profile_page(profile: Mapping[str, Any], title: str = "Profile") -> str:
     return _page(title, _profile_header(profile, title), body)
 
 
-def write_churn_page(path: Path, title: str, runs: Sequence[Run], parameters: Mapping[str, Any]) -> None:
+def write_churn_page(path: Place, title: str, runs: Sequence[Run], parameters: Mapping[str, Any]) -> None:
     """Write the page of what churn did to an overlay to `path`, in place of what is there."""
     _write(path, churn_page(title, runs, parameters))
 
@@ -121,7 +120,7 @@ def churn_page(title: str, runs: Sequence[Run], parameters: Mapping[str, Any]) -
     return _page(title, churn_header(title, runs), churn_sections(runs, parameters))
 
 
-def write_gossip_page(path: Path, title: str, found: Gossip, parameters: Mapping[str, Any]) -> None:
+def write_gossip_page(path: Place, title: str, found: Gossip, parameters: Mapping[str, Any]) -> None:
     """Write the page of a run of gossip to `path`, in place of what is there."""
     _write(path, gossip_page(title, found, parameters))
 
@@ -157,11 +156,7 @@ def _contents(keys: Iterable[str]) -> Html:
     return tag("nav", tag("ul", *links), aria_label="On this page")
 
 
-def _write(path: Path, page: str) -> None:
+def _write(path: Place, page: str) -> None:
     """Beside `path` first, and then moved there; in one go in a store, which shows only whole files."""
-    if not isinstance(path, Path):
-        with writing(path):
-            path.write_text(page, "utf-8")
-        return
     with writing(path):
-        write_whole(path.absolute(), page.encode())
+        replace_text(path, page)

@@ -11,14 +11,15 @@ import stat
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path, PurePosixPath
-from typing import Any
+from typing import cast
 
 from meshwright.runtime.errors import DatasetError
+from meshwright.runtime.places import Place, Store, is_local
 
 _FOLDER = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW
 
 
-def files_below(folder: Path, start: str = "") -> Iterator[str]:
+def files_below(folder: Place, start: str = "") -> Iterator[str]:
     """The paths below `folder` of all that is no folder, links included, which are not followed."""
     here = folder / start if start else folder
     for entry in sorted(here.iterdir(), key=lambda entry: entry.name):
@@ -29,7 +30,7 @@ def files_below(folder: Path, start: str = "") -> Iterator[str]:
             yield path
 
 
-def check_ours(folder: Path, names: Iterable[str], ours: Collection[str], home: Path | None = None) -> None:
+def check_ours(folder: Place, names: Iterable[str], ours: Collection[str], home: Place | None = None) -> None:
     """Refuse to touch the entries `names` of a folder if anything in them is not among the files `ours`.
 
     What belongs to another user is not ours either, unless it is the user of `home`, by default `folder`.
@@ -40,11 +41,11 @@ def check_ours(folder: Path, names: Iterable[str], ours: Collection[str], home: 
         for path in _all_below(folder, name):
             if path not in known and path not in folders:
                 raise not_ours(folder / path, "and no manifest of Meshwright's lists it")
-            if isinstance(folder, Path):  # Hadoop knows no links and, in most stores, no owners
-                _check_entry(folder / path, home or folder, is_file=path in known)
+            if is_local(folder):  # Hadoop knows no links and, in most stores, no owners
+                _check_entry(folder / path, cast(Path, home or folder), is_file=path in known)
 
 
-def _all_below(folder: Path, path: str) -> Iterator[str]:
+def _all_below(folder: Place, path: str) -> Iterator[str]:
     """All that is below `path`, and then `path` itself; folders included."""
     entry = folder / path
     if entry.is_dir() and not entry.is_symlink():
@@ -65,7 +66,7 @@ def _check_entry(path: Path, home: Path, is_file: bool) -> None:
         raise not_ours(path, "since it belongs to another user")
 
 
-def not_ours(path: Path, reason: str) -> DatasetError:
+def not_ours(path: Place, reason: str) -> DatasetError:
     """The error for what is in the way; `reason` ends the sentence."""
     return DatasetError(
         f"{path} is in the way and not Meshwright's, {reason}; move it, or choose another path"
@@ -109,7 +110,7 @@ def plain_folder(path: Path) -> Iterator[int]:
         os.close(folder)
 
 
-def remove_files(folder: Path, files: Iterable[str]) -> None:
+def remove_files(folder: Place, files: Iterable[str]) -> None:
     """Remove files below a folder, and the folders below it that this leaves empty; `folder` itself stays.
 
     What is not there is passed over; a link or a folder in the place of a file is refused.
@@ -123,16 +124,16 @@ def remove_files(folder: Path, files: Iterable[str]) -> None:
             _remove_empty(folder, PurePosixPath(path))
 
 
-def remove_own_folder(folder: Any) -> None:
+def remove_own_folder(folder: Place) -> None:
     """Remove a folder that this process made for itself, with all that is in it; follows no links."""
-    if isinstance(folder, Path):
+    if is_local(folder):
         shutil.rmtree(folder)
     else:
-        folder.remove_all()
+        cast(Store, folder).remove_all()
 
 
-def _remove_file(folder: Path, path: PurePosixPath) -> None:
-    if not isinstance(folder, Path):
+def _remove_file(folder: Place, path: PurePosixPath) -> None:
+    if not is_local(folder):
         (folder / str(path)).unlink(missing_ok=True)
         return
     with suppress(FileNotFoundError), _parent(folder, path) as parent:
@@ -141,8 +142,8 @@ def _remove_file(folder: Path, path: PurePosixPath) -> None:
         os.unlink(path.name, dir_fd=parent)
 
 
-def _remove_empty(folder: Path, path: PurePosixPath) -> None:
-    if not isinstance(folder, Path):
+def _remove_empty(folder: Place, path: PurePosixPath) -> None:
+    if not is_local(folder):
         (folder / str(path)).rmdir()
         return
     with _parent(folder, path) as parent:

@@ -5,7 +5,7 @@ import pytest
 from meshwright.pipeline.spark import settings
 from meshwright.pipeline.spark.settings import (
     check_master,
-    is_local,
+    is_local_master,
     launch_settings,
     private_folder,
     session_settings,
@@ -42,8 +42,10 @@ def test_one_master_of_several_that_answers_is_enough():
 
 
 def test_only_one_machine_is_local():
-    assert [is_local(text) for text in ("local", "local[*]", "local[2]")] == [True] * 3
-    assert [is_local(text) for text in ("local-cluster[1,1,512]", "yarn", "spark://local:1")] == [False] * 3
+    assert [is_local_master(text) for text in ("local", "local[*]", "local[2]")] == [True] * 3
+    assert [is_local_master(text) for text in ("local-cluster[1,1,512]", "yarn", "spark://local:1")] == [
+        False
+    ] * 3
 
 
 @pytest.mark.parametrize(("free", "heap"), [(1 << 28, "512m"), (8 << 30, "2048m"), (1 << 40, "6144m")])

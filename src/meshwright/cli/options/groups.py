@@ -10,6 +10,7 @@ import typer
 from meshwright.cli.common import parse_conf
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.runtime.errors import OptionError
+from meshwright.runtime.places import is_local_address
 
 MaxLine = Annotated[
     int, typer.Option("--max-line", metavar="BYTES", help="Of files: the longest line that is read.")
@@ -97,11 +98,10 @@ def chosen_engine(
     it could be read.
     """
     from meshwright.pipeline.spark.loading import fits_here
-    from meshwright.pipeline.spark.storage import is_local
 
     if engine not in ENGINES:
         raise OptionError(f"--engine is {engine!r}; choose one of {', '.join(ENGINES)}")
-    remote = [place for place in places if not is_local(place)]
+    remote = [place for place in places if not is_local_address(place)]
     if engine == "local" and remote:
         raise OptionError(f"{remote[0]} is not on this machine; use --engine spark")
     for_spark = [f"--master {master}"] if master else [f"--conf {name}" for name in parse_conf(conf)]

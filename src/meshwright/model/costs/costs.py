@@ -425,11 +425,11 @@ class Costs:
     @classmethod
     def read(cls, path: str | Path) -> Costs:
         """Read a dataset of costs, or the costs that an overlay's dataset has in its facts and tables."""
-        dataset = open_dataset(path, "costs", "overlay")
-        path, facts = dataset.path, dataset.manifest["facts"]
+        dataset = open_dataset(Path(path), "costs", "overlay")
+        facts = dataset.manifest["facts"]
         if "costs" not in facts:
             raise DatasetError(f"{path} does not say what its costs were; give a dataset of costs")
-        with as_dataset(path):
+        with as_dataset(dataset.path):
             costs = cls(*cost_tables.read(dataset, facts["costs"]))
         check_counts(dataset, {"nodes": costs.node_count})
         return costs

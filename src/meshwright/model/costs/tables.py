@@ -5,6 +5,7 @@
 """
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,7 +75,7 @@ Get = Callable[[str, Mapping[str, Wanted]], pa.Table]
 """Gives the table of a name, after a check of its columns' types."""
 
 
-def read(dataset: Dataset, told: Mapping[str, Any]) -> Parts:
+def read(dataset: Dataset[Path], told: Mapping[str, Any]) -> Parts:
     """The costs that a dataset holds, of which `told` is the description."""
     return _parts(str(dataset.path), told, lambda name, wanted: read_table(dataset, name, wanted))
 

@@ -9,13 +9,14 @@ import pyarrow as pa
 
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.runtime.errors import DatasetError, InputError
+from meshwright.runtime.places import Place
 from meshwright.runtime.text import one_line
 
 _BYTES_A_ROW = 8
 
 
 @contextmanager
-def reading(path: Path | str, error: type[InputError] | type[DatasetError] = InputError) -> Iterator[None]:
+def reading(path: Place | str, error: type[InputError] | type[DatasetError] = InputError) -> Iterator[None]:
     """Turn what Arrow or the operating system says about `path` into `error`, on one line."""
     try:
         yield

@@ -9,7 +9,7 @@ import errno
 import os
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 from uuid import uuid4
@@ -32,10 +32,11 @@ from meshwright.model.storage.manifest import (
     write_sealed,
 )
 from meshwright.model.storage.schema import Wanted, check_types
-from meshwright.runtime.atomic_files import DurableFile, locked_folder, sync_folder, write_new
+from meshwright.runtime.atomic_files import DurableFile, write_new
 from meshwright.runtime.checksums import Sum
 from meshwright.runtime.errors import DatasetError, InputError
 from meshwright.runtime.owned import check_ours, remove_files, remove_own_folder
+from meshwright.runtime.places import Place, Where, alone_in, is_local, sync_folders
 from meshwright.runtime.progress import Progress, stage
 from meshwright.runtime.text import one_line
 
@@ -88,11 +89,10 @@ def write_dataset(
 
 
 @contextmanager
-def draft(target: Path, force: bool = False) -> Iterator[Path]:
+def draft(target: Where, force: bool = False) -> Iterator[Where]:
     """A hidden folder inside `target` for the tables of a dataset and its manifest; put in place at the end.
 
-    `target` may be anything that has the methods of a `Path` that are used here. `write_dataset` says what
-    holds, whatever happens in between.
+    `write_dataset` says what holds, whatever happens in between.
     """
     with ExitStack() as opened:
         with writing(target):
@@ -116,28 +116,21 @@ def draft(target: Path, force: bool = False) -> Iterator[Path]:
             raise
 
 
-@contextmanager
-def _alone_in(target: Path) -> Iterator[None]:
-    """Refuse a second writer; other places than the disks of this machine know no locks."""
-    if isinstance(target, Path):
-        busy = f"another process is writing to {target}; wait for it, or choose another path"
-        with locked_folder(target, busy):
-            yield
-    else:
-        target.mkdir(parents=True, exist_ok=True)
-        yield
+def _alone_in(target: Place) -> AbstractContextManager[None]:
+    """Refuse a second writer."""
+    return alone_in(target, f"another process is writing to {target}; wait for it, or choose another path")
 
 
-def _mark(partial: Path) -> None:
+def _mark(partial: Place) -> None:
     """Make the hidden folder, with the file by which it is known as ours."""
     partial.mkdir(parents=True)
-    if isinstance(partial, Path):
+    if is_local(partial):
         write_new(partial / _MARK, _ABOUT.encode())
     else:
         (partial / _MARK).write_text(_ABOUT)
 
 
-def check_free(target: Path, force: bool) -> None:
+def check_free(target: Place, force: bool) -> None:
     """Refuse a path at which a dataset could not be written; worth asking before long work.
 
     What killed writers have left there is cleared up first, unless somebody writes there now.
@@ -149,7 +142,7 @@ def check_free(target: Path, force: bool) -> None:
     _check_free(target, force)
 
 
-def _is_folder(target: Path) -> bool:
+def _is_folder(target: Place) -> bool:
     """Whether there is a folder; a file is refused."""
     if target.is_dir():
         return True
@@ -158,7 +151,7 @@ def _is_folder(target: Path) -> bool:
     return False
 
 
-def _check_free(target: Path, force: bool) -> None:
+def _check_free(target: Place, force: bool) -> None:
     with writing(target):
         there = target.iterdir() if _is_folder(target) else ()
         entries = {entry.name for entry in there if not is_draft(entry)}
@@ -172,7 +165,7 @@ def _check_free(target: Path, force: bool) -> None:
             _check_replaceable(target, entries & {*TABLES, LEFT_BEHIND, MANIFEST} | _tops(ours), ours)
 
 
-def _check_replaceable(target: Path, names: Iterable[str], ours: Collection[str]) -> None:
+def _check_replaceable(target: Place, names: Iterable[str], ours: Collection[str]) -> None:
     """Refuse to write a dataset over what is not one of ours."""
     if target.is_symlink():
         raise DatasetError(
@@ -191,14 +184,14 @@ def _check_replaceable(target: Path, names: Iterable[str], ours: Collection[str]
     check_ours(target, sorted(names), ours)
 
 
-def _is_old_dataset(target: Path) -> bool:
+def _is_old_dataset(target: Place) -> bool:
     """Whether there is a manifest of ours without a list of files."""
     with suppress(DatasetError):
         return FILES not in read_manifest(target, *KINDS)
     return False
 
 
-def owned_files(target: Path) -> set[str]:
+def owned_files(target: Place) -> set[str]:
     """The files of the dataset at `target`, and of rejected rows by themselves, that are ours."""
     left = read_sealed(target / LEFT_BEHIND / LISTING)
     names = [] if left is None else [LISTING, *left[FILES]]
@@ -209,13 +202,13 @@ def _tops(paths: Iterable[str]) -> set[str]:
     return {path.partition("/")[0] for path in paths}
 
 
-def list_left_behind(folder: Path) -> None:
+def list_left_behind(folder: Place) -> None:
     """List the files of a table of rejected rows in it, by which it is known as ours wherever it is moved."""
     with writing(folder):
         write_sealed(folder / LISTING, {FILES: listing(folder, {})})
 
 
-def remove_left_behind(folder: Path) -> None:
+def remove_left_behind(folder: Place) -> None:
     """Remove a table of rejected rows, if there is one; what holds anything else is refused."""
     with writing(folder):
         if _is_there(folder):
@@ -225,19 +218,19 @@ def remove_left_behind(folder: Path) -> None:
             remove_files(parent, ours)
 
 
-def is_draft(entry: Path) -> bool:
+def is_draft(entry: Place) -> bool:
     """Whether `entry` is a folder in which a dataset is being written, or was when the writer was killed."""
     if not _DRAFT.fullmatch(entry.name) or entry.is_symlink() or not entry.is_dir():
         return False
     return (entry / _MARK).is_file() or not any(entry.iterdir())
 
 
-def _clear_up(target: Path) -> None:
+def _clear_up(target: Place) -> None:
     """Remove what killed writers have left, and put back what they had moved aside.
 
     Nobody else writes here now: on this machine the lock says so. Elsewhere nobody knows, and all stays.
     """
-    if not isinstance(target, Path):
+    if not is_local(target):
         return
     for entry in [entry for entry in target.iterdir() if is_draft(entry)]:
         if not _is_there(target / MANIFEST):
@@ -245,7 +238,7 @@ def _clear_up(target: Path) -> None:
         _discard(entry, target)
 
 
-def _discard(partial: Path, target: Path) -> None:
+def _discard(partial: Place, target: Place) -> None:
     """Remove a draft, but not what was moved aside if that is not replaced, or not ours."""
     old = partial / _OLD
     if old.is_dir():
@@ -256,9 +249,9 @@ def _discard(partial: Path, target: Path) -> None:
     remove_draft(partial)
 
 
-def remove_draft(partial: Path) -> None:
+def remove_draft(partial: Place) -> None:
     """Remove a draft, its mark last, so that what a kill in here leaves is still known as ours."""
-    if isinstance(partial, Path):
+    if is_local(partial):
         for entry in [entry for entry in partial.iterdir() if entry.name != _MARK]:
             if entry.is_dir() and not entry.is_symlink():
                 remove_own_folder(entry)
@@ -267,7 +260,7 @@ def remove_draft(partial: Path) -> None:
     remove_own_folder(partial)
 
 
-def _put_back(partial: Path, target: Path) -> None:
+def _put_back(partial: Place, target: Place) -> None:
     """Undo an exchange that was cut off: the new tables go, the old ones and their manifest come back."""
     if not (partial / _OLD).is_dir():
         return
@@ -277,15 +270,15 @@ def _put_back(partial: Path, target: Path) -> None:
     aside = sorted((entry.name for entry in (partial / _OLD).iterdir()), key=MANIFEST.__eq__)
     for name in aside:
         (partial / _OLD / name).rename(target / name)
-    _sync(target)
+    sync_folders(target)
 
 
-def _is_there(path: Path) -> bool:
+def _is_there(path: Place) -> bool:
     return path.is_symlink() or path.exists()
 
 
 @contextmanager
-def writing(target: str | Path) -> Iterator[None]:
+def writing(target: str | Place) -> Iterator[None]:
     """Turn what goes wrong while writing into a DatasetError."""
     try:
         yield
@@ -313,7 +306,7 @@ def write_tables(
     return sums
 
 
-def _install(partial: Path, target: Path) -> None:
+def _install(partial: Place, target: Place) -> None:
     """Move what is replaced aside, the finished tables to where they belong, and the manifest last."""
     new = {entry.name for entry in partial.iterdir()} - {MANIFEST, _MARK}
     ours = owned_files(target)
@@ -322,33 +315,27 @@ def _install(partial: Path, target: Path) -> None:
     if old:
         _check_replaceable(target, old, ours)
     (partial / _OLD).mkdir()
-    _sync(partial, target)  # or what is moved aside could get lost with the folder that it went to
+    sync_folders(partial, target)  # or what is moved aside could get lost with the folder that it went to
     try:
         for name in old:
             (target / name).rename(partial / _OLD / name)
             if name == MANIFEST:
-                _sync(partial / _OLD, target)  # or it could come back without its tables
+                sync_folders(partial / _OLD, target)  # or it could come back without its tables
         check_ours(partial / _OLD, old, ours, home=target)  # again: it may be something else by now
-        _sync(partial / _OLD, target)
+        sync_folders(partial / _OLD, target)
         for name in sorted(new):
             (partial / name).rename(target / name)
-        _sync(target, partial)
+        sync_folders(target, partial)
         (partial / MANIFEST).rename(target / MANIFEST)
     except BaseException:
         _put_back(partial, target)
         raise
-    _sync(target, target.parent)
+    sync_folders(target, target.parent)
     _discard(partial, target)
 
 
-def _sync(*folders: Path) -> None:
-    for folder in folders:
-        if isinstance(folder, Path):
-            sync_folder(folder)
-
-
 def read_table(
-    dataset: Dataset,
+    dataset: Dataset[Path],
     name: str,
     wanted: Mapping[str, Wanted],
     optional: frozenset[str] = frozenset(),

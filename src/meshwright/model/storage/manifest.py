@@ -13,14 +13,15 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from importlib import metadata
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, Generic, NamedTuple, TypeVar, cast
 
 from meshwright.model.reading.files import reading
-from meshwright.runtime.atomic_files import sync_file, sync_folder, write_whole
+from meshwright.runtime.atomic_files import sync_file, sync_folder
 from meshwright.runtime.checksums import CHECKSUM, Sum, is_whole, sealed, sum_of
 from meshwright.runtime.errors import DatasetError, InputError, MeshwrightWarning
 from meshwright.runtime.json_values import plain
 from meshwright.runtime.owned import files_below
+from meshwright.runtime.places import Place, Store, Where, is_local, replace_text
 from meshwright.runtime.progress import Progress, stage
 
 Stated = TypeVar("Stated", bound=str | int | float | dict[str, Any] | list[Any])
@@ -61,10 +62,10 @@ _OURS = ("format_version", "kind", "counts", "facts", "tables", "versions", FILE
 _PACKAGES = ("meshwright", "numpy", "numba", "pyarrow")
 
 
-class Dataset(NamedTuple):
+class Dataset(NamedTuple, Generic[Where]):
     """Where a dataset is, and its manifest."""
 
-    path: Path
+    path: Where
     manifest: dict[str, Any]
 
     def has(self, table: str) -> bool:
@@ -108,7 +109,7 @@ def versions() -> dict[str, str]:
 
 
 def write_manifest(
-    folder: Path,
+    folder: Place,
     manifest: Mapping[str, Any],
     known: Mapping[str, Sum] | None = None,
     names: Iterable[str] | None = None,
@@ -122,14 +123,14 @@ def write_manifest(
 
 
 def listing(
-    folder: Path, known: Mapping[str, Sum], names: Iterable[str] | None = None
+    folder: Place, known: Mapping[str, Sum], names: Iterable[str] | None = None
 ) -> dict[str, dict[str, Any]]:
     """Size and checksum of the files of `write_manifest`, which are on disk then."""
     shown = [entry.name for entry in folder.iterdir() if not entry.name.startswith(".")]
     entries = sorted({*shown} - {MANIFEST} if names is None else {*shown} & {*names})
     paths = [path for name in entries for path in _files_at(folder, name)]
     new = [path for path in paths if path not in known]
-    if isinstance(folder, Path):
+    if is_local(folder):
         for path in new:
             sync_file(folder / path)
         for parent in {folder, *((folder / path).parent for path in paths)}:
@@ -138,16 +139,12 @@ def listing(
     return {path: sums[path]._asdict() for path in paths}
 
 
-def write_sealed(path: Path, value: Mapping[str, Any]) -> None:
+def write_sealed(path: Place, value: Mapping[str, Any]) -> None:
     """Write a JSON object with its checksum, in place of what is there: all of it or nothing."""
-    text = f"{json.dumps(sealed(value), indent=2, ensure_ascii=False)}\n"
-    if isinstance(path, Path):
-        write_whole(path, text.encode())
-    else:
-        path.write_text(text, "utf-8")
+    replace_text(path, f"{json.dumps(sealed(value), indent=2, ensure_ascii=False)}\n")
 
 
-def read_sealed(path: Path) -> dict[str, Any] | None:
+def read_sealed(path: Place) -> dict[str, Any] | None:
     """A JSON object that was written with its checksum; None where there is none, or it is not whole."""
     with suppress(OSError, ValueError, RecursionError):
         value = json.loads(path.read_text("utf-8"))
@@ -161,7 +158,7 @@ def without_files(manifest: Mapping[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in manifest.items() if key not in (FILES, CHECKSUM)}
 
 
-def listed_files(folder: Path) -> set[str]:
+def listed_files(folder: Place) -> set[str]:
     """The files that the manifest of a dataset lists, and the manifest; nothing where it is none of ours."""
     manifest = read_sealed(folder / MANIFEST)
     if manifest is None or not _are_files(manifest.get(FILES)):
@@ -169,7 +166,7 @@ def listed_files(folder: Path) -> set[str]:
     return {MANIFEST, *manifest[FILES]}
 
 
-def read_manifest(path: str | Path, *kinds: str) -> dict[str, Any]:
+def read_manifest(path: str | Place, *kinds: str) -> dict[str, Any]:
     """The manifest of the dataset at `path`, which must be of one of `kinds`, if any are given."""
     path = Path(path) if isinstance(path, str) else path
     with reading(path, DatasetError):
@@ -189,9 +186,8 @@ def read_manifest(path: str | Path, *kinds: str) -> dict[str, Any]:
     return manifest  # type: ignore[no-any-return]
 
 
-def open_dataset(path: str | Path, *kinds: str) -> Dataset:
+def open_dataset(path: Where, *kinds: str) -> Dataset[Where]:
     """The dataset at `path`, to read tables of; one without checksums is opened with a warning."""
-    path = Path(path) if isinstance(path, str) else path
     manifest = read_manifest(path, *kinds)
     if FILES not in manifest:
         warnings.warn(
@@ -203,7 +199,7 @@ def open_dataset(path: str | Path, *kinds: str) -> Dataset:
     return Dataset(path, manifest)
 
 
-def _check_manifest(path: Path, manifest: Any, kinds: tuple[str, ...]) -> None:
+def _check_manifest(path: Place, manifest: Any, kinds: tuple[str, ...]) -> None:
     version = manifest.get("format_version") if isinstance(manifest, dict) else None
     if version != FORMAT_VERSION or isinstance(version, bool):
         raise DatasetError(
@@ -222,7 +218,7 @@ def _check_manifest(path: Path, manifest: Any, kinds: tuple[str, ...]) -> None:
         raise DatasetError(f"{path} is a dataset of kind {kind!r}; give one of kind {wanted}{within}")
 
 
-def _check_keys(path: Path, manifest: Mapping[str, Any]) -> None:
+def _check_keys(path: Place, manifest: Mapping[str, Any]) -> None:
     """Refuse a manifest that is whole, and yet not what one of ours would be."""
     for key in ("counts", "facts", "tables"):
         if not isinstance(manifest.get(key), dict):
@@ -257,7 +253,7 @@ def check_table_name(name: str, error: type[InputError] | type[DatasetError]) ->
         )
 
 
-def check_counts(dataset: Dataset, found: Mapping[str, int]) -> None:
+def check_counts(dataset: Dataset[Where], found: Mapping[str, int]) -> None:
     """Refuse a dataset whose tables hold another number of things than its manifest says."""
     for name, count in found.items():
         stated = dataset.manifest["counts"].get(name)
@@ -267,7 +263,7 @@ def check_counts(dataset: Dataset, found: Mapping[str, int]) -> None:
             )
 
 
-def check_files(dataset: Dataset, tables: Iterable[str]) -> None:
+def check_files(dataset: Dataset[Where], tables: Iterable[str]) -> None:
     """Refuse tables with a file that is not the one that was written, or that the manifest does not list.
 
     A dataset without checksums passes. Costs a read of these tables.
@@ -283,7 +279,7 @@ def check_files(dataset: Dataset, tables: Iterable[str]) -> None:
 
 
 def damage(
-    dataset: Dataset, names: Iterable[str] | None = None, progress: Progress | None = None
+    dataset: Dataset[Where], names: Iterable[str] | None = None, progress: Progress | None = None
 ) -> Iterator[tuple[str, str]]:
     """The files that are not as the manifest lists them, with what is wrong with each.
 
@@ -325,11 +321,10 @@ def _difference(listed: Sum | None, found: Sum | None) -> str | None:
     return None if found == listed else "is damaged: its checksum is not the one that was written"
 
 
-def _sums(folder: Path, names: Iterable[str], progress: Progress | None = None) -> dict[str, Sum]:
+def _sums(folder: Place, names: Iterable[str], progress: Progress | None = None) -> dict[str, Sum]:
     """The sums of all files in some entries of a folder."""
-    if not isinstance(folder, Path):
-        found: dict[str, Sum] = folder.sums(names)
-        return found
+    if not is_local(folder):
+        return cast(Store, folder).sums(names)
     there = [path for name in names for path in _files_at(folder, name)]
     sums = {}
     with stage(progress, "checking", len(there)) as advance:
@@ -339,7 +334,7 @@ def _sums(folder: Path, names: Iterable[str], progress: Progress | None = None) 
     return sums
 
 
-def _files_at(folder: Path, name: str) -> Iterator[str]:
+def _files_at(folder: Place, name: str) -> Iterator[str]:
     if (folder / name).is_dir():
         yield from files_below(folder, name)
     elif (folder / name).exists():

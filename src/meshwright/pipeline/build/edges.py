@@ -18,6 +18,7 @@ from meshwright.pipeline.build.part_rows import packed, runs, unpacked
 from meshwright.pipeline.spark.storage import read_table, url
 from meshwright.pipeline.spark.tables import broadcast
 from meshwright.runtime.arrays import Ids
+from meshwright.runtime.places import Place, is_local
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -34,12 +35,12 @@ _MOST_NAMES = 256 << 20
 
 def write_edges(
     session: SparkSession,
-    folders: list[Path],
+    folders: list[Place],
     extra: Ids,
     count: int,
-    dataset: Path,
+    dataset: Place,
     nodes: int,
-    out: Path,
+    out: Place,
     costs: Costs | None = None,
 ) -> int:
     """Write the edges of the parts in `folders`, and the `extra` ones, to `out`; gives their number.
@@ -75,9 +76,9 @@ def _write(
     session: SparkSession,
     keys: DataFrame,
     ranges: int,
-    dataset: Path,
+    dataset: Place,
     nodes: int,
-    out: Path,
+    out: Place,
     costs: Costs | None,
 ) -> int:
     from pyspark.sql import functions as f
@@ -96,7 +97,7 @@ def _write(
                 columns = [*found, *batch.columns, *cost]
                 yield pa.record_batch(columns, names=schema.names[-len(columns) :])
 
-        if few and isinstance(out, Path):
+        if few and is_local(out):
             return _write_in_tasks(keys, rows, schema, out)
         found = keys.mapInArrow(rows, (_NAMED if few else _IDS) + priced)
         (found if few else _joined(found, table, ranges, schema.names)).write.parquet(url(out))

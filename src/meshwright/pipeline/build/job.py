@@ -32,6 +32,7 @@ from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import copy_folder, drop_by_products, open_checked
 from meshwright.runtime.errors import DatasetError
 from meshwright.runtime.owned import remove_own_folder
+from meshwright.runtime.places import Place, is_local
 from meshwright.runtime.progress import Progress, StageTimer, stage
 
 if TYPE_CHECKING:
@@ -40,7 +41,7 @@ if TYPE_CHECKING:
 
 def build_on_driver(
     session: SparkSession,
-    dataset: Path,
+    dataset: Place,
     algorithm: str,
     *,
     counts: Mapping[str, int],
@@ -65,10 +66,10 @@ def build_on_driver(
 
 
 def write_from_driver(
-    session: SparkSession, overlay: Overlay, out: Path, force: bool, made_by: Mapping[str, Any]
+    session: SparkSession, overlay: Overlay, out: Place, force: bool, made_by: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Write an overlay to wherever `out` is; gives its manifest."""
-    if isinstance(out, Path):
+    if is_local(out):
         overlay.write(out, force=force, made_by=made_by)
         return without_files(read_manifest(out))
     with tempfile.TemporaryDirectory(prefix="meshwright-") as name, draft(out, force) as folder:
@@ -86,8 +87,8 @@ _DENSE = ("nodes", "topics", "lists")
 
 def build_on_spark(
     session: SparkSession,
-    dataset: Path,
-    out: Path,
+    dataset: Place,
+    out: Place,
     algorithm: str,
     *,
     costs: CostFiles | None = None,
@@ -153,7 +154,7 @@ def build_on_spark(
         return manifest
 
 
-def _counts(dataset: Path, dense: bool) -> dict[str, int]:
+def _counts(dataset: Place, dense: bool) -> dict[str, int]:
     manifest = open_checked(dataset, ("interests", *_DENSE), "interests", "overlay").manifest
     missing = [name for name in _DENSE if dense and not (dataset / name).is_dir()]
     if missing:
@@ -163,7 +164,7 @@ def _counts(dataset: Path, dense: bool) -> dict[str, int]:
     return counted(manifest, ("nodes", "topics", "interests"), dataset)
 
 
-def _write_tables(job: Job, spread: Spread, costs: Costs | None, dataset: Path, folder: Path) -> int:
+def _write_tables(job: Job, spread: Spread, costs: Costs | None, dataset: Place, folder: Place) -> int:
     """Write the tables of the overlay, and leave nothing else in the draft; gives the number of edges."""
     count = sum(part.edges for kept in spread.kept for part in kept.parts) + len(spread.edges)
     folders = [kept.folder for kept in spread.kept]
@@ -180,7 +181,7 @@ def _write_tables(job: Job, spread: Spread, costs: Costs | None, dataset: Path, 
     return edges
 
 
-def _write_costs(session: SparkSession, costs: Costs, folder: Path) -> dict[str, int]:
+def _write_costs(session: SparkSession, costs: Costs, folder: Place) -> dict[str, int]:
     """Keep the costs beside the edges; gives the rows of each table."""
     tables = costs.tables()
     with tempfile.TemporaryDirectory(prefix="meshwright-") as name:

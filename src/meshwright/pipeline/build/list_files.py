@@ -21,6 +21,7 @@ from meshwright.model.reading.files import part_files, reading
 from meshwright.model.storage.schema import check_types
 from meshwright.pipeline.spark.storage import read_table
 from meshwright.runtime.errors import DatasetError
+from meshwright.runtime.places import Place, is_local
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -48,7 +49,7 @@ class Piece(NamedTuple):
 class ListFiles:
     """The table `lists/` of a dataset of so many nodes, with a row for each of them."""
 
-    def __init__(self, session: SparkSession, dataset: Path, nodes: int) -> None:
+    def __init__(self, session: SparkSession, dataset: Place, nodes: int) -> None:
         self._session, self._dataset, self._nodes = session, dataset, nodes
 
     def map(self, work: Work, schema: str) -> DataFrame:
@@ -100,7 +101,7 @@ class ListFiles:
     def _pieces(self) -> list[Piece]:
         """All rows; nothing where Spark must read, or add nodes that have no row."""
         folder = self._dataset / "lists"
-        if not isinstance(folder, Path):
+        if not is_local(folder):
             return []
         pieces = [piece for file in part_files(folder.absolute()) for piece in _pieces(file, self._nodes)]
         return pieces if sum(piece.rows for piece in pieces) == self._nodes else []

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
 from functools import cached_property
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -34,6 +33,7 @@ from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.tables import broadcast
 from meshwright.runtime.arrays import Flags, Ids, Offsets
 from meshwright.runtime.machine import check_memory
+from meshwright.runtime.places import Place
 from meshwright.runtime.progress import Progress
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ class SparkSource:
     """
 
     def __init__(
-        self, session: SparkSession, dataset: Path, counts: dict[str, int], progress: Progress | None
+        self, session: SparkSession, dataset: Place, counts: dict[str, int], progress: Progress | None
     ) -> None:
         self._session, self._dataset, self._counts, self._progress = session, dataset, counts, progress
         self._files = ListFiles(session, dataset, counts["nodes"])

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
@@ -41,12 +40,13 @@ from meshwright.pipeline.build.part_rows import (
     unpacked,
 )
 from meshwright.pipeline.build.source import SparkSource
-from meshwright.pipeline.spark.settings import is_local
+from meshwright.pipeline.spark.settings import is_local_master
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import read_table, url
 from meshwright.pipeline.spark.tables import broadcast
 from meshwright.runtime.arrays import Flags, Ids, Ticks
 from meshwright.runtime.machine import cores
+from meshwright.runtime.places import Place
 from meshwright.runtime.progress import StageTimer
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ class Job:
 
     session: SparkSession
     source: SparkSource
-    scratch: Path
+    scratch: Place
     progress: StageTimer
 
     def keep(self, parts: DataFrame, name: str, label: str) -> Kept:
@@ -72,7 +72,7 @@ class Job:
 
     def threads(self, groups: int) -> int:
         """How many threads a task may use where groups are so few: those of its executor that would idle."""
-        local = is_local(self.session.sparkContext.master or "")
+        local = is_local_master(self.session.sparkContext.master or "")
         each = cores() if local else int(self.session.conf.get("spark.executor.cores", "1") or 1)
         return max(1, each // max(1, groups))
 
@@ -81,7 +81,7 @@ class Job:
 class Kept:
     """Parts that are written down."""
 
-    folder: Path
+    folder: Place
     parts: list[Summary]
     label: str
 

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -35,6 +34,7 @@ from meshwright.pipeline.spark.storage import open_checked, read_table
 from meshwright.pipeline.spark.tables import broadcast
 from meshwright.runtime.arrays import Offsets
 from meshwright.runtime.errors import DatasetError, OptionError
+from meshwright.runtime.places import Place
 from meshwright.runtime.progress import Progress
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class _Costs(NamedTuple):
 
 def evaluate_on_spark(
     session: "SparkSession",
-    dataset: Path,
+    dataset: Place,
     *,
     costs: CostFiles | None = None,
     diameters: bool = True,
@@ -171,7 +171,7 @@ def evaluate_on_spark(
     return assemble(found, diameters=diameters)
 
 
-def _checked_counts(dataset: Path, manifest: Mapping[str, Any]) -> Mapping[str, int]:
+def _checked_counts(dataset: Place, manifest: Mapping[str, Any]) -> Mapping[str, int]:
     """The counts of a manifest that has them all, of a dataset that has the dense tables."""
     counts = counted(manifest, _COUNTED, dataset)
     missing = [name for name in ("lists", "topics", "edges") if not (dataset / name).is_dir()]

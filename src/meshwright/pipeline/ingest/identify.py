@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from functools import reduce
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from meshwright.model.reading.files import reading
 from meshwright.pipeline.ingest.grouping import NO_TOPIC, grouped
 from meshwright.pipeline.spark.storage import url
 from meshwright.runtime.errors import CapacityError, DatasetError
+from meshwright.runtime.places import Place
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -35,13 +35,13 @@ class Numbered(NamedTuple):
     name_bytes: int
 
 
-def write_topics(session: SparkSession, names: DataFrame, folder: Path) -> Numbered:
+def write_topics(session: SparkSession, names: DataFrame, folder: Place) -> Numbered:
     """The distinct values of the one column `name`, sorted and numbered; shuffles those of each task."""
     names.distinct().orderBy("name").write.parquet(url(folder))
     return numbered(session, folder, _NAMED)
 
 
-def numbered(session: SparkSession, folder: Path, schema: str) -> Numbered:
+def numbered(session: SparkSession, folder: Place, schema: str) -> Numbered:
     """Files that were written sorted by name, with ids: the rows in the files before, and before in the file.
 
     The rows of each file are read from its footer. Each file is read by itself and in its turn: Spark would
@@ -66,12 +66,12 @@ def numbered(session: SparkSession, folder: Path, schema: str) -> Numbered:
 class PartSize(NamedTuple):
     """What a footer says: the rows of a part file, and its bytes before compression."""
 
-    path: Path
+    path: Place
     rows: int
     size: int
 
 
-def part_sizes(session: SparkSession, folder: Path) -> list[PartSize]:
+def part_sizes(session: SparkSession, folder: Place) -> list[PartSize]:
     """The part files of a table that have rows, by name, without a job: a few milliseconds a file."""
     jvm: Any = session.sparkContext._jvm
     conf = session.sparkContext._jsc.hadoopConfiguration()
@@ -116,7 +116,7 @@ def as_users(topics: Numbered, own_topic: bool) -> DataFrame:
     return topics.frame.select("name", code.alias("code"))
 
 
-def write_lists(session: SparkSession, rows: DataFrame, count: int, folder: Path) -> Numbered:
+def write_lists(session: SparkSession, rows: DataFrame, count: int, folder: Place) -> Numbered:
     """`name, code` as one row of GROUPED for each name, sorted and numbered; `count` is about how many rows.
 
     One shuffle by ranges of names. A task brings its range into lists in memory; a name is in one range, so

@@ -12,8 +12,9 @@ from meshwright.model.reading.files import reading
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.model.reading.text import blocks, is_packed, unpacked_bytes
 from meshwright.pipeline.spark.failures import as_ours
-from meshwright.pipeline.spark.storage import is_local, location, url, with_errors
+from meshwright.pipeline.spark.storage import url, with_errors
 from meshwright.runtime.errors import InputError, OptionError
+from meshwright.runtime.places import is_local_address, local_path
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -96,7 +97,7 @@ def _expanded(session: SparkSession, text: str) -> list[InputFile]:
 def _hadoop_path(session: SparkSession, text: str) -> Any:
     jvm: Any = session.sparkContext._jvm
     try:
-        return jvm.org.apache.hadoop.fs.Path(url(location(session, text)) if is_local(text) else text)
+        return jvm.org.apache.hadoop.fs.Path(url(local_path(text)) if is_local_address(text) else text)
     except Exception as error:
         raise InputError(f"{text!r} is no path: {error}; check it") from error
 

@@ -9,7 +9,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
 from functools import reduce
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from meshwright.model.storage.dataset import LEFT_BEHIND, draft, list_left_behind, remove_left_behind, writing
@@ -24,6 +23,7 @@ from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import drop_by_products, read_table, url
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.owned import remove_own_folder
+from meshwright.runtime.places import Place
 from meshwright.runtime.progress import Progress, StageTimer
 
 if TYPE_CHECKING:
@@ -90,10 +90,10 @@ def fingerprint(session: SparkSession, inputs: Sequence[str]) -> list[dict[str, 
 def ingest(
     session: SparkSession,
     inputs: Sequence[str],
-    out: Path,
+    out: Place,
     options: IngestOptions,
     *,
-    rejected: Path | None = None,
+    rejected: Place | None = None,
     force: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
@@ -134,7 +134,7 @@ def ingest(
 
 
 def _read(
-    session: SparkSession, files: Sequence[InputFile], format: str, options: IngestOptions, scratch: Path
+    session: SparkSession, files: Sequence[InputFile], format: str, options: IngestOptions, scratch: Place
 ) -> DataFrame:
     """`node, topic, reason` and where from; text is parsed into Parquet, Parquet is used as it is."""
     if format == "parquet":
@@ -151,8 +151,8 @@ def quality_of(rows: DataFrame) -> Quality:
 
 
 def _write_rejected(
-    session: SparkSession, rows: DataFrame, files: Sequence[InputFile], quality: Quality, folder: Path
-) -> Path:
+    session: SparkSession, rows: DataFrame, files: Sequence[InputFile], quality: Quality, folder: Place
+) -> Place:
     """Write what can't be used, by file and line; a table of no rows where all can. Gives where it is."""
     if not quality.rejected:
         found = session.createDataFrame([], reading.REJECTED)
@@ -166,7 +166,7 @@ def _write_rejected(
     return folder
 
 
-def _move_rejected(place: Path, target: Path) -> Path:
+def _move_rejected(place: Place, target: Place) -> Place:
     """Move the table of what can't be used to where it stays, in place of that of an earlier attempt."""
     remove_left_behind(target)
     with writing(target):
@@ -175,7 +175,7 @@ def _move_rejected(place: Path, target: Path) -> Path:
 
 
 def _too_many(
-    session: SparkSession, quality: Quality, options: IngestOptions, place: Path, out: Path, keep: bool
+    session: SparkSession, quality: Quality, options: IngestOptions, place: Place, out: Place, keep: bool
 ) -> InputError:
     """The error for too many rejected rows; the table of them is moved to where it stays, if it may."""
     reason, count = next(iter(quality.reasons.items()))
@@ -205,7 +205,7 @@ def related(pairs: DataFrame, relation: str) -> DataFrame:
 
 
 def _make_ids(
-    session: SparkSession, rows: DataFrame, quality: Quality, options: IngestOptions, scratch: Path
+    session: SparkSession, rows: DataFrame, quality: Quality, options: IngestOptions, scratch: Place
 ) -> tuple[Numbered, Numbered]:
     """The tables of nodes, with their lists, and of topics, sorted and numbered."""
     pairs = related(usable(rows, quality), options.relation)
@@ -225,7 +225,7 @@ class _Found(NamedTuple):
     facts: dict[str, Any]
 
 
-def _write_tables(session: SparkSession, folder: Path, nodes: Numbered, topics: Numbered) -> _Found:
+def _write_tables(session: SparkSession, folder: Place, nodes: Numbered, topics: Numbered) -> _Found:
     """Write the tables of the dataset, and say what is in them."""
     from pyspark.sql import functions as f
 

@@ -23,6 +23,7 @@ from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.spark.failures import names_no_input
 from meshwright.pipeline.spark.storage import read_table, url
 from meshwright.runtime.errors import InputError
+from meshwright.runtime.places import Place
 
 if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
@@ -47,7 +48,7 @@ _NAME_TWO = "name two with --columns A,B (or 1,2)"
 
 
 def stage_lines(
-    session: SparkSession, files: Sequence[InputFile], format: str, options: IngestOptions, folder: Path
+    session: SparkSession, files: Sequence[InputFile], format: str, options: IngestOptions, folder: Place
 ) -> DataFrame:
     """Write the lines of text files to `folder` as rows of STAGED, in one pass, and read them from there."""
     layouts = file_layouts(session, files, format, options)

@@ -7,7 +7,6 @@ distributions and those counts reach the driver.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -21,6 +20,7 @@ from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import open_checked
 from meshwright.pipeline.spark.tables import dense_table, rank, salt
 from meshwright.runtime.errors import DatasetError, OptionError
+from meshwright.runtime.places import Place
 from meshwright.runtime.progress import Progress
 
 if TYPE_CHECKING:
@@ -222,7 +222,7 @@ class Chosen(NamedTuple):
 
 def profile(
     session: "SparkSession",
-    dataset: Path,
+    dataset: Place,
     *,
     most_topics: int = 400,
     seed: int = 0,
@@ -292,7 +292,7 @@ def tally_batches(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBat
             )
 
 
-def _distributions(counted: "DataFrame", dataset: Dataset) -> tuple[Distribution, Distribution]:
+def _distributions(counted: "DataFrame", dataset: Dataset[Place]) -> tuple[Distribution, Distribution]:
     """Subscribers of topics, and topics of nodes, after a check against the manifest's counts."""
     from pyspark.sql import functions as f
 
@@ -351,7 +351,7 @@ def _count_common(lists: "DataFrame", topic_ids: np.ndarray[Any, np.dtype[np.int
     return (total + np.zeros(len(topic_ids) ** 2, np.int64)).reshape(len(topic_ids), len(topic_ids))
 
 
-def _names(session: "SparkSession", dataset: Path, ids: list[int]) -> dict[int, str]:
+def _names(session: "SparkSession", dataset: Place, ids: list[int]) -> dict[int, str]:
     from pyspark.sql import functions as f
 
     topics = dense_table(session, dataset, "topics").where(f.col("id").isin(*set(ids)))

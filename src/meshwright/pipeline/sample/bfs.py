@@ -7,12 +7,12 @@ reading all relations once a level.
 """
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from meshwright.pipeline.spark.storage import read_table
 from meshwright.pipeline.spark.tables import kept, rank, salt
 from meshwright.runtime.errors import InputError, OptionError
+from meshwright.runtime.places import Place
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -91,7 +91,7 @@ def visit(
     related: "DataFrame",
     options: BfsOptions,
     seed: int,
-    place: Path,
+    place: Place,
 ) -> Visit:
     """Visit exactly `options.users` of the `nodes` (`id: int, name: string`), level by level.
 
@@ -142,7 +142,7 @@ def _least(ids: "DataFrame", seed: int, stage: str, count: int) -> "DataFrame":
 
 
 def _cut(
-    session: "SparkSession", visited: "DataFrame", last: int, keep: int, seed: int, place: Path
+    session: "SparkSession", visited: "DataFrame", last: int, keep: int, seed: int, place: Place
 ) -> "DataFrame":
     """The visited users (`id: int, level: int`), of the level `last` only the `keep` of least rank."""
     before = visited.where(visited.level < last).select("id")

@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import asdict
-from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -18,6 +17,7 @@ from meshwright.pipeline.spark.storage import drop_by_products, open_checked, ur
 from meshwright.pipeline.spark.tables import check_social, dense_table, interests_of, kept, owners, scratch
 from meshwright.runtime.arrays import Ids
 from meshwright.runtime.errors import InputError
+from meshwright.runtime.places import Place
 from meshwright.runtime.progress import Progress
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _ROWS_A_FILE = 1 << 20
 
 
 def write_subset(
-    session: "SparkSession", dataset: Path, folder: Path, nodes: Ids, topics: Ids
+    session: "SparkSession", dataset: Place, folder: Place, nodes: Ids, topics: Ids
 ) -> dict[str, int]:
     """Write to `folder` the tables of `dataset` with these nodes and topics only; return the counts.
 
@@ -111,8 +111,8 @@ class Found(NamedTuple):
 
 def sample(
     session: "SparkSession",
-    dataset: Path,
-    out: Path,
+    dataset: Place,
+    out: Place,
     options: BfsOptions | UniverseOptions,
     *,
     seed: int = 0,
@@ -163,18 +163,18 @@ def _check_size(options: BfsOptions | UniverseOptions, counts: dict[str, int]) -
 
 def _find(
     session: "SparkSession",
-    dataset: Path,
+    dataset: Place,
     counts: dict[str, int],
     options: BfsOptions | UniverseOptions,
     seed: int,
-    place: Path,
+    place: Place,
 ) -> Found:
     if isinstance(options, BfsOptions):
         return _by_bfs(session, dataset, options, seed, place)
     return _by_universe(session, dataset, counts["topics"], options, seed, place)
 
 
-def _by_bfs(session: "SparkSession", dataset: Path, options: BfsOptions, seed: int, place: Path) -> Found:
+def _by_bfs(session: "SparkSession", dataset: Place, options: BfsOptions, seed: int, place: Place) -> Found:
     nodes = dense_table(session, dataset, "nodes").select("id", "name")
     owned = owners(session, dataset)
     interests = interests_of(dense_table(session, dataset, "lists"))
@@ -191,11 +191,11 @@ def _by_bfs(session: "SparkSession", dataset: Path, options: BfsOptions, seed: i
 
 def _by_universe(
     session: "SparkSession",
-    dataset: Path,
+    dataset: Place,
     topics: int,
     options: UniverseOptions,
     seed: int,
-    place: Path,
+    place: Place,
 ) -> Found:
     lists = dense_table(session, dataset, "lists")
     owned = None

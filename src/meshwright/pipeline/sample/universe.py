@@ -20,11 +20,11 @@ All universes of a choice among many are made in the same jobs, with a column th
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from meshwright.pipeline.spark.tables import interests_of, kept, rank, salt
 from meshwright.runtime.errors import InputError, OptionError
+from meshwright.runtime.places import Place
 from meshwright.runtime.seeds import generator
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ def make_universe(
     topics: int,
     options: UniverseOptions,
     seed: int,
-    place: Path,
+    place: Place,
 ) -> Universe:
     """Make `options.median_of` universes and choose one; `owned` is needed to grow by own topics."""
     seeds = kept(session, seed_topics(session, topics, options, seed), place / "seeds")
@@ -165,7 +165,7 @@ def _interests_within(
     return theirs.join(grown, ["universe", "topic_id"], "left_semi")
 
 
-def _chosen(session: "SparkSession", found: "DataFrame", options: UniverseOptions, place: Path) -> Universe:
+def _chosen(session: "SparkSession", found: "DataFrame", options: UniverseOptions, place: Place) -> Universe:
     from pyspark.sql import functions as f
 
     enough = f.col("count") >= options.least_subscribers

@@ -18,6 +18,7 @@ from meshwright.model.overlay_costs import FACT
 from meshwright.model.storage.manifest import MANIFEST, open_dataset, read_manifest
 from meshwright.pipeline.spark.storage import copy_folder
 from meshwright.runtime.machine import check_memory, free_memory
+from meshwright.runtime.places import Place, is_local
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,14 +41,14 @@ def fits_here(counts: Mapping[str, int], bytes_an_interest: int) -> bool:
     return needed <= _SHARE_OF_FREE_MEMORY * free_memory()
 
 
-def load_interests(session: SparkSession, dataset: Path, counts: Mapping[str, int]) -> Interests:
+def load_interests(session: SparkSession, dataset: Place, counts: Mapping[str, int]) -> Interests:
     """The interests of a dataset in the driver's memory, after a check that they fit."""
     check_memory("reading all interests on the driver", interests_bytes(counts), _INSTEAD)
     with on_this_machine(session, dataset) as folder:
         return Interests.read(folder)
 
 
-def load_nodes(session: SparkSession, dataset: Path) -> Interests:
+def load_nodes(session: SparkSession, dataset: Place) -> Interests:
     """The nodes of a dataset with their attributes in the driver's memory, as interests in nothing."""
     with on_this_machine(session, dataset, ("nodes", MANIFEST)) as folder:
         names, attributes = read_named(open_dataset(folder), "nodes")
@@ -55,7 +56,7 @@ def load_nodes(session: SparkSession, dataset: Path) -> Interests:
     return Interests(*lists, names, pa.array([], pa.string()), attributes, None)
 
 
-def load_costs(session: SparkSession, dataset: Path) -> Costs | None:
+def load_costs(session: SparkSession, dataset: Place) -> Costs | None:
     """The costs between all nodes that an overlay's dataset holds; None where it holds none."""
     manifest = read_manifest(dataset)
     if FACT not in manifest["facts"]:
@@ -66,10 +67,10 @@ def load_costs(session: SparkSession, dataset: Path) -> Costs | None:
 
 @contextmanager
 def on_this_machine(
-    session: SparkSession, dataset: Path, tables: tuple[str, ...] = ("nodes", "topics", "lists", MANIFEST)
+    session: SparkSession, dataset: Place, tables: tuple[str, ...] = ("nodes", "topics", "lists", MANIFEST)
 ) -> Iterator[Path]:
     """The folder of a dataset, or a copy of some tables of a remote one that is gone at the end."""
-    if isinstance(dataset, Path):
+    if is_local(dataset):
         yield dataset
         return
     with tempfile.TemporaryDirectory(prefix="meshwright-") as name:

@@ -12,7 +12,12 @@ from typing import IO, TYPE_CHECKING, Any
 
 from meshwright.pipeline.spark.failures import cause_of, last_words, translated
 from meshwright.pipeline.spark.java import java_home
-from meshwright.pipeline.spark.settings import check_master, is_local, launch_settings, session_settings
+from meshwright.pipeline.spark.settings import (
+    check_master,
+    is_local_master,
+    launch_settings,
+    session_settings,
+)
 from meshwright.pipeline.spark.versions import check_workers
 from meshwright.runtime.errors import SparkError
 
@@ -50,7 +55,7 @@ def spark_session(
     ):
         session = SparkSession(context)
         try:
-            if not is_local(context.master or "") or os.environ["PYSPARK_PYTHON"] != sys.executable:
+            if not is_local_master(context.master or "") or os.environ["PYSPARK_PYTHON"] != sys.executable:
                 with translated():
                     check_workers(context)
             _without_checksum_files(context)

@@ -95,7 +95,7 @@ def _master_refusal(address: str) -> str:
     return ""
 
 
-def is_local(master: str) -> bool:
+def is_local_master(master: str) -> bool:
     """Whether this process's machine does all the work, in one Java."""
     return bool(_LOCAL.fullmatch(master))
 
@@ -103,7 +103,7 @@ def is_local(master: str) -> bool:
 def launch_settings(given: dict[str, str]) -> dict[str, str]:
     """The settings that Java must be started with, and those given; all others can be made afterwards."""
     ours = {"spark.master": "local[*]", "spark.app.name": "meshwright"}
-    if is_local((ours | given)["spark.master"]):
+    if is_local_master((ours | given)["spark.master"]):
         # Java holds shuffles and joins; kernels and Arrow live in Python beside it and need the larger share.
         heap = min(max(int(_SHARE_OF_MEMORY * free_memory()), _LEAST_HEAP), _MOST_HEAP)
         ours["spark.driver.memory"] = f"{heap // _MEGABYTE}m"
@@ -115,7 +115,7 @@ def launch_settings(given: dict[str, str]) -> dict[str, str]:
 
 def session_settings(master: str) -> dict[str, str]:
     """What holds where neither the user nor the cluster says otherwise."""
-    return _GENERAL | (_local_settings(master) if is_local(master) else {})
+    return _GENERAL | (_local_settings(master) if is_local_master(master) else {})
 
 
 _GENERAL = {

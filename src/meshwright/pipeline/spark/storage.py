@@ -1,30 +1,24 @@
-"""Where datasets are: a local folder, or any place that Spark can reach, behind the methods of a `Path`."""
+"""Places that Spark reaches, and tables there."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
-from pathlib import Path, PurePosixPath
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING, Any, cast
-from urllib.parse import unquote, urlsplit
 
 from meshwright.model.storage.manifest import Dataset, check_files, open_dataset
 from meshwright.pipeline.spark.failures import as_ours, cause_of, translated
 from meshwright.runtime.checksums import Sum, Summing
-from meshwright.runtime.errors import DatasetError, InputError
+from meshwright.runtime.errors import InputError
 from meshwright.runtime.owned import files_below
+from meshwright.runtime.places import Place, is_local, is_local_address, local_path
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
-
 
 class RemotePath:
-    """A path in a file system of Hadoop, with the methods of `pathlib.Path` that datasets need.
-
-    What goes wrong is an OSError, as with a `Path`.
-    """
+    """A `Store` in a file system of Hadoop. What goes wrong is an OSError, as with a `Path`."""
 
     def __init__(self, session: SparkSession, url: str) -> None:
         self._session, self._url = session, url.rstrip("/")
@@ -198,41 +192,29 @@ def with_errors(call: Any) -> Any:
         raise OSError(cause_of(str(error))) from error
 
 
-def is_local(text: str) -> bool:
-    """Whether a path on the command line is one of this machine."""
-    return not _SCHEME.match(text) or text.startswith("file:/")
-
-
-def location(session: SparkSession | None, text: str) -> Path:
-    """The place that a path or URL stands for; a URL of another machine needs a session.
-
-    What comes back is a `Path`, or a `RemotePath`, which has the methods of one that this project uses.
-    """
-    if text.startswith("file:/"):
-        return Path(unquote(urlsplit(text).path))
-    if is_local(text):
-        return Path(text).absolute()
-    if session is None:
-        raise DatasetError(f"{text} is not on this machine; use --engine spark")
+def location(session: SparkSession, text: str) -> Place:
+    """The place that a path or URL stands for."""
+    if is_local_address(text):
+        return local_path(text)
     try:
         place = RemotePath(session, text)
         place._fs()
     except OSError as error:
         raise InputError(f"{text} can't be reached: {as_ours(str(error))}") from error
-    return cast(Path, place)
+    return place
 
 
-def url(place: Path) -> str:
+def url(place: Place) -> str:
     """The place as Hadoop names it, which knows no escapes: a blank or an umlaut stands for itself."""
-    return f"file://{place.absolute()}" if isinstance(place, Path) else str(place)
+    return f"file://{place.absolute()}" if is_local(place) else str(place)
 
 
-def read_table(session: SparkSession, folder: Path) -> DataFrame:
+def read_table(session: SparkSession, folder: Place) -> DataFrame:
     """A table of a dataset; a name that looks like a pattern (`a[1]`) is taken as it stands."""
     return session.read.option("__globPaths__", "false").parquet(url(folder))
 
 
-def open_checked(dataset: Path, tables: Iterable[str], *kinds: str) -> Dataset:
+def open_checked(dataset: Place, tables: Iterable[str], *kinds: str) -> Dataset[Place]:
     """The dataset at a place, of one of `kinds`, after a check of those `tables` that it has for damage."""
     opened = open_dataset(dataset, *kinds)
     with translated():
@@ -240,18 +222,18 @@ def open_checked(dataset: Path, tables: Iterable[str], *kinds: str) -> Dataset:
     return opened
 
 
-def drop_by_products(folder: Path) -> None:
+def drop_by_products(folder: Place) -> None:
     """Remove what Hadoop leaves beside the tables in a draft: its own checksums, and the mark of a success.
 
     A dataset that is copied would lose them, since many tools pass over hidden files.
     """
-    if isinstance(folder, Path):
+    if is_local(folder):
         for path in files_below(folder):
             name = PurePosixPath(path).name
             if name == "_SUCCESS" or (name.startswith(".") and name.endswith(".crc")):
                 (folder / path).unlink()
 
 
-def copy_folder(session: SparkSession, source: Path, target: Path) -> None:
+def copy_folder(session: SparkSession, source: Place, target: Place) -> None:
     """Copy a table as it is, file by file."""
     RemotePath(session, url(source)).copy_to(RemotePath(session, url(target)))

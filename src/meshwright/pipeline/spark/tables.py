@@ -10,12 +10,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from meshwright.pipeline.spark.storage import read_table, url
 from meshwright.runtime.errors import DatasetError, InputError
 from meshwright.runtime.owned import remove_own_folder
+from meshwright.runtime.places import Place
 from meshwright.runtime.seeds import generator
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ def broadcast(session: SparkSession, value: Any) -> Iterator[Broadcast[Any]]:
         held.destroy()
 
 
-def dense_table(session: SparkSession, dataset: Path, name: str) -> DataFrame:
+def dense_table(session: SparkSession, dataset: Place, name: str) -> DataFrame:
     """`nodes`, `topics` or `lists` of a dataset that has the dense form."""
     if not (dataset / name).is_dir():
         raise DatasetError(f"{dataset} has no {name}/; write it again with ids and lists (meshwright ingest)")
@@ -47,7 +47,7 @@ def interests_of(lists: DataFrame) -> DataFrame:
     return lists.select("node_id", f.explode("topic_ids").alias("topic_id"))
 
 
-def owners(session: SparkSession, dataset: Path) -> DataFrame:
+def owners(session: SparkSession, dataset: Place) -> DataFrame:
     """Which topics are named like a node, as in social networks: `topic_id: int, owner_id: int`."""
     from pyspark.sql import functions as f
 
@@ -56,7 +56,7 @@ def owners(session: SparkSession, dataset: Path) -> DataFrame:
     return topics.join(nodes, "name").select("topic_id", "owner_id")
 
 
-def check_social(owned: DataFrame, dataset: Path, way: str) -> None:
+def check_social(owned: DataFrame, dataset: Place, way: str) -> None:
     """Refuse a dataset of which no topic is named like a node."""
     if owned.isEmpty():
         raise InputError(
@@ -66,7 +66,7 @@ def check_social(owned: DataFrame, dataset: Path, way: str) -> None:
 
 
 @contextmanager
-def scratch(folder: Path) -> Iterator[Path]:
+def scratch(folder: Place) -> Iterator[Place]:
     """A folder inside the draft of a dataset, gone at the end; on an error the whole draft goes."""
     place = folder / "scratch"
     place.mkdir()
@@ -74,7 +74,7 @@ def scratch(folder: Path) -> Iterator[Path]:
     remove_own_folder(place)
 
 
-def kept(session: SparkSession, frame: DataFrame, place: Path) -> DataFrame:
+def kept(session: SparkSession, frame: DataFrame, place: Place) -> DataFrame:
     """`frame` written to `place` and read from there: computed once, and without a past."""
     frame.write.parquet(url(place))
     return read_table(session, place)

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator
 from time import monotonic, sleep
 from typing import TYPE_CHECKING
 
-from meshwright.pipeline.spark.settings import is_local
+from meshwright.pipeline.spark.settings import is_local_master
 from meshwright.runtime.errors import SparkError
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def check_workers(context: "SparkContext") -> None:
 
 def executors(context: "SparkContext") -> int:
     """How many executors there are now; the driver counts only where it is all there is, in local mode."""
-    return len(context.statusTracker().getExecutorInfos()) - (not is_local(context.master or ""))
+    return len(context.statusTracker().getExecutorInfos()) - (not is_local_master(context.master or ""))
 
 
 def _wait_for_executors(context: "SparkContext") -> None:

@@ -26,6 +26,7 @@ from meshwright.pipeline.stream.batches import BatchReport, apply_batch
 from meshwright.pipeline.stream.folders import CHECKPOINT, RESEND, bind, check_folders, finish, prepare
 from meshwright.pipeline.stream.source import event_stream, files_of
 from meshwright.runtime.errors import DatasetError, MeshwrightError, MeshwrightWarning
+from meshwright.runtime.places import Place
 from meshwright.runtime.progress import Progress
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class StreamPlan:
         limits: of what is read of a file; one beyond them is put aside.
     """
 
-    source: Path
+    source: Place
     out: Path
     journal: Path
     options: Mapping[str, Any] = field(default_factory=dict)
@@ -189,7 +190,7 @@ def _query(
         query.stop()
 
 
-def _made_by(dataset: Path, plan: StreamPlan) -> dict[str, Any]:
+def _made_by(dataset: Place, plan: StreamPlan) -> dict[str, Any]:
     return {
         "command": "churn",
         "options": {**plan.options, "together": plan.together},

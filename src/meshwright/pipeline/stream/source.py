@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
@@ -13,6 +12,7 @@ from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.model.reading.text import cut_lines, unpacked
 from meshwright.pipeline.spark.storage import url
 from meshwright.runtime.errors import InputError
+from meshwright.runtime.places import Place, is_local
 from meshwright.runtime.text import one_line
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Unreadable(NamedTuple):
     whole: bool = False
 
 
-def event_stream(session: "SparkSession", folder: Path, files_a_batch: int) -> "DataFrame":
+def event_stream(session: "SparkSession", folder: Place, files_a_batch: int) -> "DataFrame":
     """The `*.jsonl`, `*.jsonl.gz` and `*.parquet` files of a folder, as they arrive; a row is a `File`.
 
     Whole files, since rows of a table have no order, and the order of events matters; they are small, for
@@ -65,7 +65,7 @@ def event_stream(session: "SparkSession", folder: Path, files_a_batch: int) -> "
         .load(url(folder))
     )
     since = files["modificationTime"].cast("double").alias("since")
-    return files.select("path", since) if isinstance(folder, Path) else files.select("path", since, "content")
+    return files.select("path", since) if is_local(folder) else files.select("path", since, "content")
 
 
 def files_of(batch: "DataFrame") -> list[File]:
