@@ -204,7 +204,7 @@ def test_a_part_that_does_not_fit_is_refused_and_leaves_nothing(spark, workload,
 def test_what_needs_all_interests_on_the_driver_is_refused_where_they_do_not_fit(
     spark, workload, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr("meshwright.runtime.machine.free_memory", lambda: 10_000)
+    monkeypatch.setattr("meshwright.runtime.memory.free_memory", lambda: 10_000)
     with pytest.raises(mw.CapacityError, match=r"on the driver needs about .*; use dc or dcbc-direct"):
         build_on_spark(spark, workload, tmp_path / "o", "gm", options={})
     with pytest.raises(mw.CapacityError, match=r"to the driver needs about .*; give a smaller bulk set"):

@@ -13,8 +13,9 @@ from meshwright import Costs, Interests, Overlay, build, cli, workloads
 from meshwright import metrics as evaluate
 from meshwright.metrics import bounds
 from meshwright.pipeline.cost_files import CostFiles
-from meshwright.pipeline.evaluate import grid, hypergraph, triangles
+from meshwright.pipeline.evaluate import grid, triangles
 from meshwright.pipeline.evaluate.job import evaluate_on_spark, link_counts
+from meshwright.runtime import memory
 from meshwright.runtime.errors import CapacityError, DatasetError, OptionError
 from meshwright.runtime.progress import StageTimer
 from tests.helpers import reseal
@@ -237,7 +238,7 @@ def test_a_call_that_can_not_be_answered_is_refused(spark, tmp_path, monkeypatch
     path = written(random_overlay(), tmp_path / "o")
     with pytest.raises(OptionError, match="most_edges is 0"):
         evaluate_on_spark(spark, path, most_edges=0)
-    monkeypatch.setattr(hypergraph, "_BYTES_AN_INTEREST", 1 << 50)
+    monkeypatch.setitem(memory.BYTES, "bounding", {"interests": 1 << 50})
     with pytest.raises(CapacityError, match="--no-bound"):
         evaluate_on_spark(spark, path)
 

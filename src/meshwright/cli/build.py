@@ -48,9 +48,6 @@ _EPILOG = """**Examples**
 
 `meshwright algorithms` lists the algorithms and their options.
 """
-_BYTES_AN_INTEREST = 60
-"""While building in process, beside the interests themselves."""
-
 _WHERE = {"local": "in this process", "spark": "on Spark"}
 
 
@@ -78,7 +75,7 @@ def build(
     chosen = registry.find(algorithm, "build")
     options = parse_settings(settings, typing.get_type_hints(chosen.options))
     registry.check_given(algorithm, prices is not None)
-    where = chosen_engine(engine, [dataset, out], master, conf, _counts(dataset), _BYTES_AN_INTEREST)
+    where = chosen_engine(engine, [dataset, out], master, conf, _counts(dataset), "building")
     check_target(out, force)
     how: dict[str, Any] = {"costs": prices, "reverse_delete": reverse_delete, "seed": seed}
     how |= {"options": options, "force": force, "progress": progress_bar()}

@@ -35,12 +35,6 @@ _EPILOG = """The exit code is 1 where a topic is not connected.
 
 `meshwright evaluate s3a://lake/overlay --master spark://host:7077 --no-bound`
 """
-_BYTES_AN_INTEREST, _BYTES_AN_EDGE, _BYTES_A_LOGICAL_LINK = 30, 100, 50
-"""While evaluating in process; measured, 1.1 GB for 28 million interests and 4 million edges in all.
-
-Views took 0.4 GB for 9.4 million logical links, the table that they are read from included.
-"""
-
 _SHOWN_TOPICS = 10
 
 
@@ -63,8 +57,7 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Measure an overlay: degrees, connectivity and diameter of every topic, distance from optimal."""
-    counts = _counts(dataset)
-    where = chosen_engine(engine, [dataset], master, conf, counts, _bytes_an_interest(counts))
+    where = chosen_engine(engine, [dataset], master, conf, _counts(dataset), "evaluating")
     wanted = {"diameters": diameters, "bound": bound}
     if where == "spark":
         found = _evaluate_on_spark(dataset, prices, master, conf, wanted)
@@ -91,14 +84,6 @@ def _counts(dataset: str) -> dict[str, int] | None:
     manifest = read_manifest(local_path(dataset), "overlay")
     counts = counted(manifest, ("nodes", "topics", "interests", "edges"), dataset)
     return {**counts, **counted({"counts": {"views": 0, **manifest["tables"]}}, ("views",), dataset)}
-
-
-def _bytes_an_interest(counts: Mapping[str, int] | None) -> int:
-    """What evaluating in process takes for each interest, its share of edges and views included."""
-    if counts is None:
-        return _BYTES_AN_INTEREST
-    links = _BYTES_AN_EDGE * counts["edges"] + _BYTES_A_LOGICAL_LINK * counts["views"]
-    return _BYTES_AN_INTEREST + links // max(1, counts["interests"])
 
 
 def _here(dataset: str, prices: "CostFiles | None", wanted: Mapping[str, bool]) -> "Evaluation":

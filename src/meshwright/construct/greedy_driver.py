@@ -21,7 +21,8 @@ from meshwright.kernels.core.topic_components import (
 from meshwright.kernels.greedy import lazy as kernel
 from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Ids, Offsets, Ticks
-from meshwright.runtime.machine import check_memory, cores
+from meshwright.runtime.machine import cores
+from meshwright.runtime.memory import check_memory, needed
 from meshwright.runtime.progress import CANCEL, Progress, run_with_ticks
 
 _HEAVY = 1_000_000
@@ -31,8 +32,6 @@ _BLOCK = 16 * _HEAVY
 """Pairs refreshed at once: with more, what is taken meanwhile is missed; with fewer, threads wait."""
 
 _MOST_THREADS = 8
-_BYTES_AN_INTEREST = 44
-_BYTES_A_WORD = 16
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,7 +65,7 @@ class GreedyProblem:
         """How much memory `take_edges` needs: a byte a pair, and what grows with the interests."""
         nodes = len(self.nodes)
         pairs = int((nodes - self.firsts + 63).sum()) if self.keep_bounds else 0
-        return pairs + _BYTES_AN_INTEREST * len(self.topic_ids) + _BYTES_A_WORD * self.words * nodes
+        return needed("greedy", pairs=pairs, interests=len(self.topic_ids), words=self.words * nodes)
 
 
 def make_problem(

@@ -8,11 +8,9 @@ from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Ids, Ticks
-from meshwright.runtime.machine import check_memory
+from meshwright.runtime.memory import check_memory, needed
 from meshwright.runtime.progress import Progress, run_with_ticks
 
-_BYTES_A_LINK = 28
-_BYTES_AN_INTEREST = 76
 _INSTEAD = "leave reverse delete out, or give the memory"
 
 
@@ -44,8 +42,8 @@ def reverse_delete(
         return edges
     indptr, topic_ids = interests.indptr.copy(), interests.topic_ids.copy()
     starts = count_links(indptr, topic_ids, edges)
-    needed = _BYTES_A_LINK * int(starts[-1]) + _BYTES_AN_INTEREST * len(topic_ids)
-    check_memory(f"reverse delete of {len(edges):,} links", needed, _INSTEAD, memory_limit)
+    estimate = needed("reverse delete", shared_topics=int(starts[-1]), interests=len(topic_ids))
+    check_memory(f"reverse delete of {len(edges):,} links", estimate, _INSTEAD, memory_limit)
     longest = int(np.bincount(topic_ids, minlength=1).max())
 
     def work(ticks: Ticks) -> Ids:

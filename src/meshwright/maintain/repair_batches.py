@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from meshwright.maintain.event_batches import Move
 from meshwright.maintain.options import MaintainOptions
 from meshwright.maintain.state import State
-from meshwright.runtime.machine import check_memory
+from meshwright.runtime.memory import check_memory, needed
 
 _MOST_SHADOWS = 16_384
 """Nodes that a repair of a batch may link: 134 MB. One node that changes may have more, if memory allows."""
@@ -51,6 +51,6 @@ def _shadows(state: State, move: Move, coverage: int) -> int:
 
 
 def _check(nodes: int, instead: str) -> None:
-    needed = nodes * nodes // 2
-    if needed > _WORTH_A_LOOK:
-        check_memory(f"a repair among {nodes:,} nodes", needed, instead)
+    estimate = needed("repairing", pairs=nodes * nodes // 2)
+    if estimate > _WORTH_A_LOOK:
+        check_memory(f"a repair among {nodes:,} nodes", estimate, instead)

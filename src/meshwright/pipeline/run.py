@@ -24,11 +24,11 @@ from meshwright.pipeline.evaluate.job import evaluate_on_spark
 from meshwright.pipeline.ingest.job import IngestOptions, fingerprint, ingest
 from meshwright.pipeline.profile.job import profile
 from meshwright.pipeline.run_folder import NOTES, Note, alone_in, begun, check_place, finish, resumed
-from meshwright.pipeline.spark.loading import fits_here
 from meshwright.pipeline.spark.settings import is_local_master
 from meshwright.pipeline.summary import write_summary
 from meshwright.runtime.errors import DatasetError
 from meshwright.runtime.json_values import plain
+from meshwright.runtime.memory import fits
 from meshwright.runtime.places import Place, is_local
 from meshwright.runtime.progress import Progress, StageTimer
 
@@ -36,8 +36,6 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 _SHOWN_TOPICS = 20
-_BYTES_AN_INTEREST = 130
-"""What building takes beside the interests, and evaluating an overlay of a link for each of them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,7 +181,7 @@ def _folder_for_this_process(state: _Run) -> Path | None:
     """The folder, if this process builds and evaluates: Spark runs here alone, and there is memory for it."""
     alone = is_local_master(state.session.sparkContext.master or "") and not state.spark_only
     counts = state.notes["ingest"]["found"]["counts"]
-    return state.out if alone and is_local(state.out) and fits_here(counts, _BYTES_AN_INTEREST) else None
+    return state.out if alone and is_local(state.out) and fits("running", counts) else None
 
 
 def _report(state: _Run, progress: Progress) -> Note:

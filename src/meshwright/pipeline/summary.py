@@ -14,7 +14,7 @@ from meshwright import building, registry
 from meshwright.model.costs.costs import Costs
 from meshwright.model.costs.forms import lookup
 from meshwright.pipeline.cost_files import CostFiles
-from meshwright.pipeline.spark.loading import fits_here, load_costs, load_interests, load_nodes
+from meshwright.pipeline.spark.loading import load_costs, load_interests, load_nodes
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import read_table
 from meshwright.pipeline.spark.tables import broadcast
@@ -33,6 +33,7 @@ from meshwright.report import (
 )
 from meshwright.runtime.arrays import Flags, Floats, Ids
 from meshwright.runtime.errors import CapacityError
+from meshwright.runtime.memory import fits
 from meshwright.runtime.places import Place
 from meshwright.runtime.progress import Progress, stage
 from meshwright.stan.measures import TABLE as BY_NODE
@@ -43,7 +44,6 @@ if TYPE_CHECKING:
 
 _DEAREST = 10
 _MOST_DRAWN = 800
-_BYTES_AN_INTEREST = 60
 _PAIRS = "low int, high int, links long, cost double"
 _QUARTERS = ("cheapest quarter", "second quarter", "third quarter", "dearest quarter")
 
@@ -247,7 +247,7 @@ def _rival(
     """The links of another algorithm, which looks at costs if ours does not; None where there is no room."""
     affordable = (rival for rival in _RIVALS[needy] if counts["nodes"] <= rival[1])
     name, _, options = next(affordable, (None, 0, {}))
-    if name is None or not fits_here(counts, _BYTES_AN_INTEREST):
+    if name is None or not fits("building", counts):
         return None
     with suppress(CapacityError):
         interests = load_interests(session, overlay, counts)

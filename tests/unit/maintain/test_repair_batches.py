@@ -46,7 +46,7 @@ def test_a_repair_that_does_not_fit_into_memory_is_refused_before_anything_chang
     live = mw.Maintainer(workload(), policy)
     before = live.snapshot()
     monkeypatch.setattr(portions, "_WORTH_A_LOOK", 0)
-    monkeypatch.setattr("meshwright.runtime.machine.free_memory", lambda: 0)
+    monkeypatch.setattr("meshwright.runtime.memory.free_memory", lambda: 0)
     with pytest.raises(mw.CapacityError, match=f"a repair among .* nodes needs .*{instead}"):
         live.leave("n000")
     assert live.snapshot() == before

@@ -10,6 +10,7 @@ import typer
 from meshwright.cli.common import parse_conf
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.runtime.errors import OptionError
+from meshwright.runtime.memory import fits
 from meshwright.runtime.places import is_local_address
 
 MaxLine = Annotated[
@@ -89,16 +90,14 @@ def chosen_engine(
     master: str | None,
     conf: list[str] | None,
     counts: Mapping[str, int] | None,
-    bytes_an_interest: int,
+    work: str,
 ) -> str:
     """`local` or `spark`; what `auto` chooses does not change the result.
 
     Auto stays in this process while all `places` are local, neither `master` nor `conf` is given and the
-    estimated memory is within four fifths of what is free. `counts` are those of the dataset's manifest, if
-    it could be read.
+    estimated memory of the `work` is within four fifths of what is free. `counts` are those of the dataset's
+    manifest, if it could be read.
     """
-    from meshwright.pipeline.spark.loading import fits_here
-
     if engine not in ENGINES:
         raise OptionError(f"--engine is {engine!r}; choose one of {', '.join(ENGINES)}")
     remote = [place for place in places if not is_local_address(place)]
@@ -111,4 +110,4 @@ def chosen_engine(
         return engine
     if remote or for_spark or counts is None:
         return "spark"
-    return "local" if fits_here(counts, bytes_an_interest) else "spark"
+    return "local" if fits(work, counts) else "spark"

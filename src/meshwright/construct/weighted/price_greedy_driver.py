@@ -14,7 +14,8 @@ from meshwright.kernels.greedy.lazy import CAP
 from meshwright.kernels.greedy.prices import TIGHT, UnionTrees, start_trees
 from meshwright.model.costs.forms import taken
 from meshwright.runtime.arrays import Floats, Ids, Offsets, Ticks
-from meshwright.runtime.machine import check_memory, cores, threads
+from meshwright.runtime.machine import cores, threads
+from meshwright.runtime.memory import check_memory, needed
 from meshwright.runtime.progress import CANCEL, Progress, run_with_ticks
 from meshwright.runtime.seeds import generator
 
@@ -22,12 +23,10 @@ _HEAVY = 1_000_000
 """Pairs in the rows of a level from which on threads pay: under it a level takes about a millisecond."""
 
 _MOST_CANDIDATES = 2**20
-"""Of one thread at once: 16 bytes each."""
+"""Of one thread at once."""
 
 _SAMPLE = 2**14
 """Pairs looked at to spread the levels over the prices that occur."""
-
-_BYTES_A_TREE_SLOT = 12
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,8 +44,9 @@ class PricedResult:
 
 def estimated_bytes(problem: GreedyProblem, rule: int) -> int:
     """How much memory taking edges by price needs: a byte a pair, and what grows with the interests."""
-    trees = _BYTES_A_TREE_SLOT * len(problem.topic_ids) if rule == TIGHT else 0
-    return problem.estimated_bytes() + trees + 16 * threads() * _room(len(problem.nodes))
+    slots = len(problem.topic_ids) if rule == TIGHT else 0
+    candidates = threads() * _room(len(problem.nodes))
+    return problem.estimated_bytes() + needed("pricing", tree_slots=slots, candidates=candidates)
 
 
 def check_fits(problem: GreedyProblem, rule: int, instead: str, limit: int | None, at_once: int = 1) -> None:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from meshwright.model.costs.forms import COST_RULE, and_more, is_cost, name_at
 from meshwright.runtime.arrays import Flags, Floats
 from meshwright.runtime.errors import InputError, OptionError
-from meshwright.runtime.machine import check_memory
+from meshwright.runtime.memory import check_memory, needed
 
 SYMMETRISE = ("mean", "max", "min", "refuse")
 MISSING = ("refuse", "other-direction", "path")
@@ -55,7 +55,7 @@ def check_room(count: int, copies: int = 3) -> None:
     """Refuse a matrix of which so many copies do not fit at a time; worth asking before it is read."""
     check_memory(
         f"a matrix of the costs between {count:,} nodes",
-        copies * 8 * count * count,
+        needed("costs", pairs=copies * count * count),
         "put nodes on sites (Costs.sites), or give coordinates (Costs.coordinates)",
     )
 
@@ -222,7 +222,7 @@ def _path_costs(matrix: Floats, gaps: npt.NDArray[np.int64]) -> Floats:
 
     check_memory(
         f"a search for paths among {len(matrix):,} nodes",
-        5 * 8 * len(matrix) ** 2,
+        needed("costs", pairs=5 * len(matrix) ** 2),
         "give the missing costs, or put nodes on fewer sites",
     )
     sources, row = np.unique(gaps[:, 0], return_inverse=True)

@@ -32,7 +32,7 @@ from meshwright.pipeline.spark.loading import load_interests
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.tables import broadcast
 from meshwright.runtime.arrays import Flags, Ids, Offsets
-from meshwright.runtime.machine import check_memory
+from meshwright.runtime.memory import check_memory, needed
 from meshwright.runtime.places import Place
 from meshwright.runtime.progress import Progress
 
@@ -88,9 +88,6 @@ def shared_flags(rows: DataFrame, topic_count: int) -> Flags:
 
 
 _TASKS_A_SLOT = 8
-_BYTES_A_NODE, _BYTES_AN_INTEREST = 40, 16
-"""Of collected lists on the driver: as Spark hands them over, as bytes, and as arrays twice."""
-
 _INSTEAD = "give a smaller bulk set (bulk_limit, bulk_size, a higher threshold), or the driver more memory"
 
 
@@ -204,8 +201,8 @@ class SparkSource:
         if topics is not None:
             most = min(most, int(self.subscribers()[topics].sum()))
             count = min(count, most)
-        needed = _BYTES_A_NODE * count + _BYTES_AN_INTEREST * most
-        check_memory(f"fetching {count:,} nodes with {most:,} interests to the driver", needed, _INSTEAD)
+        what = f"fetching {count:,} nodes with {most:,} interests to the driver"
+        check_memory(what, needed("fetching", nodes=count, interests=most), _INSTEAD)
 
     def shared(self, owner_of: Ids) -> Flags:
         """See `Source`."""

@@ -19,7 +19,7 @@ from meshwright.pipeline.evaluate.grid import Grid
 from meshwright.pipeline.spark.arrays import batch_of, gathered, large_batches, list_arrays, rows_of
 from meshwright.pipeline.spark.failures import translated
 from meshwright.runtime.arrays import Ids, Offsets
-from meshwright.runtime.machine import check_memory
+from meshwright.runtime.memory import check_memory, needed
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -53,7 +53,6 @@ def merged_in_tree(
             return frame
 
 
-_BYTES_AN_INTEREST = 40
 _TOPICS = "place int, topics binary, sizes binary, firsts binary, labels binary"
 _TOPICS_KINDS: Mapping[str, type[np.generic]] = {
     "topics": np.int32,
@@ -171,10 +170,10 @@ def lower_bound(
 
 def check_bound_fits(session: "SparkSession", found: TopicSizes) -> None:
     """Refuse overlaps for which no task has the memory: a task says so, since it has another machine's."""
-    needed = _BYTES_AN_INTEREST * int(found.sizes.sum())
+    estimate = needed("bounding", interests=int(found.sizes.sum()))
 
     def check(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        check_memory("the lower bound", needed, "evaluate without it (bound=False, --no-bound)")
+        check_memory("the lower bound", estimate, "evaluate without it (bound=False, --no-bound)")
         yield from batches
 
     if overlaps_pay(found.sizes):

@@ -17,33 +17,18 @@ from meshwright.model.interests import Interests
 from meshwright.model.overlay_costs import FACT
 from meshwright.model.storage.manifest import MANIFEST, open_dataset, read_manifest
 from meshwright.pipeline.spark.storage import copy_folder
-from meshwright.runtime.machine import check_memory, free_memory
+from meshwright.runtime.memory import check_memory, needed
 from meshwright.runtime.places import Place, is_local
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-_BYTES_A_NAME, _BYTES_AN_INTEREST = 120, 16
-"""While reading: names come as a table, as an array and as offsets, interests as a table and as arrays."""
-
-_SHARE_OF_FREE_MEMORY = 0.8
 _INSTEAD = "use dc or dcbc-direct with random parts, which Spark builds in pieces, or a larger driver"
-
-
-def interests_bytes(counts: Mapping[str, int]) -> int:
-    """How much memory reading interests takes at most, with names of some forty bytes."""
-    return _BYTES_A_NAME * (counts["nodes"] + counts["topics"]) + _BYTES_AN_INTEREST * counts["interests"]
-
-
-def fits_here(counts: Mapping[str, int], bytes_an_interest: int) -> bool:
-    """Whether work on the interests that takes so many bytes for each leaves a fifth of the free memory."""
-    needed = interests_bytes(counts) + bytes_an_interest * counts["interests"]
-    return needed <= _SHARE_OF_FREE_MEMORY * free_memory()
 
 
 def load_interests(session: SparkSession, dataset: Place, counts: Mapping[str, int]) -> Interests:
     """The interests of a dataset in the driver's memory, after a check that they fit."""
-    check_memory("reading all interests on the driver", interests_bytes(counts), _INSTEAD)
+    check_memory("reading all interests on the driver", needed("reading", **counts), _INSTEAD)
     with on_this_machine(session, dataset) as folder:
         return Interests.read(folder)
 

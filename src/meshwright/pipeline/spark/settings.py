@@ -12,7 +12,8 @@ from pathlib import Path
 from stat import S_IMODE
 
 from meshwright.runtime.errors import OptionError, SparkError
-from meshwright.runtime.machine import cores, free_memory
+from meshwright.runtime.machine import cores
+from meshwright.runtime.memory import free_memory
 
 
 def private_folder() -> Path:

@@ -20,12 +20,12 @@ MANY = {"nodes": 10**9, "topics": 10**9, "interests": 10**12}
     ],
 )
 def test_auto_stays_in_this_process_while_the_data_is_local_and_fits(places, master, conf, counts, expected):
-    assert chosen_engine("auto", places, master, conf, counts, 60) == expected
+    assert chosen_engine("auto", places, master, conf, counts, "building") == expected
 
 
 @pytest.mark.parametrize("engine", ["local", "spark"])
 def test_an_engine_that_is_given_is_taken(engine):
-    assert chosen_engine(engine, ["data"], None, None, MANY, 60) == engine
+    assert chosen_engine(engine, ["data"], None, None, MANY, "building") == engine
 
 
 @pytest.mark.parametrize(
@@ -40,4 +40,4 @@ def test_an_engine_that_is_given_is_taken(engine):
 )
 def test_what_does_not_go_together_is_refused(engine, places, master, conf, word):
     with pytest.raises(OptionError, match=word):
-        chosen_engine(engine, places, master, conf, FEW, 60)
+        chosen_engine(engine, places, master, conf, FEW, "building")

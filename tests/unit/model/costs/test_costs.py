@@ -12,7 +12,7 @@ import pytest
 from meshwright.model.costs import forms as cost_means
 from meshwright.model.costs.costs import Costs
 from meshwright.model.interests import Interests
-from meshwright.runtime import machine
+from meshwright.runtime import memory
 from meshwright.runtime.errors import CapacityError, InputError, OptionError
 
 NAN, INF = float("nan"), float("inf")
@@ -209,7 +209,7 @@ def test_a_matrix_of_many_blocks_is_symmetric_and_finds_faults_in_each() -> None
 def test_a_matrix_that_does_not_fit_is_refused_with_what_to_use_instead(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(machine, "free_memory", lambda: 50)
+    monkeypatch.setattr(memory, "free_memory", lambda: 50)
     with pytest.raises(CapacityError, match=r"the costs between 3 nodes.*Costs\.sites.*Costs\.coordinates"):
         Costs.from_matrix(MATRIX)
 

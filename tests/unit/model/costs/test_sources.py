@@ -10,7 +10,7 @@ import pytest
 
 from meshwright.model.costs.costs import Costs
 from meshwright.model.interests import Interests
-from meshwright.runtime import machine
+from meshwright.runtime import memory
 from meshwright.runtime.errors import CapacityError, InputError
 
 NAMES = ["Zürich", "東京", "a, b"]
@@ -215,7 +215,7 @@ def test_a_file_that_does_not_fit_is_refused_before_it_is_read(
     np.save(tmp_path / "m.npy", np.array(MATRIX))
     pq.write_table(pa.table(dict(zip(NAMES, MATRIX, strict=True))), tmp_path / "m.parquet")
     write(tmp_path / "m.csv", SQUARE)
-    monkeypatch.setattr(machine, "free_memory", lambda: 50)
+    monkeypatch.setattr(memory, "free_memory", lambda: 50)
     for name in ("m.npy", "m.parquet", "m.csv"):
         with pytest.raises(CapacityError, match="a matrix of the costs between"):
             Costs.from_file(tmp_path / name)
