@@ -8,7 +8,7 @@ from urllib.parse import unquote
 from meshwright.runtime import errors
 from meshwright.runtime.errors import CapacityError, DatasetError, InputError, MeshwrightError, SparkError
 
-_RAISED_IN_TASK = re.compile(r"^meshwright\.runtime\.errors\.(\w+): (.*)", re.MULTILINE)
+_RAISED_IN_TASK = re.compile(rf"^{re.escape(errors.__name__)}\.(\w+): (.*)", re.MULTILINE)
 _FILES = (
     re.compile(r"(?:reading file|does not exist:|rows to) (\S.*?)\. +(?:SQLSTATE|Could not|Data type)"),
     re.compile(r"java\.io\.FileNotFoundException: (?:File )?(\S.*?) (?:\(|does not exist)"),
@@ -91,14 +91,6 @@ def as_ours(said: str) -> MeshwrightError:
         if re.search(pattern, said):
             return kind(f"{_file_in(said)}{advice}")
     return SparkError(f"a Spark job failed: {cause_of(said)}")
-
-
-def names_no_input(said: str) -> bool:
-    """Whether a message may be about an input, and what `as_ours` makes of it does not name one."""
-    if _RAISED_IN_TASK.search(said):
-        return False
-    kinds = [kind for pattern, kind, _ in _KNOWN if re.search(pattern, said)]
-    return not kinds or (kinds[0] is InputError and not _file_in(said))
 
 
 def _file_in(said: str) -> str:
