@@ -76,30 +76,40 @@ def write_new(path: Path, data: bytes) -> Sum:
     return stream.sum()
 
 
-@contextmanager
-def replacing(path: Path) -> Iterator[Path]:
-    """A hidden path beside `path` to write to, which takes its place at the end, on disk with its name.
+PARTIAL = r"\.partial(-[0-9a-f]{8})?"
+"""How hidden names of unfinished files end; those of an earlier Meshwright were always the same."""
 
-    Whatever happens, `path` holds what it held or all of the new. A link at `path` is replaced, not followed.
+
+@contextmanager
+def renaming(path: Path, folder: int | None = None) -> Iterator[Path]:
+    """A hidden path beside `path` to write to, which takes its name at the end; on an error it is gone.
+
+    A link at `path` is replaced, not followed. What was written is forced to disk by the writer, and the name
+    by `sync_folder`. With the descriptor of their `folder`, both names are looked up in that.
     """
-    partial = partial_of(path)
+    partial = path.with_name(f".{path.name}.partial-{uuid4().hex[:8]}")
     try:
         yield partial
-        sync_file(partial)
-        os.replace(partial, path)
-        sync_folder(path.parent)
-    finally:
+        if folder is None:
+            os.replace(partial, path)
+        else:
+            os.replace(partial.name, path.name, src_dir_fd=folder, dst_dir_fd=folder)
+    except BaseException:
         with suppress(OSError):
             os.unlink(partial)
+        raise
 
 
-def partial_of(path: Path) -> Path:
-    """A hidden path beside `path` that nothing is in the way of, to write what takes its name when whole."""
-    return path.with_name(f".{path.name}.partial-{uuid4().hex[:8]}")
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """As `renaming`, and on disk with its name at the end.
 
-
-PARTIAL = r"\.partial(-[0-9a-f]{8})?"
-"""How such names end; those of an earlier Meshwright were always the same."""
+    Whatever happens, `path` holds what it held or all of the new.
+    """
+    with renaming(path) as partial:
+        yield partial
+        sync_file(partial)
+    sync_folder(path.parent)
 
 
 def is_partial_of(name: str, whole: str) -> bool:

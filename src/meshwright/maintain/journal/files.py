@@ -19,7 +19,7 @@ from meshwright.maintain.journal import head
 from meshwright.maintain.journal.sealed_lines import link_of, sealed, unsealed
 from meshwright.model.reading.files import reading
 from meshwright.model.storage.dataset import writing
-from meshwright.runtime.atomic_files import PARTIAL, locked_folder, partial_of, sync_folder, write_new
+from meshwright.runtime.atomic_files import PARTIAL, locked_folder, renaming, sync_folder, write_new
 from meshwright.runtime.errors import DatasetError
 from meshwright.runtime.owned import is_plain, not_ours, read_plain
 
@@ -144,18 +144,12 @@ def write_snapshot(path: Path, header: Mapping[str, Any], data: bytes) -> tuple[
     Gives the checksum of the data, and what the first record of the log says of the snapshot. That the name
     is on disk as well takes `sync_names`.
     """
-    partial = partial_of(path)
     checksum = crc32(data)
     line = sealed({**header, "bytes": len(data), "checksum": checksum})
     with writing(path):
         clear(path, is_sealed)
-        try:
+        with renaming(path) as partial:
             write_new(partial, line + data)
-            os.rename(partial, path)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(partial)
-            raise
     return checksum, link_of(line)
 
 

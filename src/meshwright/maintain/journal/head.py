@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from meshwright.maintain.journal.sealed_lines import sealed_text, unsealed
 from meshwright.maintain.journal.syncing import ALWAYS
 from meshwright.model.storage.dataset import writing
-from meshwright.runtime.atomic_files import partial_of, write_all, write_new
+from meshwright.runtime.atomic_files import renaming, write_all, write_new
 from meshwright.runtime.errors import DatasetError
 from meshwright.runtime.json_values import compact
 from meshwright.runtime.owned import is_plain, open_plain, read_plain
@@ -117,17 +117,11 @@ class Head:
         self._synced, self._number = position.size, 0
         self._stable, self._next = 0, 1
         self._lock, self._securing = Lock(), Lock()
-        partial = partial_of(self._path)
         with writing(self._path):
             is_plain(self._path)
-            try:
+            with renaming(self._path) as partial:
                 write_new(partial, self._slot() * _SLOTS)
                 self._file: int | None = open_plain(partial, os.O_WRONLY)
-                os.rename(partial, self._path)
-            except BaseException:
-                with suppress(OSError):
-                    os.unlink(partial)
-                raise
 
     def reach(self, position: Position) -> None:
         """Say that the log holds all up to a position."""

@@ -23,7 +23,7 @@ from meshwright.maintain.repairs import Repair
 from meshwright.model.events import Event, as_line
 from meshwright.model.reading.files import reading
 from meshwright.model.storage.dataset import writing
-from meshwright.runtime.atomic_files import PARTIAL, make_folder, partial_of, sync_folder, write_new
+from meshwright.runtime.atomic_files import PARTIAL, make_folder, renaming, sync_folder, write_new
 from meshwright.runtime.errors import DatasetError, MeshwrightWarning
 from meshwright.runtime.owned import is_plain, not_ours, plain_folder, read_plain
 
@@ -247,18 +247,12 @@ def _last_of(part: str) -> int:
 
 def write_part(path: Path, table: pa.Table) -> None:
     """Write a file of a table, in place of one of ours; on disk, noted, and under its name at the end."""
-    partial = partial_of(path)
     data = _as_parquet(table)
     with writing(path), plain_folder(path.parent) as folder:
         _check_ours(path)
-        try:
+        with renaming(path, folder) as partial:
             write_new(partial, data)
             ledger.note(path.parent, [ledger.entry_of(path.name, data)])
-            os.rename(partial.name, path.name, src_dir_fd=folder, dst_dir_fd=folder)
-        except BaseException:
-            with suppress(OSError):
-                os.unlink(partial)
-            raise
         os.fsync(folder)
 
 

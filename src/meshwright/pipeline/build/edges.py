@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
-from uuid import uuid4
 
 import numpy as np
 import pyarrow as pa
@@ -18,6 +17,7 @@ from meshwright.pipeline.build.part_rows import packed, runs, unpacked
 from meshwright.pipeline.spark.storage import read_table, url
 from meshwright.pipeline.spark.tables import broadcast
 from meshwright.runtime.arrays import Ids
+from meshwright.runtime.atomic_files import renaming
 from meshwright.runtime.places import Place, is_local
 
 if TYPE_CHECKING:
@@ -127,18 +127,14 @@ def _write_in_tasks(keys: DataFrame, rows: Work, schema: pa.Schema, out: Path) -
 
 def write_file(folder: Path, stem: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> int:
     """Write rows of `edges/` to `stem`.parquet, which is there when it is complete; gives their number."""
-    draft = folder / f".{stem}-{uuid4().hex[:8]}"
     count = 0
-    try:
+    with renaming(folder / f"{stem}.parquet") as draft:
         # Targets hardly repeat within a file, so that a dictionary of them costs more than it saves.
         options = {"use_dictionary": ["source"], "compression": "zstd"}
         with pq.ParquetWriter(draft, schema, **options) as writer:
             for batch in batches:
                 writer.write_batch(batch)
                 count += batch.num_rows
-        draft.rename(folder / f"{stem}.parquet")
-    finally:
-        draft.unlink(missing_ok=True)
     return count
 
 
