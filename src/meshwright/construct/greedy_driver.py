@@ -21,7 +21,7 @@ from meshwright.kernels.core.topic_components import (
 from meshwright.kernels.greedy import lazy as kernel
 from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Ids, Offsets, Ticks
-from meshwright.runtime.machine import cores
+from meshwright.runtime.machine import MOST_THREADS, cores
 from meshwright.runtime.memory import check_memory, needed
 from meshwright.runtime.progress import CANCEL, Progress, run_with_ticks
 
@@ -30,8 +30,6 @@ _HEAVY = 1_000_000
 
 _BLOCK = 16 * _HEAVY
 """Pairs refreshed at once: with more, what is taken meanwhile is missed; with fewer, threads wait."""
-
-_MOST_THREADS = 8
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -168,7 +166,7 @@ def run_greedy(problem: GreedyProblem, ticks: Ticks, threads: int) -> GreedyResu
     """`take_edges` for a caller that has `ticks` and threads of its own; these don't change the result."""
     if not problem.topic_count:
         return GreedyResult(edges=np.empty((0, 2), np.int32), pairs_examined=0)
-    pairs = _run(problem, ticks, min(threads, _MOST_THREADS))
+    pairs = _run(problem, ticks, min(threads, MOST_THREADS))
     taken, examined = (int(count) for count in pairs.counts)
     return GreedyResult(edges=problem.nodes[pairs.edges[:taken]], pairs_examined=examined)
 

@@ -2,7 +2,8 @@
 
 import os
 
-_MOST_THREADS = 8
+MOST_THREADS = 8
+"""Threads that one kernel may use: more than eight only wait for memory."""
 
 
 def cores() -> int:
@@ -13,5 +14,5 @@ def cores() -> int:
 
 
 def threads() -> int:
-    """How many threads a kernel should run on; more than eight only wait for memory."""
-    return min(cores(), _MOST_THREADS)
+    """How many threads a kernel should run on."""
+    return min(cores(), MOST_THREADS)

@@ -1,9 +1,12 @@
-"""Share work among the cores, with results that do not depend on how many there are."""
+"""Using all cores, by threads that run kernels without the GIL; results don't depend on how many there are.
 
-import os
+`on_all_cores` is for many small chunks of one array, whose kernels mostly wait for memory: it starts at most
+`MOST_THREADS`. `map_parts` is for a few independent problems: it starts a thread for each core.
+"""
+
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import CancelledError, ThreadPoolExecutor
 from itertools import pairwise
 from threading import Lock
 from typing import TypeVar
@@ -11,10 +14,11 @@ from typing import TypeVar
 import numpy as np
 
 from meshwright.runtime.arrays import Offsets, Ticks
-from meshwright.runtime.machine import threads
+from meshwright.runtime.machine import cores, threads
 from meshwright.runtime.progress import CANCEL, DONE, Progress, run_with_ticks
 
 Chunk = tuple[int, int]
+Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
@@ -59,24 +63,18 @@ def on_all_cores(
     return run_with_ticks(run, label, sum(last - first for first, last in chunks), progress)
 
 
-# Part of what a seed means: another length gives other interests. At this one a million nodes are 245
-# runs of about ten milliseconds, which is how long Ctrl-C waits.
-NODES_PER_STREAM = 4096
+def map_parts(work: Callable[[Item], Result], parts: Sequence[Item], ticks: Ticks) -> list[Result]:
+    """`work` of each part, in order, on as many threads as there are cores; it stops when `ticks` say so."""
+
+    def unless_cancelled(part: Item) -> Result:
+        if ticks[CANCEL]:
+            raise CancelledError
+        return work(part)
+
+    with ThreadPoolExecutor(max(1, min(cores(), len(parts)))) as pool:
+        return list(pool.map(unless_cancelled, parts))
 
 
-def map_chunks(nodes: int, work: Callable[[int, slice], Result], ticks: Ticks) -> list[Result]:
-    """The results of work(part, run of nodes) for all runs, made in threads, in order.
-
-    `ticks` count the nodes that are done. Once they say to stop, what is there already is returned.
-    """
-    starts = range(0, nodes, NODES_PER_STREAM)
-    runs = [slice(start, min(start + NODES_PER_STREAM, nodes)) for start in starts]
-    results = []
-    with ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="meshwright") as pool:
-        for run, result in zip(runs, pool.map(work, range(len(runs)), runs), strict=True):
-            results.append(result)
-            ticks[DONE] = run.stop
-            if ticks[CANCEL]:
-                pool.shutdown(cancel_futures=True)
-                break
-    return results
+def threads_each(parts: int) -> int:
+    """How many threads each part may use when `map_parts` runs them."""
+    return max(1, cores() // max(1, parts))

@@ -10,23 +10,29 @@ million interests in ten thousand topics take seconds. Memory is that of the int
 ones twice that.
 """
 
-from typing import Unpack
+from collections.abc import Callable, Iterator
+from typing import TypeVar, Unpack
 
 import numpy as np
 
 from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Ids, Offsets, Ticks
 from meshwright.runtime.checks import MOST_NAMES, whole
-from meshwright.runtime.parallel import map_chunks
-from meshwright.runtime.progress import Progress, run_with_ticks
+from meshwright.runtime.parallel import Chunk, on_all_cores
+from meshwright.runtime.progress import Progress
 from meshwright.runtime.seeds import generator
 from meshwright.workloads import laws
 from meshwright.workloads.laws import Probability, SizeOptions, Sizes, named_interests, waiting_times
+
+Drawn = TypeVar("Drawn")
 
 _STAGE = "workloads"
 _SIZES_STAGE = "workloads.sizes"
 # Room for this many deviations above the expected number of interests: a second try is one in 10^9.
 _SPARE_DEVIATIONS = 6.0
+# Nodes that share a random stream. Part of what a seed means: another length gives other interests. At this
+# one a million nodes are 245 runs of about ten milliseconds, which is how long Ctrl-C waits.
+NODES_PER_STREAM = 4096
 
 
 def unif(
@@ -89,18 +95,15 @@ def _interests(
     nodes: int, probability: Probability, sizes: Sizes, seed: int, progress: Progress | None
 ) -> Interests:
     whole("nodes", nodes, 0, MOST_NAMES)
-
-    def work(ticks: Ticks) -> tuple[Offsets, Ids]:
-        if sizes.independent:
-            return _independent(nodes, sizes.chances(probability), seed, ticks)
-        return _distinct(nodes, probability, sizes, seed, ticks)
-
-    indptr, topic_ids = run_with_ticks(work, "generate", nodes, progress)
+    if sizes.independent:
+        indptr, topic_ids = _independent(nodes, sizes.chances(probability), seed, progress)
+    else:
+        indptr, topic_ids = _distinct(nodes, probability, sizes, seed, progress)
     return named_interests(indptr, topic_ids, sizes.topics)
 
 
 def _distinct(
-    nodes: int, probability: Probability, sizes: Sizes, seed: int, ticks: Ticks
+    nodes: int, probability: Probability, sizes: Sizes, seed: int, progress: Progress | None
 ) -> tuple[Offsets, Ids]:
     """Sizes first, then that many distinct topics a node: the law of Gumbel top-k."""
     from meshwright.kernels.core.sampling import draw_distinct
@@ -110,16 +113,18 @@ def _distinct(
     topic_ids = np.empty(indptr[-1], np.int32)
     spans = waiting_times(probability, drawn.max(initial=0))
 
-    def draw(part: int, run: slice) -> None:
+    def draw(rng: np.random.Generator, run: slice) -> None:
         offsets = indptr[run.start : run.stop + 1]
         own = topic_ids[offsets[0] : offsets[-1]]
-        draw_distinct(generator(seed, _STAGE, part), probability, spans, offsets - offsets[0], own)
+        draw_distinct(rng, probability, spans, offsets - offsets[0], own)
 
-    map_chunks(nodes, draw, ticks)
+    _draw_all(nodes, draw, seed, progress)
     return indptr, topic_ids
 
 
-def _independent(nodes: int, chances: Probability, seed: int, ticks: Ticks) -> tuple[Offsets, Ids]:
+def _independent(
+    nodes: int, chances: Probability, seed: int, progress: Progress | None
+) -> tuple[Offsets, Ids]:
     """Each topic by a coin of its own."""
     from meshwright.kernels.core.sampling import draw_independent
 
@@ -127,18 +132,40 @@ def _independent(nodes: int, chances: Probability, seed: int, ticks: Ticks) -> t
         hazard = -np.log1p(-chances)
     counts = np.zeros(nodes, np.int64)
 
-    def draw(part: int, run: slice) -> Ids:
+    def draw(rng: np.random.Generator, run: slice) -> Ids:
         expected = (run.stop - run.start) * chances.sum()
         room = int(expected + _SPARE_DEVIATIONS * np.sqrt(expected))
+        start = rng.bit_generator.state
         while True:
             topic_ids = np.empty(room, np.int32)
-            needed = draw_independent(generator(seed, _STAGE, part), hazard, counts[run], topic_ids)
+            rng.bit_generator.state = start
+            needed = draw_independent(rng, hazard, counts[run], topic_ids)
             if needed <= room:
                 return topic_ids[:needed]
             room = needed
 
-    pieces = map_chunks(nodes, draw, ticks)
+    pieces = _draw_all(nodes, draw, seed, progress)
     return _offsets(counts), np.concatenate([np.empty(0, np.int32), *pieces])
+
+
+def _draw_all(
+    nodes: int,
+    draw: Callable[[np.random.Generator, slice], Drawn],
+    seed: int,
+    progress: Progress | None,
+) -> list[Drawn]:
+    """What is drawn for each run of nodes that shares a random stream, in order; on all cores."""
+    runs = [(first, min(first + NODES_PER_STREAM, nodes)) for first in range(0, nodes, NODES_PER_STREAM)]
+    drawn: dict[int, Drawn] = {}
+
+    def work(turns: Iterator[Chunk], ticks: Ticks) -> None:
+        del ticks
+        for first, last in turns:
+            rng = generator(seed, _STAGE, first // NODES_PER_STREAM)
+            drawn[first] = draw(rng, slice(first, last))
+
+    on_all_cores(work, runs, "generate", progress)
+    return [drawn[first] for first, _ in runs]
 
 
 def _offsets(sizes: Offsets) -> Offsets:

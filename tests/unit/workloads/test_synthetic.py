@@ -1,12 +1,11 @@
-import os
-
 import numpy as np
 import pytest
 from scipy import stats
 
+from meshwright.runtime import parallel
 from meshwright.runtime.errors import OptionError
-from meshwright.runtime.parallel import NODES_PER_STREAM
 from meshwright.workloads import expo, unif, zipf
+from meshwright.workloads.synthetic import NODES_PER_STREAM
 
 POPULARITY = {
     unif: np.ones,
@@ -80,7 +79,7 @@ def test_the_number_of_cores_does_not_matter(law, independent, monkeypatch):
         return law(2 * NODES_PER_STREAM + 1, 30, subscriptions=5, independent=independent, seed=seed)
 
     several = make(seed=6)
-    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+    monkeypatch.setattr(parallel, "threads", lambda: 1)
     assert same(several, make(seed=6))
     assert not same(several, make(seed=7))
 

@@ -8,9 +8,8 @@ Overlay Design, IEEE/ACM Transactions on Networking, 2016.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 import numpy as np
 
@@ -21,11 +20,8 @@ from meshwright.construct.parts.star_sets import star_set
 from meshwright.construct.parts.topic_lists import Lists, join_lists, lists_of, split_lists, take_lists
 from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Flags, Ids, Offsets, Ticks
-from meshwright.runtime.machine import cores
-from meshwright.runtime.progress import CANCEL, Progress, run_with_ticks
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
+from meshwright.runtime.parallel import map_parts, threads_each
+from meshwright.runtime.progress import Progress, run_with_ticks
 
 TOO_LARGE = "give more partitions, a smaller part_size or a smaller most_stars"
 """What to do about a part that does not fit."""
@@ -231,20 +227,3 @@ def facts_of(counted: Mapping[str, int], levels: int, nodes: int) -> dict[str, i
         "pn_ratio": counts["pn_size"] / max(1, nodes),
         "combine_levels": levels,
     }
-
-
-def map_parts(work: Callable[[Item], Result], items: Sequence[Item], ticks: Ticks) -> list[Result]:
-    """`work` of each item, on as many threads as there are cores; it stops when `ticks` say so."""
-
-    def unless_cancelled(item: Item) -> Result:
-        if ticks[CANCEL]:
-            raise CancelledError
-        return work(item)
-
-    with ThreadPoolExecutor(max(1, min(cores(), len(items)))) as pool:
-        return list(pool.map(unless_cancelled, items))
-
-
-def threads_each(items: int) -> int:
-    """How many threads each of some items gets when `map_parts` runs them."""
-    return max(1, cores() // max(1, items))

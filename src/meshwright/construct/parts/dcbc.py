@@ -10,7 +10,7 @@ from meshwright.construct.greedy_driver import GreedyResult, check_fits, make_pr
 from meshwright.construct.options import DcbcOptions
 from meshwright.construct.parts.bulk import BulkSet, bulk_by_threshold
 from meshwright.construct.parts.choosing_p import choose_partitions
-from meshwright.construct.parts.conquer import Part, map_parts, threads_each
+from meshwright.construct.parts.conquer import Part
 from meshwright.construct.parts.interest_queries import InProcess, Source
 from meshwright.construct.parts.partitioning import random_parts
 from meshwright.construct.parts.topic_lists import Lists, join_lists, lists_of, split_lists, take_lists
@@ -18,6 +18,7 @@ from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Ids, Ticks
+from meshwright.runtime.parallel import map_parts, threads_each
 from meshwright.runtime.progress import Progress, run_with_ticks
 
 _INSTEAD = "set a smaller bulk_limit or part_size, or use dcbc-direct (linear)"

@@ -10,7 +10,7 @@ from meshwright.construct.gm import tie_order
 from meshwright.construct.greedy_driver import GreedyResult
 from meshwright.construct.options import DcbcDirectOptions
 from meshwright.construct.parts.bulk import BulkSet, bulk_by_size
-from meshwright.construct.parts.conquer import Part, map_parts
+from meshwright.construct.parts.conquer import Part
 from meshwright.construct.parts.dcbc import bulk_facts, join_bulk, ordered_bulk, part_without_stars
 from meshwright.construct.parts.interest_queries import InProcess, Source
 from meshwright.construct.parts.topic_lists import Lists
@@ -19,6 +19,7 @@ from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Flags, Ids, Offsets, Ticks
+from meshwright.runtime.parallel import map_parts
 from meshwright.runtime.progress import Progress, run_with_ticks
 from meshwright.runtime.seeds import generator
 

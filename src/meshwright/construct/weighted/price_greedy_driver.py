@@ -14,7 +14,7 @@ from meshwright.kernels.greedy.lazy import CAP
 from meshwright.kernels.greedy.prices import TIGHT, UnionTrees, start_trees
 from meshwright.model.costs.forms import taken
 from meshwright.runtime.arrays import Floats, Ids, Offsets, Ticks
-from meshwright.runtime.machine import cores, threads
+from meshwright.runtime.machine import MOST_THREADS, cores, threads
 from meshwright.runtime.memory import check_memory, needed
 from meshwright.runtime.progress import CANCEL, Progress, run_with_ticks
 from meshwright.runtime.seeds import generator
@@ -85,7 +85,7 @@ def run_by_price(
     if not problem.topic_count:
         nothing = np.empty((0, 2), np.int32)
         return PricedResult(edges=nothing, prices=np.empty(0), dual_value=0.0, pairs_examined=0)
-    pairs = _run(problem, taken(costs, problem.nodes), rule, ticks, min(thread_count, threads()))
+    pairs = _run(problem, taken(costs, problem.nodes), rule, ticks, min(thread_count, MOST_THREADS))
     count, examined = int(pairs.counts[0]), int(pairs.counts[1])
     return PricedResult(
         edges=problem.nodes[pairs.edges[:count]],

@@ -4,13 +4,13 @@ import numpy as np
 
 from meshwright.construct.gm import tie_order
 from meshwright.construct.options import TrMawOptions
-from meshwright.construct.parts.conquer import map_parts
 from meshwright.model.costs.costs import Costs
 from meshwright.model.costs.forms import taken
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Ids, Offsets, Ticks
 from meshwright.runtime.machine import cores
+from meshwright.runtime.parallel import map_parts
 from meshwright.runtime.progress import Progress, run_with_ticks
 
 _TASKS_A_CORE = 4

@@ -3,8 +3,7 @@ import pytest
 
 import meshwright as mw
 from meshwright.construct.options import DcOptions
-from meshwright.construct.parts import conquer as module
-from meshwright.construct.parts.conquer import Part, combine, conquer, group_parts, map_parts
+from meshwright.construct.parts.conquer import Part, combine, conquer, group_parts
 from meshwright.construct.parts.dc import greedy, plan
 from meshwright.construct.parts.interest_queries import InProcess, shared_topics
 from meshwright.construct.parts.topic_lists import lists_of, split_lists
@@ -124,14 +123,3 @@ def test_pn_size_of_stacked_combines_counts_the_stars_met_at_every_level(interes
 )
 def test_runs_hold_two_parts_or_more_and_no_more_stars_than_allowed(stars, most, runs):
     assert [list(run) for run in group_parts(stars, most)] == runs
-
-
-def test_parts_come_back_in_their_order():
-    assert map_parts(lambda item: item * item, range(9), np.zeros(2, np.int64)) == [k * k for k in range(9)]
-
-
-def test_parts_are_not_begun_after_a_wish_to_stop():
-    begun = []
-    with pytest.raises(module.CancelledError):
-        map_parts(begun.append, range(9), np.array([0, 1]))
-    assert begun == []

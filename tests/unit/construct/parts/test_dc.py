@@ -3,8 +3,8 @@ import pytest
 
 import meshwright as mw
 from meshwright.construct.options import TIES, DcOptions
-from meshwright.construct.parts import conquer as parts
 from meshwright.construct.parts.partitioning import random_parts
+from meshwright.runtime import parallel
 from tests.shelf import AWKWARD
 
 
@@ -42,7 +42,7 @@ def test_every_way_to_divide_gives_a_topic_connected_overlay(interests, options)
 @pytest.mark.parametrize("cores", [1, 2, 5])
 def test_the_overlay_and_its_facts_do_not_depend_on_the_cores(interests, cores, monkeypatch):
     expected = mw.build(interests, "dc", partitions=7)
-    monkeypatch.setattr(parts, "cores", lambda: cores)
+    monkeypatch.setattr(parallel, "cores", lambda: cores)
     found = mw.build(interests, "dc", partitions=7)
     assert found == expected
 

@@ -11,7 +11,7 @@ def interests() -> mw.Interests:
 
 def test_one_thread_and_several_give_the_same_overlay(interests, monkeypatch):
     several = mw.build(interests, "dcbc", partitions=5)
-    monkeypatch.setattr("meshwright.construct.parts.conquer.cores", lambda: 1)
+    monkeypatch.setattr("meshwright.runtime.parallel.cores", lambda: 1)
     assert mw.build(interests, "dcbc", partitions=5) == several
 
 

@@ -19,7 +19,7 @@ def small_parts(monkeypatch):
 @pytest.mark.usefixtures("small_parts")
 def test_one_thread_and_several_give_the_same_overlay(interests, monkeypatch):
     several = mw.build(interests, "dcbc-direct")
-    monkeypatch.setattr("meshwright.construct.parts.conquer.cores", lambda: 1)
+    monkeypatch.setattr("meshwright.runtime.parallel.cores", lambda: 1)
     assert mw.build(interests, "dcbc-direct") == several
 
 
