@@ -186,7 +186,9 @@ def event_files(path: Path) -> list[Path]:
         files = sorted(file for file in path.iterdir() if not file.name.startswith((".", "_")))
     files = [file for file in files if _kind_of(file) is not None]
     if not files:
-        raise InputError(f"{path} holds no *.jsonl and no *.parquet file; give a file or a folder of them")
+        raise InputError(
+            f"{path} holds no *.jsonl and no *.parquet file; give a file or a folder of them", path=path
+        )
     return files
 
 
@@ -199,7 +201,7 @@ def iterate_file(path: Path, torn: list[Torn], limits: ReadLimits) -> Iterator[E
     """The events of one file in the order in which they stand there; a torn last line goes to `torn`."""
     kind = _kind_of(path)
     if kind is None:
-        raise InputError(f"{path} is neither *.jsonl nor *.parquet; events come as one of these")
+        raise InputError(f"{path} is neither *.jsonl nor *.parquet; events come as one of these", path=path)
     yield from _lines(path, torn, limits) if kind == "jsonl" else _rows(path, limits)
 
 
@@ -207,7 +209,7 @@ def _lines(path: Path, torn: list[Torn], limits: ReadLimits) -> Iterator[Event]:
     with reading(path):
         for number, line, ended, long in cut_lines(blocks(path, limits), limits.line):
             if long:
-                raise limits.too_long(f"{path}, line {number}")
+                raise limits.too_long(f"{path}, line {number}").at(path, number)
             if not line.strip():
                 continue
             try:
@@ -217,15 +219,17 @@ def _lines(path: Path, torn: list[Torn], limits: ReadLimits) -> Iterator[Event]:
                     torn.append(Torn(path, number, line.decode("utf-8", "replace")))
                     return
                 raise InputError(
-                    f"{path}, line {number} is no JSON: {one_line(error)}; write an object a line"
+                    f"{path}, line {number} is no JSON: {one_line(error)}; write an object a line",
+                    path=path,
+                    row=number,
                 ) from None
-            yield from_row(row, f"{path}, line {number}")
+            yield _from_row(row, path, "line", number)
 
 
 def _rows(path: Path, limits: ReadLimits) -> Iterator[Event]:
     with reading(path), pa.OSFile(str(path)) as raw:
         for number, row in enumerate(parquet_rows(raw, str(path), limits), 1):
-            yield from_row(row, f"{path}, row {number}")
+            yield _from_row(row, path, "row", number)
 
 
 def parquet_rows(raw: Any, where: str, limits: ReadLimits) -> Iterator[dict[str, Any]]:
@@ -244,6 +248,13 @@ def parquet_rows(raw: Any, where: str, limits: ReadLimits) -> Iterator[dict[str,
             rows += batch.num_rows
             yield from batch.to_pylist()
         check_rows(file.metadata, where, rows)
+
+
+def _from_row(row: Any, path: Path, word: str, number: int) -> Event:
+    try:
+        return from_row(row, f"{path}, {word} {number}")
+    except InputError as error:
+        raise error.at(path, number) from None
 
 
 def from_row(row: Any, where: str) -> Event:
@@ -265,7 +276,9 @@ def write_events(events: Iterable[Event], path: str | Path, *, force: bool = Fal
     path = Path(path)
     kind = path.suffix.removeprefix(".")
     if kind not in _WRITERS:
-        raise InputError(f"{path} is neither *.jsonl nor *.parquet; events are written as one of these")
+        raise InputError(
+            f"{path} is neither *.jsonl nor *.parquet; events are written as one of these", path=path
+        )
     with new_file(path, force) as partial:
         _WRITERS[kind](events, partial)
 

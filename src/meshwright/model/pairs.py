@@ -121,9 +121,11 @@ def from_csv(
         )
     with reading(path):
         first = first_row(path, delimiter, delimiter, limits)
-    if not first.cells:
-        raise InputError(f"{path} is empty; its first line must name the columns {_listed(columns.names)}")
-    _check_columns(first.cells, columns, str(path))
+        if not first.cells:
+            raise InputError(
+                f"{path} is empty; its first line must name the columns {_listed(columns.names)}"
+            )
+        _check_columns(first.cells, columns, str(path))
     if not first.is_last:
         yield from _csv_chunks(path, columns, first, limits)
 
@@ -152,13 +154,15 @@ def from_parquet(path: str | Path, columns: Columns, limits: ReadLimits = READ_L
     with reading(path):
         parts = part_files(path)
     if not parts:
-        raise InputError(f"{path} holds no *.parquet file; give a Parquet file or a folder of them")
+        raise InputError(
+            f"{path} holds no *.parquet file; give a Parquet file or a folder of them", path=path
+        )
     for part in parts:
         with reading(part), pq.ParquetFile(part) as file:
             schema = file.schema_arrow
             check_declared(file.metadata, str(part), part.stat().st_size, limits)
-        _check_columns(schema.names, columns, str(part))
-        _check_types(schema, columns, str(part))
+            _check_columns(schema.names, columns, str(part))
+            _check_types(schema, columns, str(part))
         with reading(part), pq.ParquetFile(part, read_dictionary=[columns.first, columns.second]) as file:
             row = 1
             for group in range(file.num_row_groups):
@@ -249,6 +253,7 @@ def _checked(array: pa.Array, column: str, origin: str, row: int) -> pa.Dictiona
         more = f" (and {len(missing) - 1:,} more below)" if len(missing) > 1 else ""
         raise InputError(
             f"{origin}, row {row + missing[0]}: the {column} is missing or empty{more}; "
-            f"give it a name or leave the row out"
+            f"give it a name or leave the row out",
+            row=row + missing[0],
         )
     return pa.DictionaryArray.from_arrays(indices, dictionary)

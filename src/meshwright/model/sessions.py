@@ -43,7 +43,7 @@ def read_sessions(
         header, rows = _open(path, limits)
         by_time = set(BY_TIME) <= set(header)
         if by_time and snapshots is not None:
-            raise InputError(f"{path} has times of its own; leave {snapshots} out")
+            raise InputError(f"{path} has times of its own; leave {snapshots} out", path=path)
         wanted = BY_TIME if by_time else BY_SNAPSHOT
         found = list(_picked(path, header, rows, wanted))
     if by_time:
@@ -51,6 +51,17 @@ def read_sessions(
     seen = [(where, node, _whole(where, first), _whole(where, last)) for where, (node, first, last) in found]
     times = _times(Path(snapshots), limits) if snapshots is not None else None
     return _from_snapshots(seen, times)
+
+
+class _Row(NamedTuple):
+    """A row of a file, counted from 1."""
+
+    path: Path
+    number: int
+
+    def error(self, fault: str) -> InputError:
+        """The error about this row; `fault` goes on after its name."""
+        return InputError(f"{self.path}, row {self.number}{fault}", path=self.path, row=self.number)
 
 
 def _open(path: Path, limits: ReadLimits) -> tuple[list[str], Iterator[list[str]]]:
@@ -63,47 +74,50 @@ def _rows(path: Path, limits: ReadLimits) -> Iterator[list[str]]:
     try:
         yield from reader
     except csv.Error as error:
-        raise InputError(f"{path}, line {reader.line_num} can't be read: {one_line(error)}") from None
+        raise InputError(
+            f"{path}, line {reader.line_num} can't be read: {one_line(error)}", path=path, row=reader.line_num
+        ) from None
 
 
 def _picked(
     path: Path, header: Sequence[str], rows: Iterator[list[str]], wanted: Sequence[str]
-) -> Iterator[tuple[str, list[str]]]:
+) -> Iterator[tuple[_Row, list[str]]]:
     """Of each row its place in words, and the cells of the columns that are wanted."""
     missing = [name for name in wanted if name not in header]
     if missing:
         raise InputError(
             f"{path} has no column {missing[0]!r}; its columns are {visible(', '.join(header)) or 'none'}, "
-            f"and it needs {', '.join(wanted)}"
+            f"and it needs {', '.join(wanted)}",
+            path=path,
         )
     places = [header.index(name) for name in wanted]
     for number, row in enumerate(rows, 1):
         if not row:
             continue
         if len(row) != len(header):
-            raise InputError(f"{path}, row {number} has {len(row)} cells, and the header {len(header)}")
-        yield f"{path}, row {number}", [row[at] for at in places]
+            raise _Row(path, number).error(f" has {len(row)} cells, and the header {len(header)}")
+        yield _Row(path, number), [row[at] for at in places]
 
 
-def _session(where: str, node: str, start: int, end: int | None) -> Session:
+def _session(where: _Row, node: str, start: int, end: int | None) -> Session:
     if not node:
-        raise InputError(f"{where} names no node")
+        raise where.error(" names no node")
     if end is not None and end <= start:
-        raise InputError(f"{where}: the session of {node!r} ends at {end}, and starts at {start} only")
+        raise where.error(f": the session of {node!r} ends at {end}, and starts at {start} only")
     return Session(node, start, end)
 
 
-def _whole(where: str, text: str) -> int:
+def _whole(where: _Row, text: str) -> int:
     try:
         number = int(text)
     except ValueError:
         number = -1
     if not 0 <= number <= _GREATEST:
-        raise InputError(f"{where} has {text!r} where a whole number from 0 on belongs")
+        raise where.error(f" has {text!r} where a whole number from 0 on belongs")
     return number
 
 
-def _by_time(where: str, node: str, start: str, end: str) -> Session:
+def _by_time(where: _Row, node: str, start: str, end: str) -> Session:
     return _session(where, node, _whole(where, start), _whole(where, end) if end else None)
 
 
@@ -117,13 +131,13 @@ def _times(path: Path, limits: ReadLimits) -> dict[int, int]:
     times: dict[int, int] = {}
     for where, number, time in found:
         if times and (number != next(reversed(times)) + 1 or time <= next(reversed(times.values()))):
-            raise InputError(f"{where}: snapshots and their times must rise, the former by one")
+            raise where.error(": snapshots and their times must rise, the former by one")
         times[number] = time
     return times
 
 
 def _from_snapshots(
-    seen: Sequence[tuple[str, str, int, int]], times: Mapping[int, int] | None
+    seen: Sequence[tuple[_Row, str, int, int]], times: Mapping[int, int] | None
 ) -> list[Session]:
     last_of_all = max(times or (last for *_, last in seen), default=0)
     time_of: Callable[[int], int | None] = times.get if times is not None else lambda number: number
@@ -132,8 +146,8 @@ def _from_snapshots(
         start = time_of(first)
         end = None if last == last_of_all else time_of(last + 1)
         if start is None or last > last_of_all:
-            raise InputError(f"{where} names snapshot {first} to {last}, of which one has no time")
+            raise where.error(f" names snapshot {first} to {last}, of which one has no time")
         if last < first:
-            raise InputError(f"{where}: the last snapshot of {node!r} is {last}, before its first, {first}")
+            raise where.error(f": the last snapshot of {node!r} is {last}, before its first, {first}")
         sessions.append(_session(where, node, start, end))
     return sessions

@@ -4,9 +4,37 @@ Foreign exceptions (pyarrow's, the operating system's) are translated where they
 who catches `MeshwrightError` has caught everything that a wrong input can cause.
 """
 
+from typing import Self
+
 
 class MeshwrightError(Exception):
-    """The root of all errors that Meshwright raises on purpose."""
+    """The root of all errors that Meshwright raises on purpose.
+
+    Attributes:
+        path: the file or folder that the message names; None where it names none.
+        row: the row or line of that file, counted from 1.
+        option: the option that the message names.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        path: object = None,
+        row: int | None = None,
+        option: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.path = None if path is None else str(path)
+        self.row = None if row is None else int(row)
+        self.option = option
+
+    def at(self, path: object, row: int | None = None) -> Self:
+        """The same error, which is about this path and row unless it names another path already."""
+        if self.path is None or self.path == str(path):
+            self.path = str(path)
+            self.row = self.row if row is None else int(row)
+        return self
 
 
 class MeshwrightWarning(UserWarning):

@@ -69,7 +69,7 @@ def _check_entry(path: Path, home: Path, is_file: bool) -> None:
 def not_ours(path: Place, reason: str) -> DatasetError:
     """The error for what is in the way; `reason` ends the sentence."""
     return DatasetError(
-        f"{path} is in the way and not Meshwright's, {reason}; move it, or choose another path"
+        f"{path} is in the way and not Meshwright's, {reason}; move it, or choose another path", path=path
     )
 
 

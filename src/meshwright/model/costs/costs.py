@@ -292,7 +292,7 @@ class Costs:
         path = Path(path)
         if (path / MANIFEST).is_file():
             if names is not None:
-                raise InputError(f"{path} {_NAMED_ALREADY}")
+                raise InputError(f"{path} {_NAMED_ALREADY}", path=path)
             return cls.read(path)
         rules = MatrixRules(symmetrise=symmetrise, missing=missing)
         with named(path):
@@ -428,7 +428,7 @@ class Costs:
         dataset = open_dataset(Path(path), "costs", "overlay")
         facts = dataset.manifest["facts"]
         if "costs" not in facts:
-            raise DatasetError(f"{path} does not say what its costs were; give a dataset of costs")
+            raise DatasetError(f"{path} does not say what its costs were; give a dataset of costs", path=path)
         with as_dataset(dataset.path):
             costs = cls(*cost_tables.read(dataset, facts["costs"]))
         check_counts(dataset, {"nodes": costs.node_count})

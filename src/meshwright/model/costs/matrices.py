@@ -41,7 +41,9 @@ class MatrixRules:
     def __post_init__(self) -> None:
         for name, legal in (("symmetrise", SYMMETRISE), ("missing", MISSING)):
             if getattr(self, name) not in legal:
-                raise OptionError(f"{name} is {getattr(self, name)!r}; choose among {', '.join(legal)}")
+                raise OptionError(
+                    f"{name} is {getattr(self, name)!r}; choose among {', '.join(legal)}", option=name
+                )
 
 
 class Checked(NamedTuple):

@@ -57,7 +57,8 @@ def named(path: str | Path | None) -> Iterator[None]:
         if path is None:
             raise
         text = str(error)
-        raise _FileError(text if text.startswith(str(path)) else f"{path}: {text}") from error
+        said = text if text.startswith(str(path)) else f"{path}: {text}"
+        raise _FileError(said, path=error.path or path, row=error.row) from error
 
 
 def from_memory(matrix: Any, has_names: bool) -> Cells:
@@ -102,10 +103,12 @@ def from_npy(path: Path) -> Cells:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, TypeError, SyntaxError, TokenError, EOFError, OSError, MemoryError) as error:
         if isinstance(error, FileNotFoundError):
-            raise InputError(f"{path}: there is no such file; check the path") from None
-        raise InputError(f"{path} can't be read as an array of numpy: {one_line(error)}") from error
+            raise InputError(f"{path}: there is no such file; check the path", path=path) from None
+        raise InputError(
+            f"{path} can't be read as an array of numpy: {one_line(error)}", path=path
+        ) from error
     if not isinstance(array, np.ndarray):
-        raise InputError(f"{path} is an archive of arrays; save the matrix alone, with numpy.save")
+        raise InputError(f"{path} is an archive of arrays; save the matrix alone, with numpy.save", path=path)
     return Cells(as_square(array), None)
 
 
@@ -118,7 +121,9 @@ def from_csv(path: Path, header: bool | None, delimiter: str | None, limits: Rea
     with reading(path):
         first = first_row(path, delimiter, _DELIMITERS, limits)
     if not first.cells:
-        raise InputError(f"{path} is empty; give a matrix of costs, or the columns source, target, cost")
+        raise InputError(
+            f"{path} is empty; give a matrix of costs, or the columns source, target, cost", path=path
+        )
     if set(PAIRS.names) <= set(first.cells) and header is not False:
         return _from_pairs(sources.from_csv(path, PAIRS, first.delimiter, limits), path)
     has_names = not all(map(_is_number, first.cells)) if header is None else header
@@ -160,7 +165,9 @@ def from_parquet(path: Path, limits: ReadLimits) -> Cells:
     with reading(path):
         parts = part_files(path)
         if not parts:
-            raise InputError(f"{path} holds no *.parquet file; give a Parquet file or a folder of them")
+            raise InputError(
+                f"{path} holds no *.parquet file; give a Parquet file or a folder of them", path=path
+            )
         schema = pq.read_schema(parts[0])
         for part in parts:
             check_declared(pq.read_metadata(part), str(part), part.stat().st_size, limits)
@@ -169,21 +176,27 @@ def from_parquet(path: Path, limits: ReadLimits) -> Cells:
     texts = [field.name for field in schema if is_text(field.type)]
     numbers = [field.name for field in schema if not is_text(field.type)]
     if len(texts) > 1:
-        raise InputError(f"{path} has the columns of text {texts[0]!r} and {texts[1]!r}; keep that of names")
+        raise InputError(
+            f"{path} has the columns of text {texts[0]!r} and {texts[1]!r}; keep that of names", path=path
+        )
     check_room(len(numbers), _COPIES_OF_PARQUET)
     with reading(path):
         table = pa.concat_tables([pq.read_table(part) for part in parts])
     columns = [_as_double(table, name, path) for name in numbers]
     rows = table.column(texts[0]) if texts else pa.array(numbers, pa.string())
     if len(rows) != table.num_rows:
-        raise InputError(f"{path} has {table.num_rows:,} rows and {len(numbers):,} columns; give a square")
+        raise InputError(
+            f"{path} has {table.num_rows:,} rows and {len(numbers):,} columns; give a square", path=path
+        )
     return _matched(rows, numbers, columns, str(path))
 
 
 def _as_double(table: pa.Table, name: str, path: Path) -> pa.ChunkedArray:
     column = table.column(name)
     if not (pa.types.is_floating(column.type) or pa.types.is_integer(column.type)):
-        raise InputError(f"{path}: column {name!r} is {column.type}; costs are numbers: cast it to double")
+        raise InputError(
+            f"{path}: column {name!r} is {column.type}; costs are numbers: cast it to double", path=path
+        )
     return column.cast(pa.float64(), safe=False)
 
 
@@ -233,7 +246,9 @@ def _check_agreement(
         count = len(np.unique(np.stack([u[other], v[other]]), axis=1).T)
         raise InputError(
             f"{path}, row {row + 1}: {name_at(names, u[row])} to {name_at(names, v[row])} costs "
-            f"{given[row]:g} here and {kept[row]:g} further on{and_more(count)}; give one cost"
+            f"{given[row]:g} here and {kept[row]:g} further on{and_more(count)}; give one cost",
+            path=path,
+            row=row + 1,
         )
 
 

@@ -66,7 +66,7 @@ def first_row(path: Path, delimiter: str | None, guesses: str, limits: ReadLimit
     try:
         cells = next(csv_reader(chain([line], lines), mark), [])
     except (csv.Error, TypeError) as error:
-        raise InputError(f"{path}: the first row can't be read: {one_line(error)}") from None
+        raise InputError(f"{path}: the first row can't be read: {one_line(error)}", path=path) from None
     return FirstRow(cells, mark, blank, not any(line.strip("\r\n") for line in lines))
 
 
@@ -82,7 +82,8 @@ def read_rows(path: Path, layout: CsvLayout, limits: ReadLimits) -> Iterator[pa.
     if quotes % 2:
         raise InputError(
             f"{path} has an odd number of double quotes, so that one is never closed; "
-            f'write a name with a quote as "say ""hi"""'
+            f'write a name with a quote as "say ""hi"""',
+            path=path,
         )
 
 
@@ -111,8 +112,9 @@ def _in_file(error: pa.ArrowInvalid, path: Path, before: int) -> InputError:
     """Arrow's words with the row of the file in place of that of the block."""
     said = one_line(error)
     found = _ROW_IN_ERROR.search(said)
-    where = f"{path}, row {int(found[1]) + before}" if found else str(path)
-    return InputError(f"{where} can't be read: {_ROW_IN_ERROR.sub('', said)}")
+    row = int(found[1]) + before if found else None
+    where = path if row is None else f"{path}, row {row}"
+    return InputError(f"{where} can't be read: {_ROW_IN_ERROR.sub('', said)}", path=path, row=row)
 
 
 def _whole_rows(path: Path, delimiter: str, limits: ReadLimits) -> Iterator[bytes]:
@@ -126,7 +128,8 @@ def _whole_rows(path: Path, delimiter: str, limits: ReadLimits) -> Iterator[byte
             yield data[:end]
         rest, done = data[end:], done + end
         if len(rest) > limits.line:
-            raise limits.too_long(f"{path}: the row from byte {done:,} on (is a quote never closed?)")
+            where = f"{path}: the row from byte {done:,} on (is a quote never closed?)"
+            raise limits.too_long(where).at(path)
     if rest:
         yield rest
 

@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 
 from meshwright.model.reading.limits import ReadLimits
-from meshwright.runtime.errors import DatasetError, InputError
+from meshwright.runtime.errors import DatasetError, InputError, MeshwrightError
 from meshwright.runtime.places import Place
 from meshwright.runtime.text import one_line
 
@@ -17,15 +17,21 @@ _BYTES_A_ROW = 8
 
 @contextmanager
 def reading(path: Place | str, error: type[InputError] | type[DatasetError] = InputError) -> Iterator[None]:
-    """Turn what Arrow or the operating system says about `path` into `error`, on one line."""
+    """Turn what Arrow or the operating system says about `path` into `error`, on one line.
+
+    Errors of ours that name no file are about `path`.
+    """
     try:
         yield
+    except MeshwrightError as ours:
+        ours.at(path)
+        raise
     except FileNotFoundError:
-        raise error(f"{path}: there is no such file; check the path") from None
+        raise error(f"{path}: there is no such file; check the path", path=path) from None
     except IsADirectoryError:
-        raise error(f"{path} is a folder; give a file") from None
+        raise error(f"{path} is a folder; give a file", path=path) from None
     except (pa.ArrowException, OSError, UnicodeError) as foreign:
-        raise error(f"{path} can't be read: {one_line(foreign)}") from foreign
+        raise error(f"{path} can't be read: {one_line(foreign)}", path=path) from foreign
 
 
 def part_files(path: Path) -> list[Path]:

@@ -196,7 +196,7 @@ def decoded_lines(path: Path, limits: ReadLimits) -> Iterator[str]:
     for data, long in whole_lines(_without_mark(blocks(path, limits)), limits.line):
         for line in data.splitlines(keepends=True):
             if long or len(line) > limits.line:
-                raise limits.too_long(f"{path}, line {number}")
+                raise limits.too_long(f"{path}, line {number}").at(path, number)
             yield line.decode("utf-8")
             number += 1
 

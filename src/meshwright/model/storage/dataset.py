@@ -147,7 +147,9 @@ def _is_folder(target: Place) -> bool:
     if target.is_dir():
         return True
     if target.exists():
-        raise DatasetError(f"{target} is a file; choose another path for the dataset, which is a folder")
+        raise DatasetError(
+            f"{target} is a file; choose another path for the dataset, which is a folder", path=target
+        )
     return False
 
 
@@ -158,7 +160,7 @@ def _check_free(target: Place, force: bool) -> None:
         if entries - {LEFT_BEHIND} and not force:
             what = "is a dataset already" if MANIFEST in entries else "is there already and not empty"
             raise DatasetError(
-                f"{target} {what}; choose another path, or overwrite with force=True (--force)"
+                f"{target} {what}; choose another path, or overwrite with force=True (--force)", path=target
             )
         if entries:
             ours = owned_files(target)
@@ -169,17 +171,20 @@ def _check_replaceable(target: Place, names: Iterable[str], ours: Collection[str
     """Refuse to write a dataset over what is not one of ours."""
     if target.is_symlink():
         raise DatasetError(
-            f"{target} is a link, and nothing is removed through links; give the folder that it leads to"
+            f"{target} is a link, and nothing is removed through links; give the folder that it leads to",
+            path=target,
         )
     manifest = read_sealed(target / MANIFEST) or {}
     if FILES in manifest and manifest.get("kind") not in KINDS:
         raise DatasetError(
-            f"{target} holds a manifest of kind {manifest.get('kind')!r}, not a dataset; choose another path"
+            f"{target} holds a manifest of kind {manifest.get('kind')!r}, not a dataset; choose another path",
+            path=target,
         )
     if manifest == {} and _is_old_dataset(target):
         raise DatasetError(
             f"{target} is in the way: an older Meshwright wrote this dataset and kept no list of its files; "
-            f"remove it yourself, or choose another path"
+            f"remove it yourself, or choose another path",
+            path=target,
         )
     check_ours(target, sorted(names), ours)
 
@@ -285,7 +290,7 @@ def writing(target: str | Place) -> Iterator[None]:
     except (pa.ArrowException, OSError) as error:
         full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         way_out = "free some space" if full else "check the path and who may write there"
-        raise DatasetError(f"{target} can't be written: {one_line(error)}; {way_out}") from error
+        raise DatasetError(f"{target} can't be written: {one_line(error)}; {way_out}", path=target) from error
 
 
 def write_tables(
@@ -350,7 +355,9 @@ def read_table(
     with reading(path / name, DatasetError):
         parts = part_files(path / name) if (path / name).is_dir() else []
     if not parts:
-        raise DatasetError(f"{path / name} is missing or has no *.parquet file; write the dataset again")
+        raise DatasetError(
+            f"{path / name} is missing or has no *.parquet file; write the dataset again", path=path / name
+        )
     tables = []
     for part in parts:
         with reading(part, DatasetError), pq.ParquetFile(part) as file:
@@ -365,7 +372,8 @@ def read_table(
     for column in wanted:
         if column in table.column_names and table[column].null_count:
             raise DatasetError(
-                f"{path / name}: column {column!r} has {table[column].null_count} nulls; fill them"
+                f"{path / name}: column {column!r} has {table[column].null_count} nulls; fill them",
+                path=path / name,
             )
     return table
 
@@ -376,4 +384,4 @@ def as_dataset(path: Path) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        raise DatasetError(f"{path}: {error}") from error
+        raise DatasetError(f"{path}: {error}", path=error.path or path, row=error.row) from error

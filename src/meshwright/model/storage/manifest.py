@@ -171,17 +171,22 @@ def read_manifest(path: str | Place, *kinds: str) -> dict[str, Any]:
     path = Path(path) if isinstance(path, str) else path
     with reading(path, DatasetError):
         if not path.is_dir():
-            raise DatasetError(f"{path}: there is no such folder; a dataset is a folder with a {MANIFEST}")
+            raise DatasetError(
+                f"{path}: there is no such folder; a dataset is a folder with a {MANIFEST}", path=path
+            )
         if not (path / MANIFEST).is_file():
             raise DatasetError(
                 f"{path} has no {MANIFEST}: it is no dataset, is being written, or its writing was cut off; "
-                f"wait, or write it again"
+                f"wait, or write it again",
+                path=path,
             )
         text = (path / MANIFEST).read_text("utf-8")
     try:
         manifest = json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise DatasetError(f"{path / MANIFEST} is not JSON: {error}; write the dataset again") from None
+        raise DatasetError(
+            f"{path / MANIFEST} is not JSON: {error}; write the dataset again", path=path / MANIFEST
+        ) from None
     _check_manifest(path, manifest, kinds)
     return manifest  # type: ignore[no-any-return]
 
@@ -204,29 +209,33 @@ def _check_manifest(path: Place, manifest: Any, kinds: tuple[str, ...]) -> None:
     if version != FORMAT_VERSION or isinstance(version, bool):
         raise DatasetError(
             f"{path / MANIFEST} has format version {version!r}; this Meshwright reads {FORMAT_VERSION}: "
-            f"use the Meshwright that wrote it, or write it again"
+            f"use the Meshwright that wrote it, or write it again",
+            path=path / MANIFEST,
         )
     if (FILES in manifest or CHECKSUM in manifest) and not is_whole(manifest):
         raise DatasetError(
             f"{path / MANIFEST} is not as it was written: it is damaged, or was edited; "
-            f"restore it from a backup, or write the dataset again"
+            f"restore it from a backup, or write the dataset again",
+            path=path / MANIFEST,
         )
     _check_keys(path / MANIFEST, manifest)
     if kinds and manifest.get("kind") not in kinds:
         kind, wanted = manifest.get("kind"), " or ".join(kinds)
         within = f", which a run has in {path / kinds[0]}" if kind == "run" else ""
-        raise DatasetError(f"{path} is a dataset of kind {kind!r}; give one of kind {wanted}{within}")
+        raise DatasetError(
+            f"{path} is a dataset of kind {kind!r}; give one of kind {wanted}{within}", path=path
+        )
 
 
 def _check_keys(path: Place, manifest: Mapping[str, Any]) -> None:
     """Refuse a manifest that is whole, and yet not what one of ours would be."""
     for key in ("counts", "facts", "tables"):
         if not isinstance(manifest.get(key), dict):
-            raise DatasetError(f"{path} has no {key!r}; write the dataset again")
+            raise DatasetError(f"{path} has no {key!r}; write the dataset again", path=path)
     for name in manifest["tables"]:
         check_table_name(name, DatasetError)
     if FILES in manifest and not _are_files(manifest[FILES]):
-        raise DatasetError(f"{path} has no proper list of files; write the dataset again")
+        raise DatasetError(f"{path} has no proper list of files; write the dataset again", path=path)
 
 
 def _are_files(files: Any) -> bool:
@@ -259,7 +268,8 @@ def check_counts(dataset: Dataset[Where], found: Mapping[str, int]) -> None:
         stated = dataset.manifest["counts"].get(name)
         if stated != count:
             raise DatasetError(
-                f"{dataset.path} holds {count} {name}, and its manifest says {stated}; write it again"
+                f"{dataset.path} holds {count} {name}, and its manifest says {stated}; write it again",
+                path=dataset.path,
             )
 
 
@@ -272,9 +282,12 @@ def check_files(dataset: Dataset[Where], tables: Iterable[str]) -> None:
         return
     for path, wrong in damage(dataset, tables):
         if (read_sealed(dataset.path / MANIFEST) or {}).get(CHECKSUM) != dataset.manifest[CHECKSUM]:
-            raise DatasetError(f"{dataset.path} was written anew while it was read; read it again")
+            raise DatasetError(
+                f"{dataset.path} was written anew while it was read; read it again", path=dataset.path
+            )
         raise DatasetError(
-            f"{dataset.path / path} {wrong}; restore it from a backup, or write the dataset again"
+            f"{dataset.path / path} {wrong}; restore it from a backup, or write the dataset again",
+            path=dataset.path / path,
         )
 
 

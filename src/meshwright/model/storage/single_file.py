@@ -38,10 +38,14 @@ def check_file(path: Path, force: bool) -> None:
         homeless = not path.absolute().parent.is_dir()
         if taken:
             raise DatasetError(
-                f"{path} is there already; choose another path, or overwrite with force=True (--force)"
+                f"{path} is there already; choose another path, or overwrite with force=True (--force)",
+                path=path,
             )
         if homeless:
-            raise DatasetError(f"{path.absolute().parent} is no folder; make it, or choose another path")
+            raise DatasetError(
+                f"{path.absolute().parent} is no folder; make it, or choose another path",
+                path=path.absolute().parent,
+            )
         if is_plain(path) and not _has_mark(read_plain(path)):
             raise not_ours(path, "since it does not look like what Meshwright writes")
 

@@ -1,0 +1,64 @@
+import pickle
+
+import pytest
+
+import meshwright as mw
+from meshwright.runtime import errors
+from meshwright.runtime.checks import check_whole
+
+KINDS = [kind for kind in vars(errors).values() if isinstance(kind, type) and issubclass(kind, Exception)]
+OURS = [kind for kind in KINDS if issubclass(kind, mw.MeshwrightError)]
+
+
+@pytest.mark.parametrize("kind", OURS)
+def test_an_error_crosses_between_processes_with_all_that_it_names(kind):
+    given = kind("f.csv, row 7 is bad; mend it", path="f.csv", row=7, option="x")
+    found = pickle.loads(pickle.dumps(given))
+    assert type(found) is kind
+    assert (str(found), found.path, found.row, found.option) == (str(given), "f.csv", 7, "x")
+
+
+def test_an_error_names_nothing_unless_told():
+    error = mw.InputError("it is bad")
+    assert (str(error), error.path, error.row, error.option) == ("it is bad", None, None, None)
+
+
+def test_a_path_is_filled_in_where_none_is_named():
+    assert vars(mw.InputError("bad", row=3).at("f")) == {"path": "f", "row": 3, "option": None}
+    assert vars(mw.InputError("bad", path="f").at("f", 3)) == {"path": "f", "row": 3, "option": None}
+    assert vars(mw.InputError("bad", path="f", row=3).at("g", 4)) == {"path": "f", "row": 3, "option": None}
+
+
+def refused(kind, call, *arguments):
+    with pytest.raises(kind) as caught:
+        call(*arguments)
+    return caught.value
+
+
+def test_an_error_of_an_option_names_it():
+    assert refused(mw.OptionError, check_whole, "most_stars", -1, 0).option == "most_stars"
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "read", "row"),
+    [
+        ("pairs.csv", "node,topic\na,b\na,\n", mw.Interests.from_csv, 2),
+        ("pairs.csv", "node,topic\na,b\na,b,c\n", mw.Interests.from_csv, 2),
+        ("pairs.csv", "node,subject\na,b\n", mw.Interests.from_csv, None),
+        ("absent/pairs.csv", None, mw.Interests.from_csv, None),
+        ("events.jsonl", '{"at":1,"event":"leave","node":"a"}\n{"at":2}\n', mw.read_events, 2),
+        ("events.jsonl", '{"at":1,"event":"leave","node":"a"}\n[\n', mw.read_events, 2),
+        ("costs.csv", "source,target,cost\na,b,1\na,b,2\n", mw.Costs.from_csv, 1),
+        ("costs.csv", "", mw.Costs.from_csv, None),
+    ],
+)
+def test_an_error_of_a_reader_names_the_file_and_the_row(tmp_path, name, text, read, row):
+    path = tmp_path / name
+    if text is not None:
+        path.write_text(text)
+    error = refused(mw.InputError, read, path)
+    assert (error.path, error.row) == (str(path), row)
+
+
+def test_an_error_of_a_dataset_names_its_folder(tmp_path):
+    assert refused(mw.DatasetError, mw.Overlay.read, tmp_path).path == str(tmp_path)
