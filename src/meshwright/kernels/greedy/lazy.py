@@ -75,8 +75,10 @@ def start_rows(state: TopicComponents, pairs: Pairs) -> None:
         pairs.tops[u] = min(totals[u], most[pairs.firsts[u]])
         if len(pairs.store):
             row = row_words(pairs.store, pairs.starts, u).view(np.uint8)
-            for i in range(nodes - pairs.firsts[u]):
-                row[i] = min(totals[u], CAP)
+            # Read before the loop, which otherwise reads it again for each byte, since arrays may overlap.
+            bound, count = min(totals[u], CAP), nodes - pairs.firsts[u]
+            for i in range(count):
+                row[i] = bound
 
 
 @inner
