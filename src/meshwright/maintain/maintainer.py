@@ -200,12 +200,13 @@ class Maintainer:
         self._check_whole()
         given = list(events)
         new = self._ids.new(given)
+        if not new:  # no step: nothing changes, the random state included
+            return self._described(Repair(self.revision), repeated=len(given))
         batch = Batch(self._state.topics_of)
         refused = batch.add_all(new, lenient)
         parts = portions(self._state, batch.moves(), self.options)
         step = Step(tuple(new), lenient)
-        if new:
-            self._witness.before(step)
+        self._witness.before(step)
         self._whole = False
         self.revision += len(new)
         self._ids.add(new)
@@ -213,8 +214,7 @@ class Maintainer:
         self._whole = True
         counts = {"events": len(new) - len(refused), "repeated": len(given) - len(new)}
         repair = self._described(done, refused=tuple(refused), **counts)
-        if new:
-            self._witness.after(step, repair)
+        self._witness.after(step, repair)
         return repair
 
     def _repair(self, moves: Sequence[Move]) -> Repair:

@@ -357,6 +357,22 @@ def test_an_interrupted_step_asks_for_the_journal_to_be_opened_again(tmp_path, o
     assert reopened(tmp_path / "j") == state_after(overlay, events[:1])
 
 
+@pytest.mark.parametrize("options", [{"policy": "rebuild"}, {"ties": "shuffled"}])
+def test_a_batch_without_new_events_leaves_nothing_to_replay(tmp_path, options):
+    nodes = [f"n{number}" for number in range(8)]
+    interests = mw.Interests.from_pairs([(node, topic) for node in nodes for topic in "ab"])
+    star = mw.Overlay.from_edges(interests, [(nodes[0], node) for node in nodes[1:]])
+    again = mw.Event(1, "leave", nodes[3], id="again")
+    with mw.Journal(tmp_path / "j", star, **options) as journal:
+        first = journal.live.snapshot()
+        assert not journal.live.apply([]).added
+        assert journal.live.snapshot() == first
+        journal.live.apply([again])
+        assert journal.live.apply([again]).repeated == 1
+        after = journal.live.snapshot()
+    assert reopened(tmp_path / "j") == after
+
+
 def test_a_checksum_covers_every_byte_of_a_line():
     line = sealed({"a": "ключ\n", "b": [1, None]})
     assert unsealed(line[:-1]) == {"a": "ключ\n", "b": [1, None]}
