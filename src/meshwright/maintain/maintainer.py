@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, replace
 from time import perf_counter
-from typing import Any
+from typing import Any, Self
 
 from meshwright.kernels.repair.searching import unlink_unneeded
 from meshwright.maintain import policies, snapshots
 from meshwright.maintain.event_batches import Batch, KnownIds, Move, Refusal, Topics, sort_out
 from meshwright.maintain.initial_repair import missing_links
-from meshwright.maintain.log_records import Nobody, Relink, Step, Witness
 from meshwright.maintain.low_oda_target import (
     Drift,
     Reference,
@@ -24,7 +23,7 @@ from meshwright.maintain.options import MaintainOptions, Setting, make_options
 from meshwright.maintain.policies import Mending
 from meshwright.maintain.reoptimise import Reoptimisation, link_places
 from meshwright.maintain.repair_batches import portions
-from meshwright.maintain.repairs import Link, Repair, merged, named
+from meshwright.maintain.repairs import Link, Relink, Repair, Step, merged, named
 from meshwright.maintain.state import Change, Known, State, overlay_of, state_of
 from meshwright.model.events import Event
 from meshwright.model.overlay import Overlay
@@ -62,6 +61,7 @@ class Maintainer:
     """
 
     _reference: Reference | None
+    _way_out = "restore a Maintainer from a snapshot, or make a new one"
 
     def __init__(
         self,
@@ -102,7 +102,6 @@ class Maintainer:
         self._ids = KnownIds(setting.options.remember)
         self._reference = None
         self._whole = True
-        self._witness: Witness = Nobody()
         self.revision = 0
 
     @property
@@ -205,16 +204,22 @@ class Maintainer:
         batch = Batch(self._state.topics_of)
         refused = batch.add_all(new, lenient)
         parts = portions(self._state, batch.moves(), self.options)
-        step = Step(tuple(new), lenient)
-        self._witness.before(step)
+
+        def repair() -> Repair:
+            self.revision += len(new)
+            self._ids.add(new)
+            done = merged([self._repair(moves) for moves in parts])
+            counts = {"events": len(new) - len(refused), "repeated": len(given) - len(new)}
+            return self._described(done, refused=tuple(refused), **counts)
+
+        return self._take(Step(tuple(new), lenient), repair)
+
+    def _take(self, step: Step, work: Callable[[], Repair]) -> Repair:
+        """Do the work of a step that was checked; every change of the overlay goes through here."""
+        del step
         self._whole = False
-        self.revision += len(new)
-        self._ids.add(new)
-        done = merged([self._repair(moves) for moves in parts])
+        repair = work()
         self._whole = True
-        counts = {"events": len(new) - len(refused), "repeated": len(given) - len(new)}
-        repair = self._described(done, refused=tuple(refused), **counts)
-        self._witness.after(step, repair)
         return repair
 
     def _repair(self, moves: Sequence[Move]) -> Repair:
@@ -246,10 +251,8 @@ class Maintainer:
 
     def _check_whole(self) -> None:
         if not self._whole:
-            raise MeshwrightError(
-                "an earlier call was interrupted in the middle of a repair; restore a Maintainer from a "
-                "snapshot, or make a new one"
-            )
+            told = "an earlier call was interrupted in the middle of a repair"
+            raise MeshwrightError(f"{told}; {self._way_out}")
 
     def relink(
         self, add: Iterable[Link] = (), remove: Iterable[Link] = (), *, most_removed: int | None = None
@@ -265,34 +268,28 @@ class Maintainer:
         links = Relink(tuple(add), tuple(remove), most_removed)
         added = link_places(self._state, links.add, linked=False)
         doubtful = link_places(self._state, links.remove, linked=True)
-        step = Step(relink=links)
-        self._witness.before(step)
-        self._whole = False
-        self._state.link(added)
         most = len(doubtful) if most_removed is None else most_removed
-        gone = unlink_unneeded(self._state.live, self._state.room, doubtful, most)
-        self.revision += 1
-        self._whole = True
-        names = self._state.nodes.names
-        done = Repair(
-            revision=self.revision,
-            added=named(added, names),
-            removed=named(doubtful[gone], names),
-            repair_seconds=perf_counter() - begin,
-        )
-        repair = self._described(done)
-        self._witness.after(step, repair)
-        return repair
+
+        def repair() -> Repair:
+            self._state.link(added)
+            gone = unlink_unneeded(self._state.live, self._state.room, doubtful, most)
+            self.revision += 1
+            names = self._state.nodes.names
+            done = Repair(
+                revision=self.revision,
+                added=named(added, names),
+                removed=named(doubtful[gone], names),
+                repair_seconds=perf_counter() - begin,
+            )
+            return self._described(done)
+
+        return self._take(Step(relink=links), repair)
 
     def _described(self, repair: Repair, **known: Any) -> Repair:
         """A repair with what it left behind."""
         state = self._state
         known |= {"nodes": len(state.nodes), "links": state.link_count}
         return replace(repair, maximum_degree=state.maximum_degree, **known)
-
-    def tell(self, witness: Witness) -> None:
-        """Tell somebody of every step from now on; a witness that had been told before hears no more."""
-        self._witness = witness
 
     def drift(self, *, measure: bool = False, progress: Progress | None = None) -> Drift:
         """How much higher the degrees are than those of an overlay that Low-ODA would build now.
@@ -330,7 +327,7 @@ class Maintainer:
         return snapshots.to_bytes(snapshots.Saved(self._state, self._nodes, self._topics, about))
 
     @classmethod
-    def restore(cls, snapshot: bytes) -> Maintainer:
+    def restore(cls, snapshot: bytes) -> Self:
         """The maintainer that a snapshot was taken of."""
         saved = snapshots.from_bytes(snapshot)
         about = saved.about

@@ -1,13 +1,30 @@
-"""What a maintainer tells of each step."""
+"""The steps that a maintainer takes, and what it reports of each."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from meshwright.maintain.event_batches import Refusal
+from meshwright.model.events import Event
 from meshwright.runtime.arrays import Ids
 
 Link = tuple[str, str]
+
+
+class Relink(NamedTuple):
+    """The arguments of `Maintainer.relink`."""
+
+    add: tuple[Link, ...]
+    remove: tuple[Link, ...]
+    most_removed: int | None
+
+
+class Step(NamedTuple):
+    """One change: the events of one batch, or a relink. The empty step is the start of a maintainer."""
+
+    events: tuple[Event, ...] = ()
+    lenient: bool = False
+    relink: Relink | None = None
 
 
 @dataclass(frozen=True, slots=True)

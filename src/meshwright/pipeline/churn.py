@@ -16,11 +16,16 @@ import pyarrow as pa
 from meshwright.maintain.event_batches import check_remembered
 from meshwright.maintain.journal.journal import Journal, Recovery
 from meshwright.maintain.journal.ledger import copy_parts, drop_ledger
-from meshwright.maintain.journal.recording import SCHEMAS, Recording, read_recorded, repairs_table
-from meshwright.maintain.log_records import Step
+from meshwright.maintain.journal.recording import (
+    SCHEMAS,
+    RecordedMaintainer,
+    Recording,
+    read_recorded,
+    repairs_table,
+)
 from meshwright.maintain.maintainer import Maintainer
 from meshwright.maintain.options import make_options
-from meshwright.maintain.repairs import Repair
+from meshwright.maintain.repairs import Step
 from meshwright.maintain.warm_up import rehearse
 from meshwright.model import overlay_tables
 from meshwright.model.events import Event, read_events, with_ids
@@ -237,25 +242,14 @@ def _working(overlay: Overlay, plan: ChurnPlan, folder: Path, progress: Progress
     if plan.journal is None:
         recording = Recording(folder)
         recording.open()
-        live = Maintainer(overlay, seed=plan.seed, progress=progress, **plan.options)
-        recording.follow(Step(), live.start)
-        live.tell(_HandsOn(recording))
+        live = RecordedMaintainer(overlay, seed=plan.seed, progress=progress, **plan.options)
+        live.record_in(recording)
         yield _Work(live, recording, recording.settle, None)
         return
     recording = Recording(plan.journal)
     how: dict[str, Any] = {"seed": plan.seed, **plan.options, **plan.journal_options}
     with Journal(plan.journal, overlay, follower=recording, progress=progress, **how) as journal:
         yield _Work(journal.live, recording, journal.settle, journal.recovery)
-
-
-class _HandsOn:
-    """A witness that tells a recording of what was done."""
-
-    def __init__(self, recording: Recording) -> None:
-        self.after: Callable[[Step, Repair], None] = recording.follow
-
-    def before(self, step: Step) -> None:
-        """Nothing: without a journal nothing has to last."""
 
 
 def _apply(work: _Work, groups: Sequence[Sequence[Event]], lenient: bool, progress: Progress) -> int:

@@ -1,36 +1,34 @@
-"""Whose journal it is: of which overlay, with which options.
-
-A maintainer whose steps are on disk before they are taken, and who comes back to them after any end.
-"""
+"""A journal: a maintainer whose every step is on disk before it is taken, and that survives any end."""
 
 from __future__ import annotations
 
 import hashlib
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
 from dataclasses import asdict
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from meshwright.maintain.journal import files
+from meshwright.maintain.journal.log import digest, revisions_of, step_of, step_row
+from meshwright.maintain.journal.recording import RecordedMaintainer, Recording
 from meshwright.maintain.journal.survey import Kept, Loss, LostStepsError, Survey, survey
 from meshwright.maintain.journal.syncing import ALWAYS, check_sync
 from meshwright.maintain.journal.writer import JournalWriter
-from meshwright.maintain.log_records import Step, digest, revisions_of, step_of, step_row
 from meshwright.maintain.maintainer import Maintainer
 from meshwright.maintain.options import make_options
-from meshwright.maintain.repairs import Repair
+from meshwright.maintain.repairs import Repair, Step
 from meshwright.model.overlay import Overlay
 from meshwright.model.storage.manifest import versions
 from meshwright.runtime.checks import check_whole
-from meshwright.runtime.errors import DatasetError, InputError, MeshwrightError, MeshwrightWarning
+from meshwright.runtime.errors import DatasetError, InputError, MeshwrightWarning
 from meshwright.runtime.progress import Progress, stage
 
 
 def fingerprint(overlay: Overlay) -> str:
-    """The same for overlays of the same nodes, topics, interests and links, whatever attributes they have."""
+    """A hash of the nodes, topics, interests and links of an overlay; attributes do not count."""
     interests = overlay.interests
     found = hashlib.sha256()
     for names in (interests.nodes, interests.topics):
@@ -43,22 +41,27 @@ def fingerprint(overlay: Overlay) -> str:
     return found.hexdigest()
 
 
-def identity(overlay: Overlay) -> dict[str, Any]:
-    """What a journal says of the overlay that it began with, and of the program that wrote it."""
-    return {
-        "by": versions().get("meshwright", "unknown"),
-        "overlay": fingerprint(overlay),
-        "nodes": overlay.interests.node_count,
-        "edges": len(overlay),
-    }
+class Origin(NamedTuple):
+    """The overlay that a journal began with, and the version of Meshwright that began it."""
+
+    by: str
+    overlay: str  # its fingerprint
+    nodes: int
+    edges: int
 
 
-def check_overlay(folder: Path, known: Mapping[str, Any], overlay: Overlay) -> None:
+def origin_of(overlay: Overlay) -> Origin:
+    """Describe the overlay that a new journal begins with."""
+    by = versions().get("meshwright", "unknown")
+    return Origin(by, fingerprint(overlay), overlay.interests.node_count, len(overlay))
+
+
+def check_overlay(folder: Path, origin: Origin, overlay: Overlay) -> None:
     """Refuse a journal of another overlay."""
-    if known["overlay"] != fingerprint(overlay):
+    if origin.overlay != fingerprint(overlay):
         raise DatasetError(
-            f"{folder} is the journal of another overlay, of {known['nodes']:,} nodes and "
-            f"{known['edges']:,} links when it began; give that one, or another folder"
+            f"{folder} is the journal of another overlay, of {origin.nodes:,} nodes and "
+            f"{origin.edges:,} links when it began; give that one, or another folder"
         )
 
 
@@ -73,31 +76,15 @@ def check_options(folder: Path, live: Maintainer, seed: int, options: Mapping[st
             )
 
 
-class Follower(Protocol):
-    """Somebody who makes something lasting of every step."""
-
-    def open(self) -> int | None:
-        """Nobody else writes now. Gives the revision up to which all is lasting; None before anything is."""
-
-    def give_up(self, revision: int) -> int | None:
-        """Put all aside that comes after a revision; gives the revision up to which all is lasting then."""
-
-    def follow(self, step: Step, repair: Repair) -> None:
-        """A step was taken. After a restart, all that are not settled come again, and maybe some that are."""
-
-    def settle(self) -> None:
-        """Make all that was followed lasting: the journal may forget these steps."""
-
-
 class Recovery(NamedTuple):
     """What a journal found when it was opened.
 
     Attributes:
-        snapshot_revision: that of its snapshot.
-        steps: how many steps were in the log, and were taken again.
-        torn: the bytes of a step that was cut off; nobody was told that it was taken.
-        lost: what was acknowledged and is given up, if anything.
-        aside: where the files are kept as they were found, if something is given up.
+        snapshot_revision: the revision of its snapshot.
+        steps: the number of steps in the log, all of which were replayed.
+        torn: the bytes of a step that was cut off and never acknowledged.
+        lost: the acknowledged steps that are given up, if any.
+        aside: the folder with a copy of the files as they were found, if steps are given up.
     """
 
     snapshot_revision: int
@@ -112,40 +99,105 @@ class Recovery(NamedTuple):
         return {**self._asdict(), "lost": lost, "aside": None if self.aside is None else str(self.aside)}
 
 
+class JournaledMaintainer(RecordedMaintainer):
+    """A maintainer that writes every step to its journal before it takes it.
+
+    It takes steps without writing them before `write_to`, as when a log is replayed.
+    """
+
+    _way_out = "close the journal and open it again"
+    _writer: JournalWriter | None = None
+    _compact_after: int
+    _since = 0  # events since the snapshot
+    last = 0
+    """A checksum of the last repair, or of the snapshot where no step came after it."""
+
+    def write_to(self, writer: JournalWriter, compact_after: int) -> None:
+        """Write every step from now on."""
+        self._writer, self._compact_after = writer, compact_after
+
+    def _take(self, step: Step, work: Callable[[], Repair]) -> Repair:
+        if self._writer is not None:
+            self._write(self._writer, step)
+        return super()._take(step, work)
+
+    def _write(self, writer: JournalWriter, step: Step) -> None:
+        if self._since >= self._compact_after:
+            self._since = 0
+            with suppress(DatasetError):  # no room for a snapshot, but perhaps for the step
+                self.compact()
+        if writer.is_unsure:
+            self.compact()
+        row = {"revision": self.revision, "last": self.last, **step_row(step)}
+        self._whole = False  # from here on the log is ahead, until the step is taken
+        try:
+            writer.append(row, self.revision + revisions_of(row))
+        except BaseException:
+            self._whole = True
+            raise
+
+    def _finished(self, step: Step, repair: Repair) -> Repair:
+        self.last = digest(repair)
+        self._since += max(1, len(step.events))
+        return super()._finished(step, repair)
+
+    def settle(self) -> None:
+        """See `Journal.settle`."""
+        assert self._writer is not None
+        if self._writer.is_unsure:
+            self.compact()
+        self._writer.sync()
+        if self.recording is not None:
+            self.recording.settle()
+
+    def compact(self) -> None:
+        """See `Journal.compact`."""
+        assert self._writer is not None
+        if self.recording is not None:
+            if not self._writer.is_unsure:
+                self._writer.sync()
+            self.recording.settle()
+        self.last = self._writer.start(self.revision, self.snapshot())
+        self._since = 0
+        self._writer.name()
+
+
 class Journal:
-    """A `Maintainer`, `live`, with a folder in which every step is written before it is taken.
+    """A `Maintainer`, called `live`, and a folder to which every step is written before it is taken.
 
-    Guarantee: what `live` has returned from is there again when the journal is opened after the process was
-    killed at any moment; after a loss of power, what was synced is. A step that was never returned from is
-    there as a whole or not at all. What steps taken again come to is compared with what they came to the
-    first time. An event whose id was applied is passed over after a restart too, as long as `remember` says.
+    Guarantee: every step that `live` has returned from is there again when the journal is opened, even if the
+    process was killed at any moment. After a loss of power, every step that was synced is there. A step that
+    never returned is there as a whole or not at all. The results of replayed steps are compared with those
+    of the first time. An event with a known id is still passed over after a restart, as far back as
+    `remember` says.
 
-    Each record of the log knows all before it, and a head, kept apart, how far they reach. So it is noticed
-    when acknowledged steps are lost: a file that is gone, cut, damaged or exchanged for an old copy. Such a
-    journal is refused with a `LostStepsError`, which tells what is missing, unless `accept_loss`. One loss is
-    no damage: the machine has started again since, `sync` is not `always`, and what is missing was not forced
-    to disk yet. The policy allows that, and whoever chose it wants to go on: it is opened, with a warning.
+    Each record of the log has a hash of all records before it, and a separate file, the head, says how far
+    the log reaches. So the journal notices when acknowledged steps are lost: a file that is missing, cut,
+    damaged or replaced by an old copy. Such a journal is refused with a `LostStepsError`, which says what is
+    missing, unless `accept_loss`. One loss is not damage: the machine has restarted, `sync` is not `always`,
+    and only steps that were not yet forced to disk are missing. The policy allows that, so the journal opens
+    with a warning.
 
-    A step that can't be written (a full disk) raises a `DatasetError` and changes nothing; the journal goes
-    on when there is room again. Only one process at a time can have a journal open.
+    A step that can't be written (a full disk) raises a `DatasetError` and changes nothing; the journal works
+    again as soon as there is room. Only one process at a time can have a journal open.
 
-    Cost: a line for a step, and for every `compact_after` events a snapshot, linear in the overlay; opening
-    reads a snapshot and takes at most about so many events again. The head costs a step one more write, of
-    512 bytes, and no more forcing to disk: after a loss of power it may be older than the log, never newer.
+    Cost: one line per step, and one snapshot, linear in the overlay, per `compact_after` events. Opening
+    reads a snapshot and replays about `compact_after` events at most. The head costs one more write of 512
+    bytes per step and no additional sync: after a loss of power it may be older than the log, never newer.
 
     Args:
-        folder: made if need be. An existing journal goes on; one of another overlay, of another seed or with
-            other options is refused.
-        overlay: where to start; may be left out where there is a journal already, and the options with it.
-        sync: when steps are forced to disk: `always` before they are taken; after so many milliseconds (a
-            loss of power costs at most the steps of that time); or `never` (it is left to the system).
-        compact_after: how many events are in the log before it makes place for a snapshot.
-        accept_loss: go on with what is left of a journal that has lost steps, or anew from `overlay` if
-            nothing is. Its files are copied to `lost-NNNN` in its folder first, and a warning tells what is
-            given up; what a follower has of these steps is put aside too.
-        follower: told of every step, again where that may be needed.
+        folder: created if it does not exist. An existing journal continues; one of another overlay, of
+            another seed or with other options is refused.
+        overlay: where to start; may be omitted, together with the options, for an existing journal.
+        sync: when steps are forced to disk: `always` before they are taken; after this many milliseconds (a
+            loss of power costs at most the steps of that time); or `never` (the system decides).
+        compact_after: how many events the log holds before a snapshot replaces it.
+        accept_loss: continue with what is left of a journal that has lost steps, or start again from
+            `overlay` if nothing is. Its files are first copied to `lost-NNNN` in its folder, and a warning
+            says what is given up; what `follower` has recorded of these steps is put aside too.
+        follower: records every step in tables; steps that may be missing there are recorded again.
         seed: as for `Maintainer`.
-        progress: shown while backups are chosen or steps taken again.
+        progress: shown while backups are chosen or steps replayed.
         options: those of `Maintainer`.
     """
 
@@ -157,16 +209,14 @@ class Journal:
         sync: str | int = ALWAYS,
         compact_after: int = 5_000,
         accept_loss: bool = False,
-        follower: Follower | None = None,
+        follower: Recording | None = None,
         seed: int = 0,
         progress: Progress | None = None,
         **options: Any,
     ) -> None:
         check_whole("compact_after", compact_after, 1, required=True)
         check_sync(sync)
-        self.folder = Path(folder)
-        self._compact_after, self._follower = compact_after, follower
-        self._pending, self._since, self._last = False, 0, 0
+        self.folder, self._recording = Path(folder), follower
         with ExitStack() as opened:
             descriptor = opened.enter_context(files.alone_in(self.folder))
             found = survey(self.folder)
@@ -176,18 +226,18 @@ class Journal:
                 self._make(overlay, seed, progress, options)
             else:
                 self._restore(found.kept, overlay, seed, options)
-            # After all that may be refused, since a follower removes what was never settled.
+            # After everything that may be refused, since a recording removes what was never settled.
             settled = self._settled(found, accept_loss)
-            self._writer = JournalWriter(self.folder, descriptor, sync, found.kept)
+            self._writer = JournalWriter(self.folder, descriptor, sync, found.kept, self._origin._asdict())
             opened.callback(self._writer.release)
-            if found.kept is None:
-                self._begin()
-            else:
+            if found.kept is not None:
                 self._replay(found.kept, progress)
+            elif follower is not None:
+                self.live.record_in(follower)
+            self.live.write_to(self._writer, compact_after)
             self._check_settled(settled)
-            if found.kept is not None and (self.recovery.lost or not found.kept.is_chained):
+            if found.kept is None or self.recovery.lost or not found.kept.is_chained:
                 self.compact()
-            self.live.tell(self)
             self._opened = opened.pop_all()
 
     @property
@@ -200,16 +250,17 @@ class Journal:
     ) -> None:
         if overlay is None:
             raise InputError(f"{self.folder} holds no journal; give an overlay to begin one with")
-        self._about = identity(overlay)
-        self.live = Maintainer(overlay, seed=seed, progress=progress, **options)
+        self._origin = origin_of(overlay)
+        self.live = JournaledMaintainer(overlay, seed=seed, progress=progress, **options)
         self.recovery = Recovery(0, 0, 0)
 
     def _restore(self, kept: Kept, overlay: Overlay | None, seed: int, options: Mapping[str, Any]) -> None:
         header = kept.snapshot.header
-        self._about, self._last = header["about"], header["checksum"]
+        self._origin = Origin(**header["about"])
         if overlay is not None:
-            check_overlay(self.folder, self._about, overlay)
-        self.live = Maintainer.restore(kept.snapshot.data)
+            check_overlay(self.folder, self._origin, overlay)
+        self.live = JournaledMaintainer.restore(kept.snapshot.data)
+        self.live.last = header["checksum"]
         if overlay is not None or options:
             check_options(self.folder, self.live, seed, options)
         self.recovery = Recovery(self.live.revision, len(kept.contents.rows), kept.contents.rest)
@@ -222,9 +273,9 @@ class Journal:
             )
 
     def _settled(self, found: Survey, accept_loss: bool) -> int | None:
-        """The revision up to which the follower has all, once what is lost is put aside."""
+        """The revision up to which the tables are complete, once what is lost is put aside."""
         end = -1 if found.kept is None else found.kept.position().revision
-        settled = None if self._follower is None else self._follower.open()
+        settled = None if self._recording is None else self._recording.open()
         if found.kept is not None:
             self._check_followed(settled)
         loss = found.loss or self._loss_by(settled, end)
@@ -237,40 +288,34 @@ class Journal:
         warnings.warn(
             f"{loss}; that is given up, and the files are kept in {aside}", MeshwrightWarning, stacklevel=3
         )
-        if self._follower is None or settled is None or settled <= end or not accept_loss:
+        if self._recording is None or settled is None or settled <= end or not accept_loss:
             return settled
-        return self._follower.give_up(end)
+        return self._recording.give_up(end)
 
     def _loss_by(self, settled: int | None, end: int) -> Loss | None:
-        """What a follower knows of and the journal does not; but for the start, which it knows of first."""
+        """The steps that are in the tables and not in the journal; the start is in the tables first."""
         if settled is None or settled <= max(0, end):
             return None
         what = f"ends at revision {end:,}" if end >= 0 else "holds no journal"
         return Loss(self.folder, f"{what}, and what follows it ends at {settled:,}", None, end, settled)
 
-    def _begin(self) -> None:
-        if self._follower is not None:
-            self._follower.follow(Step(), self.live.start)
-            self._follower.settle()
-        self._start_generation()
-
     def _replay(self, kept: Kept, progress: Progress | None) -> None:
-        """Take the steps of the log again."""
+        """Take the steps of the log again, and record those that the tables lack."""
         rows = kept.contents.rows
+        self.live.recording = self._recording
         with stage(progress, "reading the journal", len(rows)) as advance:
             for at, row in enumerate(rows, 1):
-                if row["revision"] != self.live.revision or row["last"] != self._last:
+                if row["revision"] != self.live.revision or row["last"] != self.live.last:
                     raise DatasetError(
                         f"{self.folder}: the steps up to revision {row['revision']:,} came to something else "
-                        f"the first time; open it with the Meshwright that wrote it, {self._about['by']}"
+                        f"the first time; open it with the Meshwright that wrote it, {self._origin.by}"
                     )
-                step = step_of(row)
-                self.after(step, _taken(self.live, step))
+                _take(self.live, step_of(row))
                 advance(at)
 
     def _check_followed(self, settled: int | None) -> None:
-        """A follower has settled the start before there is a journal."""
-        if self._follower is not None and settled is None:
+        """Refuse tables without the start, which is settled before there is a journal."""
+        if self._recording is not None and settled is None:
             raise DatasetError(
                 f"{self.folder} has reached revision {self.live.revision:,} or more, and its changes are not "
                 f"there; give the folder that they went to, or begin both anew"
@@ -284,55 +329,13 @@ class Journal:
                 f"elsewhere, or was restored from an old copy; begin both anew"
             )
 
-    def before(self, step: Step) -> None:
-        """Write a step that comes next."""
-        if self._pending:
-            raise MeshwrightError(
-                f"an earlier step was interrupted; close the journal in {self.folder} and open it again"
-            )
-        if self._since >= self._compact_after:
-            self._since = 0
-            with suppress(DatasetError):  # no room for a snapshot, but perhaps for the step
-                self.compact()
-        if self._writer.is_unsure:
-            self.compact()
-        row = {"revision": self.live.revision, "last": self._last, **step_row(step)}
-        self._pending = True
-        try:
-            self._writer.append(row, self.live.revision + revisions_of(row))
-        except BaseException:
-            self._pending = False
-            raise
-
-    def after(self, step: Step, repair: Repair) -> None:
-        """Note what a step came to."""
-        self._last = digest(repair)
-        self._since += max(1, len(step.events))
-        if self._follower is not None:
-            self._follower.follow(step, repair)
-        self._pending = False
-
     def settle(self) -> None:
-        """Force all steps to disk, whatever the policy, and let the follower settle."""
-        if self._writer.is_unsure:
-            self.compact()
-        self._writer.sync()
-        if self._follower is not None:
-            self._follower.settle()
+        """Force all steps to disk, whatever the policy, and the tables of the follower as well."""
+        self.live.settle()
 
     def compact(self) -> None:
-        """Exchange the log for a snapshot; where that fails, the journal goes on with what it has."""
-        if self._follower is not None:
-            if not self._writer.is_unsure:
-                self._writer.sync()
-            self._follower.settle()
-        self._start_generation()
-
-    def _start_generation(self) -> None:
-        header = {"format": files.FORMAT, "about": self._about, "revision": self.live.revision}
-        self._last = self._writer.start(header, self.live.snapshot())
-        self._since = 0
-        self._writer.name()
+        """Replace the log by a snapshot; where that fails, the journal continues with what it has."""
+        self.live.compact()
 
     def close(self) -> None:
         """Force all steps to disk and let go of the folder; `live` takes no further step."""
@@ -350,9 +353,9 @@ class Journal:
         self.close()
 
 
-def _taken(live: Maintainer, step: Step) -> Repair:
-    """Do what a step says."""
+def _take(live: Maintainer, step: Step) -> None:
     if step.relink is None:
-        return live.apply(step.events, lenient=step.lenient)
-    add, remove, most_removed = step.relink
-    return live.relink(add, remove, most_removed=most_removed)
+        live.apply(step.events, lenient=step.lenient)
+    else:
+        add, remove, most_removed = step.relink
+        live.relink(add, remove, most_removed=most_removed)

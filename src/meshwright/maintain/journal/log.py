@@ -1,17 +1,56 @@
-"""The log of a journal: a line for each step, each of which knows all lines before it."""
+"""The log of a journal: one line of JSON per step, each with a hash of all lines before it."""
 
 import os
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from pathlib import Path
 from threading import Lock
 from typing import Any, NamedTuple
+from zlib import crc32
 
 from meshwright.maintain.journal import files
 from meshwright.maintain.journal.sealed_lines import link_of, unsealed
+from meshwright.maintain.repairs import Link, Relink, Repair, Step
+from meshwright.model.events import as_row, from_row
 from meshwright.model.storage.dataset import writing
 from meshwright.runtime.atomic_files import create, write_all
-from meshwright.runtime.errors import DatasetError
+from meshwright.runtime.errors import DatasetError, InputError
+from meshwright.runtime.json_values import compact
 from meshwright.runtime.owned import open_plain
+
+
+def step_row(step: Step) -> dict[str, Any]:
+    """A step in JSON's types."""
+    if step.relink is None:
+        lenient = {"lenient": True} if step.lenient else {}
+        return {"events": [as_row(event) for event in step.events], **lenient}
+    return {"relink": list(step.relink)}
+
+
+def revisions_of(row: Mapping[str, Any]) -> int:
+    """By how much the step of a row moves the revision: by its events, or by one."""
+    return len(row.get("events", ())) or 1
+
+
+def step_of(row: Mapping[str, Any]) -> Step:
+    """The step of a row; one that is none is refused."""
+    try:
+        if "relink" in row:
+            add, remove, most_removed = row["relink"]
+            return Step(relink=Relink(_links(add), _links(remove), most_removed))
+        events = (from_row(event, f"event {at}") for at, event in enumerate(row["events"], 1))
+        return Step(tuple(events), row.get("lenient", False))
+    except (KeyError, TypeError, ValueError) as error:
+        raise InputError(f"{row!r} is no step: {error}") from None
+
+
+def _links(rows: Iterable[Any]) -> tuple[Link, ...]:
+    return tuple((a, b) for a, b in rows)
+
+
+def digest(repair: Repair) -> int:
+    """A checksum of the links that a repair added and removed, and of how many events were refused."""
+    return crc32(compact([repair.added, repair.removed, len(repair.refused)]).encode())
 
 
 class Mark(NamedTuple):

@@ -18,8 +18,8 @@ import pyarrow.parquet as pq
 from meshwright.maintain.journal import files, ledger
 from meshwright.maintain.journal.files import new_aside
 from meshwright.maintain.journal.ledger import Problem
-from meshwright.maintain.log_records import Step
-from meshwright.maintain.repairs import Repair
+from meshwright.maintain.maintainer import Maintainer
+from meshwright.maintain.repairs import Repair, Step
 from meshwright.model.events import Event, as_line
 from meshwright.model.reading.files import reading
 from meshwright.model.storage.dataset import writing
@@ -68,7 +68,7 @@ _PARTIAL = re.compile(r"\.(part-[0-9]{12}-|batch-)[0-9]{12}\.parquet" + PARTIAL)
 
 
 class Recording:
-    """The tables of what a maintainer did, in a folder; a `Follower` of a journal.
+    """The tables of what a maintainer did, in a folder.
 
     Guarantee: the rows of a revision are there once, whatever happens, as long as the steps that are not
     settled are followed again after a restart. A `settle` makes one file of each table that has new rows,
@@ -145,6 +145,25 @@ class Recording:
             for name in SCHEMAS:
                 parts = parts_of(self.folder / name)
                 remove_parts([part for part in parts if part.name.startswith(f"part-{first:012d}-")])
+
+
+class RecordedMaintainer(Maintainer):
+    """A maintainer that hands every finished step to a recording, once it has one."""
+
+    recording: Recording | None = None
+
+    def record_in(self, recording: Recording) -> None:
+        """Record the start, and every step from now on."""
+        recording.follow(Step(), self.start)
+        self.recording = recording
+
+    def _take(self, step: Step, work: Callable[[], Repair]) -> Repair:
+        return super()._take(step, lambda: self._finished(step, work()))
+
+    def _finished(self, step: Step, repair: Repair) -> Repair:
+        if self.recording is not None:
+            self.recording.follow(step, repair)
+        return repair
 
 
 def _make_table(table: Path) -> None:

@@ -8,8 +8,7 @@ from typing import Any, NamedTuple
 
 from meshwright.maintain.journal import files
 from meshwright.maintain.journal.head import NAME, Claim, Found, Position, read_head
-from meshwright.maintain.journal.log import Contents, read_log
-from meshwright.maintain.log_records import revisions_of
+from meshwright.maintain.journal.log import Contents, read_log, revisions_of
 from meshwright.model.reading.files import reading
 from meshwright.runtime.errors import DatasetError
 from meshwright.runtime.owned import is_plain, read_plain

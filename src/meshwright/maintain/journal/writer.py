@@ -23,9 +23,14 @@ class JournalWriter:
     before its first record and before anything of the former one is removed.
     """
 
-    def __init__(self, folder: Path, descriptor: int, sync: str | int, kept: Kept | None) -> None:
-        """Go on with what is kept, all of which is on disk then; or with nothing, before `start`."""
-        self._folder, self._descriptor = folder, descriptor
+    def __init__(
+        self, folder: Path, descriptor: int, sync: str | int, kept: Kept | None, about: Mapping[str, Any]
+    ) -> None:
+        """Continue what is kept, all of which is on disk then; or nothing, before `start`.
+
+        Every snapshot says `about` what the journal is.
+        """
+        self._folder, self._descriptor, self._about = folder, descriptor, about
         self._pending = False
         self._log: Log | None = None
         self._reached = NOTHING
@@ -99,7 +104,7 @@ class JournalWriter:
         with suppress(DatasetError):
             self.sync()
 
-    def start(self, header: Mapping[str, Any], data: bytes) -> int:
+    def start(self, revision: int, data: bytes) -> int:
         """Begin a generation: a log, and then a snapshot, whose name makes both count; gives its checksum.
 
         Nothing has changed where that fails. `name` has to follow before anything is appended.
@@ -107,19 +112,20 @@ class JournalWriter:
         self._check()
         generation = files.greatest_number(self._folder) + 1
         log = Log.new(files.log_path(self._folder, generation))
-        before = self._reached._asdict()
+        header = {"format": files.FORMAT, "about": self._about, "revision": revision}
+        header["before"] = self._reached._asdict()
         self._pending = True  # whoever interrupts this has to open the journal again
         try:
             files.sync_names(self._folder, self._descriptor)
             path = files.snapshot_path(self._folder, generation)
-            checksum, chain = files.write_snapshot(path, {**header, "before": before}, data)
+            checksum, chain = files.write_snapshot(path, header, data)
         except DatasetError:
             log.discard()
             self._pending = False
             raise
         log.unsure = True
         old, self._log = self._log, log
-        self._reached = Position(generation, 0, int(header["revision"]), 0, chain)
+        self._reached = Position(generation, 0, revision, 0, chain)
         self._pending = False
         if old is not None:
             old.close()
