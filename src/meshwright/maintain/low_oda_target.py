@@ -11,8 +11,8 @@ import numpy as np
 
 from meshwright.construct.greedy_driver import GreedyProblem, make_problem
 from meshwright.construct.low_oda import take_low_edges
-from meshwright.maintain.options import Setting
-from meshwright.maintain.state import State
+from meshwright.maintain.options import RepairSettings
+from meshwright.maintain.state import MaintainedOverlay, packed
 from meshwright.model.overlay import Overlay
 from meshwright.model.storage.manifest import stated
 from meshwright.runtime.arrays import Ids
@@ -33,7 +33,7 @@ class FreshProblem(NamedTuple):
         return np.sort(edges, axis=1)
 
 
-def fresh_problem(state: State, rho: float, seed: int) -> FreshProblem:
+def fresh_problem(state: MaintainedOverlay, rho: float, seed: int) -> FreshProblem:
     """The interests as they are, for Low-ODA.
 
     Ties are settled by a hash of the nodes' names and the seed: what comes out depends on the interests
@@ -45,7 +45,7 @@ def fresh_problem(state: State, rho: float, seed: int) -> FreshProblem:
         return blake2b(name.encode(), digest_size=8, key=key).digest(), name
 
     order = np.array([state.nodes.of[name] for name in sorted(state.nodes.of, key=rank)], np.int32)
-    indptr, topic_ids = state.rows_packed("topics")
+    indptr, topic_ids = packed(state.live.topics)
     problem = make_problem(indptr, topic_ids, len(state.live.subscribers.counts), order)
     return FreshProblem(problem, len(indptr) - 1, float(rho))
 
@@ -89,24 +89,26 @@ class Reference(NamedTuple):
     load: float
 
 
-def reference_of(overlay: Overlay, state: State, setting: Setting) -> Reference | None:
+def reference_of(overlay: Overlay, state: MaintainedOverlay, settings: RepairSettings) -> Reference | None:
     """The reference that an overlay is for itself, if it was built by Low-ODA with the same rho."""
     if overlay.facts.get("algorithm") != "low-oda":
         return None
     options = stated({"options": {}, **overlay.facts}, "options", dict, "the overlay")
-    if options.get("rho") != setting.options.rho:
+    if options.get("rho") != settings.options.rho:
         return None
     return Reference(0, _average(len(overlay), state), int(overlay.degrees().max(initial=0)), _load(state))
 
 
-def measured(state: State, setting: Setting, revision: int, progress: Progress | None) -> Reference:
+def measured(
+    state: MaintainedOverlay, settings: RepairSettings, revision: int, progress: Progress | None
+) -> Reference:
     """The reference of now: Low-ODA is run, which takes its time; the overlay stays as it is."""
-    edges = fresh_problem(state, setting.options.rho, setting.seed).solve(progress)
+    edges = fresh_problem(state, settings.options.rho, settings.seed).solve(progress)
     most = int(np.bincount(edges.ravel(), minlength=1).max())
     return Reference(revision, _average(len(edges), state), most, _load(state))
 
 
-def drift_from(reference: Reference, state: State) -> Drift:
+def drift_from(reference: Reference, state: MaintainedOverlay) -> Drift:
     """The drift, where the degrees of a fresh overlay are taken to grow like the components to unite a node.
 
     At constant time. The average degree of Low-ODA also falls by some 8% when the nodes double, at the same
@@ -122,10 +124,10 @@ def drift_from(reference: Reference, state: State) -> Drift:
     )
 
 
-def _average(links: int, state: State) -> float:
+def _average(links: int, state: MaintainedOverlay) -> float:
     return 2 * links / max(1, len(state.nodes))
 
 
-def _load(state: State) -> float:
+def _load(state: MaintainedOverlay) -> float:
     """How many components a node brings, each topic becoming one: interests less topics, over nodes."""
     return (state.interest_count - len(state.topics)) / max(1, len(state.nodes))

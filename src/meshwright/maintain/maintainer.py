@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from time import perf_counter
 from typing import Any, Self
 
+from meshwright.kernels.core.rows import Rows
 from meshwright.kernels.repair.searching import unlink_unneeded
 from meshwright.maintain import policies, snapshots
 from meshwright.maintain.event_batches import Batch, KnownIds, Move, Refusal, Topics, sort_out
@@ -19,19 +20,19 @@ from meshwright.maintain.low_oda_target import (
     measured,
     reference_of,
 )
-from meshwright.maintain.options import MaintainOptions, Setting, make_options
+from meshwright.maintain.options import MaintainOptions, RepairSettings, make_options
 from meshwright.maintain.policies import Mending
 from meshwright.maintain.reoptimise import Reoptimisation, link_places
 from meshwright.maintain.repair_batches import portions
 from meshwright.maintain.repairs import Link, Relink, Repair, Step, merged, named
-from meshwright.maintain.state import Change, Known, State, overlay_of, state_of
+from meshwright.maintain.state import Change, Known, MaintainedOverlay, overlay_of, row, state_of
 from meshwright.model.events import Event
 from meshwright.model.overlay import Overlay
 from meshwright.runtime.errors import InputError, MeshwrightError
 from meshwright.runtime.progress import Progress
 from meshwright.runtime.seeds import generator
 
-_POLICIES: dict[str, Callable[[State, Change, Setting], Mending]] = {
+_POLICIES: dict[str, Callable[[MaintainedOverlay, Change, RepairSettings], Mending]] = {
     "shadow": policies.repair_by_shadows,
     "naive": policies.repair_naively,
     "rebuild": policies.rebuild,
@@ -77,17 +78,17 @@ class Maintainer:
         if not isinstance(overlay, Overlay):
             raise InputError(f"Maintainer got a {type(overlay).__name__}; give an Overlay")
         options = make_options({"policy": policy, "backups": backups, "coverage": coverage, **others})
-        self._set(Setting(options, int(seed), generator(seed, _STAGE)), state_of(overlay))
-        self._reference = reference_of(overlay, self._state, self._setting)
+        self._set(RepairSettings(options, int(seed), generator(seed, _STAGE)), state_of(overlay))
+        self._reference = reference_of(overlay, self._state, self._settings)
         interests = overlay.interests
         self._nodes = Known(interests.nodes, interests.node_attributes)
         self._topics = Known(interests.topics, interests.topic_attributes)
         begin = perf_counter()
-        missing = missing_links(overlay, self._setting, progress)
+        missing = missing_links(overlay, self._settings, progress)
         self._state.link(missing)
         connected = perf_counter()
         if policy == "shadow":
-            policies.build_all(self._state, self._setting, progress)
+            policies.build_all(self._state, self._settings, progress)
         start = Repair(
             revision=0,
             added=named(missing, self._state.nodes.names),
@@ -97,9 +98,9 @@ class Maintainer:
         )
         self.start = self._described(start)
 
-    def _set(self, setting: Setting, state: State) -> None:
-        self._setting, self._state = setting, state
-        self._ids = KnownIds(setting.options.remember)
+    def _set(self, settings: RepairSettings, state: MaintainedOverlay) -> None:
+        self._settings, self._state = settings, state
+        self._ids = KnownIds(settings.options.remember)
         self._reference = None
         self._whole = True
         self.revision = 0
@@ -107,18 +108,18 @@ class Maintainer:
     @property
     def options(self) -> MaintainOptions:
         """How the overlay is maintained."""
-        return self._setting.options
+        return self._settings.options
 
     @property
     def seed(self) -> int:
         """What random choices come from."""
-        return self._setting.seed
+        return self._settings.seed
 
     @property
     def overlay(self) -> Overlay:
         """The overlay as it is now, frozen. Linear in the overlay, beside sorting the names."""
         self._check_whole()
-        facts = {"maintained": asdict(self.options), "seed": self._setting.seed, "revision": self.revision}
+        facts = {"maintained": asdict(self.options), "seed": self._settings.seed, "revision": self.revision}
         return overlay_of(self._state, self._nodes, self._topics, facts)
 
     @property
@@ -155,19 +156,18 @@ class Maintainer:
 
     def neighbours_of(self, node: str) -> frozenset[str]:
         """Those that a node has links to."""
-        return self._row("links", node)
+        return self._names(self._state.live.links, node)
 
     def backups_of(self, node: str) -> frozenset[str]:
         """Those that stand in for a node when it leaves; with the policy `shadow`."""
-        return self._row("backups", node)
+        return self._names(self._state.live.backups, node)
 
     def primaries_of(self, node: str) -> frozenset[str]:
         """Those that a node is a backup of."""
-        return self._row("primaries", node)
+        return self._names(self._state.live.primaries, node)
 
-    def _row(self, field: str, node: str) -> frozenset[str]:
-        row = self._state.row(field, self._state.find(node)).tolist()
-        return frozenset(self._state.nodes.name(at) for at in row)
+    def _names(self, rows: Rows, node: str) -> frozenset[str]:
+        return frozenset(map(self._state.nodes.name, row(rows, self._state.find(node)).tolist()))
 
     def join(self, node: str, topics: Iterable[str] = ()) -> Repair:
         """A node comes, with its topics; one that is there already is refused."""
@@ -225,10 +225,10 @@ class Maintainer:
     def _repair(self, moves: Sequence[Move]) -> Repair:
         begin = perf_counter()
         change = self._state.move(moves)
-        mending = _POLICIES[self.options.policy](self._state, change, self._setting)
+        mending = _POLICIES[self.options.policy](self._state, change, self._settings)
         mended = perf_counter()
         if self.options.policy == "shadow":
-            policies.update(self._state, change, self._setting)
+            policies.update(self._state, change, self._settings)
         end = perf_counter()
         names = self._state.nodes.names
         added, removed = named(mending.added, names), named(mending.removed, names)
@@ -299,7 +299,7 @@ class Maintainer:
         """
         self._check_whole()
         if measure or self._reference is None:
-            self._reference = measured(self._state, self._setting, self.revision, progress)
+            self._reference = measured(self._state, self._settings, self.revision, progress)
         return drift_from(self._reference, self._state)
 
     def reoptimise(self, most_changes: int = 20) -> Reoptimisation:
@@ -308,7 +308,7 @@ class Maintainer:
         Nothing changes before its first `step`; events may come between steps.
         """
         self._check_whole()
-        fresh = fresh_problem(self._state, self.options.rho, self._setting.seed)
+        fresh = fresh_problem(self._state, self.options.rho, self._settings.seed)
         return Reoptimisation(self, self._state, fresh, most_changes)
 
     def snapshot(self) -> bytes:
@@ -317,13 +317,13 @@ class Maintainer:
         The same calls give the same bytes, and what `restore` makes of them goes on exactly like this one.
         """
         self._check_whole()
-        about = {
-            "options": asdict(self.options),
-            "seed": self._setting.seed,
-            "random": self._setting.rng.bit_generator.state,
-            "revision": self.revision,
-            "ids": list(self._ids),
-        }
+        about = snapshots.About(
+            options=asdict(self.options),
+            seed=self._settings.seed,
+            random=self._settings.rng.bit_generator.state,
+            revision=self.revision,
+            ids=list(self._ids),
+        )
         return snapshots.to_bytes(snapshots.Saved(self._state, self._nodes, self._topics, about))
 
     @classmethod
@@ -331,12 +331,12 @@ class Maintainer:
         """The maintainer that a snapshot was taken of."""
         saved = snapshots.from_bytes(snapshot)
         about = saved.about
-        rng = generator(about["seed"], _STAGE)
-        rng.bit_generator.state = about["random"]
+        rng = generator(about.seed, _STAGE)
+        rng.bit_generator.state = about.random
         live = cls.__new__(cls)
-        live._set(Setting(make_options(about["options"]), about["seed"], rng), saved.state)
+        live._set(RepairSettings(make_options(about.options), about.seed, rng), saved.state)
         live._nodes, live._topics = saved.nodes, saved.topics
-        live._ids = KnownIds(live.options.remember, about["ids"])
-        live.revision = about["revision"]
+        live._ids = KnownIds(live.options.remember, about.ids)
+        live.revision = about.revision
         live.start = live._described(Repair(revision=live.revision))
         return live

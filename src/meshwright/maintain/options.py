@@ -58,7 +58,7 @@ class MaintainOptions:
         check_flag("weigh_primaries", self.weigh_primaries)
 
 
-class Setting(NamedTuple):
+class RepairSettings(NamedTuple):
     """What every step of a maintainer goes by; the random state moves on with each."""
 
     options: MaintainOptions

@@ -14,11 +14,11 @@ from typing import NamedTuple
 import numpy as np
 
 from meshwright.kernels.repair import backups as kernel
-from meshwright.kernels.repair.mutable_overlay import uproot
+from meshwright.kernels.repair.mutable_overlay import Live, uproot
 from meshwright.kernels.repair.repairing import plan_repair
 from meshwright.maintain.low_oda_target import fresh_problem
-from meshwright.maintain.options import Setting
-from meshwright.maintain.state import Change, State
+from meshwright.maintain.options import RepairSettings
+from meshwright.maintain.state import Change, MaintainedOverlay, longer, row
 from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.packing import pack
 from meshwright.runtime.progress import Progress, stage
@@ -40,7 +40,7 @@ class Uprooted(NamedTuple):
     removed: Ids
 
 
-def uproot_losers(state: State, change: Change) -> Uprooted:
+def uproot_losers(state: MaintainedOverlay, change: Change) -> Uprooted:
     """Take away the links that losses make useless."""
     if not change.has_losses:
         return Uprooted(np.empty(0, np.int64), np.empty(0, np.int32), np.empty((0, 2), np.int32))
@@ -49,15 +49,15 @@ def uproot_losers(state: State, change: Change) -> Uprooted:
 
 
 def connect(
-    state: State,
+    state: MaintainedOverlay,
     change: Change,
     uprooted: Uprooted,
     shadows: Ids,
     everybody: bool,
-    setting: Setting,
+    settings: RepairSettings,
 ) -> Mending:
     """Add the links that Low-ODA's rule takes among the shadows, or among everybody."""
-    options = setting.options
+    options = settings.options
     edges, looked_at = plan_repair(
         state.live,
         state.room,
@@ -67,7 +67,7 @@ def connect(
         everybody,
         options.degree_of == "shadows",
         float(options.rho),
-        int(setting.rng.integers(1, 2**62)) if options.ties == "shuffled" else 0,
+        int(settings.rng.integers(1, 2**62)) if options.ties == "shuffled" else 0,
     )
     state.link(edges)
     return Mending(edges, uprooted.removed, looked_at)
@@ -77,7 +77,7 @@ _METHODS = {"primal-dual": kernel.PRIMAL_DUAL, "greedy": kernel.GREEDY}
 _AT_ONCE = 256
 
 
-def build_backups(state: State, nodes: Ids, setting: Setting) -> None:
+def build_backups(state: MaintainedOverlay, nodes: Ids, settings: RepairSettings) -> None:
     """Build the backups of some nodes, anew where they have some.
 
     Guarantee: a node's backups share a topic with it; they are `coverage` disjoint covers of its topics, as
@@ -91,26 +91,29 @@ def build_backups(state: State, nodes: Ids, setting: Setting) -> None:
 
     [3] Chen, Jacobsen, Vitenberg: Reinforce Your Overlay with Shadows, 2012.
     """
-    options = setting.options
+    options = settings.options
     method, coverage = _METHODS[options.backups], int(options.coverage)
 
     def work(start: int) -> int:
-        how = nodes, start, method, coverage, options.weigh_primaries, setting.rng
+        how = nodes, start, method, coverage, options.weigh_primaries, settings.rng
         return int(kernel.build_backups(state.live, state.room, *how))
 
-    state.until_done(work, len(nodes), "backups", "primaries")
+    def with_longer_rows(live: Live, spare: int) -> Live:
+        return live._replace(backups=longer(live.backups, spare), primaries=longer(live.primaries, spare))
+
+    state.until_done(work, len(nodes), with_longer_rows)
 
 
-def build_all(state: State, setting: Setting, progress: Progress | None) -> None:
+def build_all(state: MaintainedOverlay, settings: RepairSettings, progress: Progress | None) -> None:
     """Step I ([3], Alg. 6): the backups of all nodes, some at once, so that Ctrl-C is heard."""
     nodes = np.array(sorted(state.nodes.of.values()), np.int32)
     with stage(progress, "choosing backups", len(nodes)) as advance:
         for start in range(0, len(nodes), _AT_ONCE):
-            build_backups(state, nodes[start : start + _AT_ONCE], setting)
+            build_backups(state, nodes[start : start + _AT_ONCE], settings)
             advance(start)
 
 
-def update(state: State, change: Change, setting: Setting) -> None:
+def update(state: MaintainedOverlay, change: Change, settings: RepairSettings) -> None:
     """Step III ([3], Alg. 8): forget those that left, and build anew what no longer covers.
 
     That is the backups of a leaver's primaries; of one that lost a topic, its own, and those of its primaries
@@ -120,10 +123,10 @@ def update(state: State, change: Change, setting: Setting) -> None:
         lost = change.movers, change.leaving, change.lost_indptr, change.lost
         affected = kernel.find_affected(state.live, state.room, *lost, change.gainers)
         kernel.forget(state.live, change.movers[change.leaving])
-        build_backups(state, affected, setting)
+        build_backups(state, affected, settings)
 
 
-def repair_naively(state: State, change: Change, setting: Setting) -> Mending:
+def repair_naively(state: MaintainedOverlay, change: Change, settings: RepairSettings) -> Mending:
     """Connect what a change has disconnected by links among all subscribers of the topics that fell apart.
 
     Source: [3], Alg. 3 and 4. A link between others contributes nothing, so leaving these out changes nothing
@@ -132,10 +135,10 @@ def repair_naively(state: State, change: Change, setting: Setting) -> Mending:
     [3] Chen, Jacobsen, Vitenberg: Reinforce Your Overlay with Shadows, 2012.
     """
     uprooted = uproot_losers(state, change)
-    return connect(state, change, uprooted, np.empty(0, np.int32), True, setting)
+    return connect(state, change, uprooted, np.empty(0, np.int32), True, settings)
 
 
-def repair_by_shadows(state: State, change: Change, setting: Setting) -> Mending:
+def repair_by_shadows(state: MaintainedOverlay, change: Change, settings: RepairSettings) -> Mending:
     """Connect what a change has disconnected by links among the shadow set.
 
     Guarantee: every component of every topic has a node in the shadow set, so the overlay is topic-connected
@@ -153,16 +156,16 @@ def repair_by_shadows(state: State, change: Change, setting: Setting) -> Mending
     uprooted = uproot_losers(state, change)
     shadows = uprooted.shadows
     if len(change.gainers):
-        build_backups(state, change.gainers, setting)
-        own = [state.row("backups", at) for at in change.gainers.tolist()]
+        build_backups(state, change.gainers, settings)
+        own = [row(state.live.backups, at) for at in change.gainers.tolist()]
         shadows = np.concatenate([shadows, change.gainers, *own])
-    return connect(state, change, uprooted, shadows, False, setting)
+    return connect(state, change, uprooted, shadows, False, settings)
 
 
-def rebuild(state: State, change: Change, setting: Setting) -> Mending:
+def rebuild(state: MaintainedOverlay, change: Change, settings: RepairSettings) -> Mending:
     """Exchange all links for those of Low-ODA for the interests as they are; both hold some in common."""
     gone = uproot_losers(state, change).removed
-    old, new = state.edges(), fresh_problem(state, setting.options.rho, setting.seed).solve()
+    old, new = state.edges(), fresh_problem(state, settings.options.rho, settings.seed).solve()
     old_keys, new_keys = _edge_keys(old), _edge_keys(new)
     removed, added = old[~np.isin(old_keys, new_keys)], new[~np.isin(new_keys, old_keys)]
     state.link(added)

@@ -1,7 +1,4 @@
-"""Links that are asked for by name.
-
-Turning an overlay into a fresh one while it lives: make before break, a few links at a time.
-"""
+"""Turn an overlay into a fresh one while it is in use: make before break, a few links at a time."""
 
 from __future__ import annotations
 
@@ -15,7 +12,7 @@ import numpy as np
 from meshwright.kernels.repair.mutable_overlay import share_topic
 from meshwright.maintain.low_oda_target import FreshProblem
 from meshwright.maintain.repairs import Link, Repair, named
-from meshwright.maintain.state import State
+from meshwright.maintain.state import MaintainedOverlay, row
 from meshwright.runtime.arrays import Ids
 from meshwright.runtime.checks import check_whole
 from meshwright.runtime.errors import InputError
@@ -24,12 +21,12 @@ if TYPE_CHECKING:
     from meshwright.maintain.maintainer import Maintainer
 
 
-def link_places(state: State, links: Iterable[Link], *, linked: bool) -> Ids:
-    """Pairs of names as pairs of places, each once: links, or else pairs of nodes that share a topic."""
+def link_places(state: MaintainedOverlay, links: Iterable[Link], *, linked: bool) -> Ids:
+    """The places of links, each once; or, unless `linked`, of pairs that share a topic and have no link."""
     pairs: dict[tuple[int, int], None] = {}
     for a, b in links:
         u, v = sorted((state.find(a), state.find(b)))
-        if (v in state.row("links", u)) != linked:
+        if (v in row(state.live.links, u)) != linked:
             fault = "is no link" if linked else "is a link already"
             raise InputError(f"{a!r} - {b!r} {fault}; leave it out")
         if not linked and (u == v or not share_topic(state.live.topics, u, v)):
@@ -52,7 +49,9 @@ class Reoptimisation:
     the fresh overlay. Iterating takes all steps.
     """
 
-    def __init__(self, live: Maintainer, state: State, fresh: FreshProblem, most_changes: int) -> None:
+    def __init__(
+        self, live: Maintainer, state: MaintainedOverlay, fresh: FreshProblem, most_changes: int
+    ) -> None:
         check_whole("most_changes", most_changes, 2, required=True)
         self._live = live
         self._state = state

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from meshwright.maintain.event_batches import Move
 from meshwright.maintain.options import MaintainOptions
-from meshwright.maintain.state import State
+from meshwright.maintain.state import MaintainedOverlay
 from meshwright.runtime.memory import check_memory, needed
 
 _MOST_SHADOWS = 16_384
@@ -14,7 +14,7 @@ _WORTH_A_LOOK = 1 << 28
 """Bytes under which memory is not looked at, which takes as long as a small repair."""
 
 
-def portions(state: State, moves: Sequence[Move], options: MaintainOptions) -> list[list[Move]]:
+def portions(state: MaintainedOverlay, moves: Sequence[Move], options: MaintainOptions) -> list[list[Move]]:
     """The moves of a batch in portions, each for one repair; refused where one can't fit into memory.
 
     Nearly always one portion. Where there are more, those who leave go first, so that none of them is linked
@@ -39,7 +39,7 @@ def portions(state: State, moves: Sequence[Move], options: MaintainOptions) -> l
     return found
 
 
-def _shadows(state: State, move: Move, coverage: int) -> int:
+def _shadows(state: MaintainedOverlay, move: Move, coverage: int) -> int:
     """How many nodes a move may bring into a repair, at most: its links and backups, old and new."""
     new = min(coverage * len(move.after or ()), len(state.nodes)) + 1
     at = state.nodes.of.get(move.node)

@@ -1,4 +1,4 @@
-"""The whole state of a maintainer as bytes, from which it goes on exactly as it would have.
+"""The complete state of a maintainer as bytes, from which another one continues exactly as it would have.
 
 The bytes are a NumPy archive (a zip file, with checksums): the rows of `live` in their order, and a JSON text
 with names, options and random state. How arrays have grown is left out, since nothing depends on it.
@@ -15,20 +15,31 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from meshwright.kernels.core.rows import Rows, packed_items
-from meshwright.maintain.state import ROWS, Known, Places, State, make_live
-from meshwright.runtime.arrays import Ids, Offsets
+from meshwright.maintain.state import Csr, Known, MaintainedOverlay, NameSlots, make_live
 from meshwright.runtime.errors import InputError
 
 FORMAT = 1
+_ROWS = ("topics", "links", "backups", "primaries", "subscribers")
+"""The fields of `Live` that a snapshot holds, in the order of the archive."""
+
+
+class About(NamedTuple):
+    """The settings and counters of a maintainer, in JSON's types."""
+
+    options: dict[str, Any]
+    seed: int
+    random: Mapping[str, Any]
+    revision: int
+    ids: list[str]
 
 
 class Saved(NamedTuple):
-    """What a snapshot holds; `about` is what else the maintainer has to say, in JSON's types."""
+    """The content of a snapshot."""
 
-    state: State
+    state: MaintainedOverlay
     nodes: Known
     topics: Known
-    about: Mapping[str, Any]
+    about: About
 
 
 def to_bytes(saved: Saved) -> bytes:
@@ -40,9 +51,9 @@ def to_bytes(saved: Saved) -> bytes:
         "topics": state.topics.names,
         "free_topics": state.topics.free,
     }
-    text = json.dumps({"format": FORMAT, "about": dict(saved.about), **names}, ensure_ascii=False)
+    text = json.dumps({"format": FORMAT, "about": saved.about._asdict(), **names}, ensure_ascii=False)
     arrays: dict[str, npt.NDArray[Any]] = {"text": _as_array(text.encode())}
-    for field in ROWS:
+    for field in _ROWS:
         rows: Rows = getattr(state.live, field)
         used = len(state.topics.names) if field == "subscribers" else len(state.nodes.names)
         arrays[f"{field}_counts"] = rows.counts[:used]
@@ -57,7 +68,7 @@ def to_bytes(saved: Saved) -> bytes:
 
 
 def from_bytes(data: bytes) -> Saved:
-    """What `to_bytes` was given; what is no snapshot, or a damaged one, is refused."""
+    """The inverse of `to_bytes`; bytes that are no snapshot, or a damaged one, are refused."""
     try:
         with np.load(io.BytesIO(data), allow_pickle=False) as archive:
             arrays = {name: archive[name] for name in archive.files}
@@ -67,14 +78,14 @@ def from_bytes(data: bytes) -> Saved:
         raise InputError(f"these {len(data):,} bytes are no snapshot of a maintainer: {error}") from None
     if found != FORMAT:
         raise InputError(f"the snapshot has format {found}, and this version reads {FORMAT}")
-    nodes = Places(text["nodes"], text["free_nodes"])
-    topics = Places(text["topics"], text["free_topics"])
-    rows = {field: _rows(arrays, field) for field in ROWS}
-    state = State(nodes, topics, make_live(rows, nodes))
-    return Saved(state, _known(arrays, "nodes"), _known(arrays, "topics"), text["about"])
+    nodes = NameSlots(text["nodes"], text["free_nodes"])
+    topics = NameSlots(text["topics"], text["free_topics"])
+    live = make_live(nodes, **{field: _rows(arrays, field) for field in _ROWS})
+    state = MaintainedOverlay(nodes, topics, live)
+    return Saved(state, _known(arrays, "nodes"), _known(arrays, "topics"), About(**text["about"]))
 
 
-def _rows(arrays: Mapping[str, npt.NDArray[Any]], field: str) -> tuple[Offsets, Ids]:
+def _rows(arrays: Mapping[str, npt.NDArray[Any]], field: str) -> Csr:
     counts = arrays[f"{field}_counts"]
     return np.concatenate([[0], np.cumsum(counts, dtype=np.int64)]), arrays[f"{field}_items"]
 

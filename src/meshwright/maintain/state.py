@@ -1,13 +1,10 @@
-"""Names and their places: small numbers that are given again when a name is gone.
+"""The overlay that a maintainer keeps: names outside, growable arrays inside.
 
-The overlay that a maintainer keeps: names outside, growable arrays inside.
-
-Kernels can't make arrays longer; here they are grown when a kernel says that room ran out.
-
-The state of a maintainer as an `Overlay`.
+Nodes and topics have small numbers, their *places*, which are reused when a name is gone. Kernels work on
+arrays by place. They can't make an array longer, so it is grown here whenever a kernel runs out of room.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -31,11 +28,13 @@ from meshwright.runtime.arrays import Flags, Ids, Offsets
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.packing import first_of, pack, second_of
 
+Csr = tuple[Offsets, Ids]
 
-class Places:
-    """Of each name its place, and of each place its name, or None where it is free.
 
-    The place that became free last is given first, so that places are a function of what happened.
+class NameSlots:
+    """The place of each name, and the name at each place, or None where it is free.
+
+    The place that became free last is reused first, so places depend only on the order of events.
     """
 
     def __init__(self, names: Iterable[str | None], free: Iterable[int] = ()) -> None:
@@ -44,17 +43,17 @@ class Places:
         self.of: dict[str, int] = {name: at for at, name in enumerate(self.names) if name is not None}
 
     def __len__(self) -> int:
-        """How many names there are."""
+        """The number of names."""
         return len(self.of)
 
     def name(self, at: int) -> str:
-        """The name of a place that is taken."""
+        """The name at a place, which has to be taken."""
         name = self.names[at]
         assert name is not None
         return name
 
     def take(self, name: str) -> int:
-        """The place of a name; a new one gets one."""
+        """The place of a name; a new name gets a free one."""
         at = self.of.get(name)
         if at is not None:
             return at
@@ -76,15 +75,13 @@ class Places:
 
 _LEAST_ROOM = 16
 _MOST_STEPS = 2**30
-"""Of one room, since a step has to fit half a number; that is some ten million events."""
+"""The most steps that one room counts, since a step has to fit half a number: some ten million events."""
 
-_BY_NODE = ("topics", "links", "backups", "primaries")
-ROWS = (*_BY_NODE, "subscribers")
 _NO_TOPICS: Topics = frozenset()
 
 
 class Change(NamedTuple):
-    """What moves come to in places: mover k has lost `lost[lost_indptr[k] : lost_indptr[k + 1]]`."""
+    """The effect of moves, by place: mover k has lost `lost[lost_indptr[k] : lost_indptr[k + 1]]`."""
 
     movers: Ids
     leaving: Flags
@@ -95,14 +92,30 @@ class Change(NamedTuple):
 
     @property
     def has_losses(self) -> bool:
-        """Whether anybody left or lost a topic."""
+        """Whether a node left or lost a topic."""
         return len(self.lost) > 0 or bool(self.leaving.any())
 
 
-class State:
-    """An overlay that changes. What it holds depends on what happened to it, not on how its arrays grew."""
+def row(rows: Rows, at: int) -> Ids:
+    """One row, as a view."""
+    start = rows.starts[at]
+    return rows.items[start : start + rows.counts[at]]
 
-    def __init__(self, nodes: Places, topics: Places, live: Live) -> None:
+
+def packed(rows: Rows) -> Csr:
+    """All rows as a CSR. Linear."""
+    return np.concatenate([[0], np.cumsum(rows.counts, dtype=np.int64)]), packed_items(rows)
+
+
+def longer(rows: Rows, spare: int) -> Rows:
+    """The same rows, with at least `spare` free items and at least twice as many items in all."""
+    return grown(rows, len(rows.counts), max(spare, len(rows.items)))
+
+
+class MaintainedOverlay:
+    """An overlay that changes. Its content depends on the events alone, not on how its arrays grew."""
+
+    def __init__(self, nodes: NameSlots, topics: NameSlots, live: Live) -> None:
         self.nodes = nodes
         self.topics = topics
         self.live = live
@@ -111,7 +124,7 @@ class State:
 
     @property
     def link_count(self) -> int:
-        """How many links there are."""
+        """The number of links."""
         return int(self.live.sums[LINKS])
 
     @property
@@ -124,7 +137,7 @@ class State:
         at = self.nodes.of.get(node)
         if at is None:
             return None
-        return frozenset(map(self.topics.name, self.row("topics", at).tolist()))
+        return frozenset(map(self.topics.name, row(self.live.topics, at).tolist()))
 
     def find(self, node: str) -> int:
         """The place of a node; one that is not there is refused."""
@@ -132,17 +145,6 @@ class State:
         if at is None:
             raise InputError(f"there is no node {node!r} among the {len(self.nodes):,} nodes")
         return at
-
-    def row(self, field: str, at: int) -> Ids:
-        """A row of `live`, as a view."""
-        rows: Rows = getattr(self.live, field)
-        start = rows.starts[at]
-        return rows.items[start : start + rows.counts[at]]
-
-    def rows_packed(self, field: str) -> tuple[Offsets, Ids]:
-        """All rows of `live` as a CSR over all places. Linear in the overlay."""
-        rows: Rows = getattr(self.live, field)
-        return np.concatenate([[0], np.cumsum(rows.counts, dtype=np.int64)]), packed_items(rows)
 
     def move(self, moves: Sequence[Move]) -> Change:
         """Change the interests; links stay. Nodes that leave keep their place, without topics."""
@@ -156,7 +158,7 @@ class State:
             # By name: the order of a set is another in every process, and a journal is replayed in many.
             own_gained = sorted(self._take_topic(topic) for topic in sorted(after - before))
             kept = sorted(self.topics.of[topic] for topic in after)
-            self.set_row("topics", at, np.array(kept, np.int32))
+            self._set_topics(at, np.array(kept, np.int32))
             movers.append(at)
             leaving.append(move.after is None)
             lost += own_lost
@@ -187,28 +189,29 @@ class State:
     def _take_topic(self, topic: str) -> int:
         at = self.topics.take(topic)
         if at >= len(self.live.subscribers.counts):
-            self._grow("subscribers", _more(at), 0)
+            self.live = self.live._replace(subscribers=grown(self.live.subscribers, _more(at), 0))
             self.room = make_room(len(self.live.links.counts), _more(at))
         return at
 
     def _grow_nodes(self) -> None:
-        count = _more(len(self.nodes.names))
-        for field in _BY_NODE:
-            self._grow(field, count, 0)
+        live, count = self.live, _more(len(self.nodes.names))
         by_degree = np.zeros(count, np.int64)
-        by_degree[: len(self.live.by_degree)] = self.live.by_degree
-        self.live = self.live._replace(by_degree=by_degree)
-        self.room = make_room(count, len(self.live.subscribers.counts))
+        by_degree[: len(live.by_degree)] = live.by_degree
+        self.live = live._replace(
+            topics=grown(live.topics, count, 0),
+            links=grown(live.links, count, 0),
+            backups=grown(live.backups, count, 0),
+            primaries=grown(live.primaries, count, 0),
+            by_degree=by_degree,
+        )
+        self.room = make_room(count, len(live.subscribers.counts))
 
-    def _grow(self, field: str, row_count: int, spare: int) -> None:
-        longer = {field: grown(getattr(self.live, field), row_count, spare)}
-        self.live = self.live._replace(**longer)  # type: ignore[arg-type]
-
-    def set_row(self, field: str, at: int, values: Ids) -> None:
-        """Give a row other ids."""
-        if not replace_row(getattr(self.live, field), at, values):
-            self._grow(field, len(getattr(self.live, field).counts), len(values))
-            replace_row(getattr(self.live, field), at, values)
+    def _set_topics(self, at: int, values: Ids) -> None:
+        topics = self.live.topics
+        if not replace_row(topics, at, values):
+            topics = grown(topics, len(topics.counts), len(values))
+            self.live = self.live._replace(topics=topics)
+            replace_row(topics, at, values)
 
     def _change_subscribers(self, change: Change) -> None:
         if len(change.lost):
@@ -220,16 +223,16 @@ class State:
             self.until_done(
                 lambda start: append_all(self.live.subscribers, topics, nodes, start),
                 len(nodes),
-                "subscribers",
+                lambda live, spare: live._replace(subscribers=longer(live.subscribers, spare)),
             )
 
-    def until_done(self, work: Callable[[int], int], end: int, *fields: str) -> None:
-        """Call `work` with the place to go on from until it gets to the end, with longer arrays each time."""
+    def until_done(
+        self, work: Callable[[int], int], end: int, with_longer_rows: Callable[[Live, int], Live]
+    ) -> None:
+        """Call `work` with the index to continue from until it reaches the end, with longer rows each time."""
         at, spare = 0, 64
         while (at := work(at)) < end:
-            for field in fields:
-                rows = getattr(self.live, field)
-                self._grow(field, len(rows.counts), max(spare, len(rows.items)))
+            self.live = with_longer_rows(self.live, spare)
             spare *= 4
 
     def link(self, edges: Ids) -> None:
@@ -239,27 +242,27 @@ class State:
             live = self.live
             return int(link_all(live.links, live.by_degree, live.sums, edges, start))
 
-        self.until_done(work, len(edges), "links")
+        self.until_done(work, len(edges), lambda live, spare: live._replace(links=longer(live.links, spare)))
 
     def unlink(self, edges: Ids) -> None:
-        """Take links away."""
+        """Remove links, pairs of places."""
         unlink_all(self.live.links, self.live.by_degree, self.live.sums, edges)
 
     def release(self, change: Change) -> None:
-        """Free the places of those who left, and of topics that nobody has any more."""
+        """Free the places of nodes that left, and of topics without subscribers."""
         for at in change.movers[change.leaving].tolist():
             self.nodes.release(at)
             self.live.by_degree[0] -= 1
         self.release_topics(change.lost)
 
     def release_topics(self, topics: Ids) -> None:
-        """Free the places of those topics that nobody has."""
+        """Free the places of those topics that have no subscribers."""
         for at in dict.fromkeys(topics[self.live.subscribers.counts[topics] == 0].tolist()):
             self.topics.release(at)
 
     def edges(self) -> Ids:
         """All links as pairs of places, each once. Linear in the overlay."""
-        indptr, others = self.rows_packed("links")
+        indptr, others = packed(self.live.links)
         nodes = np.repeat(np.arange(len(indptr) - 1, dtype=np.int32), np.diff(indptr))
         pairs = np.stack([nodes, others], axis=1)
         return np.ascontiguousarray(pairs[pairs[:, 0] < pairs[:, 1]])
@@ -269,55 +272,66 @@ def _more(count: int) -> int:
     return count + max(_LEAST_ROOM, count // 2)
 
 
-def make_live(rows: Mapping[str, tuple[Offsets, Ids]], nodes: Places) -> Live:
-    """The arrays of an overlay, of a CSR for each of `ROWS`, with room to grow."""
-    links = np.diff(rows["links"][0])
+def make_live(
+    nodes: NameSlots, *, topics: Csr, subscribers: Csr, links: Csr, backups: Csr, primaries: Csr
+) -> Live:
+    """The arrays of an overlay, with room to grow."""
+    degrees = np.diff(links[0])
     present = np.array([name is not None for name in nodes.names], np.bool_)
-    made = {field: make_rows(*csr, _more(len(csr[0]) - 1)) for field, csr in rows.items()}
+    link_rows = _roomy(links)
     return Live(
-        **made,
-        by_degree=np.bincount(links[present], minlength=len(made["links"].counts)).astype(np.int64),
-        sums=np.array([links.max(initial=0), links.sum() // 2], np.int64),
+        topics=_roomy(topics),
+        subscribers=_roomy(subscribers),
+        links=link_rows,
+        backups=_roomy(backups),
+        primaries=_roomy(primaries),
+        by_degree=np.bincount(degrees[present], minlength=len(link_rows.counts)).astype(np.int64),
+        sums=np.array([degrees.max(initial=0), degrees.sum() // 2], np.int64),
     )
 
 
-def state_of(overlay: Overlay) -> State:
-    """The state of an overlay, without backups; topics that nobody has are left out."""
+def _roomy(csr: Csr) -> Rows:
+    return make_rows(*csr, _more(len(csr[0]) - 1))
+
+
+def state_of(overlay: Overlay) -> MaintainedOverlay:
+    """An overlay to maintain, without backups; topics without subscribers are left out."""
     interests = overlay.interests
     ends = np.concatenate([overlay.edges, overlay.edges[:, ::-1]])
     ends = ends[np.lexsort((ends[:, 1], ends[:, 0]))]
-    nobody = np.zeros(interests.node_count + 1, np.int64), np.empty(0, np.int32)
-    rows = {
-        "topics": (interests.indptr, interests.topic_ids),
-        "subscribers": (interests.topic_indptr, interests.node_ids),
-        "links": (np.concatenate([[0], np.cumsum(overlay.degrees())]), np.ascontiguousarray(ends[:, 1])),
-        "backups": nobody,
-        "primaries": nobody,
-    }
-    nodes = Places(interests.nodes.to_pylist())
-    state = State(nodes, Places(interests.topics.to_pylist()), make_live(rows, nodes))
+    empty = np.zeros(interests.node_count + 1, np.int64), np.empty(0, np.int32)
+    nodes = NameSlots(interests.nodes.to_pylist())
+    live = make_live(
+        nodes,
+        topics=(interests.indptr, interests.topic_ids),
+        subscribers=(interests.topic_indptr, interests.node_ids),
+        links=(np.concatenate([[0], np.cumsum(overlay.degrees())]), np.ascontiguousarray(ends[:, 1])),
+        backups=empty,
+        primaries=empty,
+    )
+    state = MaintainedOverlay(nodes, NameSlots(interests.topics.to_pylist()), live)
     state.release_topics(np.arange(interests.topic_count, dtype=np.int32))
     return state
 
 
 class Known(NamedTuple):
-    """What else is known about some nodes or topics, by name."""
+    """The attributes of nodes or topics, by name."""
 
     names: pa.StringArray
     attributes: pa.Table | None
 
     def of(self, names: pa.StringArray) -> pa.Table | None:
-        """A row for each of `names`, of nulls where nothing is known."""
+        """One row for each of `names`; null where nothing is known."""
         if self.attributes is None:
             return None
         return self.attributes.take(pc.index_in(names, value_set=self.names))
 
 
-def overlay_of(state: State, nodes: Known, topics: Known, facts: dict[str, Any]) -> Overlay:
+def overlay_of(state: MaintainedOverlay, nodes: Known, topics: Known, facts: dict[str, Any]) -> Overlay:
     """The overlay as it is. O(n log n) for the names, linear for the rest."""
     node_names, node_rank = _ranked(state.nodes)
     topic_names, topic_rank = _ranked(state.topics)
-    indptr, topic_ids = state.rows_packed("topics")
+    indptr, topic_ids = packed(state.live.topics)
     owners = node_rank[np.repeat(np.arange(len(indptr) - 1), np.diff(indptr))]
     keys = np.sort(pack(owners, topic_rank[topic_ids]))
     sizes = np.bincount(first_of(keys), minlength=len(node_names))
@@ -332,7 +346,7 @@ def overlay_of(state: State, nodes: Known, topics: Known, facts: dict[str, Any])
     return Overlay.from_arrays(interests, node_rank[state.edges()], facts=facts)
 
 
-def _ranked(places: Places) -> tuple[pa.StringArray, Ids]:
+def _ranked(places: NameSlots) -> tuple[pa.StringArray, Ids]:
     """The sorted names, and by place the rank of its name."""
     names = sorted(places.of)
     rank = np.full(len(places.names), -1, np.int32)
