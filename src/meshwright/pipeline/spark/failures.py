@@ -93,6 +93,14 @@ def as_ours(said: str) -> MeshwrightError:
     return SparkError(f"a Spark job failed: {cause_of(said)}")
 
 
+def names_no_input(said: str) -> bool:
+    """Whether a message may be about an input, and what `as_ours` makes of it does not name one."""
+    if _RAISED_IN_TASK.search(said):
+        return False
+    kinds = [kind for pattern, kind, _ in _KNOWN if re.search(pattern, said)]
+    return not kinds or (kinds[0] is InputError and not _file_in(said))
+
+
 def _file_in(said: str) -> str:
     """The file that a message is about, as a user writes it, and a colon; nothing if it names none."""
     for pattern in _FILES:
