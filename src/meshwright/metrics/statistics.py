@@ -7,14 +7,14 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from meshwright.runtime.arrays import Floats
+from meshwright.runtime.arrays import Floats, Longs
 
 PERCENTILES = {"p25": 25, "median": 50, "p75": 75, "p90": 90, "p99": 99}
 SUMMARY = ("mean", *PERCENTILES, "maximum")
 """What is said about a distribution beside its histogram, in the order to show."""
 
 
-def distribution(values: npt.NDArray[Any], bins: npt.NDArray[np.int64] | None = None) -> dict[str, Any]:
+def distribution(values: npt.NDArray[Any], bins: Longs | None = None) -> dict[str, Any]:
     """Mean, percentiles, maximum, and `histogram`: pairs of a value and how many have it, values rising.
 
     The p-th percentile is the least of the values that at least p% of them don't exceed, so it is one of
@@ -43,15 +43,13 @@ def summary(found: dict[str, Any]) -> dict[str, Any]:
 _DIGITS = 53  # of a float
 _LOW = 26  # so many of them are summed apart: neither half overflows before 2**36 numbers
 
-Integers = npt.NDArray[np.int64]
-
 
 class Partial(NamedTuple):
     """Part of a sum: for each exponent the sum of (high * 2**26 + low) * 2**(exponent - 53)."""
 
-    exponents: Integers
-    high: Integers
-    low: Integers
+    exponents: Longs
+    high: Longs
+    low: Longs
 
 
 def partial_sum(values: Floats) -> Partial:

@@ -7,7 +7,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 
 from meshwright import building, registry
@@ -31,7 +30,7 @@ from meshwright.report import (
     choose_drawing,
     write_report,
 )
-from meshwright.runtime.arrays import Flags, Floats, Ids
+from meshwright.runtime.arrays import Flags, Floats, Ids, Longs
 from meshwright.runtime.errors import CapacityError
 from meshwright.runtime.memory import fits
 from meshwright.runtime.places import Place
@@ -257,8 +256,6 @@ def _rival(
     return None
 
 
-_WideIds = npt.NDArray[np.int64]
-
 _EXAMPLES = 10
 
 
@@ -339,12 +336,12 @@ def _drawing(session: SparkSession, overlay: Place, seed: int, progress: Progres
     edges = read_table(session, overlay / "edges").select("source_id", "target_id")
     nodes = read_table(session, overlay / "nodes").select("id", "name")
 
-    def edges_at(ids: _WideIds) -> npt.NDArray[np.int64]:
+    def edges_at(ids: Longs) -> Longs:
         wanted = ids.tolist()
         near = edges.where(f.col("source_id").isin(wanted) | f.col("target_id").isin(wanted)).toArrow()
         return np.column_stack([near["source_id"].to_numpy(), near["target_id"].to_numpy()])
 
-    def names_of(ids: _WideIds) -> Sequence[str]:
+    def names_of(ids: Longs) -> Sequence[str]:
         rows = nodes.where(f.col("id").isin(ids.tolist())).toArrow()
         names = dict(zip(rows["id"].to_pylist(), rows["name"].to_pylist(), strict=True))
         return [names[at] for at in ids.tolist()]

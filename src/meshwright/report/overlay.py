@@ -24,6 +24,7 @@ from meshwright.report.markup import (
     table,
     tag,
 )
+from meshwright.runtime.arrays import Floats, Longs
 from meshwright.runtime.seeds import generator
 
 _SHEET = 1_000
@@ -31,8 +32,6 @@ _MARGIN = 60
 _GAP = 0.6
 _LEAST_SIDE = 0.5
 _STEPS = 150
-
-Points = npt.NDArray[np.float64]
 
 
 class Layout(NamedTuple):
@@ -61,18 +60,18 @@ def lay_out(node_count: int, edges: Sequence[Sequence[int]]) -> Layout:
     return _on_sheet(places)
 
 
-def _links_between(node_count: int, edges: Sequence[Sequence[int]]) -> Points:
+def _links_between(node_count: int, edges: Sequence[Sequence[int]]) -> Floats:
     """The fewest links from each node to each; infinite where there is no way."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import shortest_path
 
     sources, targets = np.array(edges, np.int64).reshape(-1, 2).T
     links = coo_array((np.ones(len(sources)), (sources, targets)), shape=(node_count, node_count))
-    found: Points = shortest_path(links.tocsr(), directed=False, unweighted=True)
+    found: Floats = shortest_path(links.tocsr(), directed=False, unweighted=True)
     return found
 
 
-def _piece(apart: Points) -> Points:
+def _piece(apart: Floats) -> Floats:
     """One piece in the box from 0 to a side that grows with the square root of its nodes."""
     side = max(np.sqrt(len(apart)), _LEAST_SIDE)
     if len(apart) == 1:
@@ -83,18 +82,18 @@ def _piece(apart: Points) -> Points:
     return points
 
 
-def _start(apart: Points) -> Points:
+def _start(apart: Floats) -> Floats:
     """Classical scaling; nodes equally far from all others would coincide, and are moved a little."""
     squares = apart**2
     means = squares.mean(axis=0)
     values, vectors = np.linalg.eigh((means[:, None] + means - squares - means.mean()) / 2)
     axes = vectors[:, -2:] * np.sqrt(np.maximum(values[-2:], 0))
     ahead = np.sign(axes[np.argmax(np.abs(axes), axis=0), [0, 1]])  # which way an axis points is left open
-    moved: Points = axes * ahead + generator(0, "layout").normal(0, 0.1, axes.shape)
+    moved: Floats = axes * ahead + generator(0, "layout").normal(0, 0.1, axes.shape)
     return moved
 
 
-def _least_stress(apart: Points, points: Points) -> Points:
+def _least_stress(apart: Floats, points: Floats) -> Floats:
     """Majorisation of the stress, the sum of ((length - links) / links)² over all pairs, which never rises.
 
     Gansner, Koren, North: Graph drawing by stress majorization, 2004.
@@ -110,7 +109,7 @@ def _least_stress(apart: Points, points: Points) -> Points:
     return points
 
 
-def _in_rows(pieces: list[Points]) -> list[Points]:
+def _in_rows(pieces: list[Floats]) -> list[Floats]:
     """The pieces moved apart: row by row, a row about as wide as all of them are high."""
     sizes = [piece.max(axis=0) + _GAP for piece in pieces]
     width = max([np.sqrt(sum(float(size.prod()) for size in sizes)), *(size[0] for size in sizes)])
@@ -123,7 +122,7 @@ def _in_rows(pieces: list[Points]) -> list[Points]:
     return placed
 
 
-def _on_sheet(places: Points) -> Layout:
+def _on_sheet(places: Floats) -> Layout:
     """Scaled to the width of the sheet, in whole numbers, with a margin; never higher than wide."""
     extent = places.max(axis=0) - places.min(axis=0)
     scaled = (places - places.min(axis=0)) * (_SHEET - 2 * _MARGIN) / max(extent.max(), 1e-9)
@@ -132,8 +131,7 @@ def _on_sheet(places: Points) -> Layout:
     return Layout([(round(x), round(y)) for x, y in scaled.tolist()], height)
 
 
-Ids = npt.NDArray[np.int64]
-EdgesAt = Callable[[Ids], npt.NDArray[np.integer[Any]]]
+EdgesAt = Callable[[Longs], npt.NDArray[np.integer[Any]]]
 
 HUBS = 6
 _ALL_OF = 150
@@ -144,7 +142,7 @@ _MOST_ROUNDS = 8
 def choose_drawing(
     degrees: npt.NDArray[np.integer[Any]],
     edges_at: EdgesAt,
-    names_of: Callable[[Ids], Sequence[str]],
+    names_of: Callable[[Longs], Sequence[str]],
     seed: int = 0,
 ) -> Drawing:
     """A drawing of the overlay whose nodes have these degrees, by id.
@@ -172,7 +170,7 @@ def edges_inside(edges: npt.NDArray[np.integer[Any]]) -> EdgesAt:
     return lambda ids: edges[np.isin(edges, ids).any(axis=1)]
 
 
-def choose_nodes(degrees: npt.NDArray[np.integer[Any]], edges_at: EdgesAt, seed: int = 0) -> Ids:
+def choose_nodes(degrees: npt.NDArray[np.integer[Any]], edges_at: EdgesAt, seed: int = 0) -> Longs:
     """The ids to draw: all of at most 150 nodes, else about 120 around the node with the most links.
 
     That node comes first, then its five neighbours with the most links, then neighbours of these six at
@@ -199,19 +197,19 @@ def choose_nodes(degrees: npt.NDArray[np.integer[Any]], edges_at: EdgesAt, seed:
     return chosen
 
 
-def _pairs(edges: npt.NDArray[np.integer[Any]]) -> npt.NDArray[np.int64]:
+def _pairs(edges: npt.NDArray[np.integer[Any]]) -> Longs:
     """Edges as two columns, also where there are none."""
     return np.asarray(edges, np.int64).reshape(-1, 2)
 
 
-def _outward(edges: npt.NDArray[np.int64], chosen: Ids) -> npt.NDArray[np.int64]:
+def _outward(edges: Longs, chosen: Longs) -> Longs:
     """The edges that leave `chosen`, each once, from the end inside to the end outside, in order."""
     both = np.concatenate([edges, edges[:, ::-1]])
     leaving = np.isin(both[:, 0], chosen) & ~np.isin(both[:, 1], chosen)
     return np.unique(both[leaving], axis=0)
 
 
-def _fair_share(links: npt.NDArray[np.int64], random: np.random.Generator) -> Ids:
+def _fair_share(links: Longs, random: np.random.Generator) -> Longs:
     """The outer ends of `links`, each once: in turns, one more for each inner end, at random."""
     shuffled = links[random.permutation(len(links))]
     order = np.argsort(shuffled[:, 0], kind="stable")
@@ -220,7 +218,7 @@ def _fair_share(links: npt.NDArray[np.int64], random: np.random.Generator) -> Id
     turn[order] = np.arange(len(links)) - starts
     outer = shuffled[np.argsort(turn, kind="stable"), 1]
     first = np.sort(np.unique(outer, return_index=True)[1])
-    kept: Ids = outer[first]
+    kept: Longs = outer[first]
     return kept
 
 

@@ -4,7 +4,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from meshwright.report.contents import LinkClass, Map, Spending
 from meshwright.report.figures import bars
@@ -21,6 +20,7 @@ from meshwright.report.markup import (
     tag,
     times,
 )
+from meshwright.runtime.arrays import Floats
 
 _SHEET = 1_000
 _MARGIN = 0.06
@@ -36,8 +36,6 @@ _LETTER, _LINE = 19, 44
 DEAREST = 0.1
 """The share of the links drawn that stand out."""
 
-Points = npt.NDArray[np.float64]
-
 
 class _View(NamedTuple):
     """What part of the globe the sheet shows: degrees at its left and top, and units a degree."""
@@ -47,9 +45,9 @@ class _View(NamedTuple):
     scale: float
     height: int
 
-    def place(self, lons: Points, lats: Points) -> Points:
+    def place(self, lons: Floats, lats: Floats) -> Floats:
         """Where on the sheet degrees are, in whole numbers."""
-        found: Points = np.column_stack([lons - self.west, self.north - lats]) * self.scale
+        found: Floats = np.column_stack([lons - self.west, self.north - lats]) * self.scale
         return found.round()
 
 
@@ -72,7 +70,7 @@ def drawn_map(found: Map) -> Html:
     )
 
 
-def _view(lons: Points, lats: Points) -> _View:
+def _view(lons: Floats, lats: Floats) -> _View:
     width, height = (max(float(np.ptp(each)), _LEAST_EXTENT) * (1 + 2 * _MARGIN) for each in (lons, lats))
     width = max(width, height * _SHEET / _MOST_HEIGHT)
     height = max(height, width * _LEAST_HEIGHT / _SHEET)
@@ -124,14 +122,14 @@ def _radii(found: Map) -> list[int]:
     return [round(radius) for radius in radii.tolist()]
 
 
-def _circles(found: Map, places: Points) -> Iterator[Html]:
+def _circles(found: Map, places: Floats) -> Iterator[Html]:
     radii = _radii(found)
     for at, (x, y) in enumerate(places.astype(int).tolist()):
         words = f"{legible(found.names[at])}: links for {decimal(found.costs[at])}"
         yield tag("circle", tag("title", words), cx=str(x), cy=str(y), r=str(radii[at]))
 
 
-def _labels(found: Map, places: Points, view: _View) -> Iterator[Html]:
+def _labels(found: Map, places: Floats, view: _View) -> Iterator[Html]:
     """The names of the spots of most cost that are not in each other's way."""
     taken: list[tuple[float, float, float]] = []
     radii = _radii(found)

@@ -8,6 +8,8 @@ import numpy.typing as npt
 
 Ids = npt.NDArray[np.int32]
 Offsets = npt.NDArray[np.int64]
+# Whole numbers of any other kind: counts, sums, keys.
+Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
 Flags = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint64]

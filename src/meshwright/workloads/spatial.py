@@ -3,16 +3,13 @@
 from itertools import chain, pairwise
 
 import numpy as np
-import numpy.typing as npt
 
 from meshwright.model.interests import Interests
-from meshwright.runtime.arrays import Floats, Ids, Ticks
+from meshwright.runtime.arrays import Floats, Ids, Longs, Ticks
 from meshwright.runtime.checks import MOST_NAMES, STEEPEST, number, positive, whole
 from meshwright.runtime.progress import CANCEL, DONE, Progress, run_with_ticks
 from meshwright.runtime.seeds import generator
 from meshwright.workloads.laws import named_interests, power_law
-
-Integers = npt.NDArray[np.int64]
 
 _WIDEST = 1e6
 # The tree answers in lists of Python numbers: this many take some 40 MB.
@@ -62,7 +59,7 @@ def grid(
     places = rng.random((nodes, 2))
     radii = power_law_radii(rng, nodes, min_radius, max_radius, radius_exponent) / np.sqrt(topics)
 
-    def work(ticks: Ticks) -> tuple[Integers, Ids]:
+    def work(ticks: Ticks) -> tuple[Longs, Ids]:
         return topics_within(copies, owner, places, radii, torus=torus, ticks=ticks)
 
     indptr, topic_ids = run_with_ticks(work, "generate", nodes, progress)
@@ -80,8 +77,8 @@ def power_law_radii(rng: np.random.Generator, count: int, low: float, high: floa
 
 
 def topics_within(
-    copies: Floats, owner: Integers, places: Floats, radii: Floats, *, torus: bool, ticks: Ticks
-) -> tuple[Integers, Ids]:
+    copies: Floats, owner: Longs, places: Floats, radii: Floats, *, torus: bool, ticks: Ticks
+) -> tuple[Longs, Ids]:
     """The topics that own a copy within each node's radius on the unit square, as offsets and sorted ids."""
     from scipy.spatial import cKDTree
 

@@ -13,7 +13,8 @@ import pyarrow.parquet as pq
 from meshwright.model.costs.costs import Costs
 from meshwright.model.overlay_tables import edges_schema
 from meshwright.pipeline.build.list_files import Work
-from meshwright.pipeline.build.part_rows import packed, runs, unpacked
+from meshwright.pipeline.build.part_rows import runs
+from meshwright.pipeline.spark.arrays import packed, unpacked
 from meshwright.pipeline.spark.storage import read_table, url
 from meshwright.pipeline.spark.tables import broadcast
 from meshwright.runtime.arrays import Ids

@@ -16,6 +16,7 @@ import pyarrow as pa
 from meshwright.construct.parts.conquer import Part
 from meshwright.construct.parts.topic_lists import Lists, join_lists, take_lists
 from meshwright.model.dense import check_lists
+from meshwright.pipeline.spark.arrays import packed, unpacked
 from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.errors import DatasetError, InputError
 
@@ -30,17 +31,6 @@ _BLOCK_SCHEMA = pa.schema(
 )
 _INTERESTS_AT_ONCE = 1 << 22
 """Gathered before they are cut into blocks, so that blocks are long although parts are many."""
-
-
-def packed(arrays: Iterable[npt.NDArray[Any]]) -> pa.Array:
-    """A binary column with the bytes of one array in each row."""
-    return pa.array([array.tobytes() for array in arrays], pa.binary())
-
-
-def unpacked(column: pa.Array | pa.ChunkedArray, kind: type[np.generic]) -> npt.NDArray[Any]:
-    """The arrays of all rows, one after another."""
-    found = [np.frombuffer(value.as_buffer(), kind) for value in column]
-    return np.concatenate([np.empty(0, kind), *found])
 
 
 def read_lists(batches: Iterable[pa.RecordBatch], nodes: int, topics: int) -> Iterator[Lists]:
@@ -108,13 +98,14 @@ def cutter(
 
 def joined(blocks: pa.Table) -> Lists:
     """The nodes of some blocks with their topics, by id."""
-    sizes = unpacked(blocks.column("sizes"), np.int32)
-    found = Lists(
-        nodes=unpacked(blocks.column("nodes"), np.int32),
-        indptr=np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]),
-        topic_ids=unpacked(blocks.column("topic_ids"), np.int32),
-    )
-    return by_id(found)
+    return by_id(_lists(blocks, "nodes", "sizes", "topic_ids"))
+
+
+def _lists(table: pa.Table, *columns: str) -> Lists:
+    """The lists of all rows of a table, packed in its columns of nodes, sizes and topics."""
+    nodes, sizes, topic_ids = (unpacked(table.column(name), np.int32) for name in columns)
+    indptr = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+    return Lists(nodes=nodes, indptr=indptr, topic_ids=topic_ids)
 
 
 def by_id(lists: Lists) -> Lists:
@@ -158,12 +149,7 @@ def parts_in(table: pa.Table) -> list[Part]:
 
 
 def _part(row: pa.Table) -> Part:
-    sizes = unpacked(row.column("star_sizes"), np.int32)
-    stars = Lists(
-        nodes=unpacked(row.column("stars"), np.int32),
-        indptr=np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)]),
-        topic_ids=unpacked(row.column("star_topics"), np.int32),
-    )
+    stars = _lists(row, "stars", "star_sizes", "star_topics")
     met: Offsets = unpacked(row.column("met"), np.int64)
     facts = dict(row.column("facts")[0].as_py())
     return Part(edges=np.empty((0, 2), np.int32), stars=stars, met=met, facts=facts)

@@ -24,10 +24,9 @@ from meshwright.pipeline.build.part_rows import (
     cut,
     cutter,
     joined,
-    packed,
     read_lists,
-    unpacked,
 )
+from meshwright.pipeline.spark.arrays import packed, unpacked
 from meshwright.pipeline.spark.loading import load_interests
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.tables import broadcast

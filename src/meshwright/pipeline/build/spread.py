@@ -37,9 +37,9 @@ from meshwright.pipeline.build.part_rows import (
     parts_in,
     row_of,
     summaries,
-    unpacked,
 )
 from meshwright.pipeline.build.source import SparkSource
+from meshwright.pipeline.spark.arrays import unpacked
 from meshwright.pipeline.spark.settings import is_local_master
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import read_table, url

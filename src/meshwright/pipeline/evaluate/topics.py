@@ -237,9 +237,8 @@ def edges_a_topic(runs: "DataFrame", topic_count: int) -> Offsets:
 
 def _counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     for batch in batches:
-        for topics, counts in zip(batch["topics"], batch["counts"], strict=True):
-            columns = [np.frombuffer(value.as_buffer(), np.int32) for value in (topics, counts)]
-            yield pa.record_batch([columns[0], columns[1].astype(np.int64)], schema=_COUNTED_SCHEMA)
+        for row in rows_of(batch, {"topics": np.int32, "counts": np.int32}):
+            yield pa.record_batch([row["topics"], row["counts"].astype(np.int64)], schema=_COUNTED_SCHEMA)
 
 
 def grouped(sizes: Offsets, edges: Offsets, most_edges: int, cores: int) -> Topics:

@@ -10,15 +10,12 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.json as pj
 
 from meshwright.model.reading.text import csv_reader
-from meshwright.runtime.arrays import Flags
-
-Rows = npt.NDArray[np.int64]
+from meshwright.runtime.arrays import Flags, Longs
 
 NOT_UTF8 = "not UTF-8"
 LONG_LINE = "line too long"
@@ -59,7 +56,7 @@ class Layout:
 class Cut(NamedTuple):
     """Names cut out of lines: which line each pair is of, and what can't be used."""
 
-    rows: Rows
+    rows: Longs
     first: pa.StringArray
     second: pa.StringArray
     bad: Faults
@@ -71,7 +68,7 @@ def flags_of(mask: pa.BooleanArray) -> Flags:
     return flags
 
 
-def all_for(rows: Rows, reason: str) -> Faults:
+def all_for(rows: Longs, reason: str) -> Faults:
     """The same fault for each row."""
     return [(row, reason) for row in rows.tolist()]
 
@@ -105,13 +102,13 @@ def cut_delimited(texts: pa.StringArray, layout: Layout) -> Cut:
     )
 
 
-def _cut_unquoted(texts: pa.StringArray, rows: Rows, layout: Layout) -> Cut:
+def _cut_unquoted(texts: pa.StringArray, rows: Longs, layout: Layout) -> Cut:
     parts = pc.split_pattern(texts, layout.delimiter)
     whole = flags_of(pc.equal(pc.list_value_length(parts), layout.width))
     return _elements(parts, whole, rows, layout, WRONG_COLUMNS)
 
 
-def _unquoted(texts: Sequence[str], rows: Rows, delimiter: str) -> tuple[dict[int, list[str]], Faults]:
+def _unquoted(texts: Sequence[str], rows: Longs, delimiter: str) -> tuple[dict[int, list[str]], Faults]:
     """The fields of lines with quotes, by row; a quote that is not closed, or goes on after it, is bad.
 
     So is an odd number of quotes: each half of a field that holds a line break has one, and the second would
@@ -133,7 +130,7 @@ def split_line(text: str, delimiter: str) -> list[str]:
     return next(csv_reader([text], delimiter, strict=True), [])
 
 
-def _elements(parts: pa.ListArray, fits: Flags, rows: Rows, layout: Layout, reason: str) -> Cut:
+def _elements(parts: pa.ListArray, fits: Flags, rows: Longs, layout: Layout, reason: str) -> Cut:
     """The two wanted elements of each list that fits."""
     bad = all_for(rows[~fits], reason)
     if bad:
@@ -181,7 +178,7 @@ def _is_plain(column: pa.Array) -> Flags:
     return plain
 
 
-def _exploded(rows: Rows, first: pa.Array, second: pa.Array) -> tuple[Rows, pa.Array, pa.Array]:
+def _exploded(rows: Longs, first: pa.Array, second: pa.Array) -> tuple[Longs, pa.Array, pa.Array]:
     """Each element of a list is a row of its own."""
     if pa.types.is_list(first.type):
         parents = pc.list_parent_indices(first)
@@ -256,7 +253,7 @@ def _has_integers(schema: pa.Schema) -> bool:
     return any(pa.int64() in (kind, getattr(kind, "value_type", None)) for kind in schema.types)
 
 
-def _cut_json_lines(texts: Sequence[str], rows: Rows, layout: Layout) -> Cut:
+def _cut_json_lines(texts: Sequence[str], rows: Longs, layout: Layout) -> Cut:
     """One by one; numbers stay as they are written, and a node with an empty list has no topics."""
     found: list[tuple[int, str, str | None]] = []
     bad: Faults = []

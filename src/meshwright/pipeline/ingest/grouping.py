@@ -4,11 +4,10 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-Longs = npt.NDArray[np.int64]
+from meshwright.runtime.arrays import Longs
 
 NO_TOPIC = -1
 """The code of a node that is named without a topic."""

@@ -22,14 +22,13 @@ from meshwright.pipeline.ingest.cutting import (
     Cut,
     Faults,
     Layout,
-    Rows,
     all_for,
     cut_delimited,
     cut_edges,
     cut_jsonl,
     flags_of,
 )
-from meshwright.runtime.arrays import Flags
+from meshwright.runtime.arrays import Flags, Longs
 
 SHOWN_CHARACTERS = 200
 IS_WILDCARD = "(^|/)[#+](/|$)"
@@ -159,7 +158,7 @@ def _wanted(texts: pa.StringArray, layout: Layout) -> Flags:
     return flags_of(wanted).copy()
 
 
-def _sorted_out(cut: Cut, layout: Layout) -> tuple[Rows, Faults]:
+def _sorted_out(cut: Cut, layout: Layout) -> tuple[Longs, Faults]:
     """Which pairs are good, and what is wrong with the others."""
     faults = [
         (EMPTY_NAME, pc.or_kleene(pc.equal(cut.first, ""), pc.equal(cut.second, ""))),
@@ -189,7 +188,7 @@ def _has_wildcard(topics: pa.StringArray) -> pa.BooleanArray:
     return pc.match_substring_regex(topics, IS_WILDCARD)
 
 
-def _pairs(cut: Cut, good: Rows) -> pa.RecordBatch:
+def _pairs(cut: Cut, good: Longs) -> pa.RecordBatch:
     first, second = cut.first, cut.second
     if len(good) < len(first):
         first, second = first.take(pa.array(good)), second.take(pa.array(good))

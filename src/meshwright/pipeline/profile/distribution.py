@@ -9,11 +9,9 @@ from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
-import numpy.typing as npt
 from scipy.special import zeta
 
-Numbers = npt.NDArray[np.int64]
-Reals = npt.NDArray[np.float64]
+from meshwright.runtime.arrays import Floats, Longs
 
 LEAST_TAIL = 50
 """Fewer values say nothing reliable about an exponent (the paper's section 3.1)."""
@@ -36,7 +34,7 @@ class PowerLaw(NamedTuple):
     tail: int
 
 
-def fit_power_law(values: Numbers, counts: Numbers) -> PowerLaw | None:
+def fit_power_law(values: Longs, counts: Longs) -> PowerLaw | None:
     """The law of `counts[i]` values `values[i]`, rising and distinct; None where there is too little to fit.
 
     For each `x_min` the exponent is the most likely one for discrete data, ζ being the Hurwitz zeta function;
@@ -64,24 +62,24 @@ def fit_power_law(values: Numbers, counts: Numbers) -> PowerLaw | None:
     return min(fits, key=lambda law: (law.ks_distance, law.x_min)) if fits else None
 
 
-def _most_likely(starts: Reals, mean_logs: Reals) -> Reals:
+def _most_likely(starts: Floats, mean_logs: Floats) -> Floats:
     """The exponents a of greatest likelihood, by golden section: ln ζ(a, x_min) + a · mean ln x is convex."""
     shrink = (np.sqrt(5) - 1) / 2
     low, high = np.full(len(starts), _LOWEST), np.full(len(starts), _HIGHEST)
 
-    def loss(exponent: Reals) -> Reals:
-        found: Reals = np.log(zeta(exponent, starts)) + exponent * mean_logs
+    def loss(exponent: Floats) -> Floats:
+        found: Floats = np.log(zeta(exponent, starts)) + exponent * mean_logs
         return found
 
     for _ in range(_STEPS):
         left, right = high - shrink * (high - low), low + shrink * (high - low)
         is_left = loss(left) < loss(right)
         high, low = np.where(is_left, right, high), np.where(is_left, low, left)
-    middle: Reals = (low + high) / 2
+    middle: Floats = (low + high) / 2
     return middle
 
 
-def _distance(values: Numbers, counts: Numbers, exponent: float) -> float:
+def _distance(values: Longs, counts: Longs, exponent: float) -> float:
     """The greatest distance lies at a value or right before the next one, where the law has risen most."""
     empirical = np.cumsum(counts) / counts.sum()
     whole = zeta(exponent, float(values[0]))

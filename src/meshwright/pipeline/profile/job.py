@@ -15,10 +15,11 @@ import numpy.typing as npt
 from meshwright.model.storage.manifest import Dataset, check_counts
 from meshwright.model.storage.manifest import counted as stated_counts
 from meshwright.pipeline.profile.distribution import Distribution
-from meshwright.pipeline.spark.arrays import entries, places
+from meshwright.pipeline.spark.arrays import entries, packed, places, rows_of
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import open_checked
 from meshwright.pipeline.spark.tables import dense_table, rank, salt
+from meshwright.runtime.arrays import Floats, Longs
 from meshwright.runtime.errors import DatasetError, OptionError
 from meshwright.runtime.places import Place
 from meshwright.runtime.progress import Progress
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
     import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-
-Counts = npt.NDArray[np.int64]
-Reals = npt.NDArray[np.float64]
 
 STRONG = 0.1
 _DIGITS = 4
@@ -62,7 +60,7 @@ class Correlation:
     share_strong: float | None
 
     @classmethod
-    def of(cls, common: Counts, nodes: int, names: Sequence[str], *, sampled: bool, chosen: str) -> Self:
+    def of(cls, common: Longs, nodes: int, names: Sequence[str], *, sampled: bool, chosen: str) -> Self:
         """Of the numbers of common subscribers among `nodes` nodes; the diagonal counts each topic's own."""
         found = pearson(common, nodes)
         order = clustered(found)
@@ -91,17 +89,17 @@ class Correlation:
         return cls(**{**found, **tuples, "matrix": tuple(tuple(row) for row in found["matrix"])})
 
 
-def pearson(common: Counts, nodes: int) -> Reals:
+def pearson(common: Longs, nodes: int) -> Floats:
     """(n c - a b) / sqrt(a (n - a) b (n - b)), c being common to a and b of n; 0 where a or b is 0 or n."""
     own = np.diagonal(common).astype(np.float64)
     deviation = np.sqrt(own * (nodes - own))
     scale = np.outer(deviation, deviation)
     covariance = nodes * common.astype(np.float64) - np.outer(own, own)
-    found: Reals = np.divide(covariance, scale, out=np.zeros_like(scale), where=scale > 0)
+    found: Floats = np.divide(covariance, scale, out=np.zeros_like(scale), where=scale > 0)
     return found
 
 
-def clustered(correlations: Reals) -> list[int]:
+def clustered(correlations: Floats) -> list[int]:
     """An order in which like topics stand together; O(topics²) memory."""
     from scipy.cluster.hierarchy import leaves_list, linkage
     from scipy.spatial.distance import squareform
@@ -123,38 +121,36 @@ def common_subscribers(
     """
 
     def count(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
-        import pyarrow as pa
-
         total = np.zeros((len(topic_ids), len(topic_ids)), np.int64)
         for batch in batches:
             total += _common(batch.column("topic_ids"), topic_ids)
-        yield pa.record_batch([pa.array([total.tobytes()], pa.binary())], names=["counts"])
+        yield _as_row(total)
 
     return count
 
 
-def _common(lists: "pa.ListArray", topic_ids: npt.NDArray[np.int32]) -> Counts:
+def _common(lists: "pa.ListArray", topic_ids: npt.NDArray[np.int32]) -> Longs:
     from scipy.sparse import csr_array
 
     rows, values = entries(lists)
     at, among = places(topic_ids, values)
     ones = np.ones(int(among.sum()), np.int64)
     chosen = csr_array((ones, (rows[among], at[among])), shape=(len(lists), len(topic_ids)))
-    found: Counts = (chosen.T @ chosen).toarray()
+    found: Longs = (chosen.T @ chosen).toarray()
     return found
 
 
 def summed(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
     """For mapInArrow: the sum of a task's rows of `common_subscribers`."""
+    total = sum(row["counts"] for batch in batches for row in rows_of(batch, {"counts": np.int64}))
+    if isinstance(total, np.ndarray):
+        yield _as_row(total)
+
+
+def _as_row(counts: Longs) -> "pa.RecordBatch":
     import pyarrow as pa
 
-    total: Counts | None = None
-    for batch in batches:
-        for row in batch.column("counts"):
-            counts = np.frombuffer(row.as_buffer(), np.int64)
-            total = counts.copy() if total is None else total + counts
-    if total is not None:
-        yield pa.record_batch([pa.array([total.tobytes()], pa.binary())], names=["counts"])
+    return pa.record_batch([packed([counts])], names=["counts"])
 
 
 TALLY = "of_topics boolean, key int, count long"

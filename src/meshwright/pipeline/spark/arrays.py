@@ -24,6 +24,16 @@ ROWS_AT_ONCE = 1 << 16
 """Rows of a table that are packed together: enough that what they are cut into is worth a row."""
 
 
+def packed(arrays: Iterable[Array]) -> pa.Array:
+    """A binary column with the bytes of one array in each row."""
+    return pa.array([array.tobytes() for array in arrays], pa.binary())
+
+
+def unpacked(column: pa.Array | pa.ChunkedArray, kind: type[np.generic]) -> Array:
+    """The arrays of all rows, one after another."""
+    return np.concatenate([np.empty(0, kind), *(np.frombuffer(value.as_buffer(), kind) for value in column)])
+
+
 def rows_of(batch: pa.RecordBatch, kinds: Mapping[str, type[np.generic]]) -> Iterator[dict[str, Any]]:
     """The rows of a batch; columns named in `kinds` are unpacked as arrays.
 
