@@ -76,29 +76,27 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Ingest raw rows, profile them, build an overlay, evaluate it and write a report to open."""
+    from meshwright.pipeline.run import RunOptions
+    from meshwright.pipeline.run import run as run_all
+
     chosen = registry.find(algorithm, "build")
-    values = parse_settings(settings, typing.get_type_hints(chosen.options))
-    registry.check_given(algorithm, prices is not None)
+    options = RunOptions(
+        ingest=reading,
+        algorithm=algorithm,
+        settings=parse_settings(settings, typing.get_type_hints(chosen.options)),
+        costs=prices,
+        reverse_delete=reverse_delete,
+        seed=seed,
+    )
     _check_place(out, resume, force)
     kept = f"finished stages are kept in {out}; go on with --resume"
     with on_interrupt(kept), spark_command(master, conf) as session:
-        from meshwright.pipeline.run import RunOptions
-        from meshwright.pipeline.run import run as run_all
         from meshwright.pipeline.spark.storage import location
 
-        options = RunOptions(
-            ingest=reading,
-            algorithm=algorithm,
-            settings=values,
-            costs=prices,
-            reverse_delete=reverse_delete,
-            seed=seed,
-        )
-        place = location(session, out)
         manifest = run_all(
             session,
             inputs,
-            place,
+            location(session, out),
             options,
             resume=resume,
             force=force,
