@@ -88,10 +88,10 @@ class Claim:
     source: str
     statement: str
     expected: float
-    tolerance: float
     how: str
     measure: Measure | None
     relation: str = "about"
+    tolerance: float = 0.0
     runs: int = 1
     reason: str = ""
 

@@ -1,7 +1,7 @@
 """Claims of [1] about Divide and Conquer: Table I, and Fig. 6 to 8 over the ways to divide."""
 
 from collections.abc import Sequence
-from functools import cache
+from functools import cache, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -131,177 +131,143 @@ def _clusters_of_equals_over_random(seed: int) -> float:
     return clusters.degree / random.degree
 
 
+_table_1_claim = partial(Claim, source="[1], Table I", runs=400)
+_figure_6_claim = partial(Claim, source="[1], Fig. 6 and VIII-C", runs=3)
+_figure_7_claim = partial(Claim, source="[1], Fig. 7 and VIII-C", runs=3)
+_figure_8_claim = partial(Claim, source="[1], Fig. 8 and VIII-C", runs=3)
+
+
 CLAIMS = (
-    Claim(
+    _table_1_claim(
         name="table-1-dc-degree",
-        source="[1], Table I",
         statement="DC has an average degree of 6.50 (unif, 1,000 nodes, 100 topics, 20 each).",
         expected=6.50,
         tolerance=0.1,
         how=_HOW_TABLE_1,
         measure=by_seed("Table I, dc", lambda seed: _table_1(seed).degree),
-        runs=400,
     ),
-    Claim(
+    _table_1_claim(
         name="table-1-dc-degree-8-parts",
-        source="[1], Table I",
         statement="The same, with 8 parts: so near that the paper may have had so many.",
         expected=6.50,
         tolerance=0.01,
         how="As table-1-dc-degree, with p = 8.",
         measure=by_seed("Table I, dc, p = 8", lambda seed: _table_1(seed, partitions=8).degree),
-        runs=400,
     ),
-    Claim(
+    _table_1_claim(
         name="table-1-star-set",
-        source="[1], Table I",
         statement="A star set has 9.54 nodes on average.",
         expected=9.54,
         tolerance=0.05,
         how=_HOW_TABLE_1,
         measure=by_seed("Table I, star sets", lambda seed: _table_1(seed).star_set_size),
-        runs=400,
         reason="Independent sizes vary, and the largest nodes cover more: see table-1-star-set-fixed.",
     ),
-    Claim(
+    _table_1_claim(
         name="table-1-star-set-fixed",
-        source="[1], Table I",
         statement="The same, with exactly 20 topics for each node: this row fits these, the degrees don't.",
         expected=9.54,
         tolerance=0.05,
         how="20 distinct topics for every node; p by Alg. 5.",
         measure=by_seed("Table I, star sets", lambda seed: _table_1(seed, independent=False).star_set_size),
-        runs=400,
     ),
-    Claim(
+    _figure_6_claim(
         name="figure-6-degree",
-        source="[1], Fig. 6 and VIII-C",
         statement="With many topics, k-means clusters give a higher degree than random parts.",
         expected=1.0,
         relation="at least",
-        tolerance=0.0,
         how=f"Ratio of degrees. {_HOW_CLUSTERS}",
         measure=by_seed("Fig. 6, degree", lambda seed: _clusters_over_random(seed)[0]),
-        runs=3,
     ),
-    Claim(
+    _figure_6_claim(
         name="figure-6-time",
-        source="[1], Fig. 6 and VIII-C",
         statement="Random parts take less time than k-means clusters.",
         expected=1.0,
         relation="at least",
-        tolerance=0.0,
         how=f"Ratio of pairs examined, the clustering itself not counted. {_HOW_CLUSTERS}",
         measure=by_seed("Fig. 6, pairs", lambda seed: _clusters_over_random(seed)[1]),
-        runs=3,
     ),
-    Claim(
+    _figure_6_claim(
         name="figure-6-degree-independent",
-        source="[1], Fig. 6 and VIII-C",
         statement="The same, with each topic taken independently.",
         expected=1.0,
         relation="at least",
-        tolerance=0.0,
         how="Ratio of degrees; zipf, 1,000 nodes, 1,000 topics, each with probability min(1, 50 q).",
         measure=by_seed("Fig. 6, independent", _clusters_of_independent_over_random),
-        runs=3,
         reason="So drawn, no node has over twice the mean number of topics: there are no bulk nodes.",
     ),
-    Claim(
+    _figure_6_claim(
         name="figure-6-no-bulk-nodes",
-        source="[1], Fig. 6 and VIII-C",
         statement="What k-means loses by is the isolation of bulk nodes; without, its degree is no higher.",
         expected=1.0,
         relation="at most",
         tolerance=0.01,
         how="Ratio of degrees; zipf, 1,000 nodes, 1,000 topics, 50 subscriptions each, the same p for both.",
         measure=by_seed("Fig. 6, no bulk nodes", _clusters_of_equals_over_random),
-        runs=3,
     ),
-    Claim(
+    _figure_7_claim(
         name="figure-7-peak",
-        source="[1], Fig. 7 and VIII-C",
         statement="Over all p, the degree of DC exceeds that of GM by less than 6.",
         expected=6.0,
         relation="at most",
-        tolerance=0.0,
         how=_HOW_OVER_P,
         measure=by_seed("Fig. 7, peak", lambda seed: max(_excess(at, seed) for at in _over_p(seed))),
-        runs=3,
     ),
-    Claim(
+    _figure_7_claim(
         name="figure-7-degree-at-least-time",
-        source="[1], Fig. 7 and VIII-C",
         statement="Where DC is fastest, its degree exceeds that of GM by less than 3.5.",
         expected=3.5,
         relation="at most",
-        tolerance=0.0,
         how=_HOW_OVER_P,
         measure=by_seed("Fig. 7, fastest", lambda seed: _excess(_fastest(seed), seed)),
-        runs=3,
     ),
-    Claim(
+    _figure_7_claim(
         name="figure-7-last-p",
-        source="[1], Fig. 7 and VIII-C",
         statement="With a part for each node, the degree of DC is that of GM again.",
         expected=1.0,
         tolerance=0.02,
         how=_HOW_OVER_P,
         measure=by_seed("Fig. 7, p = |V|", lambda seed: _over_p(seed)[-1].degree / _over_p(seed)[0].degree),
-        runs=3,
     ),
-    Claim(
+    _figure_7_claim(
         name="figure-7-fastest-p",
-        source="[1], Fig. 7 and VIII-C",
         statement="DC is fastest when p is around 10.",
         expected=10.0,
         tolerance=0.25,
         how=_HOW_OVER_P,
         measure=by_seed("Fig. 7, fastest p", lambda seed: _fastest(seed).partitions),
-        runs=3,
     ),
-    Claim(
+    _figure_7_claim(
         name="figure-7-fastest-p-50",
-        source="[1], Fig. 7 and VIII-C",
         statement="The same, with 50 subscriptions each, the least mean size that VIII-A names.",
         expected=10.0,
         tolerance=0.25,
         how="As figure-7-fastest-p.",
         measure=by_seed("Fig. 7, fastest p", lambda seed: _fastest(seed, 50).partitions),
-        runs=3,
         reason="The more subscriptions, the smaller the star sets and the larger p: see figure-7-fastest-p.",
     ),
-    Claim(
+    _figure_7_claim(
         name="figure-7-pn-ratio",
-        source="[1], Fig. 7 and VIII-C",
         statement="The p of least pn-ratio is close to the p at which DC is fastest.",
         expected=2.0,
         relation="at most",
-        tolerance=0.0,
         how=f"How many times the one is the other. {_HOW_OVER_P}",
         measure=by_seed("Fig. 7, pn-ratio", _apart),
-        runs=3,
     ),
-    Claim(
+    _figure_8_claim(
         name="figure-8-outer-edges",
-        source="[1], Fig. 8 and VIII-C",
         statement="The number of outer edges rises with p.",
         expected=1.0,
-        tolerance=0.0,
         how=f"Share of the steps from one p to the next that raise it. {_HOW_OVER_P}",
         measure=by_seed("Fig. 8, outer edges", _share_of_rises),
-        runs=3,
     ),
-    Claim(
+    _figure_8_claim(
         name="figure-8-inner-edges",
-        source="[1], Fig. 8 and VIII-C",
         statement="At the p of Algorithm 5, inner edges dominate.",
         expected=0.5,
         relation="at least",
-        tolerance=0.0,
         how=f"Inner edges as a share of all. {_HOW_OVER_P}",
         measure=by_seed("Fig. 8, inner edges", _inner_share),
-        runs=3,
     ),
 )
 """What the paper states of random parts and of the number of parts."""

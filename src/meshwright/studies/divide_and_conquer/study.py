@@ -3,6 +3,7 @@ Publish/Subscribe Overlay Design, IEEE/ACM Transactions on Networking, 2016.
 """  # noqa: D205
 
 from collections.abc import Callable
+from functools import partial
 from statistics import fmean
 
 from meshwright import workloads
@@ -54,43 +55,40 @@ def _ring_over_gm(interests: Interests, size: int, seed: int) -> float:
     return _average_degree(interests, "ring", seed) / _average_degree(interests, "gm", seed)
 
 
+_table_1_claim = partial(Claim, source="[1], Table I", runs=400)
+_figure_9_claim = partial(Claim, source="[1], Fig. 9 and VIII-D.2")
+
+
 CLAIMS = (
-    Claim(
+    _table_1_claim(
         name="table-1-gm-degree",
-        source="[1], Table I",
         statement="Greedy Merge has an average degree of 5.09 (unif, 1,000 nodes, 100 topics, 20 each).",
         expected=5.09,
         tolerance=0.1,
         how="20 distinct topics for every node, ties shuffled; a new workload for every run.",
         measure=_table_1_gm(independent=False),
-        runs=400,
     ),
-    Claim(
+    _table_1_claim(
         name="table-1-gm-degree-independent",
-        source="[1], Table I",
         statement="The same, with each topic taken independently, so that 20 is only the mean size.",
         expected=5.09,
         tolerance=0.01,
         how="Each node takes each topic with probability 0.2; so near that the paper must have drawn so.",
         measure=_table_1_gm(independent=True),
-        runs=400,
     ),
-    Claim(
+    _figure_9_claim(
         name="figure-9-ring-degree",
-        source="[1], Fig. 9 and VIII-D.2",
         statement="The degree of Ring-per-Topic roughly equals twice the subscription size.",
         expected=1.0,
         tolerance=0.1,
         how="Degree over twice the size; unif, 4,000 nodes, 1,000 topics, mean over sizes 50 to 150.",
         measure=_over_sizes(_ring_over_twice_the_size),
     ),
-    Claim(
+    _figure_9_claim(
         name="figure-9-ring-over-gm",
-        source="[1], Fig. 9 and VIII-D.2",
         statement="The degree of Ring-per-Topic is over 10 times that of DCBC and of DC, so also of GM.",
         expected=10.0,
         relation="at least",
-        tolerance=0.0,
         how="Degree of ring over degree of gm; unif, 4,000 nodes, 1,000 topics, mean over sizes 50 to 150.",
         measure=_over_sizes(_ring_over_gm),
     ),

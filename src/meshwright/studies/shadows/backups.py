@@ -1,6 +1,7 @@
 """Claims of [3], VI-A, on backups and primaries: Fig. 2 and 3."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import NamedTuple
 
 from meshwright.studies.claims import Claim, by_seed
@@ -103,12 +104,14 @@ _STATED = (
 )
 
 
+_figure_2_claim = partial(Claim, source="[3], VI-A, Fig. 2 and 3")
+
+
 def claims(setting: ChurnSetting) -> Iterator[Claim]:
     """What the paper states on backups, before any churn."""
     for stated in _STATED:
-        yield Claim(
+        yield _figure_2_claim(
             name=f"shadows-figure-{'2' if stated.way.backups == 'greedy' else '3'}-{stated.name}",
-            source="[3], VI-A, Fig. 2 and 3",
             statement=stated.statement,
             expected=stated.expected,
             tolerance=0.25 if stated.way is BY_LINKS else 0.15,
@@ -116,9 +119,8 @@ def claims(setting: ChurnSetting) -> Iterator[Claim]:
             measure=by_seed("backups", _measure(setting, stated)),
             reason=stated.reason,
         )
-    yield Claim(
+    yield _figure_2_claim(
         name="shadows-figure-3-over-2-backups",
-        source="[3], VI-A, Fig. 2 and 3",
         statement="Greedy gives smaller backup sets than primal-dual: by 2.8 to 1.1.",
         expected=2.8 / 1.1,
         tolerance=0.25,

@@ -1,6 +1,7 @@
 """Claims of [3], VI-A to VI-C, on degrees under churn: Fig. 4, 5 and 6."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -51,6 +52,11 @@ def excess(setting: ChurnSetting, way: Way, measure: str) -> Callable[[int], flo
     return value
 
 
+_figure_6_claim = partial(Claim, source="[3], VI-C and Fig. 6")
+_figure_4_claim = partial(Claim, source="[3], VI-A and Fig. 4")
+_figure_5_claim = partial(Claim, source="[3], VI-B and Fig. 5")
+
+
 def _against_low_oda(setting: ChurnSetting) -> Iterator[Claim]:
     sampled = f"mean over {setting.rebuilt} of every {setting.span} rounds; {how(setting)}"
     for name, way, measure, most, words, reason in (
@@ -59,9 +65,8 @@ def _against_low_oda(setting: ChurnSetting) -> Iterator[Claim]:
         ("average-degree", Way(), "average", 0.798, "", _SMALL_BACKUPS),
         ("average-degree-of-stated-backups", MORE_COVERS, "average", 0.798, " with coverage 5", ""),
     ):
-        yield Claim(
+        yield _figure_6_claim(
             name=f"shadows-figure-6-{name}",
-            source="[3], VI-C and Fig. 6",
             statement=f"The {measure} degree of Shadow{words} is at most {most} above Low-ODA's, on average.",
             expected=most,
             relation="at most",
@@ -70,9 +75,8 @@ def _against_low_oda(setting: ChurnSetting) -> Iterator[Claim]:
             measure=by_seed(_LABEL, excess(setting, way, measure)),
             reason=reason,
         )
-    yield Claim(
+    yield _figure_6_claim(
         name="shadows-figure-6-naive-alike",
-        source="[3], VI-C and Fig. 6",
         statement="Shadow and Naive output similar maximum degrees: the ratio of the last ones.",
         expected=1.0,
         tolerance=0.1,
@@ -96,9 +100,8 @@ def rise(setting: ChurnSetting, way: Way, seed: int) -> float:
 
 
 def _as_it_goes_on(setting: ChurnSetting) -> Iterator[Claim]:
-    yield Claim(
+    yield _figure_6_claim(
         name="shadows-figure-6-first-maximum",
-        source="[3], VI-C and Fig. 6",
         statement="After the first round the maximum degree of Shadow is 13.",
         expected=13,
         tolerance=0.1,
@@ -106,18 +109,16 @@ def _as_it_goes_on(setting: ChurnSetting) -> Iterator[Claim]:
         measure=by_seed(_LABEL, lambda seed: float(run(setting, Way(), seed).maximum[0])),
         reason=_LOWER_START,
     )
-    yield Claim(
+    yield _figure_6_claim(
         name="shadows-figure-6-rise",
-        source="[3], VI-C and Fig. 6",
         statement="It increases from 13 to 22, by 9.",
         expected=9,
         tolerance=0.25,
         how=how(setting),
         measure=by_seed(_LABEL, lambda seed: rise(setting, Way(), seed)),
     )
-    yield Claim(
+    yield _figure_4_claim(
         name="shadows-figure-4-greedy",
-        source="[3], VI-A and Fig. 4",
         statement="With greedy backups the maximum degree becomes 84.",
         expected=84,
         tolerance=0.1,
@@ -128,9 +129,8 @@ def _as_it_goes_on(setting: ChurnSetting) -> Iterator[Claim]:
             "low where the weight leaves them out, and hundreds of primaries do come out."
         ),
     )
-    yield Claim(
+    yield _figure_4_claim(
         name="shadows-figure-4-greedy-by-links",
-        source="[3], VI-A and Fig. 4",
         statement="The same, the weight of a backup being its links alone.",
         expected=84,
         tolerance=0.1,
@@ -144,9 +144,8 @@ def _as_it_goes_on(setting: ChurnSetting) -> Iterator[Claim]:
 
 def _by_coverage(setting: ChurnSetting) -> Iterator[Claim]:
     for coverage, most in COVERAGES.items():
-        yield Claim(
+        yield _figure_5_claim(
             name=f"shadows-figure-5-coverage-{coverage}",
-            source="[3], VI-B and Fig. 5",
             statement=f"With a coverage factor of {coverage} the maximum degree becomes {most}.",
             expected=most,
             tolerance=0.1,
@@ -154,9 +153,8 @@ def _by_coverage(setting: ChurnSetting) -> Iterator[Claim]:
             measure=by_seed(_LABEL, _last_with(setting, coverage)),
             reason=_LOWER_START,
         )
-    yield Claim(
+    yield _figure_5_claim(
         name="shadows-figure-5-one-cover-is-too-few",
-        source="[3], VI-B and Fig. 5",
         statement="The maximum degree falls as the coverage factor rises: by 31 to 24 from 1 to 3.",
         expected=31 / 24,
         tolerance=0.15,
@@ -164,9 +162,8 @@ def _by_coverage(setting: ChurnSetting) -> Iterator[Claim]:
         measure=by_seed(_LABEL, lambda seed: _last_with(setting, 1)(seed) / _last_with(setting, 3)(seed)),
         reason="It falls less here; why is not known.",
     )
-    yield Claim(
+    yield _figure_5_claim(
         name="shadows-figure-5-three-covers-are-enough",
-        source="[3], VI-B and Fig. 5",
         statement="When it is at least 3 the difference is insignificant: 24 to 24 from 4 to 3.",
         expected=1.0,
         tolerance=0.1,

@@ -1,6 +1,7 @@
 """Claims of [3], VI-C, on repairs: how many links change, how many nodes are looked at, how long it takes."""
 
 from collections.abc import Callable, Iterator
+from functools import partial
 
 import numpy as np
 
@@ -44,6 +45,10 @@ def _mean(rounds: Rounds, measure: str, joins: bool | None = None) -> Callable[[
     return value
 
 
+_section_6c_claim = partial(Claim, source="[3], VI-C")
+_figure_7_claim = partial(Claim, source="[3], VI-C and Fig. 7")
+
+
 def _changes(setting: ChurnSetting) -> Iterator[Claim]:
     shadow = _of(setting, _SHADOW)
 
@@ -80,18 +85,16 @@ def _changes(setting: ChurnSetting) -> Iterator[Claim]:
 
 def _shadow_sets(setting: ChurnSetting) -> Iterator[Claim]:
     shadow = _of(setting, _SHADOW)
-    yield Claim(
+    yield _section_6c_claim(
         name="shadows-figure-7-shadow-set",
-        source="[3], VI-C",
         statement="The shadow set has 1.59% of the nodes on average.",
         expected=0.0159,
         tolerance=0.25,
         how=how(setting),
         measure=by_seed(_LABEL, _mean(shadow, "shadows")),
     )
-    yield Claim(
+    yield _section_6c_claim(
         name="shadows-figure-7-greatest-shadow-set",
-        source="[3], VI-C",
         statement="It has at most 4.97% of the nodes in the worst case.",
         expected=0.0497,
         relation="at most",
@@ -106,9 +109,8 @@ def _times(setting: ChurnSetting) -> Iterator[Claim]:
         ("join", True, 7.93 / 2.69, 0.00014),
         ("leave", False, 2575 / 333, 0.0178),
     ):
-        yield Claim(
+        yield _figure_7_claim(
             name=f"shadows-figure-7-naive-over-shadow-{kind}",
-            source="[3], VI-C and Fig. 7",
             statement=f"Naive takes {against_naive:.2f} times as long as Shadow at a {kind}.",
             expected=against_naive,
             relation="at least",
@@ -116,9 +118,8 @@ def _times(setting: ChurnSetting) -> Iterator[Claim]:
             how=f"Medians of Step II; {how(setting)}",
             measure=by_seed(_LABEL, _ratio_of_times(_of(setting, _NAIVE), _of(setting, _SHADOW), joins)),
         )
-        yield Claim(
+        yield _figure_7_claim(
             name=f"shadows-figure-7-shadow-over-low-oda-{kind}",
-            source="[3], VI-C and Fig. 7",
             statement=f"Shadow takes {against_low:.3%} of the time of Low-ODA at a {kind}.",
             expected=against_low,
             relation="at most",

@@ -114,12 +114,17 @@ def _mean(
     return lambda seed: fmean(map(value, _cases(setting, seed, *LAWS, underlay=underlay)))
 
 
+_figure_4_claim = partial(Claim, source="[2], Fig. 4 and IX-B")
+_figure_4_primal_dual_claim = partial(Claim, source="[2], Fig. 4, IX-B and IX-F")
+_figure_7_claim = partial(Claim, source="[2], Fig. 7 and IX-E")
+_figure_8_claim = partial(Claim, source="[2], Fig. 8 and IX-F")
+
+
 def _figure_4_trees(setting: CostSetting) -> tuple[Claim, ...]:
     how = _how_all(setting)
     return (
-        Claim(
+        _figure_4_claim(
             name="weighted-figure-4-trees",
-            source="[2], Fig. 4 and IX-B",
             statement="TrMAW costs 7.28 times what GrMAW does, on average.",
             expected=7.28,
             tolerance=0.25,
@@ -127,18 +132,16 @@ def _figure_4_trees(setting: CostSetting) -> tuple[Claim, ...]:
             measure=by_seed("Fig. 4, trees", _mean(setting, lambda case: _ratio(case, "tr-maw", "gr-maw"))),
             reason="Ours counts a link once that several trees have: see weighted-figure-4-trees-by-topic.",
         ),
-        Claim(
+        _figure_4_claim(
             name="weighted-figure-4-trees-by-topic",
-            source="[2], Fig. 4 and IX-B",
             statement="The same, with every tree's links counted, as lemma 1 adds them up.",
             expected=7.28,
             tolerance=0.25,
             how=how,
             measure=by_seed("Fig. 4, trees by topic", _mean(setting, _by_topic_over_gr)),
         ),
-        Claim(
+        _figure_4_claim(
             name="weighted-figure-4-trees-by-topic-1000",
-            source="[2], Fig. 4 and IX-B",
             statement="At 1,000 nodes under unif TrMAW costs 224 and GrMAW 18.76.",
             expected=224 / 18.76,
             tolerance=0.25,
@@ -147,13 +150,11 @@ def _figure_4_trees(setting: CostSetting) -> tuple[Claim, ...]:
                 "Fig. 4, trees by topic", lambda seed: _by_topic_over_gr(_ends(setting, seed, "unif")[1])
             ),
         ),
-        Claim(
+        _figure_4_claim(
             name="weighted-figure-4-trees-rise",
-            source="[2], Fig. 4 and IX-B",
             statement="The cost of TrMAW tends to rise with the nodes.",
             expected=1.0,
             relation="at least",
-            tolerance=0.0,
             how=f"The cost at the most nodes over that at the fewest, unif; {_how(setting)}",
             measure=by_seed("Fig. 4, trees", lambda seed: _ratio_of_ends(setting, seed, "tr-maw", "unif")),
             reason="It has more links, but among more nodes there are nearer ones, and that is the more.",
@@ -164,26 +165,22 @@ def _figure_4_trees(setting: CostSetting) -> tuple[Claim, ...]:
 def _figure_4_order(setting: CostSetting) -> tuple[Claim, ...]:
     how = _how_all(setting)
     return (
-        Claim(
+        _figure_4_claim(
             name="weighted-figure-4-gr-falls",
-            source="[2], Fig. 4 and IX-B",
             statement="The costs of GrMAW and of PdMAW fall with the nodes.",
             expected=1.0,
             relation="at most",
-            tolerance=0.0,
             how=f"The greatest ratio of the cost at the most nodes to that at the fewest; {how}",
             measure=by_seed(
                 "Fig. 4, falling",
                 lambda seed: max(_ratio_of_ends(setting, seed, name, *LAWS) for name in ("gr-maw", "pd-maw")),
             ),
         ),
-        Claim(
+        _figure_4_claim(
             name="weighted-figure-4-gr-is-least",
-            source="[2], Fig. 4 and IX-B",
             statement="GrMAW is consistently the cheapest of the three.",
             expected=1.0,
             relation="at least",
-            tolerance=0.0,
             how=f"The least ratio of what another costs to what GrMAW does; {how}",
             measure=by_seed(
                 "Fig. 4, the least",
@@ -200,9 +197,8 @@ def _figure_4_order(setting: CostSetting) -> tuple[Claim, ...]:
 def _figure_4_primal_dual(setting: CostSetting) -> tuple[Claim, ...]:
     how = _how_all(setting)
     return (
-        Claim(
+        _figure_4_primal_dual_claim(
             name="weighted-figure-4-pd-over-gr",
-            source="[2], Fig. 4, IX-B and IX-F",
             statement="PdMAW costs 3.35 more than GrMAW, on average, which is about 20.",
             expected=1 + 3.35 / _GR_COST,
             tolerance=0.05,
@@ -212,9 +208,8 @@ def _figure_4_primal_dual(setting: CostSetting) -> tuple[Claim, ...]:
             ),
             reason="The more each link costs a number of its own, the nearer: weighted-figure-4-pd-detours.",
         ),
-        Claim(
+        _figure_4_primal_dual_claim(
             name="weighted-figure-4-pd-detours",
-            source="[2], Fig. 4, IX-B and IX-F",
             statement="The same, where every link has a factor of its own.",
             expected=1 + 3.35 / _GR_COST,
             tolerance=0.05,
@@ -223,9 +218,8 @@ def _figure_4_primal_dual(setting: CostSetting) -> tuple[Claim, ...]:
                 "Fig. 4, primal-dual", _mean(setting, lambda case: _ratio(case, "pd-maw", "gr-maw"), detours)
             ),
         ),
-        Claim(
+        _figure_4_claim(
             name="weighted-figure-4-time",
-            source="[2], Fig. 4 and IX-B",
             statement="At 1,000 nodes under unif PdMAW takes 60.7 times as long as GrMAW.",
             expected=60.7,
             tolerance=0.25,
@@ -244,9 +238,8 @@ def _pairs_of_pd_over_gr(setting: CostSetting, seed: int) -> float:
 def _figure_7(setting: CostSetting) -> tuple[Claim, ...]:
     how = f"Mean under zipf; {_how(setting)}"
     return (
-        Claim(
+        _figure_7_claim(
             name="weighted-figure-7-cost",
-            source="[2], Fig. 7 and IX-E",
             statement="Reverse delete takes 5.10 from the cost of PdMAW, which is about 23.",
             expected=1 - 5.10 / (_GR_COST + 3.35),
             tolerance=0.1,
@@ -256,9 +249,8 @@ def _figure_7(setting: CostSetting) -> tuple[Claim, ...]:
                 lambda seed: fmean(_ratios(_cases(setting, seed, "zipf"), "pdrd-maw", "pd-maw")),
             ),
         ),
-        Claim(
+        _figure_7_claim(
             name="weighted-figure-7-degree",
-            source="[2], Fig. 7 and IX-E",
             statement="Reverse delete takes 3.87 from the average degree of PdMAW.",
             expected=3.87,
             tolerance=0.25,
@@ -268,9 +260,8 @@ def _figure_7(setting: CostSetting) -> tuple[Claim, ...]:
                 lambda seed: _more_degree(_cases(setting, seed, "zipf"), "pd-maw", "pdrd-maw"),
             ),
         ),
-        Claim(
+        _figure_7_claim(
             name="weighted-figure-7-time",
-            source="[2], Fig. 7 and IX-E",
             statement="PdrdMAW takes 50 times as long as PdMAW.",
             expected=50.0,
             tolerance=0.25,
@@ -289,9 +280,8 @@ def _time_of_pdrd_over_pd(setting: CostSetting, seed: int) -> float:
 def _figure_8_cost(setting: CostSetting) -> tuple[Claim, ...]:
     unif, how = partial(_unif, setting), f"Mean under unif; {_how(setting)}"
     return (
-        Claim(
+        _figure_8_claim(
             name="weighted-figure-8-cost",
-            source="[2], Fig. 8 and IX-F",
             statement="GrMAW costs 0.4 of what GM does, which ignores costs.",
             expected=0.4,
             tolerance=0.25,
@@ -299,9 +289,8 @@ def _figure_8_cost(setting: CostSetting) -> tuple[Claim, ...]:
             measure=by_seed("Fig. 8, cost", lambda seed: fmean(_ratios(unif(seed), "gr-maw", "gm"))),
             reason="It is less: the more cheap links there are, the less. See weighted-figure-8-cost-delays.",
         ),
-        Claim(
+        _figure_8_claim(
             name="weighted-figure-8-cost-delays",
-            source="[2], Fig. 8 and IX-F",
             statement="The same, where nodes have access delays, so that few links are cheap.",
             expected=0.4,
             tolerance=0.25,
@@ -310,13 +299,11 @@ def _figure_8_cost(setting: CostSetting) -> tuple[Claim, ...]:
                 "Fig. 8, cost", lambda seed: fmean(_ratios(unif(seed, access_delays), "gr-maw", "gm"))
             ),
         ),
-        Claim(
+        _figure_8_claim(
             name="weighted-figure-8-gap",
-            source="[2], Fig. 8 and IX-F",
             statement="The gap between GrMAW and GM grows with the nodes.",
             expected=1.0,
             relation="at most",
-            tolerance=0.0,
             how=f"The ratio of costs at the most nodes over that at the fewest; {_how(setting)}",
             measure=by_seed("Fig. 8, gap", lambda seed: _ratio_at_last_over_first(setting, seed)),
         ),
@@ -330,28 +317,24 @@ def _unif(setting: CostSetting, seed: int, underlay: Underlay | None = None) -> 
 def _figure_8_shape(setting: CostSetting) -> tuple[Claim, ...]:
     unif, how = partial(_unif, setting), f"Mean under unif; {_how(setting)}"
     return (
-        Claim(
+        _figure_8_claim(
             name="weighted-figure-8-weighted-diameters",
-            source="[2], Fig. 8 and IX-F",
             statement="In costs, topic diameters of GrMAW are smaller than those of GM.",
             expected=1.0,
             relation="at most",
-            tolerance=0.0,
             how=f"The greatest ratio of the means over topics, unif; {_how(setting)}",
             measure=by_seed("Fig. 8, weighted diameters", lambda seed: _shorter_in_costs(unif(seed))),
         ),
-        Claim(
+        _figure_8_claim(
             name="weighted-figure-8-degree",
-            source="[2], Fig. 8 and IX-F",
             statement="The average degree of GrMAW is 4 above that of GM.",
             expected=4.0,
             tolerance=0.25,
             how=how,
             measure=by_seed("Fig. 8, degree", lambda seed: _more_degree(unif(seed), "gr-maw", "gm")),
         ),
-        Claim(
+        _figure_8_claim(
             name="weighted-figure-8-diameters",
-            source="[2], Fig. 8 and IX-F",
             statement="In links, topic diameters of GrMAW are 2.7 above those of GM.",
             expected=2.7,
             tolerance=0.25,
@@ -359,22 +342,18 @@ def _figure_8_shape(setting: CostSetting) -> tuple[Claim, ...]:
             measure=by_seed("Fig. 8, diameters", lambda seed: _longer(unif(seed))),
             reason="Near links make long chains, as far as nearness is a matter of place: see the next.",
         ),
-        Claim(
+        _figure_8_claim(
             name="weighted-figure-8-diameters-detours",
-            source="[2], Fig. 8 and IX-F",
             statement="The same, where every link has a factor of its own.",
             expected=2.7,
             relation="at most",
-            tolerance=0.0,
             how=f"Means over topics, with detours. {how}",
             measure=by_seed("Fig. 8, diameters", lambda seed: _longer(unif(seed, detours))),
         ),
-        Claim(
+        _figure_8_claim(
             name="weighted-figure-8-time",
-            source="[2], Fig. 8 and IX-F",
             statement="GrMAW takes 0.7 of the time of GM, and is slightly slower.",
             expected=0.7,
-            tolerance=0.0,
             how="The text says both.",
             measure=None,
             reason="A ratio of 0.7 is not slower; benchmarks/weighted.py measures ours.",
