@@ -242,20 +242,13 @@ class GrMawOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class PdMawOptions:
+class PdMawOptions(GrMawOptions):
     """How the primal-dual algorithm settles ties, and the memory it may take.
 
     Attributes:
         ties: which of the edges that become tight first is taken, as for `gr-maw`.
         memory_limit: bytes that may be taken; four fifths of what is free, unless given.
     """
-
-    ties: str = "shuffled"
-    memory_limit: int | None = None
-
-    def __post_init__(self) -> None:
-        check_choice("ties", self.ties, TIES)
-        check_whole("memory_limit", self.memory_limit, 1)
 
 
 DIVISIONS = ("k-means", "landmarks", "sites")

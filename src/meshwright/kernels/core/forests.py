@@ -6,6 +6,7 @@ import numpy as np
 import numpy.typing as npt
 
 from meshwright.kernels.compiling import inner, kernel
+from meshwright.kernels.core.subgraphs import links_of
 from meshwright.runtime.arrays import Flags, Ids, Offsets
 
 # 2^64 over the golden ratio: multiplied by it, ids in a row land far apart in a table.
@@ -70,11 +71,11 @@ def spanning_forest(size: int, ends: Ids) -> Flags:
     hubs are shallow, so that the diameter of the tree is a good bound on that of the graph. The forest
     depends on the edges and their order alone. O(edges + vertices log vertices).
     """
-    indptr, links = _links(size, ends)
+    links = links_of(ends, size)
     kept = np.zeros(ends.shape[0], np.bool_)
     reached = np.zeros(size, np.bool_)
     queue = np.empty(size, np.int32)
-    for root in np.argsort(indptr[:-1] - indptr[1:], kind="mergesort"):
+    for root in np.argsort(links.indptr[:-1] - links.indptr[1:], kind="mergesort"):
         if reached[root]:
             continue
         reached[root] = True
@@ -83,31 +84,13 @@ def spanning_forest(size: int, ends: Ids) -> Flags:
         while head < tail:
             vertex = queue[head]
             head += 1
-            for edge in links[indptr[vertex] : indptr[vertex + 1]]:
-                other = ends[edge, 0] ^ ends[edge, 1] ^ vertex
+            for item in range(links.indptr[vertex], links.indptr[vertex + 1]):
+                other = links.nodes[item]
                 if not reached[other]:
-                    reached[other] = kept[edge] = True
+                    reached[other] = kept[links.edge_ids[item]] = True
                     queue[tail] = other
                     tail += 1
     return kept
-
-
-@inner
-def _links(size: int, ends: Ids) -> tuple[Offsets, Ids]:
-    """The edges at each vertex, by number."""
-    indptr = np.zeros(size + 1, np.int64)
-    for edge in range(ends.shape[0]):
-        indptr[ends[edge, 0] + 1] += 1
-        indptr[ends[edge, 1] + 1] += 1
-    for vertex in range(size):
-        indptr[vertex + 1] += indptr[vertex]
-    free = indptr[:-1].copy()
-    links = np.empty(2 * ends.shape[0], np.int32)
-    for edge in range(ends.shape[0]):
-        for end in range(2):
-            links[free[ends[edge, end]]] = edge
-            free[ends[edge, end]] += 1
-    return indptr, links
 
 
 @kernel

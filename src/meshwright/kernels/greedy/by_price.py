@@ -30,6 +30,7 @@ from meshwright.kernels.greedy.lazy import (
     CAP,
     EXAMINED,
     TAKEN,
+    level_work,
     reaching_bits,
     row_gains,
     row_top,
@@ -406,11 +407,7 @@ def settle_light_levels(
     nodes = len(pairs.tops)
     while pairs.counts[APART] and not ticks[CANCEL]:
         level = greatest(pairs.tops)
-        work = 0
-        for u in range(nodes):
-            if pairs.tops[u] >= level:
-                work += nodes - pairs.firsts[u]
-        if work >= heavy:
+        if level_work(pairs.tops, pairs.firsts, level) >= heavy:
             return level
         clear_candidates(chosen)
         for u in range(nodes):

@@ -340,6 +340,16 @@ def settle_rows(
             _settle_row(state, pairs, u, level, scratch, ticks)
 
 
+@inner
+def level_work(tops: Ids, firsts: Offsets, level: int) -> int:
+    """How many pairs are in the rows that reach a level."""
+    work = 0
+    for u in range(len(tops)):
+        if tops[u] >= level:
+            work += len(tops) - firsts[u]
+    return work
+
+
 @kernel
 def settle_light_levels(
     state: TopicComponents, pairs: Pairs, floor: int, heavy: int, scratch: Scratch, ticks: Ticks
@@ -353,11 +363,7 @@ def settle_light_levels(
         level = greatest(pairs.tops)
         if level <= floor:
             break
-        work = 0
-        for u in range(nodes):
-            if pairs.tops[u] >= level:
-                work += nodes - pairs.firsts[u]
-        if work >= heavy:
+        if level_work(pairs.tops, pairs.firsts, level) >= heavy:
             return level
         for u in range(nodes):
             if ticks[CANCEL]:

@@ -20,7 +20,6 @@ import numpy as np
 import numpy.typing as npt
 
 from meshwright.kernels.compiling import inner, kernel
-from meshwright.kernels.core.bits import trailing_zeros
 from meshwright.kernels.core.topic_components import NONE, TopicComponents, clear_own_names, write_own_names
 from meshwright.kernels.core.totals import greatest
 from meshwright.kernels.greedy.lazy import (
@@ -30,7 +29,6 @@ from meshwright.kernels.greedy.lazy import (
     Scratch,
     contributions,
     find_pairs,
-    reaching_bits,
     refresh_by_bits,
     refresh_found,
     row_words,
@@ -91,17 +89,10 @@ def _release(pairs: Pairs, low: LowDegrees) -> None:
 @inner
 def _find_free(words: Words, loose: Ids, own_loose: int, free: Bytes, threshold: int, found: Ids) -> int:
     """As `find_pairs` of the lazy greedy, of the free pairs alone."""
-    row = words.view(np.uint8)
     count = 0
-    for start in range(0, len(words), _WORDS_A_BLOCK):
-        reaching = reaching_bits(words, start, np.uint64(128 - threshold))
-        while reaching:
-            i = (start << 3) + trailing_zeros(reaching)
-            reaching &= reaching - np.uint64(1)
-            rest = own_loose + loose[i]
-            row[i] = min(row[i], rest)
-            found[count] = i
-            count += rest >= threshold and free[i] != _PARKED
+    for k in range(find_pairs(words, loose, own_loose, threshold, found)):
+        found[count] = found[k]
+        count += free[found[k]] != _PARKED
     return count
 
 
