@@ -270,7 +270,7 @@ def test_an_exchange_that_fails_leaves_the_old_dataset(
 
 KILLED = """
 import os, sys
-import meshwright.model.dataset as dataset
+import meshwright.model.storage.dataset as dataset
 from meshwright.model.interests import Interests
 def die(*_):
     os._exit(9)
