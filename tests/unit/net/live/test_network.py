@@ -249,7 +249,7 @@ def test_whatever_ends_the_parent_ends_the_processes_of_its_nodes(script, number
 
 def test_an_interrupt_while_processes_start_ends_them_without_a_word(script):
     children = Path(f"/proc/{script.pid}/task/{script.pid}/children")
-    wait_for(lambda: script.poll() is not None or len(children.read_text().split()) == 3, "two, and a tracker")
+    wait_for(lambda: script.poll() is not None or len(children.read_text().split()) == 3, "two and a tracker")
     assert script.poll() is None
     check_all_end(script, [int(word) for word in children.read_text().split()], signal.SIGINT)
 
