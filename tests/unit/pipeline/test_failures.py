@@ -129,3 +129,8 @@ def test_the_last_words_of_a_java_that_did_not_start_are_its_error():
 )
 def test_messages_about_an_input_that_name_none_are_told_apart(said, is_so):
     assert names_no_input(said) is is_so
+
+
+def test_a_remote_file_is_named_as_the_user_wrote_it():
+    said = IN_JAVA.format(file="s3a://lake/a%20b.parquet", cause="java.io.IOException: boom")
+    assert told(said)[1].startswith("s3a://lake/a b.parquet: ")

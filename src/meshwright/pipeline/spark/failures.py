@@ -108,7 +108,8 @@ def _file_in(said: str) -> str:
         if named:
             # Hadoop writes file:/a b, and Spark file:///a%20b, for the same file.
             path = named[1].removeprefix("file:") if named[1].startswith("file:/") else named[1]
-            return f"{unquote(path[2:]) if path.startswith('///') else path}: "
+            of_spark = path.startswith("///") or (named[0].startswith("reading file") and "://" in path)
+            return f"{unquote(path) if of_spark else path}: ".replace("///", "/", 1)
     return ""
 
 
