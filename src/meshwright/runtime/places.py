@@ -18,8 +18,6 @@ from meshwright.runtime.checksums import Sum
 from meshwright.runtime.errors import DatasetError
 
 if TYPE_CHECKING:
-    from typing import Self
-
     from typing_extensions import TypeIs
 
 _SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")
