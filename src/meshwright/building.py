@@ -106,6 +106,10 @@ def _check_link_cost(link_cost: float | None, wanted: bool) -> None:
     if wanted and link_cost is None:
         raise OptionError("the overlays have costs; say with link_cost what a new link costs")
     if link_cost is not None and not wanted:
-        raise OptionError(f"link_cost is {link_cost}, but the overlays have no costs; leave it out")
+        raise OptionError(
+            f"link_cost is {link_cost}, but the overlays have no costs; leave it out", option="link_cost"
+        )
     if link_cost is not None and (not is_number(link_cost) or not 0 < link_cost < np.inf):
-        raise OptionError(f"link_cost is {link_cost!r}; a cost is a positive finite number")
+        raise OptionError(
+            f"link_cost is {link_cost!r}; a cost is a positive finite number", option="link_cost"
+        )

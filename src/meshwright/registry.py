@@ -51,7 +51,9 @@ class Algorithm:
         known = [field.name for field in fields(self.options)]
         for name in values:
             if name not in known:
-                raise OptionError(f"there is no option {name!r}; {_listed('choose among', known)}")
+                raise OptionError(
+                    f"there is no option {name!r}; {_listed('choose among', known)}", option=name
+                )
         return self.options(**values)
 
 

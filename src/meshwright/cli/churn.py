@@ -60,7 +60,9 @@ def follow_stream(
     read_manifest(dataset, "overlay")
     source = str(streaming.stream)
     if is_local_address(source) and not local_path(source).is_dir():
-        raise OptionError(f"--stream got {source!r}; give a folder in which files of events appear")
+        raise OptionError(
+            f"--stream got {source!r}; give a folder in which files of events appear", option="--stream"
+        )
     journal = (journaling.journal or out / "journal").absolute()
     check_folders(out.absolute(), journal)
     with spark_command(streaming.master, streaming.conf) as session:
@@ -97,9 +99,14 @@ def tell_torn(manifest: Mapping[str, Any]) -> None:
 
 def _check(given: Mapping[str, Any]) -> None:
     if not 0 < given.get("every", 1) <= _LONGEST:
-        raise OptionError(f"--every is {given['every']}; give seconds, above 0 and up to {_LONGEST:,}")
+        raise OptionError(
+            f"--every is {given['every']}; give seconds, above 0 and up to {_LONGEST:,}", option="--every"
+        )
     if given.get("files_a_batch", 1) < 1:
-        raise OptionError(f"--files-a-batch is {given['files_a_batch']}; give a whole number from 1 on")
+        raise OptionError(
+            f"--files-a-batch is {given['files_a_batch']}; give a whole number from 1 on",
+            option="--files-a-batch",
+        )
     check_whole("--compact-after", given.get("compact_after"), 1)
 
 

@@ -140,12 +140,12 @@ def parse_settings(settings: list[str] | None, annotations: Mapping[str, Any]) -
     for setting in settings or []:
         name, equals, text = setting.partition("=")
         if not equals:
-            raise OptionError(f"--set got {setting!r}; write --set name=value")
+            raise OptionError(f"--set got {setting!r}; write --set name=value", option="--set")
         if name not in annotations:
             known = ", ".join(sorted(annotations)) or "none"
-            raise OptionError(f"there is no option {name!r} to set; the options are: {known}")
+            raise OptionError(f"there is no option {name!r} to set; the options are: {known}", option=name)
         if name in values:
-            raise OptionError(f"--set gives {name!r} twice; give it once")
+            raise OptionError(f"--set gives {name!r} twice; give it once", option="--set")
         values[name] = _parsed(name, text, annotations[name])
     return values
 
@@ -156,9 +156,9 @@ def parse_conf(settings: list[str] | None) -> dict[str, str]:
     for setting in settings or []:
         name, equals, text = setting.partition("=")
         if not equals or not name.startswith("spark."):
-            raise OptionError(f"--conf got {setting!r}; write --conf spark.name=value")
+            raise OptionError(f"--conf got {setting!r}; write --conf spark.name=value", option="--conf")
         if name in values:
-            raise OptionError(f"--conf gives {name!r} twice; give it once")
+            raise OptionError(f"--conf gives {name!r} twice; give it once", option="--conf")
         values[name] = text
     return values
 
@@ -206,4 +206,4 @@ def _parsed(name: str, text: str, annotation: Any) -> Any:
     except (KeyError, ValueError):
         legal = {bool: "yes or no", int: "a whole number", float: "a number"}[next(iter(kinds))]
         raise OptionError(f"--set {name} got {text!r}; give {legal}") from None
-    raise OptionError(f"{name!r} can't be set on the command line; use the Python interface")
+    raise OptionError(f"{name!r} can't be set on the command line; use the Python interface", option=name)

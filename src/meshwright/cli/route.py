@@ -82,5 +82,7 @@ def _source(text: str) -> int | Path:
     if text.removeprefix("-").isdecimal():
         return int(text)
     if not Path(text).exists():
-        raise OptionError(f"--publications is {text!r}; give a whole number or a file that exists")
+        raise OptionError(
+            f"--publications is {text!r}; give a whole number or a file that exists", option="--publications"
+        )
     return Path(text)

@@ -132,7 +132,7 @@ def _options(bfs: int | None, universe: int | None, given: dict[str, Any]) -> "B
     way, foreign = ("--bfs", _UNIVERSE) if bfs is not None else ("--universe", _BFS)
     for name, flag in foreign.items():
         if name in given:
-            raise OptionError(f"{flag} does not go with {way}; leave it out")
+            raise OptionError(f"{flag} does not go with {way}; leave it out", option=flag)
     if bfs is not None:
         return BfsOptions(users=bfs, **given)
     return UniverseOptions(seeds=universe or 0, **given)

@@ -43,7 +43,8 @@ class GmOptions:
         check_whole("memory_limit", self.memory_limit, 1)
         if self.weights is not None and not isinstance(self.weights, Mapping):
             raise OptionError(
-                f"weights is a {type(self.weights).__name__}; give a mapping of topic to number"
+                f"weights is a {type(self.weights).__name__}; give a mapping of topic to number",
+                option="weights",
             )
         for topic, weight in (self.weights or {}).items():
             if not isinstance(topic, str) or not is_whole(weight) or not 0 <= weight < 2**20:
@@ -74,7 +75,7 @@ class LowOdaOptions:
 def check_rho(rho: object) -> None:
     """Refuse what is no finite number from 1 on."""
     if not is_number(rho) or not 1 <= rho < inf:
-        raise OptionError(f"rho is {rho!r}; give a finite number from 1 on")
+        raise OptionError(f"rho is {rho!r}; give a finite number from 1 on", option="rho")
 
 
 @dataclass(frozen=True, kw_only=True)

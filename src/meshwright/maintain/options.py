@@ -71,5 +71,5 @@ def make_options(values: Mapping[str, Any]) -> MaintainOptions:
     known = [field.name for field in fields(MaintainOptions)]
     for name in values:
         if name not in known:
-            raise OptionError(f"there is no option {name!r}; choose among {', '.join(known)}")
+            raise OptionError(f"there is no option {name!r}; choose among {', '.join(known)}", option=name)
     return MaintainOptions(**values)

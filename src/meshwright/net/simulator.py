@@ -201,5 +201,5 @@ def _checked_delay(delay: float) -> float:
 
 def _checked_loss(loss: float) -> float:
     if not 0 <= loss <= 1:
-        raise OptionError(f"loss is {loss!r}; give a probability from 0 to 1")
+        raise OptionError(f"loss is {loss!r}; give a probability from 0 to 1", option="loss")
     return loss

@@ -225,9 +225,13 @@ def route(
 def _checked_options(protocol: str, tree: str | None, both_ways: bool) -> _Options:
     check_flag("both_ways", both_ways)
     if tree is not None and protocol != "tree":
-        raise OptionError(f"tree is {tree!r}, and the protocol {protocol} has none; leave it out")
+        raise OptionError(
+            f"tree is {tree!r}, and the protocol {protocol} has none; leave it out", option="tree"
+        )
     if both_ways and protocol != "nsmf":
-        raise OptionError(f"both_ways is for nsmf, whose fingers have a direction, not for {protocol}")
+        raise OptionError(
+            f"both_ways is for nsmf, whose fingers have a direction, not for {protocol}", option="both_ways"
+        )
     return _Options("shortest" if tree is None else tree, both_ways)
 
 

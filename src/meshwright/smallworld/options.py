@@ -33,7 +33,9 @@ class SmallWorldOptions:
         check_whole("bits", self.bits, 0)
         check_flag("whole_phases", self.whole_phases)
         if self.bits is not None and self.bits > MOST_BITS:
-            raise OptionError(f"bits is {self.bits}; give a whole number from 0 to {MOST_BITS}")
+            raise OptionError(
+                f"bits is {self.bits}; give a whole number from 0 to {MOST_BITS}", option="bits"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -65,7 +65,8 @@ def place(node_count: int, options: SmallWorldOptions, seed: int) -> Ring:
     if space < node_count:
         raise OptionError(
             f"bits is {options.bits}, which makes {space:,} identifiers for {node_count:,} nodes; "
-            f"give at least {(node_count - 1).bit_length()}"
+            f"give at least {(node_count - 1).bit_length()}",
+            option="bits",
         )
     random = generator(seed, "smallworld.ring")
     positions = random.choice(space, node_count, replace=False) if node_count else np.empty(0, np.int64)

@@ -43,7 +43,9 @@ class StanOptions:
         check_whole("ttl", self.ttl, 0, MOST_STEPS, required=True)
         check_fraction("connected", self.connected, below_one=True)
         if not self.connected:
-            raise OptionError("connected is 0, which leaves views empty; give a fraction above 0")
+            raise OptionError(
+                "connected is 0, which leaves views empty; give a fraction above 0", option="connected"
+            )
         check_whole("view_size", self.view_size, 1)
         check_flag("learn", self.learn)
         check_whole("slowest", self.slowest, 1, required=True)
@@ -77,7 +79,9 @@ class SimulationOptions:
         check_choice("membership", self.membership, MEMBERSHIPS)
         check_whole("copies", self.copies, 0, required=True)
         if not is_number(self.delay) or not 0 <= self.delay < 1:
-            raise OptionError(f"delay is {self.delay!r}; give a number of periods, from 0 to under 1")
+            raise OptionError(
+                f"delay is {self.delay!r}; give a number of periods, from 0 to under 1", option="delay"
+            )
         check_fraction("churn", self.churn, below_one=True)
         check_flag("keep_alive", self.keep_alive)
         check_whole("patience", self.patience, 1, required=True)

@@ -110,7 +110,10 @@ class Sizes:
             whole("subscriptions", self.subscriptions, 0, self.topics, _MORE_TOPICS)
             self._refuse_power_law()
         elif self.independent:
-            raise OptionError("independent is set without subscriptions; give subscriptions=K, the mean size")
+            raise OptionError(
+                "independent is set without subscriptions; give subscriptions=K, the mean size",
+                option="independent",
+            )
         else:
             self._check_power_law()
 
@@ -120,7 +123,8 @@ class Sizes:
             if value is not None:
                 raise OptionError(
                     f"{name} is {value!r} beside subscriptions={self.subscriptions}; "
-                    "give subscriptions for one size, or the others for a power law"
+                    "give subscriptions for one size, or the others for a power law",
+                    option=name,
                 )
 
     def _check_power_law(self) -> None:

@@ -36,7 +36,10 @@ def refused(kind, call, *arguments):
 
 
 def test_an_error_of_an_option_names_it():
+    interests = mw.Interests.from_pairs([])
     assert refused(mw.OptionError, check_whole, "most_stars", -1, 0).option == "most_stars"
+    assert refused(mw.OptionError, lambda: mw.build(interests, "gm", speed=1)).option == "speed"
+    assert refused(mw.OptionError, lambda: mw.build(interests, "low-oda", rho=0)).option == "rho"
 
 
 @pytest.mark.parametrize(

@@ -97,5 +97,5 @@ def _columns(flag: str, text: str, example: str) -> tuple[str, ...]:
     names = tuple(text.split(","))
     count = example.count(",") + 1
     if len(names) != count or not all(names):
-        raise OptionError(f"{flag} is {text!r}; give {count} names, such as {example}")
+        raise OptionError(f"{flag} is {text!r}; give {count} names, such as {example}", option=flag)
     return names

@@ -70,7 +70,7 @@ def refuse_given(options: Mapping[str, object], way: str) -> None:
     """Refuse options that say nothing to the way that was chosen."""
     for flag, value in options.items():
         if value is not False and value not in (None, []):
-            raise OptionError(f"{flag} does not go with {way}; leave it out")
+            raise OptionError(f"{flag} does not go with {way}; leave it out", option=flag)
 
 
 ENGINES = ("auto", "local", "spark")
@@ -99,7 +99,7 @@ def chosen_engine(
     manifest, if it could be read.
     """
     if engine not in ENGINES:
-        raise OptionError(f"--engine is {engine!r}; choose one of {', '.join(ENGINES)}")
+        raise OptionError(f"--engine is {engine!r}; choose one of {', '.join(ENGINES)}", option="--engine")
     remote = [place for place in places if not is_local_address(place)]
     if engine == "local" and remote:
         raise OptionError(f"{remote[0]} is not on this machine; use --engine spark")

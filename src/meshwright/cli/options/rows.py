@@ -66,5 +66,7 @@ def _two(columns: str | None) -> tuple[str, str] | None:
         return None
     first, comma, second = columns.partition(",")
     if not (first and comma and second) or "," in second:
-        raise OptionError(f"--columns is {columns!r}; give two, such as user,genre or 1,2")
+        raise OptionError(
+            f"--columns is {columns!r}; give two, such as user,genre or 1,2", option="--columns"
+        )
     return first, second

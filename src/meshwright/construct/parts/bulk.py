@@ -49,7 +49,8 @@ def bulk_by_threshold(
         threshold = choose_threshold(sizes, min(int(bulk_share * len(sizes)), bulk_limit))
     elif threshold > source.topic_count:
         raise OptionError(
-            f"threshold is {threshold} and there are {source.topic_count} topics; give a number up to that"
+            f"threshold is {threshold} and there are {source.topic_count} topics; give a number up to that",
+            option="threshold",
         )
     chosen = sizes > threshold
     demand = np.where(source.subscribers() > 1, 1, 0)

@@ -23,7 +23,9 @@ def check_sync(policy: str | int) -> None:
     """Refuse what is no policy."""
     milliseconds = isinstance(policy, int) and not isinstance(policy, bool) and policy > 0
     if policy not in (ALWAYS, NEVER) and not milliseconds:
-        raise OptionError(f"sync is {policy!r}; give {ALWAYS}, {NEVER}, or milliseconds from 1 on")
+        raise OptionError(
+            f"sync is {policy!r}; give {ALWAYS}, {NEVER}, or milliseconds from 1 on", option="sync"
+        )
 
 
 def start_syncing(policy: str | int, sync: Callable[[], None]) -> Syncing:

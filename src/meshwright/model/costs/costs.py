@@ -385,7 +385,7 @@ class Costs:
         positive, since two nodes may be at one place. Distances are computed when asked for: 24 bytes a node.
         """
         if metric not in ("great-circle", "euclidean"):
-            raise OptionError(f"metric is {metric!r}; choose great-circle or euclidean")
+            raise OptionError(f"metric is {metric!r}; choose great-circle or euclidean", option="metric")
         prices = positive(base, "base"), positive(factor, "factor")
         wanted = columns or (("x", "y") if metric == "euclidean" else ("lat", "lon"))
         if len(wanted) not in ((2, 3) if metric == "euclidean" else (2,)):

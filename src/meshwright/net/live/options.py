@@ -54,16 +54,19 @@ class LiveOptions:
     def __post_init__(self) -> None:
         for name in ("unit", "idle"):
             if not 0 < getattr(self, name) < np.inf:
-                raise OptionError(f"{name} is {getattr(self, name)!r}; give a number of seconds above 0")
+                raise OptionError(
+                    f"{name} is {getattr(self, name)!r}; give a number of seconds above 0", option=name
+                )
         if not 0 <= self.loss <= 1:
-            raise OptionError(f"loss is {self.loss!r}; give a probability from 0 to 1")
+            raise OptionError(f"loss is {self.loss!r}; give a probability from 0 to 1", option="loss")
         if not 1 <= self.processes <= most_processes():
             raise OptionError(
                 f"processes is {self.processes!r}; give a whole number from 1 to {most_processes()}: on this "
-                f"machine more would only wait for each other"
+                f"machine more would only wait for each other",
+                option="processes",
             )
         if self.port is not None and not 1 <= self.port <= 65_535:
-            raise OptionError(f"port is {self.port!r}; give one from 1 to 65535, or none")
+            raise OptionError(f"port is {self.port!r}; give one from 1 to 65535, or none", option="port")
 
     def address(self, node: Node) -> Address:
         """Where a node listens; port 0 is any that is free."""

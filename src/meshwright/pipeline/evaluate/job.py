@@ -138,7 +138,7 @@ def evaluate_on_spark(
     differ, `diameters_exact` is false, and `Evaluation` says what is stated then.
     """
     if most_edges < 1:
-        raise OptionError(f"most_edges is {most_edges}; give 1 or more")
+        raise OptionError(f"most_edges is {most_edges}; give 1 or more", option="most_edges")
     checked = open_checked(dataset, ("edges", "lists", "topics", VIEWS), "overlay")
     manifest = checked.manifest
     counts = _checked_counts(dataset, manifest)

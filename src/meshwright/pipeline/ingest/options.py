@@ -45,15 +45,18 @@ class IngestOptions:
         _check_choice("--wildcards", self.wildcards, WILDCARDS)
         if not 0 <= self.max_rejected <= 1:
             raise OptionError(
-                f"--max-rejected is {self.max_rejected}; give a fraction from 0 to 1, such as 0.01"
+                f"--max-rejected is {self.max_rejected}; give a fraction from 0 to 1, such as 0.01",
+                option="--max-rejected",
             )
         if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n'):
             raise OptionError(
-                f"--delimiter is {self.delimiter!r}; give one character, no quote and no line break"
+                f"--delimiter is {self.delimiter!r}; give one character, no quote and no line break",
+                option="--delimiter",
             )
         if self.own_topic and self.relation == "pairs":
             raise OptionError(
-                "--own-topic is for --as follows and --as friendship, where nodes are topics; leave it out"
+                "--own-topic is for --as follows and --as friendship, where nodes are topics; leave it out",
+                option="--own-topic",
             )
         self._check_columns()
         if self.format is not None:
@@ -63,20 +66,27 @@ class IngestOptions:
         if self.columns is None:
             return
         if len(self.columns) != 2 or not all(isinstance(name, str) and name for name in self.columns):
-            raise OptionError(f"--columns is {self.columns!r}; give two, such as user,genre or 1,2")
+            raise OptionError(
+                f"--columns is {self.columns!r}; give two, such as user,genre or 1,2", option="--columns"
+            )
         numbers = [name.isdecimal() for name in self.columns]
         if any(numbers) and not all(numbers):
             raise OptionError(
-                f"--columns mixes a name and a position: {','.join(self.columns)}; give two of a kind"
+                f"--columns mixes a name and a position: {','.join(self.columns)}; give two of a kind",
+                option="--columns",
             )
         if all(numbers) and min(map(int, self.columns)) < 1:
-            raise OptionError(f"--columns is {','.join(self.columns)}; positions count from 1")
+            raise OptionError(
+                f"--columns is {','.join(self.columns)}; positions count from 1", option="--columns"
+            )
 
     def check_format(self, name: str) -> None:
         """Refuse what files of this format don't have."""
         if self.delimiter is not None and name not in _DELIMITED:
             raise OptionError(
-                f"--delimiter is for csv and tsv, and the input is {name}; leave it out, or give --format csv"
+                f"--delimiter is for csv and tsv, and the input is {name}; "
+                f"leave it out, or give --format csv",
+                option="--delimiter",
             )
         if self.header is not None and name not in _WITH_HEADER:
             raise OptionError(f"--header and --no-header are for csv, tsv and edges, and the input is {name}")
@@ -102,4 +112,4 @@ class IngestOptions:
 def _check_choice(flag: str, value: str | None, choices: tuple[str | None, ...]) -> None:
     if value not in choices:
         legal = ", ".join(choice for choice in choices if choice is not None)
-        raise OptionError(f"{flag} is {value!r}; choose among {legal}")
+        raise OptionError(f"{flag} is {value!r}; choose among {legal}", option=flag)

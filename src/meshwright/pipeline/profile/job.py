@@ -230,7 +230,10 @@ def profile(
     least 30 subscribers; or the most popular ones, where fewer have as many.
     """
     if not 2 <= most_topics <= LARGEST_SAMPLE:
-        raise OptionError(f"most_topics is {most_topics}; give a whole number from 2 to {LARGEST_SAMPLE:,}")
+        raise OptionError(
+            f"most_topics is {most_topics}; give a whole number from 2 to {LARGEST_SAMPLE:,}",
+            option="most_topics",
+        )
     opened = open_checked(dataset, ("lists", "topics"))
     counts = stated_counts(opened.manifest, ("nodes", "topics", "interests"), dataset)
     lists = dense_table(session, dataset, "lists").select("node_id", "topic_ids")

@@ -35,7 +35,9 @@ class BfsOptions:
     def __post_init__(self) -> None:
         for name in ("users", "starts"):
             if getattr(self, name) < 1:
-                raise OptionError(f"{name} is {getattr(self, name)}; give a whole number from 1 on")
+                raise OptionError(
+                    f"{name} is {getattr(self, name)}; give a whole number from 1 on", option=name
+                )
         if self.start and self.starts != 1:
             raise OptionError("start and starts are given; each says where to start from, give one")
         if len(set(self.start)) < len(self.start):

@@ -60,10 +60,14 @@ class UniverseOptions:
     def __post_init__(self) -> None:
         for name, choices in (("grow", GROWTHS), ("nodes_of", NODES_OF), ("topics_of", TOPICS_OF)):
             if getattr(self, name) not in choices:
-                raise OptionError(f"{name} is {getattr(self, name)!r}; choose one of {', '.join(choices)}")
+                raise OptionError(
+                    f"{name} is {getattr(self, name)!r}; choose one of {', '.join(choices)}", option=name
+                )
         for name in ("seeds", "least_subscribers", "median_of"):
             if getattr(self, name) < 1:
-                raise OptionError(f"{name} is {getattr(self, name)}; give a whole number from 1 on")
+                raise OptionError(
+                    f"{name} is {getattr(self, name)}; give a whole number from 1 on", option=name
+                )
 
 
 class Sizes(NamedTuple):
