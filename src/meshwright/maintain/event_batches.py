@@ -1,6 +1,6 @@
-"""Events as what they come to: for each node that they touch, its topics before and after.
+"""A batch of events and its effect: the topics of each node before and after.
 
-The ids of events that were applied, so that none is applied twice.
+Also the ids of applied events, so that no event is applied twice.
 """
 
 from collections import OrderedDict
@@ -14,7 +14,7 @@ Topics = frozenset[str]
 
 
 class Move(NamedTuple):
-    """A node and its topics before and after; None where it is not there."""
+    """A node and its topics before and after; None while the node is absent."""
 
     node: str
     before: Topics | None
@@ -29,7 +29,7 @@ class Refusal(NamedTuple):
 
 
 class Batch:
-    """What some events come to, one after the other, where `topics_of` knows how it is before them."""
+    """The joint effect of events, applied in order; `topics_of` gives the topics of a node before them."""
 
     def __init__(self, topics_of: Callable[[str], Topics | None]) -> None:
         self._topics_of = topics_of
@@ -37,14 +37,14 @@ class Batch:
         self._now: dict[str, Topics | None] = {}
 
     def add(self, event: Event) -> None:
-        """Apply an event; one that can't be is refused and changes nothing."""
+        """Apply an event; one that can't be applied is refused and changes nothing."""
         node = event.node
         if node not in self._now:
             self._before[node] = self._now[node] = self._topics_of(node)
         self._now[node] = _CHANGES[event.event](node, self._now[node], frozenset(event.topics))
 
     def add_all(self, events: Iterable[Event], lenient: bool) -> list[Refusal]:
-        """Apply events; one that can't be is an error or, if `lenient`, left out and among the refusals."""
+        """Apply events; one that can't be applied is an error or, if `lenient`, left out and returned."""
         refused = []
         for event in events:
             try:
@@ -56,7 +56,7 @@ class Batch:
         return refused
 
     def moves(self) -> list[Move]:
-        """The nodes that are not as they were, in the order in which events first named them."""
+        """The nodes that have changed, in the order in which events first named them."""
         changed = (Move(node, before, self._now[node]) for node, before in self._before.items())
         return [move for move in changed if move.before != move.after]
 
@@ -64,7 +64,7 @@ class Batch:
 def sort_out(
     events: Sequence[Event], topics_of: Callable[[str], Topics | None]
 ) -> tuple[list[Event], list[Refusal]]:
-    """The events that can be applied one after the other, and those that can't once these are left out."""
+    """Split events into those that can be applied in order, and those that can't."""
     refused = Batch(topics_of).add_all(events, lenient=True)
     bad = {id(refusal.event) for refusal in refused}
     return [event for event in events if id(event) not in bad], refused
@@ -103,7 +103,7 @@ _CHANGES: dict[str, Callable[[str, Topics | None, Topics], Topics | None]] = {
 
 
 def check_remembered(events: int, remember: int, advice: str) -> None:
-    """Refuse more events at a time than are known by their ids: one that is forgotten is applied again."""
+    """Refuse more events at a time than there are remembered ids: a forgotten event is applied again."""
     if events > remember:
         raise OptionError(
             f"there are {events:,} events, and a journal that knows the last {remember:,} by their ids; "
@@ -112,7 +112,7 @@ def check_remembered(events: int, remember: int, advice: str) -> None:
 
 
 class KnownIds:
-    """The last `most` ids, in the order in which they came."""
+    """The last `most` ids, oldest first."""
 
     def __init__(self, most: int, ids: Iterable[str] = ()) -> None:
         self._most = most
@@ -122,7 +122,7 @@ class KnownIds:
         return iter(self._ids)
 
     def new(self, events: Iterable[Event]) -> list[Event]:
-        """The events without those whose id is known or came with an earlier one of them."""
+        """Leave out events whose id is known, or repeats that of an earlier one among them."""
         seen: set[str] = set()
         found = []
         for event in events:
@@ -134,7 +134,7 @@ class KnownIds:
         return found
 
     def add(self, events: Sequence[Event]) -> None:
-        """Know the ids of these events, and forget the oldest beyond the most."""
+        """Remember the ids of these events, and forget the oldest beyond `most`."""
         self._ids |= dict.fromkeys(event.id for event in events if event.id is not None)
         while len(self._ids) > self._most:
             self._ids.popitem(last=False)

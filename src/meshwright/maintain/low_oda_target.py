@@ -1,7 +1,4 @@
-"""The overlay that Low-ODA would build of the interests as they are.
-
-How far a maintained overlay has moved away from one that Low-ODA would build now.
-"""
+"""What Low-ODA would build: links that the start lacks, a fresh overlay, and the drift from that."""
 
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -9,35 +6,54 @@ from typing import NamedTuple
 
 import numpy as np
 
-from meshwright.construct.greedy_driver import GreedyProblem, make_problem
-from meshwright.construct.low_oda import take_low_edges
+from meshwright.construct.gm import tie_order
+from meshwright.construct.greedy_driver import GreedyProblem, component_labels, make_problem
+from meshwright.construct.low_oda import construct_low_edges, take_low_edges
 from meshwright.maintain.options import RepairSettings
 from meshwright.maintain.state import MaintainedOverlay, packed
 from meshwright.model.overlay import Overlay
 from meshwright.model.storage.manifest import stated
 from meshwright.runtime.arrays import Ids
+from meshwright.runtime.errors import InputError
 from meshwright.runtime.progress import Progress
 
 
+def missing_links(overlay: Overlay, settings: RepairSettings, progress: Progress | None) -> Ids:
+    """The links that make an overlay topic-connected, by Low-ODA's rule; or refuse one that is not."""
+    interests = overlay.interests
+    labels = component_labels(interests, overlay.edges, progress)
+    components = int(labels.max(initial=-1)) + 1
+    connected = len(np.unique(interests.topic_ids))
+    if components == connected:
+        return np.empty((0, 2), np.int32)
+    if settings.options.disconnected == "refuse":
+        raise InputError(
+            f"the overlay is not topic-connected: its {connected:,} topics have {components:,} components; "
+            f"build another one, or let it be repaired first with disconnected='repair'"
+        )
+    order = tie_order(np.diff(interests.indptr), "shuffled", settings.seed)
+    return construct_low_edges(interests, overlay.edges, order, settings.options.rho, None, progress)
+
+
 class FreshProblem(NamedTuple):
-    """The interests of a moment, which no later event changes."""
+    """The interests at one moment, which later events do not change."""
 
     problem: GreedyProblem
     span: int  # places are under this
     rho: float
 
     def solve(self, progress: Progress | None = None) -> Ids:
-        """The links, pairs of places, the lesser first. May run on another thread."""
+        """Compute the links, pairs of places, the smaller first. May run on another thread."""
         degrees = np.zeros(self.span, np.int32)
         edges = take_low_edges(self.problem, degrees, self.rho, None, None, progress).edges
         return np.sort(edges, axis=1)
 
 
 def fresh_problem(state: MaintainedOverlay, rho: float, seed: int) -> FreshProblem:
-    """The interests as they are, for Low-ODA.
+    """Copy the present interests, for Low-ODA.
 
-    Ties are settled by a hash of the nodes' names and the seed: what comes out depends on the interests
-    alone, and nodes keep their order as others come and go, so links stay where nothing asks for a change.
+    Ties are broken by a hash of the nodes' names and the seed. So the result depends only on the interests,
+    and nodes keep their order as others come and go: links stay unless a change requires otherwise.
     """
     key = blake2b(str(int(seed)).encode(), digest_size=16).digest()
 
@@ -71,17 +87,17 @@ class Drift:
 
     @property
     def average(self) -> float:
-        """How much higher the average degree is."""
+        """The average degree, less the fresh one."""
         return self.average_degree - self.fresh_average_degree
 
     @property
     def maximum(self) -> float:
-        """How much higher the maximum degree is."""
+        """The maximum degree, less the fresh one."""
         return self.maximum_degree - self.fresh_maximum_degree
 
 
 class Reference(NamedTuple):
-    """The degrees of a fresh overlay at some revision, and how many components a node brought then."""
+    """The degrees of a fresh overlay at one revision, and the number of components per node then."""
 
     revision: int
     average_degree: float
@@ -90,7 +106,7 @@ class Reference(NamedTuple):
 
 
 def reference_of(overlay: Overlay, state: MaintainedOverlay, settings: RepairSettings) -> Reference | None:
-    """The reference that an overlay is for itself, if it was built by Low-ODA with the same rho."""
+    """An overlay as its own reference, if Low-ODA built it with the same rho."""
     if overlay.facts.get("algorithm") != "low-oda":
         return None
     options = stated({"options": {}, **overlay.facts}, "options", dict, "the overlay")
@@ -102,16 +118,16 @@ def reference_of(overlay: Overlay, state: MaintainedOverlay, settings: RepairSet
 def measured(
     state: MaintainedOverlay, settings: RepairSettings, revision: int, progress: Progress | None
 ) -> Reference:
-    """The reference of now: Low-ODA is run, which takes its time; the overlay stays as it is."""
+    """Run Low-ODA on the present interests for a reference; the overlay does not change."""
     edges = fresh_problem(state, settings.options.rho, settings.seed).solve(progress)
     most = int(np.bincount(edges.ravel(), minlength=1).max())
     return Reference(revision, _average(len(edges), state), most, _load(state))
 
 
 def drift_from(reference: Reference, state: MaintainedOverlay) -> Drift:
-    """The drift, where the degrees of a fresh overlay are taken to grow like the components to unite a node.
+    """Estimate the drift, assuming that fresh degrees grow with the components to unite per node.
 
-    At constant time. The average degree of Low-ODA also falls by some 8% when the nodes double, at the same
+    Constant time. The average degree of Low-ODA also falls by some 8% when the nodes double, at the same
     interests a node (measured, 250 to 4,000 nodes), which the estimate leaves out.
     """
     change = _load(state) / reference.load if reference.load else 1.0
@@ -129,5 +145,5 @@ def _average(links: int, state: MaintainedOverlay) -> float:
 
 
 def _load(state: MaintainedOverlay) -> float:
-    """How many components a node brings, each topic becoming one: interests less topics, over nodes."""
+    """The components to unite per node, where each topic becomes one: (interests - topics) / nodes."""
     return (state.interest_count - len(state.topics)) / max(1, len(state.nodes))

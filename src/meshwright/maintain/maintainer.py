@@ -1,4 +1,4 @@
-"""The face of maintenance: an overlay and events in, repairs out."""
+"""The maintainer: an overlay and events in, repairs out."""
 
 from __future__ import annotations
 
@@ -11,19 +11,18 @@ from meshwright.kernels.core.rows import Rows
 from meshwright.kernels.repair.searching import unlink_unneeded
 from meshwright.maintain import policies, snapshots
 from meshwright.maintain.event_batches import Batch, KnownIds, Move, Refusal, Topics, sort_out
-from meshwright.maintain.initial_repair import missing_links
 from meshwright.maintain.low_oda_target import (
     Drift,
     Reference,
     drift_from,
     fresh_problem,
     measured,
+    missing_links,
     reference_of,
 )
 from meshwright.maintain.options import MaintainOptions, RepairSettings, make_options
-from meshwright.maintain.policies import Mending
+from meshwright.maintain.policies import Mending, portions
 from meshwright.maintain.reoptimise import Reoptimisation, link_places
-from meshwright.maintain.repair_batches import portions
 from meshwright.maintain.repairs import Link, Relink, Repair, Step, merged, named
 from meshwright.maintain.state import Change, Known, MaintainedOverlay, overlay_of, row, state_of
 from meshwright.model.events import Event
@@ -43,12 +42,13 @@ _STAGE = "maintain"
 class Maintainer:
     """An overlay that stays topic-connected while nodes and interests come and go.
 
-    After every call the overlay is topic-connected. It depends on the overlay at the start, the options, the
-    seed and the calls alone. A call that is refused changes nothing. One thread at a time may use it.
+    Guarantee: the overlay is topic-connected after every call. It depends only on the overlay at the start,
+    the options, the seed and the calls. A call that is refused changes nothing. Only one thread at a time may
+    use a maintainer.
 
-    An event takes no time that grows with the overlay, other than with the subscribers of a topic, but for
-    the policies `naive` and `rebuild`. The attributes of nodes and topics are kept, by name; the costs of
-    links, facts and extra tables are not, and topics that nobody has are left out.
+    Cost: with the policy `shadow`, the cost of an event depends on a topic's subscribers, not on the size of
+    the overlay. The attributes of nodes and topics are kept, by name. The costs of links, facts, extra tables
+    and topics without subscribers are dropped.
 
     Args:
         overlay: where to start; it need not be topic-connected, see `disconnected`.
@@ -107,29 +107,29 @@ class Maintainer:
 
     @property
     def options(self) -> MaintainOptions:
-        """How the overlay is maintained."""
+        """The options, including the defaults."""
         return self._settings.options
 
     @property
     def seed(self) -> int:
-        """What random choices come from."""
+        """The seed of the random choices."""
         return self._settings.seed
 
     @property
     def overlay(self) -> Overlay:
-        """The overlay as it is now, frozen. Linear in the overlay, beside sorting the names."""
+        """A copy of the present overlay. Linear in the overlay, plus sorting the names."""
         self._check_whole()
         facts = {"maintained": asdict(self.options), "seed": self._settings.seed, "revision": self.revision}
         return overlay_of(self._state, self._nodes, self._topics, facts)
 
     @property
     def link_count(self) -> int:
-        """How many links there are."""
+        """The number of links."""
         return self._state.link_count
 
     @property
     def average_degree(self) -> float:
-        """How many links a node has on average, 0 without nodes."""
+        """The average number of links of a node; 0 without nodes."""
         return 2 * self._state.link_count / max(1, len(self._state.nodes))
 
     @property
@@ -142,7 +142,7 @@ class Maintainer:
         return len(self._state.nodes)
 
     def __contains__(self, node: object) -> bool:
-        """Whether a node is there."""
+        """Whether a node is present."""
         return node in self._state.nodes.of
 
     def __repr__(self) -> str:
@@ -155,46 +155,46 @@ class Maintainer:
         return self._state.topics_of(node) or frozenset()
 
     def neighbours_of(self, node: str) -> frozenset[str]:
-        """Those that a node has links to."""
+        """The nodes that a node has links to."""
         return self._names(self._state.live.links, node)
 
     def backups_of(self, node: str) -> frozenset[str]:
-        """Those that stand in for a node when it leaves; with the policy `shadow`."""
+        """The nodes that replace a node when it leaves; with the policy `shadow`."""
         return self._names(self._state.live.backups, node)
 
     def primaries_of(self, node: str) -> frozenset[str]:
-        """Those that a node is a backup of."""
+        """The nodes that a node is a backup of."""
         return self._names(self._state.live.primaries, node)
 
     def _names(self, rows: Rows, node: str) -> frozenset[str]:
         return frozenset(map(self._state.nodes.name, row(rows, self._state.find(node)).tolist()))
 
     def join(self, node: str, topics: Iterable[str] = ()) -> Repair:
-        """A node comes, with its topics; one that is there already is refused."""
+        """Add a node with its topics; a node that is already present is refused."""
         return self.apply([Event(0, "join", node, topics)])  # type: ignore[arg-type]
 
     def leave(self, node: str) -> Repair:
-        """A node goes, or has failed; one that is not there is refused."""
+        """Remove a node that leaves or has failed; one that is not present is refused."""
         return self.apply([Event(0, "leave", node)])
 
     def subscribe(self, node: str, topics: Iterable[str]) -> Repair:
-        """A node is interested in more topics; those that it has already change nothing."""
+        """Add topics to a node; those that it already has change nothing."""
         return self.apply([Event(0, "subscribe", node, topics)])  # type: ignore[arg-type]
 
     def unsubscribe(self, node: str, topics: Iterable[str]) -> Repair:
-        """A node gives up topics; those that it does not have change nothing.
+        """Remove topics from a node; those that it does not have change nothing.
 
-        Its links over which no topic is left are closed.
+        Its links that no topic uses any more are closed.
         """
         return self.apply([Event(0, "unsubscribe", node, topics)])  # type: ignore[arg-type]
 
     def apply(self, events: Iterable[Event], *, lenient: bool = False) -> Repair:
-        """Apply events in the order given, with one repair for all of them; a huge batch has several.
+        """Apply events in the order given, with one repair for all of them; a huge batch takes several.
 
-        If one can't be applied (a node that is not there leaves, or one that is there joins), all are refused
-        and nothing changes; or, if `lenient`, it is left out and told of in `Repair.refused`. An event whose
-        id came before, also if it was left out, is passed over. What counts is where each node ends up: one
-        that leaves and joins again in one batch keeps its links.
+        If an event can't be applied (an absent node leaves, or a present one joins), all are refused and
+        nothing changes; or, if `lenient`, the event is left out and listed in `Repair.refused`. An event with
+        a known id is passed over, even if the earlier one was left out. Only the final topics of each node
+        count: a node that leaves and joins again in one batch keeps its links.
         """
         self._check_whole()
         given = list(events)
@@ -243,9 +243,9 @@ class Maintainer:
         )
 
     def sort_out(self, events: Iterable[Event]) -> tuple[list[Event], list[Refusal]]:
-        """The events that `apply` would take, and those that it would refuse, with the reason for each.
+        """Split events into those that `apply` would take, and those that it would refuse, with reasons.
 
-        Those that it would pass over, since their ids are known, are in neither.
+        Events with known ids, which it would pass over, are in neither.
         """
         return sort_out(self._ids.new(events), self._state.topics_of)
 
@@ -257,11 +257,11 @@ class Maintainer:
     def relink(
         self, add: Iterable[Link] = (), remove: Iterable[Link] = (), *, most_removed: int | None = None
     ) -> Repair:
-        """Add links, then remove those that no topic needs, one after the other: make before break.
+        """Add links, then remove those of `remove` that no topic needs, one by one: make before break.
 
-        A link to remove that some topic needs stays; `Repair.removed` tells which are gone. The overlay is
-        topic-connected at every moment. Links to add must join two nodes that share a topic and have no link;
-        those to remove must be there.
+        A link that some topic needs stays; `Repair.removed` lists those that are gone. The overlay is
+        topic-connected at every moment. Links to add must connect two nodes that share a topic and have no
+        link; links to remove must exist.
         """
         self._check_whole()
         begin = perf_counter()
@@ -286,7 +286,7 @@ class Maintainer:
         return self._take(Step(relink=links), repair)
 
     def _described(self, repair: Repair, **known: Any) -> Repair:
-        """A repair with what it left behind."""
+        """Add the state of the overlay afterwards to a repair."""
         state = self._state
         known |= {"nodes": len(state.nodes), "links": state.link_count}
         return replace(repair, maximum_degree=state.maximum_degree, **known)
@@ -294,8 +294,8 @@ class Maintainer:
     def drift(self, *, measure: bool = False, progress: Progress | None = None) -> Drift:
         """How much higher the degrees are than those of an overlay that Low-ODA would build now.
 
-        Estimated at constant time from the last time that Low-ODA was run. It is run, which takes as long as
-        building the overlay, if `measure` says so, and the first time unless the start was built by it.
+        Estimated in constant time from the last run of Low-ODA. It runs, which takes as long as building the
+        overlay, if `measure` is set, and the first time unless Low-ODA built the overlay at the start.
         """
         self._check_whole()
         if measure or self._reference is None:
@@ -303,18 +303,18 @@ class Maintainer:
         return drift_from(self._reference, self._state)
 
     def reoptimise(self, most_changes: int = 20) -> Reoptimisation:
-        """The way to a fresh overlay, at most so many links a step, on which every topic stays connected.
+        """Move to a fresh overlay in steps of at most `most_changes` links; every topic stays connected.
 
-        Nothing changes before its first `step`; events may come between steps.
+        Nothing changes before the first `step` of the result; events may come between steps.
         """
         self._check_whole()
         fresh = fresh_problem(self._state, self.options.rho, self._settings.seed)
         return Reoptimisation(self, self._state, fresh, most_changes)
 
     def snapshot(self) -> bytes:
-        """All of the state, options and random state included. Linear in the overlay.
+        """The complete state, including options and random state. Linear in the overlay.
 
-        The same calls give the same bytes, and what `restore` makes of them goes on exactly like this one.
+        The same calls give the same bytes, and `restore` makes a maintainer that continues exactly like this.
         """
         self._check_whole()
         about = snapshots.About(
@@ -328,7 +328,7 @@ class Maintainer:
 
     @classmethod
     def restore(cls, snapshot: bytes) -> Self:
-        """The maintainer that a snapshot was taken of."""
+        """Make a maintainer from a snapshot."""
         saved = snapshots.from_bytes(snapshot)
         about = saved.about
         rng = generator(about.seed, _STAGE)

@@ -1,4 +1,4 @@
-"""How an overlay is maintained."""
+"""The options of a maintainer."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
@@ -25,15 +25,15 @@ class MaintainOptions:
         policy: what a repair may link: a `shadow` set of a few nodes, or any nodes (`naive`); or the overlay
             is built again by Low-ODA each time (`rebuild`).
         backups: how the backups of a node are chosen, by `primal-dual` or `greedy`; for `shadow`.
-        coverage: how many times the backups of a node cover its topics (the paper's lambda).
+        coverage: how many times the backups of a node cover its topics (lambda in the paper).
         rho: as for Low-ODA.
-        degree_of: whose maximum degree a repair minds, that of the whole `overlay`, or of the `shadows`,
-            which it may link.
-        ties: which of the links that the rule allows a repair takes: that of nodes with `few-links` (a lower
-            maximum degree), or any, `shuffled`. The paper says nothing of ties.
+        degree_of: which maximum degree a repair considers: that of the whole `overlay`, or of the `shadows`,
+            the nodes that it may link.
+        ties: which of several equally good links a repair takes: one between nodes with `few-links` (this
+            keeps the maximum degree lower), or any (`shuffled`). The paper does not define this.
         disconnected: what to do with an overlay that is not topic-connected: `repair` it first, or `refuse`.
-        weigh_primaries: whether the weight of a backup counts those that it is a backup of, beside its links.
-        remember: how many of the last events' ids are known, so that one that comes again is passed over.
+        weigh_primaries: whether the weight of a backup includes the nodes that it backs up, beside its links.
+        remember: how many ids of the last events are remembered; an event with a known id is passed over.
     """
 
     policy: str = "shadow"
@@ -59,7 +59,7 @@ class MaintainOptions:
 
 
 class RepairSettings(NamedTuple):
-    """What every step of a maintainer goes by; the random state moves on with each."""
+    """The options and random state that every repair depends on; each repair may advance the random state."""
 
     options: MaintainOptions
     seed: int
@@ -67,7 +67,7 @@ class RepairSettings(NamedTuple):
 
 
 def make_options(values: Mapping[str, Any]) -> MaintainOptions:
-    """The options, checked; an unknown name is refused with those that exist."""
+    """Check options; the error for an unknown name lists those that exist."""
     known = [field.name for field in fields(MaintainOptions)]
     for name in values:
         if name not in known:

@@ -1,14 +1,10 @@
-"""What every policy hands back, and what they have in common.
+"""The three policies by which an overlay is repaired, and the backups of nodes, which one of them needs.
 
-Backups: who stands in for whom.
-
-NaiveDynAlg: a repair may link any nodes.
-
-ShadowDynAlg: a repair links a few nodes, the neighbours and backups of those that changed.
-
-The overlay built again from nothing each time: a measure for the other policies.
+`shadow` (ShadowDynAlg) links a few nodes, the neighbours and backups of those that changed. `naive`
+(NaiveDynAlg) may link any nodes. `rebuild` builds the overlay again each time, to compare the others with.
 """
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
@@ -16,16 +12,18 @@ import numpy as np
 from meshwright.kernels.repair import backups as kernel
 from meshwright.kernels.repair.mutable_overlay import Live, uproot
 from meshwright.kernels.repair.repairing import plan_repair
+from meshwright.maintain.event_batches import Move
 from meshwright.maintain.low_oda_target import fresh_problem
-from meshwright.maintain.options import RepairSettings
+from meshwright.maintain.options import MaintainOptions, RepairSettings
 from meshwright.maintain.state import Change, MaintainedOverlay, longer, row
 from meshwright.runtime.arrays import Ids, Offsets
+from meshwright.runtime.memory import check_memory, needed
 from meshwright.runtime.packing import pack
 from meshwright.runtime.progress import Progress, stage
 
 
 class Mending(NamedTuple):
-    """The links added and removed, pairs of places, and how many nodes a repair looked at for them."""
+    """The links added and removed, pairs of places, and the number of nodes that were considered for them."""
 
     added: Ids
     removed: Ids
@@ -33,7 +31,7 @@ class Mending(NamedTuple):
 
 
 class Uprooted(NamedTuple):
-    """What losses leave behind: see `kernels.repair.mutable_overlay.uproot`."""
+    """The result of `kernels.repair.mutable_overlay.uproot`."""
 
     seeds: Offsets
     shadows: Ids
@@ -41,7 +39,7 @@ class Uprooted(NamedTuple):
 
 
 def uproot_losers(state: MaintainedOverlay, change: Change) -> Uprooted:
-    """Take away the links that losses make useless."""
+    """Remove the links that no topic uses after the losses."""
     if not change.has_losses:
         return Uprooted(np.empty(0, np.int64), np.empty(0, np.int32), np.empty((0, 2), np.int32))
     lost = change.movers, change.leaving, change.lost_indptr, change.lost
@@ -56,7 +54,7 @@ def connect(
     everybody: bool,
     settings: RepairSettings,
 ) -> Mending:
-    """Add the links that Low-ODA's rule takes among the shadows, or among everybody."""
+    """Add the links that Low-ODA's rule chooses among the shadows, or among all nodes if `everybody`."""
     options = settings.options
     edges, looked_at = plan_repair(
         state.live,
@@ -105,7 +103,7 @@ def build_backups(state: MaintainedOverlay, nodes: Ids, settings: RepairSettings
 
 
 def build_all(state: MaintainedOverlay, settings: RepairSettings, progress: Progress | None) -> None:
-    """Step I ([3], Alg. 6): the backups of all nodes, some at once, so that Ctrl-C is heard."""
+    """Step I ([3], Alg. 6): build the backups of all nodes, in portions so that Ctrl-C is noticed."""
     nodes = np.array(sorted(state.nodes.of.values()), np.int32)
     with stage(progress, "choosing backups", len(nodes)) as advance:
         for start in range(0, len(nodes), _AT_ONCE):
@@ -114,10 +112,10 @@ def build_all(state: MaintainedOverlay, settings: RepairSettings, progress: Prog
 
 
 def update(state: MaintainedOverlay, change: Change, settings: RepairSettings) -> None:
-    """Step III ([3], Alg. 8): forget those that left, and build anew what no longer covers.
+    """Step III ([3], Alg. 8): forget the nodes that left, and rebuild the backups that no longer cover.
 
-    That is the backups of a leaver's primaries; of one that lost a topic, its own, and those of its primaries
-    that have the topic.
+    For a node that left, these are the backups of its primaries. For a node that lost a topic, they are its
+    own and those of its primaries that have the topic.
     """
     if change.has_losses:
         lost = change.movers, change.leaving, change.lost_indptr, change.lost
@@ -127,7 +125,7 @@ def update(state: MaintainedOverlay, change: Change, settings: RepairSettings) -
 
 
 def repair_naively(state: MaintainedOverlay, change: Change, settings: RepairSettings) -> Mending:
-    """Connect what a change has disconnected by links among all subscribers of the topics that fell apart.
+    """Reconnect the topics that a change has disconnected, by links among all of their subscribers.
 
     Source: [3], Alg. 3 and 4. A link between others contributes nothing, so leaving these out changes nothing
     but the time, which is that of Low-ODA on the topics that fell apart.
@@ -139,7 +137,7 @@ def repair_naively(state: MaintainedOverlay, change: Change, settings: RepairSet
 
 
 def repair_by_shadows(state: MaintainedOverlay, change: Change, settings: RepairSettings) -> Mending:
-    """Connect what a change has disconnected by links among the shadow set.
+    """Reconnect the topics that a change has disconnected, by links among the shadow set.
 
     Guarantee: every component of every topic has a node in the shadow set, so the overlay is topic-connected
     again. For one that leaves, the shadow set is its neighbours and its backups; for one that joins, itself
@@ -163,7 +161,7 @@ def repair_by_shadows(state: MaintainedOverlay, change: Change, settings: Repair
 
 
 def rebuild(state: MaintainedOverlay, change: Change, settings: RepairSettings) -> Mending:
-    """Exchange all links for those of Low-ODA for the interests as they are; both hold some in common."""
+    """Replace the links by those that Low-ODA builds for the present interests; links in both stay."""
     gone = uproot_losers(state, change).removed
     old, new = state.edges(), fresh_problem(state, settings.options.rho, settings.seed).solve()
     old_keys, new_keys = _edge_keys(old), _edge_keys(new)
@@ -175,3 +173,54 @@ def rebuild(state: MaintainedOverlay, change: Change, settings: RepairSettings) 
 
 def _edge_keys(edges: Ids) -> Offsets:
     return pack(edges[:, 0], edges[:, 1])
+
+
+_MOST_SHADOWS = 16_384
+"""The most nodes that one repair of a batch may link, since its memory grows with their square: 134 MB.
+
+A single node that changes may exceed this, if memory allows."""
+
+_WORTH_A_LOOK = 1 << 28
+"""Below this many bytes free memory is not checked, which takes as long as a small repair."""
+
+
+def portions(state: MaintainedOverlay, moves: Sequence[Move], options: MaintainOptions) -> list[list[Move]]:
+    """Split the moves of a batch into portions, one repair each; refused where one does not fit into memory.
+
+    There is nearly always one portion. Otherwise nodes that leave go first, so that none of them gets new
+    links. The split depends on the overlay and the moves, never on the machine.
+    """
+    if options.policy != "shadow":
+        newcomers = sum(move.before is None for move in moves)
+        _check(len(state.nodes) + newcomers, "use the policy shadow")
+        return [list(moves)]
+    sizes = [_shadows(state, move, options.coverage) for move in moves]
+    _check(max(sizes, default=0), "lower the degrees by reoptimise() before")
+    if sum(sizes) <= _MOST_SHADOWS:
+        return [list(moves)]
+    found: list[list[Move]] = []
+    room = 0
+    for size, move in sorted(zip(sizes, moves, strict=True), key=lambda pair: pair[1].after is not None):
+        if size > room:
+            found.append([])
+            room = _MOST_SHADOWS
+        found[-1].append(move)
+        room -= size
+    return found
+
+
+def _shadows(state: MaintainedOverlay, move: Move, coverage: int) -> int:
+    """The most nodes that a move brings into a repair: its links and backups, old and new."""
+    new = min(coverage * len(move.after or ()), len(state.nodes)) + 1
+    at = state.nodes.of.get(move.node)
+    if at is None:
+        return new
+    return (
+        int(state.live.links.counts[at]) + int(state.live.backups.counts[at]) + new * (move.after is not None)
+    )
+
+
+def _check(nodes: int, instead: str) -> None:
+    estimate = needed("repairing", pairs=nodes * nodes // 2)
+    if estimate > _WORTH_A_LOOK:
+        check_memory(f"a repair among {nodes:,} nodes", estimate, instead)

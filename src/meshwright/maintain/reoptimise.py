@@ -36,17 +36,17 @@ def link_places(state: MaintainedOverlay, links: Iterable[Link], *, linked: bool
 
 
 _TESTS_A_CHANGE = 4
-"""Links looked at for each that may be removed in a step: it bounds the time of a step."""
+"""Links tested for each that may be removed in a step: bounds the time of a step."""
 
 
 class Reoptimisation:
-    """The way from an overlay to the one that Low-ODA builds of the interests at the moment of asking.
+    """Moves an overlay to the one that Low-ODA builds from the interests at the time of the call.
 
     The fresh overlay is computed on another thread, while events go on. Then each `step` adds some of its
-    links, and after that removes some old ones that no topic needs, at most `most_changes` together, so that
-    every topic is connected at every moment. Events may come between steps: links of nodes that have left are
-    passed over, and links that a repair has made since stay. Without events, the last step leaves exactly
-    the fresh overlay. Iterating takes all steps.
+    links, and after that removes some old ones that no topic needs, at most `most_changes` in all. Every
+    topic is connected at every moment. Events may come between steps: links of nodes that have left are
+    skipped, and links that repairs have added since stay. Without events, the last step leaves exactly the
+    fresh overlay. Iterating takes all steps.
     """
 
     def __init__(
@@ -66,7 +66,7 @@ class Reoptimisation:
 
     @property
     def ready(self) -> bool:
-        """Whether the fresh overlay is computed, so that `step` does not wait for it."""
+        """Whether the fresh overlay is computed, so that `step` does not have to wait."""
         return self._target.done()
 
     def step(self) -> Repair | None:
@@ -98,7 +98,7 @@ class Reoptimisation:
         return self._missing
 
     def _weight(self, link: Link) -> tuple[int, Link]:
-        """How many links the busier end has: old links of busy nodes go first, new ones come last."""
+        """The greater degree of the two ends: old links of busy nodes go first, new ones come last."""
         return max(len(self._live.neighbours_of(end)) if end in self._live else 0 for end in link), link
 
     def _next_missing(self, missing: deque[Link]) -> list[Link]:
@@ -111,7 +111,7 @@ class Reoptimisation:
         return add
 
     def _next_doubtful(self, most: int) -> list[Link]:
-        """The next old links to look at; none when all were looked at and all are needed."""
+        """The next old links to test; none when all were tested and all are needed."""
         found: list[Link] = []
         while self._doubtful and len(found) < most and self._needed_since < len(self._doubtful) + len(found):
             a, b = self._doubtful.popleft()

@@ -29,22 +29,22 @@ class Step(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Repair:
-    """What was done to an overlay in one step.
+    """What one step did to an overlay.
 
     Attributes:
-        revision: that of the maintainer after it; every event applied is one, and every `relink`.
-        events: how many events were applied.
-        repeated: how many were passed over, since an event of the same id was applied before.
+        revision: of the maintainer afterwards; every event and every `relink` raises it by one.
+        events: the number of events applied.
+        repeated: the number of events passed over, since one with the same id was applied before.
         refused: the events that could not be applied and were left out, with the reasons.
-        added: the new links, pairs of names, both pairs and names in order.
-        removed: the links that are gone, those of nodes that left included.
-        shadows: how many nodes were looked at for new links.
-        repair_seconds: until the overlay was topic-connected again (the paper's Step II; where topics are
-            gained, with Step I, which has to come first).
+        added: the new links, as sorted pairs of names, in order.
+        removed: the links that are gone, including those of nodes that left.
+        shadows: the number of nodes that were considered for new links.
+        repair_seconds: until the overlay was topic-connected again (Step II of the paper; where topics are
+            gained, Step I as well, which has to come first).
         backup_seconds: for the backups afterwards (Step III).
-        nodes: how many there are after it.
-        links: how many there are after it.
-        maximum_degree: the most links that a node has after it.
+        nodes: the number of nodes afterwards.
+        links: the number of links afterwards.
+        maximum_degree: the most links of a node afterwards.
     """
 
     revision: int
@@ -62,18 +62,18 @@ class Repair:
 
     @property
     def average_degree(self) -> float:
-        """How many links a node has on average after it."""
+        """The average number of links of a node afterwards."""
         return 2 * self.links / max(1, self.nodes)
 
 
 def named(edges: Ids, names: Sequence[str | None]) -> tuple[Link, ...]:
-    """Pairs of places that are taken as pairs of names, both in order."""
+    """Turn pairs of places into sorted pairs of names, in order."""
     pairs: Iterable[Any] = ((names[u], names[v]) for u, v in edges.tolist())
     return tuple(sorted((a, b) if a < b else (b, a) for a, b in pairs))
 
 
 def merged(repairs: Sequence[Repair]) -> Repair:
-    """What several repairs, one after the other, come to; there is at least one."""
+    """The joint effect of one or more successive repairs."""
     if len(repairs) == 1:
         return repairs[0]
     added: set[Link] = set()

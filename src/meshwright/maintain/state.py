@@ -229,7 +229,7 @@ class MaintainedOverlay:
     def until_done(
         self, work: Callable[[int], int], end: int, with_longer_rows: Callable[[Live, int], Live]
     ) -> None:
-        """Call `work` with the index to continue from until it reaches the end; rows grow each time."""
+        """Call `work` with the index to continue from until it is at the end, with longer rows each time."""
         at, spare = 0, 64
         while (at := work(at)) < end:
             self.live = with_longer_rows(self.live, spare)

@@ -1,4 +1,4 @@
-"""Compiling what repairs need before the first one is timed."""
+"""Compile the kernels of repairs before the first one is timed."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -20,10 +20,10 @@ _EVENTS = (
 
 
 def rehearse(options: Mapping[str, Any], progress: Progress | None = None) -> None:
-    """Apply an event of each kind to a star of a few nodes by a maintainer of these options.
+    """Apply one event of each kind to a small star, by a maintainer with these options.
 
-    Numba compiles a kernel when it is first called, or loads it from disk; on a new machine that takes most
-    of a minute, and would be told as the time of the first repairs.
+    Numba compiles a kernel when it is first called, or loads it from disk. On a new machine that takes most
+    of a minute, which would otherwise count as the time of the first repairs.
     """
     leaves = [f"leaf {number}" for number in range(6)]
     interests = Interests.from_pairs([(node, topic) for node in ("hub", *leaves) for topic in _TOPICS])

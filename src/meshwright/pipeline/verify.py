@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from meshwright.maintain.journal.ledger import Problem
-from meshwright.maintain.journal.verifying import is_journal, is_recording, verify_journal, verify_recording
+from meshwright.maintain.journal.recording import is_recording, verify_recording
+from meshwright.maintain.journal.survey import is_journal, verify_journal
 from meshwright.model.storage.manifest import FILES, MANIFEST, Dataset, damage, read_manifest
 from meshwright.pipeline.stream.folders import CHECKPOINT
 from meshwright.runtime.errors import DatasetError

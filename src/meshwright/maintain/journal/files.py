@@ -1,10 +1,8 @@
-"""Which files in the folders of journals and recordings are ours, by how they begin, and removing them.
+"""The files of a journal: which are ours, writing and reading snapshots, and removing old files.
 
-The files of a journal: logs, and snapshots that appear when they are whole.
-
-A generation is a snapshot and the log of what came after it, `00000007.snapshot` and `00000007.log`. The
-generation with the greatest number counts; its snapshot holds all that came before. `head` tells how far the
-journal is known to reach.
+A generation is a snapshot and the log of the steps after it, `00000007.snapshot` and `00000007.log`. The
+generation with the greatest number counts; its snapshot includes all steps before it. `head` says how far the
+journal reaches. A file is removed only if its first bytes show that it is ours.
 """
 
 import os
@@ -27,7 +25,7 @@ _LONGEST_MARK = 1 << 16
 
 
 def clear(path: Path, is_ours: Callable[[bytes], bool]) -> None:
-    """Make room for a file: remove what is there if its first bytes say that it is ours, else refuse."""
+    """Remove a file if its first bytes show that it is ours; otherwise refuse."""
     if not is_plain(path):
         return
     if not is_ours(read_plain(path, _LONGEST_MARK)):
@@ -36,7 +34,7 @@ def clear(path: Path, is_ours: Callable[[bytes], bool]) -> None:
 
 
 def remove_ours(path: Path, is_ours: Callable[[bytes], bool]) -> None:
-    """Remove a file if it is ours; what is not stays, and so does what can't be removed."""
+    """Remove a file if it is ours and can be removed; otherwise leave it."""
     with suppress(DatasetError, OSError):
         clear(path, is_ours)
 
@@ -48,7 +46,7 @@ def is_sealed(start: bytes) -> bool:
 
 
 def is_begun(start: bytes) -> bool:
-    """Whether a file may be one that began with a sealed line, or with zeros that a loss of power left."""
+    """Whether a file may begin with a sealed line, even a cut one, or with zeros left by a loss of power."""
     if not start.strip(b"\0"):
         return True
     head = start[:11]
@@ -58,7 +56,7 @@ def is_begun(start: bytes) -> bool:
 
 FORMAT = 2
 UNCHAINED = 1
-"""The format of journals without a head, whose records don't know each other."""
+"""The format of journals without a head, whose records have no hash of those before them."""
 
 _SNAPSHOT, _LOG = ".snapshot", ".log"
 _NUMBER = "([0-9]{8}|[1-9][0-9]{8,})"
@@ -68,7 +66,7 @@ _ASIDE = re.compile(r"lost-[0-9]{4,}")
 
 
 class Snapshot(NamedTuple):
-    """What a snapshot holds, and what the first record after it says of it."""
+    """The content of a snapshot, and the hash that the first record after it repeats."""
 
     header: Mapping[str, Any]
     data: bytes
@@ -77,7 +75,7 @@ class Snapshot(NamedTuple):
 
 @contextmanager
 def alone_in(folder: Path) -> Iterator[int]:
-    """The descriptor of a folder, made if need be, that no other process holds; locked until the end."""
+    """Lock a folder, created if it does not exist, against other processes; yields its descriptor."""
     busy = f"{folder} is in use by another process; a journal has one writer: end that one first"
     with ExitStack() as opened:
         with writing(folder):
@@ -86,7 +84,7 @@ def alone_in(folder: Path) -> Iterator[int]:
 
 
 def generations(folder: Path, suffix: str = _SNAPSHOT) -> list[int]:
-    """The numbers of the snapshots in a folder, greatest first; a link in the place of a file is refused."""
+    """The numbers of the snapshots, or logs, in a folder, greatest first; symbolic links are refused."""
     with reading(folder, DatasetError):
         found = [_OURS.fullmatch(path.name) for path in folder.iterdir()]
         numbers = [int(match[1]) for match in found if match and match[2] == suffix]
@@ -101,7 +99,7 @@ def greatest_number(folder: Path) -> int:
 
 
 def check_folder(folder: Path) -> None:
-    """Refuse a folder that holds files and no journal."""
+    """Refuse a folder that has files but no journal."""
     with reading(folder, DatasetError):
         strangers = sorted(path.name for path in folder.iterdir() if _is_strange(path))
         is_journal = is_plain(folder / head.NAME) or generations(folder)
@@ -112,7 +110,7 @@ def check_folder(folder: Path) -> None:
 
 
 def _is_strange(path: Path) -> bool:
-    """Whether a file, hidden ones and folders aside, is none of a journal."""
+    """Whether a file does not belong to a journal; hidden files and folders do not count."""
     if path.name.startswith(".") or (path.is_dir() and not path.is_symlink()):
         return False
     return not _OURS.fullmatch(path.name) or not is_sealed(read_plain(path))
@@ -129,7 +127,7 @@ def log_path(folder: Path, generation: int) -> Path:
 
 
 def remove_others(folder: Path, generation: int) -> None:
-    """Remove what earlier generations, and one that never came to be, have left: files of ours alone."""
+    """Remove our files of earlier generations, and of one that was never finished."""
     for path in sorted(folder.iterdir()):
         ours = _OURS.fullmatch(path.name)
         if ours and int(ours[1]) != generation:
@@ -141,8 +139,8 @@ def remove_others(folder: Path, generation: int) -> None:
 def write_snapshot(path: Path, header: Mapping[str, Any], data: bytes) -> tuple[int, str]:
     """Write a snapshot whose bytes are on disk before it gets its name; or raise and leave nothing.
 
-    Gives the checksum of the data, and what the first record of the log says of the snapshot. That the name
-    is on disk as well takes `sync_names`.
+    Returns the checksum of the data, and the hash that the first record of the log repeats. The name is on
+    disk after `sync_names`.
     """
     checksum = crc32(data)
     line = sealed({**header, "bytes": len(data), "checksum": checksum})
@@ -160,7 +158,7 @@ def sync_names(folder: Path, descriptor: int) -> None:
 
 
 def read_snapshot(path: Path) -> Snapshot | None:
-    """The header and the data of a snapshot; None for a damaged one, and one of another format is refused."""
+    """Read a snapshot; None if it is damaged. One of another format is refused."""
     with reading(path, DatasetError):
         line, end, data = read_plain(path).partition(b"\n")
     header = unsealed(line)
@@ -173,7 +171,7 @@ def read_snapshot(path: Path) -> Snapshot | None:
 
 
 def set_aside(folder: Path) -> Path:
-    """Copy all files of a journal to a new folder inside its own, on disk when this returns; gives that."""
+    """Copy all files of a journal to a new folder inside its own; on disk when this returns."""
     with writing(folder):
         aside = new_aside(folder)
         for path in sorted(folder.iterdir()):
@@ -185,7 +183,7 @@ def set_aside(folder: Path) -> Path:
 
 
 def new_aside(folder: Path) -> Path:
-    """A new folder for what is given up: `lost-0001`, or the next number."""
+    """Create a folder for what is given up: `lost-0001`, or the next number."""
     taken = [int(path.name[5:]) for path in folder.iterdir() if _ASIDE.fullmatch(path.name)]
     aside = folder / f"lost-{max(taken, default=0) + 1:04d}"
     os.mkdir(aside)

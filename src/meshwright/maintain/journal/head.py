@@ -1,9 +1,9 @@
-"""How far a journal is known to reach, kept apart from its log, so that a lost end is noticed.
+"""The head: a file apart from the log that says how far a journal reaches, so that a lost end is noticed.
 
-The head is a small file of a fixed size with three slots, each a sealed line. A step rewrites one slot in
-place (it survives the end of the process, and costs a `pwrite`); what is forced to disk goes to another slot,
-and the slot that was forced last is not touched meanwhile. So a loss of power leaves at least that one. The
-slot with the greatest number counts.
+It has a fixed size and three slots, each a sealed line. Every step rewrites one slot in place, which costs a
+`pwrite` and survives the end of the process. A sync writes another slot and forces it to disk; the slot that
+was forced last stays untouched meanwhile, so a loss of power leaves at least that one. The slot with the
+greatest number counts.
 """
 
 import os
@@ -30,9 +30,9 @@ _BOOT = Path("/proc/sys/kernel/random/boot_id")
 
 
 class Position(NamedTuple):
-    """A point of a journal: so many steps, and bytes, of the log of a generation, and what they came to.
+    """A point in a journal: the steps and bytes of the log up to there, and the revision they lead to.
 
-    `chain` stands for the snapshot and all these steps, in their order.
+    `chain` is a hash of the snapshot and all these steps, in order.
     """
 
     generation: int
@@ -43,17 +43,17 @@ class Position(NamedTuple):
 
 
 NOTHING = Position(-1, 0, -1, 0, "")
-"""Where a journal is before its first snapshot."""
+"""The position before the first snapshot."""
 
 
-class Claim(NamedTuple):
+class HeadClaim(NamedTuple):
     """What a head says.
 
     Attributes:
         reached: the last acknowledged step.
-        synced: the bytes of that log that are on disk for sure.
+        synced: the bytes of that log that are certainly on disk.
         sync: the policy by which steps are forced to disk.
-        boot: which start of the machine this was written after; empty where that is not known.
+        boot: the id of the machine's boot at the time of writing; empty where that is not known.
     """
 
     reached: Position
@@ -62,51 +62,51 @@ class Claim(NamedTuple):
     boot: str
 
     def may_lose(self, size: int) -> bool:
-        """Whether a loss of power explains that all after the first bytes of the log is gone.
+        """Whether a loss of power explains that the log has lost everything after its first `size` bytes.
 
-        It does if the machine has started again since, and these bytes were not forced to disk yet.
+        It does if the machine has restarted since, and the lost bytes were not forced to disk yet.
         """
         started_again = bool(self.boot) and self.boot != boot_id()
         return started_again and self.sync != ALWAYS and size >= self.synced
 
 
-class Found(NamedTuple):
-    """What is in a head: the claim that counts, if any slot is whole, and how many slots are damaged."""
+class FoundHead(NamedTuple):
+    """The content of a head: the claim that counts, if a slot is intact, and the number of damaged slots."""
 
-    claim: Claim | None
+    claim: HeadClaim | None
     damaged: int
 
 
 def boot_id() -> str:
-    """Which start of this machine it is; empty where the system does not tell."""
+    """The id of this boot of the machine; empty where the system has none."""
     with suppress(OSError):
         return _BOOT.read_text().strip()
     return ""
 
 
-def read_head(folder: Path) -> Found | None:
-    """What the head of a journal says; None where there is none."""
+def read_head(folder: Path) -> FoundHead | None:
+    """Read the head of a journal; None if there is none."""
     if not is_plain(folder / NAME):
         return None
     data = read_plain(folder / NAME, _SLOTS * _SLOT + 1)
     rows = [unsealed(data[at : at + _SLOT].removesuffix(b"\n")) for at in range(0, _SLOTS * _SLOT, _SLOT)]
     found = [(row["n"], claim) for row in rows if row and (claim := _claim_of(row))]
     best = max(found, default=(0, None), key=lambda numbered: numbered[0])[1]
-    return Found(best, _SLOTS - len(found) + (len(data) != _SLOTS * _SLOT))
+    return FoundHead(best, _SLOTS - len(found) + (len(data) != _SLOTS * _SLOT))
 
 
-def _claim_of(row: dict[str, Any]) -> Claim | None:
+def _claim_of(row: dict[str, Any]) -> HeadClaim | None:
     try:
         reached = Position(*(row[name] for name in Position._fields))
-        return Claim(reached, row["synced"], row["sync"], row["boot"])
+        return HeadClaim(reached, row["synced"], row["sync"], row["boot"])
     except KeyError:
         return None
 
 
 class Head:
-    """A head to write to, made anew: `reach` says what is acknowledged, `secure` what is on disk.
+    """A new head to write to: `reach` says what is acknowledged, `secure` what is on disk.
 
-    Guarantee: it never says more than the log holds, as long as `reach` comes after the log has the step.
+    Guarantee: it never claims more than the log holds, provided that the log has a step before `reach`.
     Cost: a `pwrite` of 512 bytes for `reach`, and an `fdatasync` for `secure`.
     """
 
@@ -124,7 +124,7 @@ class Head:
                 self._file: int | None = open_plain(partial, os.O_WRONLY)
 
     def reach(self, position: Position) -> None:
-        """Say that the log holds all up to a position."""
+        """Note that the log holds everything up to a position."""
         with self._lock:
             if position.generation != self.said.generation:
                 self._synced = 0
@@ -134,7 +134,7 @@ class Head:
             self._write(self._next)
 
     def secure(self, position: Position) -> None:
-        """Say that all up to a position is on disk, and force that to disk; on any thread."""
+        """Note that everything up to a position is on disk, and force the note to disk; on any thread."""
         with self._securing:
             with self._lock:
                 if self._file is None:
@@ -160,7 +160,7 @@ class Head:
         return sealed_text(text.encode().ljust(_SLOT - _FRAME))
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._securing, self._lock:
             if self._file is not None:
                 os.close(self._file)

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 from meshwright.maintain.journal import files
 from meshwright.maintain.journal.log import digest, revisions_of, step_of, step_row
 from meshwright.maintain.journal.recording import RecordedMaintainer, Recording
-from meshwright.maintain.journal.survey import Kept, Loss, LostStepsError, Survey, survey
+from meshwright.maintain.journal.survey import KeptGeneration, Loss, LostStepsError, Survey, survey
 from meshwright.maintain.journal.syncing import ALWAYS, check_sync
 from meshwright.maintain.journal.writer import JournalWriter
 from meshwright.maintain.maintainer import Maintainer
@@ -254,7 +254,9 @@ class Journal:
         self.live = JournaledMaintainer(overlay, seed=seed, progress=progress, **options)
         self.recovery = Recovery(0, 0, 0)
 
-    def _restore(self, kept: Kept, overlay: Overlay | None, seed: int, options: Mapping[str, Any]) -> None:
+    def _restore(
+        self, kept: KeptGeneration, overlay: Overlay | None, seed: int, options: Mapping[str, Any]
+    ) -> None:
         header = kept.snapshot.header
         self._origin = Origin(**header["about"])
         if overlay is not None:
@@ -299,7 +301,7 @@ class Journal:
         what = f"ends at revision {end:,}" if end >= 0 else "holds no journal"
         return Loss(self.folder, f"{what}, and what follows it ends at {settled:,}", None, end, settled)
 
-    def _replay(self, kept: Kept, progress: Progress | None) -> None:
+    def _replay(self, kept: KeptGeneration, progress: Progress | None) -> None:
         """Take the steps of the log again, and record those that the tables lack."""
         rows = kept.contents.rows
         self.live.recording = self._recording

@@ -1,10 +1,8 @@
-"""What is wrong with a file.
+"""The ledger of a table that grows by files: the size and checksum of each, noted before it appears.
 
-The ledger of a table that grows by files: the size and the checksum of each, noted before it is there.
-
-`_parts.jsonl` in the folder of the table has a sealed line for each file that was written or taken away
-again. A file that is damaged, exchanged, missing, or not ours is told by it. The last line may be cut off:
-then its file never came to be.
+`_parts.jsonl` in the folder of the table has a sealed line for each file that was written or removed. By it a
+file is known to be damaged, replaced, missing, or not ours. The last line may be cut off: then its file was
+never finished.
 """
 
 import os
@@ -27,7 +25,7 @@ from meshwright.runtime.owned import is_plain, open_plain, read_plain
 
 
 class Problem(NamedTuple):
-    """A file, and what is wrong with it, as the end of a sentence: `is missing`."""
+    """A file, and what is wrong with it, phrased as a predicate: `is missing`."""
 
     file: Path
     what: str
@@ -39,7 +37,7 @@ class Problem(NamedTuple):
 
 NAME = "_parts.jsonl"
 MARK = {b"meshwright": b"1"}
-"""The metadata of every file of ours, by which it is known as ours."""
+"""The metadata that marks a file as ours."""
 
 _LONGEST_LINE = 4096
 _FILE = re.compile(r"(part-[0-9]{12}-[0-9]{12}|batch-[0-9]{12})\.parquet")
@@ -54,7 +52,7 @@ class Entry(NamedTuple):
 
 
 def entry_of(name: str, data: bytes) -> Entry:
-    """What a ledger says of a file with this content."""
+    """The entry of a file with this content."""
     return Entry(name, len(data), xxhash.xxh3_64_hexdigest(data))
 
 
@@ -68,7 +66,7 @@ def is_marked(data: bytes) -> bool:
 
 
 def note(table: Path, entries: Iterable[Entry] = (), gone: Iterable[str] = ()) -> None:
-    """Note files that come or have gone; on disk when this returns. A line that was cut off makes room."""
+    """Note files that are added or gone; on disk when this returns. A line that was cut off is replaced."""
     path = table / NAME
     is_new = not is_plain(path)
     file = open_plain(path, os.O_RDWR | os.O_CREAT)
@@ -87,7 +85,7 @@ def note(table: Path, entries: Iterable[Entry] = (), gone: Iterable[str] = ()) -
 
 
 def _whole_end(file: int, size: int) -> int:
-    """The end of the last line, unless that one is not whole: then its start."""
+    """The end of the last line, or its start if it is not complete."""
     start = max(0, size - _LONGEST_LINE)
     tail = os.pread(file, size - start, start)
     lines = tail.split(b"\n")
@@ -98,7 +96,7 @@ def _whole_end(file: int, size: int) -> int:
 
 
 def read_ledger(table: Path) -> dict[str, Entry] | None:
-    """The files that should be there, by name; None without a ledger, and a damaged one is refused."""
+    """The files that should be there, by name; None without a ledger. A damaged ledger is refused."""
     path = table / NAME
     with reading(path, DatasetError):
         if not is_plain(path):
@@ -118,16 +116,16 @@ def read_ledger(table: Path) -> dict[str, Entry] | None:
 
 
 def files_of(table: Path) -> list[Path]:
-    """The files of a table that bear names of ours, in their order; a link among them is refused."""
+    """The files of a table that have names of ours, sorted; a symbolic link among them is refused."""
     if not table.is_dir():
         return []
     return [path for path in sorted(table.iterdir()) if _FILE.fullmatch(path.name) and is_plain(path)]
 
 
 def checked_files(table: Path, unfinished: Iterable[str] = ()) -> Iterator[tuple[Path, bytes] | Problem]:
-    """The files of a table with their content, or what is wrong with them; reads each once.
+    """Read each file of a table once; yields its content, or what is wrong with it.
 
-    Those that are noted and not there are a problem, unless they are among the `unfinished`.
+    A file that is noted and missing is a problem, unless it is among the `unfinished`.
     """
     entries, files = read_ledger(table), files_of(table)
     if entries is None:
@@ -148,7 +146,7 @@ def checked_files(table: Path, unfinished: Iterable[str] = ()) -> Iterator[tuple
 
 
 def _unlisted(table: Path, files: list[Path]) -> Iterator[tuple[Path, bytes] | Problem]:
-    """The files of an earlier Meshwright, which kept no ledger; those of ours are a sign that it is lost."""
+    """The files of an earlier Meshwright, which kept no ledger; a marked file means that one is lost."""
     found = [(path, read_plain(path)) for path in files]
     if any(is_marked(data) for _, data in found):
         yield Problem(table / NAME, "is missing, which tells whether the files beside it are whole")
@@ -163,7 +161,7 @@ def _unlisted(table: Path, files: list[Path]) -> Iterator[tuple[Path, bytes] | P
 
 
 def adopt(table: Path) -> None:
-    """Begin a ledger, with the files of an earlier Meshwright as they are."""
+    """Start a ledger with the present files, which an earlier Meshwright wrote."""
     found = list(checked_files(table))
     for one in found:
         if isinstance(one, Problem):
@@ -172,7 +170,7 @@ def adopt(table: Path) -> None:
 
 
 def copy_parts(table: Path, target: Path) -> None:
-    """Copy the files of a table, and nothing else that lies beside them, to a new folder."""
+    """Copy the files of a table, and no others, to a new folder."""
     os.mkdir(target)
     for path in files_of(table):
         write_new(target / path.name, read_plain(path))
@@ -180,5 +178,5 @@ def copy_parts(table: Path, target: Path) -> None:
 
 
 def drop_ledger(table: Path) -> None:
-    """Remove the ledger of a table for whose files somebody else vouches from now on."""
+    """Remove the ledger of a table whose files are listed elsewhere from now on."""
     clear(table / NAME, is_sealed)

@@ -28,12 +28,12 @@ def step_row(step: Step) -> dict[str, Any]:
 
 
 def revisions_of(row: Mapping[str, Any]) -> int:
-    """By how much the step of a row moves the revision: by its events, or by one."""
+    """By how much the step of a row raises the revision: one per event, or one for a relink."""
     return len(row.get("events", ())) or 1
 
 
 def step_of(row: Mapping[str, Any]) -> Step:
-    """The step of a row; one that is none is refused."""
+    """The step of a row; a row that is no step is refused."""
     try:
         if "relink" in row:
             add, remove, most_removed = row["relink"]
@@ -54,20 +54,20 @@ def digest(repair: Repair) -> int:
 
 
 class Mark(NamedTuple):
-    """The end of a line: the bytes up to there, and what the next line says of all of them."""
+    """The end of a line: the bytes up to there, and the hash of all of them that the next line repeats."""
 
     size: int
     chain: str | None
 
 
-class Contents(NamedTuple):
-    """What a log holds.
+class LogContents(NamedTuple):
+    """The content of a log.
 
     Attributes:
-        rows: those of its lines that are whole, up to the first that is not.
-        marks: where the log begins, and the end of each row.
-        rest: the bytes after the last row.
-        whole_after: how many whole lines are among these, after a line that is damaged or out of place.
+        rows: its lines, up to the first that is damaged or out of place.
+        marks: the beginning of the log, and the end of each row.
+        rest: the number of bytes after the last row.
+        whole_after: the number of intact lines among these bytes.
     """
 
     rows: list[dict[str, Any]]
@@ -81,8 +81,8 @@ class Contents(NamedTuple):
         return self.marks[-1].size
 
 
-def read_log(data: bytes, chain: str | None) -> Contents:
-    """The rows of a log that goes on from `chain`; without one, as in old journals, only checksums count."""
+def read_log(data: bytes, chain: str | None) -> LogContents:
+    """Read a log that continues from `chain`; without one, as in old journals, only checksums count."""
     rows, marks, at = [], [Mark(0, chain)], 0
     while (end := data.find(b"\n", at)) >= 0:
         row = unsealed(data[at:end])
@@ -93,14 +93,14 @@ def read_log(data: bytes, chain: str | None) -> Contents:
         at = end + 1
         marks.append(Mark(at, chain))
     whole = sum(unsealed(line) is not None for line in data[at:].split(b"\n")[:-1])
-    return Contents(rows, marks, len(data) - at, whole)
+    return LogContents(rows, marks, len(data) - at, whole)
 
 
 class Log:
     """A log to append to. What `append` has returned from is in the file; `sync` forces it to disk.
 
-    Whatever goes wrong, the file holds all rows appended before, and what a failed append has left is cut off
-    before the next. After a failed `sync` nobody knows what is on disk, and the log is `unsure` for good.
+    Whatever fails, the file keeps all rows appended before, and the remains of a failed append are cut off
+    before the next one. After a failed `sync` it is unknown what is on disk, and the log stays `unsure`.
     """
 
     def __init__(self, path: Path, file: int, size: int) -> None:
@@ -112,14 +112,14 @@ class Log:
 
     @classmethod
     def new(cls, path: Path) -> "Log":
-        """An empty log, in place of one that never came to be."""
+        """Create an empty log, in place of one that was never used."""
         with writing(path):
             files.clear(path, lambda start: not start)
             return cls(path, create(path), 0)
 
     @classmethod
     def cut_at(cls, path: Path, size: int) -> "Log":
-        """A log that is there, of which the first bytes count; what is after them is cut off."""
+        """Open an existing log and cut off everything after its first `size` bytes."""
         with writing(path):
             log = cls(path, open_plain(path, os.O_WRONLY), size)
             if os.lstat(path).st_size != size:
@@ -139,7 +139,7 @@ class Log:
             self._is_clean = True
 
     def cut(self, size: int) -> None:
-        """Forget all but the first bytes: at once if that can be done, else before the next append."""
+        """Cut off all after the first `size` bytes: at once if possible, else before the next append."""
         self._is_clean = False
         self.size = size
         with suppress(OSError):
@@ -157,13 +157,13 @@ class Log:
                 raise
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         with self._lock:
             if self._file is not None:
                 os.close(self._file)
                 self._file = None
 
     def discard(self) -> None:
-        """Let go of a log that never came to be, and remove it."""
+        """Close and remove a log that was never used."""
         self.close()
         files.remove_ours(self._path, lambda start: not start)

@@ -1,7 +1,7 @@
-"""What a maintainer did, as tables that others follow: `changes/`, `repairs/` and `rejected/`.
+"""Record what a maintainer does in tables that others can follow: `changes/`, `repairs/` and `rejected/`.
 
-Each is a folder of Parquet files, one for a range of revisions, named by it: files that are there never
-change, and one appears when it is whole. A ledger beside them has their checksums.
+Each is a folder of Parquet files, one per range of revisions and named after it. A file appears when it is
+complete and never changes. A ledger beside the files has their checksums.
 """
 
 import os
@@ -60,7 +60,7 @@ SCHEMAS: Mapping[str, pa.Schema] = {
         ]
     ),
 }
-"""The tables, in the order in which they are written: what is among the changes is in all of them."""
+"""The tables, in the order in which they are written: a revision in the changes is in all of them."""
 
 _LAST = "changes"
 _PART = re.compile(r"part-[0-9]{12}-[0-9]{12}\.parquet")
@@ -70,13 +70,13 @@ _PARTIAL = re.compile(r"\.(part-[0-9]{12}-|batch-)[0-9]{12}\.parquet" + PARTIAL)
 class Recording:
     """The tables of what a maintainer did, in a folder.
 
-    Guarantee: the rows of a revision are there once, whatever happens, as long as the steps that are not
-    settled are followed again after a restart. A `settle` makes one file of each table that has new rows,
-    and one of `changes/` whenever there were steps.
+    Guarantee: the rows of a revision are there once, whatever happens, provided that the steps that are not
+    settled are recorded again after a restart. `settle` writes one file for each table that has new rows,
+    and one for `changes/` whenever there were steps.
 
     Attributes:
-        settled: the revision up to which all is on disk; None before anything is.
-        pending: how many rows wait to be settled.
+        settled: the revision up to which everything is on disk; None before anything is.
+        pending: the number of rows that wait to be settled.
     """
 
     def __init__(self, folder: Path) -> None:
@@ -85,7 +85,7 @@ class Recording:
         self._forget()
 
     def open(self) -> int | None:
-        """Go on where an earlier one has ended; gives the revision up to which all is on disk."""
+        """Continue the tables of an earlier recording; returns the revision up to which all is on disk."""
         with writing(self.folder):
             make_folder(self.folder)
             for name in SCHEMAS:
@@ -97,9 +97,9 @@ class Recording:
         return self.settled
 
     def give_up(self, revision: int) -> int | None:
-        """Put the files aside that tell of later revisions; what they tell of earlier ones comes again.
+        """Put aside the files with later revisions; the earlier ones among them have to be recorded again.
 
-        They go to a new folder `lost-NNNN` beside the tables. Gives the revision up to which all is on disk.
+        They go to a new folder `lost-NNNN` beside the tables. Returns the revision that is on disk then.
         """
         with writing(self.folder):
             aside = new_aside(self.folder)
@@ -117,7 +117,7 @@ class Recording:
         self.pending = 0
 
     def follow(self, step: Step, repair: Repair) -> None:
-        """Take down what a step came to, unless it is settled."""
+        """Record the result of a step, unless it is settled."""
         if self.settled is not None and repair.revision <= self.settled:
             return
         self._revision = repair.revision
@@ -127,7 +127,7 @@ class Recording:
             self.pending += len(found)
 
     def settle(self) -> None:
-        """Put all that was taken down on disk."""
+        """Force everything recorded to disk."""
         if self._revision is None:
             return
         first = 0 if self.settled is None else self.settled + 1
@@ -140,7 +140,7 @@ class Recording:
         self._forget()
 
     def _remove_from(self, first: int) -> None:
-        """Remove what an earlier settle from this revision on has left that failed half-way: a full disk."""
+        """Remove the files of an earlier `settle` from this revision on that failed half-way: a full disk."""
         with writing(self.folder):
             for name in SCHEMAS:
                 parts = parts_of(self.folder / name)
@@ -167,7 +167,7 @@ class RecordedMaintainer(Maintainer):
 
 
 def _make_table(table: Path) -> None:
-    """A folder, which is no link, with a ledger, and without what was never finished."""
+    """Create the folder of a table with a ledger, and remove unfinished files; symbolic links are refused."""
     with suppress(FileExistsError):
         os.mkdir(table)
     with plain_folder(table):
@@ -179,19 +179,19 @@ def _make_table(table: Path) -> None:
 
 
 def settled_of(folder: Path) -> int | None:
-    """The revision up to which all of a recording is on disk; None before anything is."""
+    """The revision up to which a recording is on disk; None before anything is."""
     return max((_last_of(part.name) for part in parts_of(folder / _LAST)), default=None)
 
 
 def _unsettled(table: Path, settled: int | None) -> list[Path]:
-    """The parts that tell of revisions after `settled`, be they there or only noted."""
+    """The parts with revisions after `settled`, whether they exist or are only noted."""
     known = {*(ledger.read_ledger(table) or {}), *(part.name for part in parts_of(table))}
     parts = sorted(name for name in known if _PART.fullmatch(name))
     return [table / name for name in parts if settled is None or _last_of(name) > settled]
 
 
 def remove_parts(parts: list[Path]) -> None:
-    """Remove parts of one table, and note it; refused by name, with nothing touched, if one is not ours."""
+    """Remove parts of one table, and note it; if one is not ours, refuse and remove none."""
     if not parts:
         return
     table = parts[0].parent
@@ -224,13 +224,13 @@ def _move_parts(parts: list[Path], aside: Path) -> None:
 
 
 def repairs_table(steps: Iterable[tuple[Step, Repair]]) -> pa.Table:
-    """Steps and their repairs as `repairs/` holds them."""
+    """Steps and their repairs as a table like `repairs/`."""
     rows = [row for step, repair in steps for row in _repair_rows(step, repair)]
     return pa.Table.from_pylist(rows, SCHEMAS["repairs"])
 
 
 def read_recorded(folder: Path, name: str) -> pa.Table:
-    """All rows of a table of a recording; a file of it that is damaged, missing or not ours is refused."""
+    """Read a table of a recording; a file that is damaged, missing or not ours is refused."""
     parts = []
     for found in checked_parts(folder, name):
         if isinstance(found, Problem):
@@ -251,12 +251,31 @@ def checked_parts(folder: Path, name: str) -> Iterator[tuple[Path, bytes] | Prob
 
 
 def _last_batch(table: Path) -> list[str]:
-    """Of the files named by batches the last may be noted and not be there yet: its batch comes again."""
+    """The last file named by a batch, which may be noted and not exist yet: its batch comes again."""
     return sorted(name for name in ledger.read_ledger(table) or {} if not _PART.fullmatch(name))[-1:]
 
 
+def is_recording(folder: Path) -> bool:
+    """Whether a folder holds the tables of a recording."""
+    return any((folder / name).is_dir() for name in SCHEMAS)
+
+
+def verify_recording(folder: Path) -> list[Problem]:
+    """Find what is damaged, missing or not ours in `changes/`, `repairs/` and `rejected/`. Changes nothing.
+
+    Reads each file once, without a lock; a file that is being written does not count yet.
+    """
+    problems: list[Problem] = []
+    for name in SCHEMAS:
+        try:
+            problems += [found for found in checked_parts(folder, name) if isinstance(found, Problem)]
+        except DatasetError as error:
+            problems.append(Problem(folder / name, f"can't be read: {error}"))
+    return problems
+
+
 def parts_of(table: Path) -> list[Path]:
-    """The files of a table that a recording wrote, in the order of revisions; nothing of others."""
+    """The files of a table that a recording wrote, in the order of revisions."""
     return [part for part in ledger.files_of(table) if _PART.fullmatch(part.name)]
 
 
@@ -265,7 +284,7 @@ def _last_of(part: str) -> int:
 
 
 def write_part(path: Path, table: pa.Table) -> None:
-    """Write a file of a table, in place of one of ours; on disk, noted, and under its name at the end."""
+    """Write a file of a table, replacing one of ours; noted and on disk when this returns."""
     data = _as_parquet(table)
     with writing(path), plain_folder(path.parent) as folder:
         _check_ours(path)
@@ -333,7 +352,7 @@ def _time_of(step: Step) -> int | None:
 
 
 def _cause(step: Step) -> str:
-    """What a step is about: its one event, or how many it has."""
+    """The cause of a step: its only event, or the number of its events."""
     if step.relink is not None:
         return "relink"
     if not step.events:
@@ -342,7 +361,7 @@ def _cause(step: Step) -> str:
 
 
 def _causes_by_node(step: Step, repair: Repair) -> dict[str, str]:
-    """The last event of each node among the events that were applied."""
+    """The last applied event of each node."""
     bad = {id(event) for event, _ in repair.refused}
     return {event.node: _named(event) for event in step.events if id(event) not in bad}
 

@@ -1,4 +1,4 @@
-"""Lines that know whether they are whole: a CRC-32 in eight hexadecimal digits, a blank, and JSON."""
+"""Lines with a checksum: a CRC-32 in eight hexadecimal digits, a blank, and JSON."""
 
 import json
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ def sealed_text(text: bytes) -> bytes:
 
 
 def unsealed(line: bytes) -> dict[str, Any] | None:
-    """The row of a line without its end; None where the checksum does not fit, or it is no row."""
+    """The row of a line without its newline; None if the checksum is wrong, or it is no row."""
     if line[:9] != b"%08x " % crc32(line[9:]):
         return None
     try:
@@ -32,5 +32,5 @@ def unsealed(line: bytes) -> dict[str, Any] | None:
 
 
 def link_of(line: bytes) -> str:
-    """What the next line of a chain says of this one: since each says it, it stands for all lines before."""
+    """The hash of a line that the next one repeats; so it stands for all lines before as well."""
     return xxhash.xxh3_64_hexdigest(line)

@@ -1,4 +1,4 @@
-"""When what was written is forced to disk: always, every so many milliseconds, or never."""
+"""When written data is forced to disk: always, after some milliseconds, or never."""
 
 from collections.abc import Callable
 from threading import Event, Thread
@@ -13,14 +13,14 @@ class Syncing(Protocol):
     """A policy at work."""
 
     def written(self) -> None:
-        """Something was written."""
+        """Called after every write."""
 
     def close(self) -> None:
-        """Nothing more will be written."""
+        """Called after the last write."""
 
 
 def check_sync(policy: str | int) -> None:
-    """Refuse what is no policy."""
+    """Refuse a value that is not a policy."""
     milliseconds = isinstance(policy, int) and not isinstance(policy, bool) and policy > 0
     if policy not in (ALWAYS, NEVER) and not milliseconds:
         raise OptionError(
@@ -29,10 +29,10 @@ def check_sync(policy: str | int) -> None:
 
 
 def start_syncing(policy: str | int, sync: Callable[[], None]) -> Syncing:
-    """Call `sync` by `policy`: `always`, `never`, or a number of milliseconds.
+    """Call `sync` according to `policy`: `always`, `never`, or a number of milliseconds.
 
-    With `always` an error of `sync` comes out of `written`; with milliseconds `sync` is called on another
-    thread and has to remember its errors.
+    With `always`, `written` raises the errors of `sync`. With milliseconds, `sync` runs on another thread and
+    has to remember its errors.
     """
     check_sync(policy)
     if policy == ALWAYS:
@@ -57,7 +57,7 @@ class _Never:
 
 
 class _Interval:
-    """Waits for something to be written, then so many seconds, then calls `sync`."""
+    """Waits for a write, then for the interval, then calls `sync`."""
 
     def __init__(self, seconds: float, sync: Callable[[], None]) -> None:
         self._seconds, self._sync = seconds, sync

@@ -1,4 +1,4 @@
-"""Writing a journal: its present log, its head, and the change from one generation to the next."""
+"""Write a journal: its present log, its head, and the change from one generation to the next."""
 
 from collections.abc import Mapping
 from contextlib import suppress
@@ -9,22 +9,27 @@ from meshwright.maintain.journal import files
 from meshwright.maintain.journal.head import NOTHING, Head, Position
 from meshwright.maintain.journal.log import Log
 from meshwright.maintain.journal.sealed_lines import link_of, sealed
-from meshwright.maintain.journal.survey import Kept
+from meshwright.maintain.journal.survey import KeptGeneration
 from meshwright.maintain.journal.syncing import ALWAYS, start_syncing
 from meshwright.runtime.errors import DatasetError, MeshwrightError
 from meshwright.runtime.owned import is_plain
 
 
 class JournalWriter:
-    """Appends records, each of which knows the one before, and says in the head how far they reach.
+    """Appends records, each with a hash of the one before, and notes in the head how far they reach.
 
-    Order: the log has a record, and by the policy it is on disk, before the head speaks of it; so whatever
-    happens, the head says at most what the log holds. A new generation is on disk, and the head knows it,
-    before its first record and before anything of the former one is removed.
+    Order: a record is in the log, and on disk if the policy says so, before the head mentions it. So the head
+    never claims more than the log holds. A new generation is on disk, and in the head, before its first
+    record is written and before any file of the former one is removed.
     """
 
     def __init__(
-        self, folder: Path, descriptor: int, sync: str | int, kept: Kept | None, about: Mapping[str, Any]
+        self,
+        folder: Path,
+        descriptor: int,
+        sync: str | int,
+        kept: KeptGeneration | None,
+        about: Mapping[str, Any],
     ) -> None:
         """Continue what is kept, all of which is on disk then; or nothing, before `start`.
 
@@ -48,16 +53,16 @@ class JournalWriter:
 
     @property
     def generation(self) -> int:
-        """The present one."""
+        """The number of the present generation."""
         return self._reached.generation
 
     @property
     def is_unsure(self) -> bool:
-        """Whether nobody knows what is on disk, so that a new generation has to come first."""
+        """Whether it is unknown what is on disk, so that a new generation has to come first."""
         return self._log is not None and self._log.unsure
 
     def append(self, row: Mapping[str, Any], revision: int) -> None:
-        """Write a record that leads to a revision; or raise, and it is not there."""
+        """Write a record that leads to a revision; if this raises, the record is not there."""
         self._check()
         assert self._log is not None
         line = sealed({**row, "before": self._reached.chain})
@@ -81,7 +86,7 @@ class JournalWriter:
             )
 
     def _take_back(self, old: Position, size: int) -> None:
-        """Cut a record off; the head first, which must not speak of what is gone."""
+        """Remove a record; from the head first, which must not mention what is gone."""
         assert self._log is not None
         if self._head.said != old:
             self._head.reach(old)
@@ -89,7 +94,7 @@ class JournalWriter:
         self._pending = False
 
     def sync(self) -> None:
-        """Force all to disk, the head after the log."""
+        """Force everything to disk, the head after the log."""
         reached, log = self._reached, self._log  # in this order: the position is one of this log, or older
         if log is not None:
             log.sync()
@@ -100,14 +105,14 @@ class JournalWriter:
         self._log.sync()
 
     def _sync_quietly(self) -> None:
-        """On another thread: the log knows that it failed."""
+        """Sync on another thread; the log remembers a failure."""
         with suppress(DatasetError):
             self.sync()
 
     def start(self, revision: int, data: bytes) -> int:
-        """Begin a generation: a log, and then a snapshot, whose name makes both count; gives its checksum.
+        """Begin a generation: a log, then a snapshot, whose name makes both count. Returns its checksum.
 
-        Nothing has changed where that fails. `name` has to follow before anything is appended.
+        If this fails, nothing has changed. `name` has to follow before anything is appended.
         """
         self._check()
         generation = files.greatest_number(self._folder) + 1
@@ -141,7 +146,7 @@ class JournalWriter:
         files.remove_others(self._folder, self.generation)
 
     def release(self) -> None:
-        """Let go of the files."""
+        """Close the files."""
         self._syncing.close()
         if self._log is not None:
             self._log.close()

@@ -7,7 +7,7 @@ from typing import Any
 
 from meshwright.maintain.journal.files import check_folder
 from meshwright.maintain.journal.recording import SCHEMAS, read_recorded
-from meshwright.maintain.journal.verifying import is_journal
+from meshwright.maintain.journal.survey import is_journal
 from meshwright.model.overlay import Overlay
 from meshwright.model.reading.files import reading
 from meshwright.model.storage.dataset import writing

@@ -4,8 +4,13 @@ import pyarrow.parquet as pq
 import pytest
 
 import meshwright as mw
-from meshwright.maintain.journal.recording import Recording, parts_of, read_recorded, repairs_table
-from meshwright.maintain.journal.verifying import verify_recording
+from meshwright.maintain.journal.recording import (
+    Recording,
+    parts_of,
+    read_recorded,
+    repairs_table,
+    verify_recording,
+)
 from meshwright.maintain.repairs import Step
 from tests.unit.maintain.journals import copied, events_for, small_overlay
 

@@ -10,8 +10,7 @@ import meshwright as mw
 from meshwright.maintain.journal import head as head_module
 from meshwright.maintain.journal.recording import Recording, parts_of, read_recorded
 from meshwright.maintain.journal.sealed_lines import sealed, unsealed
-from meshwright.maintain.journal.survey import LostStepsError
-from meshwright.maintain.journal.verifying import verify_journal
+from meshwright.maintain.journal.survey import LostStepsError, verify_journal
 from tests.unit.maintain.journals import copied, events_for, log_of, small_overlay, state_after
 
 STEPS = 4

@@ -1,14 +1,14 @@
 import pytest
 
 import meshwright as mw
-from meshwright.maintain import repair_batches as portions
+from meshwright.maintain import policies
 from meshwright.maintain.repairs import Repair, merged
 from tests.unit.maintain.examples import is_topic_connected, links, random_events, workload
 
 
 @pytest.mark.parametrize("most", [1, 40, 200])
 def test_a_batch_in_portions_tells_what_it_comes_to(monkeypatch, most):
-    monkeypatch.setattr(portions, "_MOST_SHADOWS", most)
+    monkeypatch.setattr(policies, "_MOST_SHADOWS", most)
     live = mw.Maintainer(workload(150))
     for seed in range(3):
         before = links(live)
@@ -22,7 +22,7 @@ def test_a_batch_in_portions_tells_what_it_comes_to(monkeypatch, most):
 
 
 def test_those_who_leave_come_first_and_nobody_is_left_out(monkeypatch):
-    monkeypatch.setattr(portions, "_MOST_SHADOWS", 60)
+    monkeypatch.setattr(policies, "_MOST_SHADOWS", 60)
     live = mw.Maintainer(workload())
     names = live.overlay.interests.nodes.to_pylist()
     events = [mw.Event(0, "join", "new", ("t00",)), *(mw.Event(0, "leave", name) for name in names[:30])]
@@ -45,7 +45,7 @@ def test_a_repair_that_does_not_fit_into_memory_is_refused_before_anything_chang
 ):
     live = mw.Maintainer(workload(), policy)
     before = live.snapshot()
-    monkeypatch.setattr(portions, "_WORTH_A_LOOK", 0)
+    monkeypatch.setattr(policies, "_WORTH_A_LOOK", 0)
     monkeypatch.setattr("meshwright.runtime.memory.free_memory", lambda: 0)
     with pytest.raises(mw.CapacityError, match=f"a repair among .* nodes needs .*{instead}"):
         live.leave("n000")
