@@ -4,6 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import meshwright as mw
+from meshwright.maintain.state import row
 from meshwright.runtime.seeds import generator
 from tests import oracles_shadows
 from tests.helpers import interests_of, topics_by_node
@@ -25,7 +26,7 @@ def oracle_of(overlay: mw.Overlay) -> oracles_shadows.Backups:
 
 def chosen(live: mw.Maintainer, nodes: int) -> list[list[int]]:
     """The backups of each node in the order of choice."""
-    return [live._state.row("backups", at).tolist() for at in range(nodes)]
+    return [row(live._state.live.backups, at).tolist() for at in range(nodes)]
 
 
 @given(topic_sets(), COVERAGES)

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from meshwright import Interests, Overlay
-from meshwright import metrics as evaluate
+from meshwright import Interests, Overlay, evaluate
 
 
 def interests_of(rows, topic_count):

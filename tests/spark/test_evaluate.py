@@ -9,8 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from meshwright import Costs, Interests, Overlay, build, cli, workloads
-from meshwright import metrics as evaluate
+from meshwright import Costs, Interests, Overlay, build, cli, evaluate, workloads
 from meshwright.metrics import bounds
 from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.evaluate import grid, triangles

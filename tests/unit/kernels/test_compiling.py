@@ -49,6 +49,8 @@ class Copy:
             target = folder.joinpath(*module.__name__.split(".")).with_suffix(".py")
             target.parent.mkdir(parents=True)
             shutil.copy(str(module.__file__), target)
+            for place in target.relative_to(folder).parents[:-1]:
+                folder.joinpath(place, "__init__.py").touch()
         self.write(_CALLED, _CALLER)
 
     def write(self, called: str, caller: str) -> None:

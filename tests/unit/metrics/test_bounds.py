@@ -1,10 +1,8 @@
 import numpy as np
 import pytest
 
-from meshwright import Costs, Interests, Overlay, build
-from meshwright import metrics as evaluate
+from meshwright import Costs, Interests, Overlay, build, evaluate
 from meshwright.metrics import bounds
-from meshwright.metrics import bounds as dual_bounds
 from meshwright.metrics.topics import prepare
 from meshwright.runtime import parallel as cores
 
@@ -48,7 +46,7 @@ def random_interests():
 def test_weaker_arguments_are_left_where_stronger_ones_take_too_long(random_interests, monkeypatch):
     dual = lower_bound(random_interests)
     assert dual.method == "dual"
-    monkeypatch.setattr(dual_bounds, "_MOST_STEPS", 0)
+    monkeypatch.setattr(bounds, "_MOST_DUAL_STEPS", 0)
     overlap = lower_bound(random_interests)
     assert overlap.method == "overlap-duality"
     assert dual.edges > overlap.edges > 299
@@ -56,12 +54,12 @@ def test_weaker_arguments_are_left_where_stronger_ones_take_too_long(random_inte
     assert lower_bound(random_interests) == bounds.LowerBound(edges=299, method="spanning")
 
 
-@pytest.mark.parametrize("limit", ["_MOST_STEPS", "_MOST_PAIRS"])
+@pytest.mark.parametrize("limit", ["_MOST_DUAL_STEPS", "_MOST_PAIRS"])
 def test_the_dual_value_is_left_out_where_it_would_take_too_long(random_interests, monkeypatch, limit):
     costs = Costs.clusters(dict.fromkeys(random_interests.nodes.to_pylist(), "c"), inner=2, outer=2)
     arrays = costs.of(random_interests).arrays()
     assert lower_bound(random_interests, arrays).cost > 2 * 299
-    monkeypatch.setattr(dual_bounds, limit, 0)
+    monkeypatch.setattr(bounds, limit, 0)
     assert lower_bound(random_interests, arrays).cost is None
 
 

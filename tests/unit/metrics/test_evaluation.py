@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import meshwright as mw
-from meshwright import Costs, InputError, Interests, Overlay
-from meshwright import metrics as evaluate
+from meshwright import Costs, InputError, Interests, Overlay, evaluate
 from meshwright.metrics import topics
 
 KEYS = [
