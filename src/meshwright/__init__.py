@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from meshwright.maintain.repairs import Repair
     from meshwright.metrics.evaluation import Evaluation, evaluate
     from meshwright.model.costs.costs import Costs
+    from meshwright.model.edges import Built
     from meshwright.model.events import Event, read_events, write_events
     from meshwright.model.export import export
     from meshwright.model.fingers import Fingers
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from meshwright.model.reading.limits import ReadLimits
     from meshwright.model.sessions import Session, read_sessions
     from meshwright.model.views import Views
-    from meshwright.registry import Algorithm, algorithms
+    from meshwright.registry import Algorithm, algorithms, register, unregister
     from meshwright.routing.api import route
     from meshwright.routing.measures import Routing
     from meshwright.runtime.errors import (
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
         MeshwrightError,
         NetworkError,
         OptionError,
+        PluginError,
         SparkError,
     )
     from meshwright.runtime.progress import Progress, ProgressBar
@@ -49,6 +51,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "Algorithm",
+    "Built",
     "CapacityError",
     "Costs",
     "DatasetError",
@@ -64,6 +67,7 @@ __all__ = [
     "NetworkError",
     "OptionError",
     "Overlay",
+    "PluginError",
     "Progress",
     "ProgressBar",
     "ReadLimits",
@@ -82,14 +86,17 @@ __all__ = [
     "merge",
     "read_events",
     "read_sessions",
+    "register",
     "route",
     "star_set",
+    "unregister",
     "workloads",
     "write_events",
 ]
 
 _HOME = {
     "Algorithm": "registry",
+    "Built": "model.edges",
     "CapacityError": "runtime.errors",
     "Costs": "model.costs.costs",
     "DatasetError": "runtime.errors",
@@ -105,6 +112,7 @@ _HOME = {
     "NetworkError": "runtime.errors",
     "OptionError": "runtime.errors",
     "Overlay": "model.overlay",
+    "PluginError": "runtime.errors",
     "Progress": "runtime.progress",
     "ProgressBar": "runtime.progress",
     "ReadLimits": "model.reading.limits",
@@ -123,8 +131,10 @@ _HOME = {
     "merge": "building",
     "read_events": "model.events",
     "read_sessions": "model.sessions",
+    "register": "registry",
     "route": "routing.api",
     "star_set": "construct.parts.star_sets:named_star_set",
+    "unregister": "registry",
     "write_events": "model.events",
 }
 """By name, the module that has it, and its name there where that is another."""

@@ -1,18 +1,21 @@
 """`build` and `merge`: an algorithm of the registry, from its name and options to an overlay."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from meshwright.construct.reverse_delete import delete_after
 from meshwright.model.costs.costs import Costs
+from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
 from meshwright.model.overlay_costs import priced
-from meshwright.model.union import union
-from meshwright.registry import check_given, find, how_made, imported
-from meshwright.runtime.checks import check_flag, is_number
+from meshwright.model.union import Union, union
+from meshwright.plugins.checks import run_outside
+from meshwright.registry import Algorithm, check_given, find, how_made, imported, outside_origin
+from meshwright.runtime.checks import check_flag, check_whole, is_number
 from meshwright.runtime.errors import InputError, OptionError
 from meshwright.runtime.progress import Progress, StageTimer
 
@@ -49,7 +52,7 @@ def build(
     check_costs(algorithm, costs)
     own = None if costs is None else costs.of(interests)
     timer = StageTimer(progress)
-    built = imported(chosen.load)(interests, own, checked, seed, timer)
+    built = _run(algorithm, chosen, interests, own, checked, seed, timer)
     if reverse_delete:
         built = delete_after(
             interests,
@@ -63,6 +66,29 @@ def build(
     facts = how | dict(built.facts) | {"seconds": timer.seconds}
     overlay = Overlay.from_arrays(interests, built.edges, facts=facts, tables=built.tables)
     return overlay if own is None else priced(overlay, own)
+
+
+def _run(
+    name: str,
+    chosen: Algorithm,
+    subject: Interests | Union,
+    costs: Costs | None,
+    options: Any,
+    seed: int,
+    progress: Progress,
+) -> Built:
+    """What the algorithm returns; that of another package is checked."""
+
+    def run() -> Any:
+        return imported(chosen.load)(subject, costs, options, seed, progress)
+
+    origin = outside_origin(name)
+    if origin is None:
+        built: Built = run()
+        return built
+    check_whole("seed", seed, 0, required=True)
+    built = run_outside(name, origin, run, subject, topic_connected=chosen.topic_connected, progress=progress)
+    return replace(built, facts={"package": origin.package, **built.facts})
 
 
 def check_costs(algorithm: str, costs: object) -> None:
@@ -93,12 +119,12 @@ def merge(
     whole = union(overlays if isinstance(overlays, Overlay) else list(overlays))
     _check_link_cost(link_cost, whole.costs is not None)
     timer = StageTimer(progress)
-    built = imported(chosen.load)(whole, None, checked, seed, timer)
+    built = _run(algorithm, chosen, whole, None, checked, seed, timer)
     costs = None
     if whole.costs is not None:
-        costs = np.append(whole.costs, np.full(len(built.edges) - len(whole.edges), link_cost))
+        costs = np.append(whole.costs, np.full(len(np.asarray(built.edges)) - len(whole.edges), link_cost))
     how = how_made(algorithm, checked, seed) | {"link_cost": link_cost}
-    facts = how | built.facts | {"seconds": timer.seconds}
+    facts = how | dict(built.facts) | {"seconds": timer.seconds}
     return Overlay.from_arrays(whole.interests, built.edges, costs, facts, built.tables)
 
 

@@ -1,10 +1,18 @@
-"""The algorithms by name: one table, which the command line, the docs and the tests read."""
+"""The algorithms by name: one table, which the command line, the docs and the tests read.
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
+Algorithms of other packages join it by an entry point, or by `register`. Those packages are imported when
+their algorithm is asked for, or all algorithms are.
+"""
+
+import re
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, fields, is_dataclass
+from difflib import get_close_matches
+from functools import cache
 from importlib import import_module
 from types import MappingProxyType
-from typing import Any
+from typing import Any, NamedTuple
 
 from meshwright.construct.options import (
     DcbcDirectOptions,
@@ -19,9 +27,16 @@ from meshwright.construct.options import (
     RingOptions,
     TrMawOptions,
 )
-from meshwright.runtime.errors import OptionError
+from meshwright.plugins import installed
+from meshwright.plugins.installed import Origin
+from meshwright.runtime.errors import MeshwrightWarning, OptionError, PluginError
 from meshwright.smallworld.options import GrSwicoOptions, SmallWorldOptions
 from meshwright.stan.options import StanOptions
+
+
+@dataclass(frozen=True, kw_only=True)
+class NoOptions:
+    """The options of an algorithm that has none."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,15 +48,15 @@ class Algorithm:
         summary: one line for people.
         topic_connected: whether it promises a topic-connected overlay; a merge, if all overlays given are.
         needs_costs: whether it chooses by the costs of links, and can't run without them.
-        load: "module:function" of (interests, costs, options, seed, progress) -> Built, where costs are those
-            of the interests' nodes by id, or None; a merge has the `Union` of the overlays instead of
-            interests, and hands back its edges, in their order, before all others.
+        load: the function, or "module:function", of (interests, costs, options, seed, progress) -> Built,
+            where costs are those of the interests' nodes by id, or None; a merge has the `Union` of the
+            overlays instead of interests, and hands back its edges, in their order, before all others.
         options: the frozen dataclass of its options, which checks itself.
     """
 
     summary: str
-    load: str
-    options: type
+    load: str | Callable[..., Any]
+    options: type = NoOptions
     kind: str = "build"
     topic_connected: bool = True
     needs_costs: bool = False
@@ -57,7 +72,7 @@ class Algorithm:
         return self.options(**values)
 
 
-_ALGORITHMS = {
+_BUILT_IN = {
     "gm": Algorithm(
         summary="Greedy Merge: the fewest links; time grows with the square of the nodes",
         load="meshwright.construct.gm:greedy_merge",
@@ -157,14 +172,126 @@ _ALGORITHMS = {
 }
 
 
+_REGISTERED: dict[str, tuple[Algorithm, Origin]] = {}
+_BUILT_IN_ORIGIN = Origin("meshwright", "a built-in algorithm")
+_NAME = re.compile("[a-z][a-z0-9-]*")
+
+
+class Broken(NamedTuple):
+    """An algorithm that an installed package offers and that can't be used, with the reason."""
+
+    name: str
+    origin: Origin
+    reason: str
+
+
 def algorithms() -> Mapping[str, Algorithm]:
-    """All algorithms by name."""
-    return MappingProxyType(_ALGORITHMS)
+    """All algorithms that can be used, by name; imports the packages that offer some.
+
+    An algorithm that is broken is left out, with a MeshwrightWarning that names its package.
+    """
+    working, broken = every_algorithm()
+    for one in broken:
+        warnings.warn(one.reason, MeshwrightWarning, stacklevel=2)
+    return working
+
+
+def every_algorithm() -> tuple[Mapping[str, Algorithm], list[Broken]]:
+    """The algorithms that can be used, by name, and those that are broken."""
+    working, broken = dict(_BUILT_IN), []
+    for name, entries in installed.installed().items():
+        try:
+            working[name] = _of_entries(name)
+        except PluginError as error:
+            broken += [Broken(name, installed.origin_of(entry), str(error)) for entry in entries]
+    return MappingProxyType(working | {name: known for name, (known, _) in _REGISTERED.items()}), broken
+
+
+def register(name: str, algorithm: Algorithm) -> None:
+    """Add an algorithm under a name that is free, for as long as this process runs.
+
+    From then on `build`, `merge`, `compare` and `algorithms` know it. What it returns is checked.
+    """
+    where = getattr(algorithm, "load", None)
+    module = where if isinstance(where, str) else getattr(where, "__module__", None)
+    origin = Origin((module or "an unknown package").partition(":")[0], f"{name!r}, registered by a call,")
+    taken = _owners(name)
+    if taken:
+        raise PluginError(
+            f"{name!r} is the name of {taken[0]}, and {origin} asks for it too; choose another name"
+        )
+    _check(name, algorithm, origin)
+    _REGISTERED[name] = algorithm, origin
+
+
+def unregister(name: str) -> None:
+    """Remove an algorithm that `register` added."""
+    if _REGISTERED.pop(name, None) is None:
+        raise OptionError(f"{name!r} was not added by register; only such algorithms can be removed")
+
+
+def _owners(name: str) -> list[Origin]:
+    """Who has, or asks for, a name."""
+    own = [_BUILT_IN_ORIGIN] if name in _BUILT_IN else []
+    called = [_REGISTERED[name][1]] if name in _REGISTERED else []
+    return [*own, *map(installed.origin_of, installed.installed().get(name, ())), *called]
+
+
+@cache
+def _of_entries(name: str) -> Algorithm:
+    """The algorithm that installed packages offer under a name, if one alone does, and rightly."""
+    owners = _owners(name)
+    if len(owners) > 1:
+        first, second = owners[:2]
+        raise PluginError(
+            f"{first} and {second} both have the name {name!r}; uninstall one, or have it renamed"
+        )
+    (entry,) = installed.installed()[name]
+    return _check(name, installed.load(entry), owners[0])
+
+
+def _check(name: str, algorithm: object, origin: Origin) -> Algorithm:
+    """Refuse what is no algorithm that the rest of the project could use."""
+    wrong = None
+    if not _NAME.fullmatch(name):
+        wrong = "has a name that is not of lower-case letters, digits and '-'"
+    elif not isinstance(algorithm, Algorithm):
+        wrong = f"is a {type(algorithm).__name__}, not a meshwright.Algorithm"
+    elif algorithm.kind not in ("build", "merge"):
+        wrong = f"is of kind {algorithm.kind!r}, not 'build' or 'merge'"
+    elif not (callable(algorithm.load) or (isinstance(algorithm.load, str) and ":" in algorithm.load)):
+        wrong = f"has load={algorithm.load!r}, not a function or 'module:function'"
+    elif not is_dataclass(algorithm.options) or not _can_be_made(algorithm.options):
+        wrong = "has options that are not a dataclass with a default for each"
+    if wrong is not None or not isinstance(algorithm, Algorithm):
+        raise PluginError(f"{origin} {wrong}; correct it there")
+    return algorithm
+
+
+def _can_be_made(options: type) -> bool:
+    try:
+        options()
+    except Exception:
+        return False
+    return True
+
+
+def outside_origin(name: str) -> Origin | None:
+    """Which package an algorithm comes from; None if it is built in."""
+    return None if name in _BUILT_IN else _owners(name)[0]
+
+
+def _known(name: str) -> Algorithm | None:
+    if name in _BUILT_IN:
+        return _BUILT_IN[name]
+    if name in _REGISTERED:
+        return _REGISTERED[name][0]
+    return _of_entries(name) if name in installed.installed() else None
 
 
 def check_given(algorithm: str, has_costs: bool) -> None:
     """Refuse to build without costs where the algorithm needs them."""
-    if _ALGORITHMS[algorithm].needs_costs and not has_costs:
+    if find(algorithm, "build").needs_costs and not has_costs:
         raise OptionError(
             f"{algorithm} needs what links cost; give costs=Costs.from_csv(…), Costs.sites(…) or another "
             f"(--costs, --sites or --places on the command line)"
@@ -179,20 +306,28 @@ def how_made(algorithm: str, options: Any, seed: int, reverse_delete: bool = Fal
 
 
 def find(name: str, kind: str) -> Algorithm:
-    """The algorithm of that name and kind; an unknown one is refused with those that exist."""
-    of_kind = [known for known, algorithm in _ALGORITHMS.items() if algorithm.kind == kind]
-    if name not in of_kind:
+    """The algorithm of that name and kind; an unknown one is refused with those that exist.
+
+    Imports the package that offers it, and no other.
+    """
+    known = _known(name)
+    if known is None or known.kind != kind:
+        of_kind = [other for other, own in every_algorithm()[0].items() if own.kind == kind]
+        near = get_close_matches(name, of_kind, n=2)
+        meant = f"did you mean {' or '.join(near)}? Else " if near else ""
         raise OptionError(
-            f"there is no algorithm {name!r} to {kind} with; {_listed('choose among', of_kind)}"
+            f"there is no algorithm {name!r} to {kind} with; {meant}{_listed('choose among', of_kind)}"
         )
-    return _ALGORITHMS[name]
+    return known
 
 
 def _listed(lead: str, names: list[str]) -> str:
     return f"{lead} {', '.join(sorted(names))}" if names else "there is none to choose"
 
 
-def imported(where: str) -> Any:
-    """What "module:function" names."""
+def imported(where: str | Callable[..., Any]) -> Any:
+    """What "module:function" names; a function is itself."""
+    if not isinstance(where, str):
+        return where
     module, _, name = where.partition(":")
     return getattr(import_module(module), name)

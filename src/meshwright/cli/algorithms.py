@@ -16,21 +16,23 @@ def register(app: typer.Typer) -> None:
 
 def algorithms(as_json: Json = False) -> None:
     """List the algorithms, what they promise, and their options with the defaults."""
-    known = registry.algorithms()
+    known, broken = registry.every_algorithm()
     if as_json:
-        print_json([_described(name, algorithm) for name, algorithm in known.items()])
+        listed = [_described(name, algorithm) for name, algorithm in known.items()]
+        print_json([*listed, *map(_described_as_broken, broken)])
         return
-    rows = [
+    rows: list[tuple[object, ...]] = [
         (
             name,
             algorithm.kind,
             algorithm.topic_connected,
             algorithm.needs_costs,
             _listed(algorithm),
-            algorithm.summary,
+            _summary(name, algorithm),
         )
         for name, algorithm in known.items()
     ]
+    rows += [(one.name, "broken", None, None, None, one.reason) for one in broken]
     print_table(("name", "kind", "connected", "costs", "options", "what it is"), rows)
 
 
@@ -44,10 +46,21 @@ def _listed(algorithm: registry.Algorithm) -> str:
     return "\n".join(f"{name}={shown(value)}" for name, value in _options(algorithm).items()) or "-"
 
 
+def _summary(name: str, algorithm: registry.Algorithm) -> str:
+    origin = registry.outside_origin(name)
+    return algorithm.summary if origin is None else f"{algorithm.summary} (from {origin.package})"
+
+
+def _described_as_broken(one: registry.Broken) -> dict[str, Any]:
+    return {"name": one.name, "kind": "broken", "package": one.origin.package, "error": one.reason}
+
+
 def _described(name: str, algorithm: registry.Algorithm) -> dict[str, Any]:
+    origin = registry.outside_origin(name)
     return {
         "name": name,
         "kind": algorithm.kind,
+        "package": "meshwright" if origin is None else origin.package,
         "summary": algorithm.summary,
         "topic_connected": algorithm.topic_connected,
         "needs_costs": algorithm.needs_costs,

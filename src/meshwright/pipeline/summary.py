@@ -88,7 +88,7 @@ def spending_of(
             drawn = _map(session, overlay, pairs, spots, costs, files)
         finally:
             pairs.unpersist()
-    needy = registry.algorithms()[algorithm].needs_costs
+    needy = registry.find(algorithm, "build").needs_costs
     return Spending(
         classes=classes,
         by_sites=spots.shared,

@@ -53,6 +53,10 @@ class OptionError(MeshwrightError):
     """An unknown algorithm or option, or a value outside its range."""
 
 
+class PluginError(MeshwrightError):
+    """An algorithm of another package can't be loaded, takes a name that is taken, or breaks its contract."""
+
+
 class CapacityError(MeshwrightError):
     """The estimated memory does not fit; the message names what to use instead."""
 

@@ -1,0 +1,83 @@
+"""Run an algorithm of another package, and check what it returns before anything is made of it."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from meshwright.metrics.topics import measure_topics, prepare
+from meshwright.model.edges import Built
+from meshwright.model.interests import Interests
+from meshwright.model.overlay import Overlay
+from meshwright.model.union import Union
+from meshwright.plugins.installed import Origin, described
+from meshwright.runtime.errors import InputError, MeshwrightError, PluginError
+from meshwright.runtime.progress import Progress, stage
+
+
+def run_outside(
+    name: str,
+    origin: Origin,
+    run: Callable[[], object],
+    subject: Interests | Union,
+    *,
+    topic_connected: bool,
+    progress: Progress | None,
+) -> Built:
+    """What `run` returns for interests, or for the union of overlays, if the algorithm keeps its contract.
+
+    Errors of Meshwright that it raises pass; any other becomes a PluginError. Checks are linear: the form of
+    the edges, that a merge keeps those it was given, and that a build which promises to connect every topic
+    does so. The promise of a merge is not checked.
+    """
+    blame = f"{name} ({origin})"
+    try:
+        with stage(progress, f"running {name}"):
+            built = run()
+    except (MeshwrightError, MemoryError):
+        raise
+    except Exception as error:
+        raise PluginError(f"{blame} failed: {described(error)}; report it to that package") from error
+    if not isinstance(built, Built):
+        raise PluginError(f"{blame} returned a {type(built).__name__}; it has to return meshwright.Built")
+    interests = subject if isinstance(subject, Interests) else subject.interests
+    overlay = _overlay(blame, interests, built)
+    if isinstance(subject, Union):
+        _check_kept(blame, subject, built)
+    elif topic_connected:
+        _check_connected(blame, overlay, progress)
+    return built
+
+
+def _overlay(blame: str, interests: Interests, built: Built) -> Overlay:
+    """The overlay of these edges; edges, facts or tables that no overlay can have are the plugin's error."""
+    try:
+        given = np.asarray(built.edges)
+        overlay = Overlay.from_arrays(interests, given, facts=built.facts, tables=built.tables)
+    except (InputError, ValueError, TypeError) as error:
+        raise PluginError(f"{blame} returned what no overlay can hold: {error}") from error
+    if len(overlay) < len(given):
+        twice = len(given) - len(overlay)
+        raise PluginError(f"{blame} returned {twice:,} of its edges twice; it has to return each edge once")
+    return overlay
+
+
+def _check_kept(blame: str, union: Union, built: Built) -> None:
+    kept = np.asarray(built.edges)[: len(union.edges)]
+    if not np.array_equal(kept.reshape(-1, 2), union.edges):
+        raise PluginError(
+            f"{blame} did not keep the edges that it was given; "
+            f"a merge has to return them first, in their order, and new ones after them"
+        )
+
+
+def _check_connected(blame: str, overlay: Overlay, progress: Progress | None) -> None:
+    links, lists = prepare(overlay, progress)
+    parts = measure_topics(overlay, links, lists, diameters=False, progress=progress).components
+    broken = np.flatnonzero(parts > 1)
+    if len(broken):
+        topic = overlay.interests.topics[int(broken[0])].as_py()
+        more = f" and {len(broken) - 1:,} more topics are not connected" if len(broken) > 1 else ""
+        raise PluginError(
+            f"{blame} promises to connect every topic, but topic {topic!r} is in {parts[broken[0]]:,} parts"
+            f"{more}; repair it, or declare topic_connected=False"
+        )
