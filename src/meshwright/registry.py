@@ -313,7 +313,7 @@ def find(name: str, kind: str) -> Algorithm:
     known = _known(name)
     if known is None or known.kind != kind:
         of_kind = [other for other, own in every_algorithm()[0].items() if own.kind == kind]
-        near = get_close_matches(name, of_kind, n=2)
+        near = get_close_matches(name, of_kind, n=2, cutoff=0.5)
         meant = f"did you mean {' or '.join(near)}? Else " if near else ""
         raise OptionError(
             f"there is no algorithm {name!r} to {kind} with; {meant}{_listed('choose among', of_kind)}"
