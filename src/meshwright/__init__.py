@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from meshwright import workloads
     from meshwright.building import build, merge
+    from meshwright.comparing import compare
     from meshwright.construct.parts.star_sets import named_star_set as star_set
     from meshwright.maintain.journal.journal import Journal
     from meshwright.maintain.maintainer import Maintainer
@@ -80,6 +81,7 @@ __all__ = [
     "Views",
     "algorithms",
     "build",
+    "compare",
     "evaluate",
     "export",
     "gossip",
@@ -125,6 +127,7 @@ _HOME = {
     "Views": "model.views",
     "algorithms": "registry",
     "build": "building",
+    "compare": "comparing",
     "evaluate": "metrics.evaluation",
     "export": "model.export",
     "gossip": "stan.api",

@@ -75,7 +75,7 @@ def build(
     chosen = registry.find(algorithm, "build")
     options = parse_settings(settings, typing.get_type_hints(chosen.options))
     registry.check_given(algorithm, prices is not None)
-    where = chosen_engine(engine, [dataset, out], master, conf, _counts(dataset), "building")
+    where = chosen_engine(engine, [dataset, out], master, conf, counts_of(dataset), "building")
     check_target(out, force)
     how: dict[str, Any] = {"costs": prices, "reverse_delete": reverse_delete, "seed": seed}
     how |= {"options": options, "force": force, "progress": progress_bar()}
@@ -94,7 +94,8 @@ def build(
     _say(out, manifest, _WHERE[where], perf_counter() - begin, as_json)
 
 
-def _counts(dataset: str) -> dict[str, int] | None:
+def counts_of(dataset: str) -> dict[str, int] | None:
+    """What the manifest of a dataset counts, where it can be read without Spark."""
     from meshwright.model.storage.manifest import counted, read_manifest
 
     if not is_local_address(dataset):

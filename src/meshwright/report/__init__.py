@@ -1,4 +1,4 @@
-"""Pages that people read: reports of runs, profiles of datasets, what churn or gossip did; each one file."""
+"""Pages that people read, each one file: runs, profiles, churn, gossip, and algorithms side by side."""
 
 from meshwright.report.churn import Run, run_of
 from meshwright.report.contents import (
@@ -12,7 +12,13 @@ from meshwright.report.contents import (
     Spending,
 )
 from meshwright.report.overlay import choose_drawing, edges_inside
-from meshwright.report.page import write_churn_page, write_gossip_page, write_profile_page, write_report
+from meshwright.report.page import (
+    write_churn_page,
+    write_compare_page,
+    write_gossip_page,
+    write_profile_page,
+    write_report,
+)
 from meshwright.report.summary import alternatives
 
 __all__ = [
@@ -30,6 +36,7 @@ __all__ = [
     "edges_inside",
     "run_of",
     "write_churn_page",
+    "write_compare_page",
     "write_gossip_page",
     "write_profile_page",
     "write_report",

@@ -5,8 +5,10 @@ from importlib import resources
 from string import Template
 from typing import Any
 
+from meshwright.comparing import Result
 from meshwright.model.storage.dataset import writing
 from meshwright.report.churn import Run, churn_header, churn_sections
+from meshwright.report.compare import compare_header, compare_sections
 from meshwright.report.contents import Contents
 from meshwright.report.distributions import correlation, distributions
 from meshwright.report.gossip import gossip_header, gossip_sections, views
@@ -68,6 +70,8 @@ _SECTIONS = {
     "topics": "Topics",
     "degrees": "Degrees",
     "repairs": "Repairs",
+    "pictures": "Side by side",
+    "numbers": "Every run",
     "making": "How it was made",
     "reading": "How to read this",
 }
@@ -128,6 +132,24 @@ def write_gossip_page(path: Place, title: str, found: Gossip, parameters: Mappin
 def gossip_page(title: str, found: Gossip, parameters: Mapping[str, Any]) -> str:
     """A run of gossip as HTML in the style of the report."""
     return _page(title, gossip_header(title, found), gossip_sections(found, parameters))
+
+
+def write_compare_page(
+    path: Place,
+    title: str,
+    results: Sequence[Result],
+    counts: Mapping[str, int],
+    parameters: Mapping[str, Any],
+) -> None:
+    """Write the page of algorithms side by side to `path`, in place of what is there."""
+    _write(path, compare_page(title, results, counts, parameters))
+
+
+def compare_page(
+    title: str, results: Sequence[Result], counts: Mapping[str, int], parameters: Mapping[str, Any]
+) -> str:
+    """Algorithms side by side, as HTML in the style of the report."""
+    return _page(title, compare_header(title, results, counts), compare_sections(results, parameters))
 
 
 def _profile_header(profile: Mapping[str, Any], title: str) -> Html:

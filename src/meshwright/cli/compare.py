@@ -1,0 +1,155 @@
+"""`meshwright compare`: several algorithms on the same interests."""
+
+import typing
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from meshwright import registry
+from meshwright.cli.build import counts_of
+from meshwright.cli.common import (
+    Conf,
+    Force,
+    Json,
+    Master,
+    check_target,
+    parse_settings,
+    print_json,
+    print_table,
+    progress_bar,
+    spark_command,
+)
+from meshwright.cli.options.costs import cost_files
+from meshwright.cli.options.groups import Engine, chosen_engine, options_for
+from meshwright.runtime.errors import OptionError
+from meshwright.runtime.places import local_path
+from meshwright.runtime.text import visible
+
+if TYPE_CHECKING:
+    from meshwright.comparing import Comparison
+    from meshwright.pipeline.cost_files import CostFiles
+
+_EPILOG = """Each algorithm builds an overlay for each seed. If one fails, its row has the error, the others
+go on, and the exit code is 1. The folder gets comparison.parquet, comparison.json, and comparison.html with
+pictures. The column MB is the most memory that this process held while it built, above what it held before.
+
+**Examples**
+
+`meshwright compare workload --algorithms gm,dcbc,ring --out comparison`
+
+`meshwright compare workload --algorithms gm,low-oda --seeds 5 --set gm.ties=small-first --out comparison`
+
+`meshwright compare workload --algorithms gm,gr-maw --costs rtt.csv --out comparison --json`
+
+`meshwright compare s3a://lake/follows --algorithms dc,dcbc-direct --master spark://host:7077 --out s3a://lake/compared`
+
+`meshwright algorithms` lists the algorithms and their options.
+"""
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command to the command line."""
+    app.command(epilog=_EPILOG)(compare)
+
+
+@options_for("prices", cost_files)
+def compare(
+    dataset: Annotated[str, typer.Argument(metavar="DIR", help="A dataset with interests.")],
+    algorithms: Annotated[
+        str, typer.Option(metavar="NAME,NAME,…", help="What to compare. See: meshwright algorithms")
+    ],
+    out: Annotated[str, typer.Option("--out", metavar="DIR", help="The folder to write.")],
+    seeds: Annotated[int, typer.Option(metavar="N", help="Build with the seeds 0 to N-1.")] = 1,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="ALGORITHM.NAME=VALUE", help="Set an option of one. Repeatable."),
+    ] = None,
+    prices: "CostFiles | None" = None,
+    engine: Engine = "auto",
+    master: Master = None,
+    conf: Conf = None,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Build with several algorithms on the same interests, and put what they cost and give side by side."""
+    wanted = _wanted(algorithms, seeds, settings, prices is not None)
+    if find_spec("matplotlib") is None:
+        raise OptionError(
+            "comparison.html needs matplotlib, which is not installed; install meshwright[report]"
+        )
+    where = chosen_engine(engine, [dataset, out], master, conf, counts_of(dataset), "running")
+    check_target(out, force)
+    how: dict[str, Any] = {"costs": prices, "force": force, "progress": progress_bar()}
+    from meshwright.pipeline.compare import compare_here, compare_on_spark
+
+    if where == "spark":
+        with spark_command(master, conf) as session:
+            from meshwright.pipeline.spark.storage import location
+
+            places = location(session, dataset), location(session, out)
+            found = compare_on_spark(session, *places, wanted, **how)
+    else:
+        found = compare_here(local_path(dataset), local_path(out), wanted, **how)
+    if as_json:
+        print_json({"out": out, **found})
+    else:
+        _print_for_people(out, found)
+    if any(run["error"] for run in found["runs"]):
+        raise typer.Exit(1)
+
+
+def _wanted(algorithms: str, seeds: int, settings: list[str] | None, with_costs: bool) -> "Comparison":
+    """What was asked for, checked."""
+    from meshwright.comparing import Comparison
+
+    names = [name.strip() for name in algorithms.split(",") if name.strip()]
+    return Comparison(algorithms=names, seeds=seeds, options=_options(names, settings), with_costs=with_costs)
+
+
+def _options(names: list[str], settings: list[str] | None) -> dict[str, dict[str, Any]]:
+    """By algorithm, what `--set algorithm.name=value` says."""
+    by_algorithm: dict[str, list[str]] = {}
+    for setting in settings or []:
+        algorithm, dot, rest = setting.partition(".")
+        if not dot or algorithm not in names:
+            raise OptionError(
+                f"--set got {setting!r}; write --set algorithm.name=value, with one of {', '.join(names)}",
+                option="set",
+            )
+        by_algorithm.setdefault(algorithm, []).append(rest)
+    return {
+        name: parse_settings(own, typing.get_type_hints(registry.find(name, "build").options))
+        for name, own in by_algorithm.items()
+    }
+
+
+_COLUMNS = {
+    "algorithm": "algorithm",
+    "seed": "seed",
+    "average_degree": "degree",
+    "maximum_degree": "most",
+    "topic_connected": "connected",
+    "maximum_topic_diameter": "longest",
+    "times_lower_bound": "x bound",
+    "cost": "cost",
+    "times_lower_bound_cost": "x bound",
+    "seconds": "seconds",
+    "memory_bytes": "MB",
+}
+"""What fits a terminal; the page and the files have the rest."""
+
+
+def _print_for_people(out: str, found: dict[str, Any]) -> None:
+    from meshwright.comparing import Result
+    from meshwright.report.compare import shown, value_of
+
+    rows = [Result(**run) for run in found["runs"]]
+    columns = shown(_COLUMNS, rows)
+    counts = found["counts"]
+    title = f"{counts['nodes']:,} nodes, {counts['topics']:,} topics, {counts['interests']:,} interests"
+    print_table(columns.values(), [[value_of(row, field) for field in columns] for row in rows], title=title)
+    for row in rows:
+        if row.error is not None:
+            print(f"Failed: {row.algorithm}, seed {row.seed}: {visible(row.error)}")
+    print(f"Open the page with pictures: {out}/comparison.html")

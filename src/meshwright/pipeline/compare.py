@@ -1,0 +1,147 @@
+"""Comparing algorithms on a dataset, in this process or on Spark, and the folder that it leaves."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import pyarrow.parquet as pq
+
+from meshwright.comparing import Comparison, Result, Run, as_table, in_process, results
+from meshwright.metrics.evaluation import Evaluation
+from meshwright.model.interests import Interests
+from meshwright.model.storage.dataset import draft, writing
+from meshwright.model.storage.manifest import counted, make_manifest, read_manifest, write_manifest
+from meshwright.pipeline.build.job import build_on_spark
+from meshwright.pipeline.cost_files import CostFiles
+from meshwright.pipeline.evaluate.job import evaluate_on_spark
+from meshwright.pipeline.spark.storage import copy_folder
+from meshwright.report import write_compare_page
+from meshwright.runtime.owned import remove_own_folder
+from meshwright.runtime.places import Place, is_local
+from meshwright.runtime.progress import Progress
+from meshwright.runtime.usage import Usage
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+TABLE, JSON, PAGE = "comparison.parquet", "comparison.json", "comparison.html"
+
+
+def compare_here(
+    dataset: Path,
+    out: Path,
+    wanted: Comparison,
+    *,
+    costs: CostFiles | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Compare in this process, and write table, JSON and page to `out`; returns what the JSON says."""
+    with draft(out, force) as folder:
+        interests = Interests.read(dataset)
+        prices = None if costs is None else costs.load(interests)
+        found = results(wanted, in_process(interests, wanted, prices, progress), progress)
+        return _write(folder, dataset, found, _about(dataset, wanted, costs, "local"), None)
+
+
+def compare_on_spark(
+    session: SparkSession,
+    dataset: Place,
+    out: Place,
+    wanted: Comparison,
+    *,
+    costs: CostFiles | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Compare on Spark, with the numbers that `compare_here` gives, but for what was spent.
+
+    Overlays are written inside `out` while they are measured, one at a time. Seconds include that writing;
+    processor seconds and memory are those of other processes and stay None.
+    """
+    with draft(out, force) as folder:
+        run = _on_spark(session, dataset, folder / "overlay", wanted, costs, progress)
+        found = results(wanted, run, progress)
+        return _write(folder, dataset, found, _about(dataset, wanted, costs, "spark"), session)
+
+
+def _on_spark(
+    session: SparkSession,
+    dataset: Place,
+    scratch: Place,
+    wanted: Comparison,
+    costs: CostFiles | None,
+    progress: Progress | None,
+) -> Run:
+    def run(algorithm: str, seed: int, bound: bool) -> tuple[Evaluation, Usage]:
+        begin = perf_counter()
+        given = wanted.options.get(algorithm, {})
+        try:
+            build_on_spark(
+                session, dataset, scratch, algorithm, costs=costs, seed=seed, options=given, progress=progress
+            )
+            usage = Usage(perf_counter() - begin)
+            return evaluate_on_spark(session, scratch, bound=bound, progress=progress), usage
+        finally:
+            if scratch.exists():
+                remove_own_folder(scratch)
+
+    return run
+
+
+def _about(dataset: Place, wanted: Comparison, costs: CostFiles | None, engine: str) -> dict[str, Any]:
+    return {
+        "command": "compare",
+        "engine": engine,
+        "algorithms": list(wanted.algorithms),
+        "options": {name: dict(own) for name, own in wanted.options.items()},
+        "seeds": wanted.seeds,
+        "costs": None if costs is None else costs.given(),
+        "inputs": [str(dataset)],
+    }
+
+
+def _write(
+    folder: Place,
+    dataset: Place,
+    found: Sequence[Result],
+    about: Mapping[str, Any],
+    session: SparkSession | None,
+) -> dict[str, Any]:
+    """Write the files and their manifest into a draft, wherever that is; returns what the JSON says."""
+    counts = counted(read_manifest(dataset), ("nodes", "topics", "interests"), dataset)
+    with writing(folder):
+        if is_local(folder):
+            _write_files(folder, dataset.name, found, counts, about)
+        else:
+            assert session is not None
+            with tempfile.TemporaryDirectory(prefix="meshwright-") as name:
+                _write_files(Path(name), dataset.name, found, counts, about)
+                for file in (TABLE, JSON, PAGE):
+                    copy_folder(session, Path(name) / file, folder / file)
+        write_manifest(folder, make_manifest("comparison", counts, {}, {}, about))
+    return _as_json(found, counts, about)
+
+
+def _write_files(
+    folder: Path,
+    title: str,
+    found: Sequence[Result],
+    counts: Mapping[str, int],
+    about: Mapping[str, Any],
+) -> None:
+    pq.write_table(as_table(found), folder / TABLE, compression="zstd")
+    text = json.dumps(_as_json(found, counts, about), indent=2, ensure_ascii=False)
+    (folder / JSON).write_text(f"{text}\n", "utf-8")
+    write_compare_page(folder / PAGE, title, found, counts, about)
+
+
+def _as_json(found: Sequence[Result], counts: Mapping[str, int], about: Mapping[str, Any]) -> dict[str, Any]:
+    """What was compared, on what, and every run."""
+    return {**about, "counts": dict(counts), "runs": [asdict(row) for row in found]}

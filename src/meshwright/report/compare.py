@@ -1,0 +1,136 @@
+"""Algorithms side by side: means over seeds as bars, and every run in a table."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from meshwright.comparing import Result
+from meshwright.report.figures import bars
+from meshwright.report.markup import Html, as_text, count, decimal, figure, name, section, table, tag, tiles
+
+
+class _Measure(NamedTuple):
+    """A number of a run that is worth a picture: where it is, its words, its unit, and what bounds it."""
+
+    field: str
+    heading: str
+    unit: str
+    scale: float = 1
+    bound: str | None = None
+
+
+_PICTURES = (
+    _Measure("average_degree", "Links of a node", "average degree", bound="lower_bound_average_degree"),
+    _Measure("maximum_degree", "Most links of one node", "maximum degree"),
+    _Measure("mean_topic_diameter", "Length of ways inside a topic", "mean topic diameter, links"),
+    _Measure("cost", "Cost of all links", "cost", bound="lower_bound_cost"),
+    _Measure("seconds", "Time to build", "seconds"),
+    _Measure("memory_bytes", "Memory to build", "MB added at the peak", scale=1e-6),
+)
+_COLUMNS = {
+    "algorithm": "algorithm",
+    "seed": "seed",
+    "links": "links",
+    "average_degree": "average degree",
+    "maximum_degree": "maximum",
+    "topic_connected": "connected",
+    "maximum_topic_diameter": "longest way",
+    "mean_topic_diameter": "mean way",
+    "times_lower_bound": "times bound",
+    "cost": "cost",
+    "times_lower_bound_cost": "times cost bound",
+    "seconds": "seconds",
+    "processor_seconds": "processor s",
+    "memory_bytes": "MB",
+    "error": "error",
+}
+_WORDS = {
+    "Average degree, maximum": "Links of a node on average, and the most links that one node has.",
+    "Connected": "Whether the subscribers of every topic reach each other through subscribers of it alone.",
+    "Longest way, mean way": "The diameter of a topic is the most links between two of its subscribers; "
+    "these are the maximum and the mean over topics that are connected.",
+    "Times bound": "The average degree, or the cost, divided by the proven lower bound for any "
+    "topic-connected overlay. 1 is optimal. An overlay that is not connected has no such number.",
+    "Seconds, processor s, MB": "Time on the clock and of all cores, and the most memory that this process "
+    "held while it built, above what it held before. Work on other machines is not in the last two.",
+}
+
+
+def shown(columns: Mapping[str, str], results: Sequence[Result]) -> dict[str, str]:
+    """Those of the columns, with their headings, that hold something."""
+    return {
+        field: words
+        for field, words in columns.items()
+        if any(getattr(row, field) is not None for row in results)
+    }
+
+
+def value_of(row: Result, field: str) -> Any:
+    """A field of a run as tables for people show it: memory in MB."""
+    value = getattr(row, field)
+    return value / 1e6 if field == "memory_bytes" and value is not None else value
+
+
+def compare_header(title: str, results: Sequence[Result], counts: Mapping[str, int]) -> Html:
+    """The heading, and the numbers that matter."""
+    numbers = [(count(counts[what]), what) for what in ("nodes", "topics", "interests")]
+    numbers.append((count(len({row.algorithm for row in results})), "algorithms"))
+    failed = sum(row.error is not None for row in results)
+    if failed:
+        numbers.append((count(failed), f"of {count(len(results), 'run')} failed"))
+    eyebrow = tag("p", "Meshwright compare", class_="eyebrow")
+    return tag("header", eyebrow, tag("h1", name(title, 120)), tiles(numbers))
+
+
+def compare_sections(results: Sequence[Result], parameters: Mapping[str, Any]) -> dict[str, Html]:
+    """The sections of the page."""
+    built = [row for row in results if row.error is None]
+    words = (part for word, meaning in _WORDS.items() for part in (tag("dt", word), tag("dd", meaning)))
+    return {
+        "pictures": section("pictures", "Side by side", tag("div", *_pictures(built), class_="pair"))
+        if built
+        else Html(""),
+        "numbers": section("numbers", "Every run", _table(results)),
+        "making": section(
+            "making",
+            "How it was made",
+            table("Parameters", ("what", "value"), [(key, as_text(own)) for key, own in parameters.items()]),
+        ),
+        "reading": section("reading", "How to read this", tag("dl", *words, class_="words")),
+    }
+
+
+def _pictures(built: Sequence[Result]) -> Iterator[Html]:
+    for measure in _PICTURES:
+        means = _means(built, measure)
+        if not means:
+            continue
+        rows = [(f"{algorithm}: {decimal(mean)}", mean, "ours") for algorithm, mean in means.items()]
+        bound = None if measure.bound is None else getattr(built[0], measure.bound)
+        if bound is not None:
+            rows.append((f"lower bound: {decimal(bound)}", bound, "bound"))
+        best = min(means, key=lambda algorithm: means[algorithm])
+        caption = f"The mean over seeds, {measure.unit}. The least is that of {best}, {decimal(means[best])}."
+        picture = bars(f"compare-{measure.field}", f"Bars. {caption}", rows, measure.unit)
+        yield tag("div", tag("h3", measure.heading), figure(picture, caption))
+
+
+def _means(built: Sequence[Result], measure: _Measure) -> dict[str, float]:
+    """By algorithm, the mean over the seeds for which the number is known."""
+    values: dict[str, list[float]] = {}
+    for row in built:
+        value = getattr(row, measure.field)
+        if value is not None:
+            values.setdefault(row.algorithm, []).append(value * measure.scale)
+    return {algorithm: fmean(own) for algorithm, own in values.items()}
+
+
+def _table(results: Sequence[Result]) -> Html:
+    columns = shown(_COLUMNS, results)
+    rows = [[_cell(value_of(row, field)) for field in columns] for row in results]
+    numbers = {at for at, field in enumerate(columns) if field not in ("algorithm", "error")}
+    return table("Every run", list(columns.values()), rows, numbers)
+
+
+def _cell(value: Any) -> str:
+    return "" if value is None else as_text(value)
