@@ -53,7 +53,7 @@ _STYLE: dict[Any, Any] = {
 }
 _PROLOG = re.compile(r"^.*?(?=<svg)|<metadata>.*?</metadata>|<!--.*?-->|<style.*?</style>|\n\s*", re.DOTALL)
 _SVG = re.compile(r"<svg .*?viewBox=\"([^\"]*)\".*?>", re.DOTALL)
-_LONG_NUMBER = re.compile(r"(\d\.\d{3})\d+")
+_LONG_NUMBER = re.compile(r"(\d\.\d{3})\d+(?![^<>]*</text>)")  # places, not what labels say
 _FONT = re.compile(r"font: ([\d.]+px) [^;\"]*")
 _REFERENCE = re.compile(r'(xlink:href="#|url\(#)([^")]+)')
 _ID = re.compile(r' id="([^"]+)"')

@@ -140,3 +140,7 @@ def test_without_matplotlib_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(__import__("sys").modules, "matplotlib", None)
     with pytest.raises(mw.OptionError, match=r"meshwright\[report\]"):
         PICTURES["bars"]("one")
+
+
+def test_labels_of_bars_keep_every_digit():
+    assert "ring: 0.00786" in figures.bars("k", "l", [("ring: 0.00786", 0.00786, "ours")], "seconds")
