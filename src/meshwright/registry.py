@@ -4,6 +4,7 @@ Algorithms of other packages join it by an entry point, or by `register`. Those 
 their algorithm is asked for, or all algorithms are.
 """
 
+import json
 import re
 import warnings
 from collections.abc import Callable, Mapping
@@ -261,16 +262,18 @@ def _check(name: str, algorithm: object, origin: Origin) -> Algorithm:
         wrong = f"is of kind {algorithm.kind!r}, not 'build' or 'merge'"
     elif not (callable(algorithm.load) or (isinstance(algorithm.load, str) and ":" in algorithm.load)):
         wrong = f"has load={algorithm.load!r}, not a function or 'module:function'"
-    elif not is_dataclass(algorithm.options) or not _can_be_made(algorithm.options):
-        wrong = "has options that are not a dataclass with a default for each"
+    elif not is_dataclass(algorithm.options) or not _can_be_written(algorithm.options):
+        wrong = "has options that are not a dataclass with a default for each that JSON can hold"
     if wrong is not None or not isinstance(algorithm, Algorithm):
         raise PluginError(f"{origin} {wrong}; correct it there")
     return algorithm
 
 
-def _can_be_made(options: type) -> bool:
+def _can_be_written(options: type) -> bool:
+    """Whether the defaults can be listed and kept in a manifest."""
     try:
-        options()
+        made = options()
+        json.dumps([getattr(made, field.name) for field in fields(options)])
     except Exception:
         return False
     return True

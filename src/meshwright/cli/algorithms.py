@@ -1,6 +1,6 @@
 """`meshwright algorithms`: what there is to build with."""
 
-from dataclasses import MISSING, fields
+from dataclasses import fields
 from typing import Any
 
 import typer
@@ -37,9 +37,8 @@ def algorithms(as_json: Json = False) -> None:
 
 
 def _options(algorithm: registry.Algorithm) -> dict[str, Any]:
-    return {
-        field.name: None if field.default is MISSING else field.default for field in fields(algorithm.options)
-    }
+    defaults = algorithm.options()
+    return {field.name: getattr(defaults, field.name) for field in fields(algorithm.options)}
 
 
 def _listed(algorithm: registry.Algorithm) -> str:
@@ -60,9 +59,9 @@ def _described(name: str, algorithm: registry.Algorithm) -> dict[str, Any]:
     return {
         "name": name,
         "kind": algorithm.kind,
-        "package": "meshwright" if origin is None else origin.package,
         "summary": algorithm.summary,
         "topic_connected": algorithm.topic_connected,
         "needs_costs": algorithm.needs_costs,
         "options": _options(algorithm),
+        **({} if origin is None else {"package": origin.package}),
     }

@@ -235,6 +235,7 @@ def test_help_and_version_need_no_command(run):
         "build",
         "merge",
         "evaluate",
+        "compare",
         "export",
         "algorithms",
     ],

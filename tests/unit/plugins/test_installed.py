@@ -37,7 +37,9 @@ def listed(site):
 
 
 def test_algorithms_lists_those_of_installed_packages_with_the_package(listed):
-    found = {one["name"]: one for one in listed if one["package"] == "mesh-toy 1.2" and "error" not in one}
+    found = {
+        one["name"]: one for one in listed if one.get("package") == "mesh-toy 1.2" and "error" not in one
+    }
     assert set(found) == {"chain", "made", "liar"}
     assert found["chain"]["summary"] == "a chain a topic"
 
@@ -56,14 +58,14 @@ def test_algorithms_lists_those_of_installed_packages_with_the_package(listed):
     ],
 )
 def test_algorithms_lists_a_broken_one_with_its_package_and_the_reason(listed, name, package, words):
-    (found,) = [one for one in listed if one["name"] == name and one["package"] == package]
+    (found,) = [one for one in listed if one["name"] == name and one.get("package") == package]
     assert found["kind"] == "broken"
     for part in words:
         assert part in found["error"]
 
 
 def test_the_built_in_algorithms_go_on_working_beside_broken_ones(listed):
-    built_in = [one["name"] for one in listed if one["package"] == "meshwright"]
+    built_in = [one["name"] for one in listed if "package" not in one]
     assert {"gm", "ring", "sm"} <= set(built_in)
 
 

@@ -8,6 +8,11 @@ import meshwright as mw
 INTERESTS = mw.workloads.unif(20, 5, subscriptions=2, seed=1)
 
 
+@dataclass(frozen=True, kw_only=True)
+class Unwritable:
+    where: object = len
+
+
 def algorithm(edges, **about):
     """One that returns these edges, or what a function makes of the interests."""
 
@@ -134,6 +139,7 @@ def test_a_name_that_is_taken_is_refused_with_both_owners(register):
         ("toy", len, "is a builtin_function_or_method, not a meshwright.Algorithm"),
         ("toy", algorithm([], kind="magic"), "is of kind 'magic', not 'build' or 'merge'"),
         ("toy", mw.Algorithm(summary="x", load="nowhere"), "has load='nowhere', not a function or"),
+        ("toy", algorithm([], options=Unwritable), "has options that are not a dataclass with a default"),
         ("toy", algorithm([], options=dict), "has options that are not a dataclass with a default for each"),
     ],
 )
