@@ -123,9 +123,13 @@ class Backups:
                 rest -= self.topics_of[backup]
 
     def by_primal_dual(self, node: int, coverage: int, rng: np.random.Generator) -> None:
-        """Algorithm 12; topics are picked from a list in which the last takes the place of one covered."""
+        """Algorithm 12; topics are picked from a list in which the last takes the place of one covered.
+
+        A cover that finds nobody is the last: another one would find nobody either, and only draw numbers.
+        """
         self._start(node)
         for _ in range(coverage):
+            before = len(self.backups[node])
             rest = sorted(self.topics_of[node])
             weight = {u: self.weight(u) for u in self.topics_of if u != node and u not in self.backups[node]}
             while rest:
@@ -141,6 +145,8 @@ class Backups:
                 paid = weight[backup]
                 for u in candidates:
                     weight[u] -= paid
+            if len(self.backups[node]) == before:
+                break
 
 
 def cover(rest: list[int], topics: set[int]) -> None:

@@ -1,6 +1,6 @@
 """The backups that a maintainer chooses, on whatever small overlays hypothesis finds."""
 
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import meshwright as mw
@@ -40,6 +40,7 @@ def test_every_greedy_choice_is_algorithm_11s(topics, coverage):
 
 
 @given(topic_sets(), COVERAGES, st.integers(0, 3))
+@example([{0, 1}, {0, 1, 2}, {2}], 3, 0)  # nobody is left for the third cover of node 0
 def test_every_choice_by_primal_dual_is_algorithm_12s(topics, coverage, seed):
     overlay = mw.build(interests_of(topics), "ring")
     oracle, rng = oracle_of(overlay), generator(seed, "maintain")
