@@ -1,0 +1,74 @@
+"""The tutorial does what it says."""
+
+import os
+import re
+import subprocess
+import sys
+from contextlib import redirect_stdout
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FENCE = re.compile(r"^```(\w+)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+LANGUAGES = {"bash", "python", "text"}
+
+
+def blocks() -> list[tuple[str, str]]:
+    return FENCE.findall((ROOT / "docs" / "tutorial.md").read_text())
+
+
+def run_bash(script: str, folder: Path) -> str:
+    programs = Path(sys.executable).parent
+    env = os.environ | {
+        "PATH": f"{programs}:{os.environ['PATH']}",
+        "TMPDIR": str(folder),
+        "COLUMNS": "100",
+        "NO_COLOR": "1",
+    }
+    start = ROOT if "./meshwright" in script else folder
+    done = subprocess.run(
+        ["bash", "-euc", script], cwd=start, env=env, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, f"{script}\n{done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def run_python(code: str, names: dict[str, Any]) -> str:
+    told = StringIO()
+    with redirect_stdout(told):
+        exec(compile(code, "docs/tutorial.md", "exec"), names)
+    return told.getvalue()
+
+
+def missing_lines(shown: str, output: str) -> list[str]:
+    """Lines of `shown` that do not follow each other in `output`; blanks count once, `…` is anything."""
+    lines = iter([" ".join(line.split()) for line in output.splitlines()])
+    patterns = [
+        ".*".join(re.escape(part) for part in " ".join(line.split()).split("…"))
+        for line in shown.splitlines()
+    ]
+    return [pattern for pattern in patterns if not any(re.fullmatch(pattern, line) for line in lines)]
+
+
+def test_every_block_of_the_tutorial_has_a_language_that_is_run_or_compared() -> None:
+    text = (ROOT / "docs" / "tutorial.md").read_text()
+    assert {language for language, _ in blocks()} == LANGUAGES
+    assert 2 * len(blocks()) == sum(line.startswith("```") for line in text.splitlines())
+
+
+def test_every_command_of_the_tutorial_gives_the_output_that_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    names: dict[str, Any] = {}
+    output = ""
+    for language, text in blocks():
+        if language == "bash":
+            output = run_bash(text, tmp_path)
+        elif language == "python":
+            output = run_python(text, names)
+        else:
+            assert missing_lines(text, output) == [], output
