@@ -28,7 +28,7 @@ ReverseDelete = Annotated[
     bool, typer.Option("--reverse-delete", help="Remove links that no topic needs after building.")
 ]
 Settings = Annotated[
-    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Set an option; may come often.")
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Set an option. Repeatable.")
 ]
 Master = Annotated[
     str | None,
@@ -41,7 +41,7 @@ Master = Annotated[
 ]
 Conf = Annotated[
     list[str] | None,
-    typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark; may come often."),
+    typer.Option("--conf", metavar="KEY=VALUE", help="A setting of Spark. Repeatable."),
 ]
 
 _WORDS = {"yes": True, "true": True, "on": True, "no": False, "false": False, "off": False}

@@ -54,10 +54,10 @@ def sample(
     ] = None,
     start: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME", help="With --bfs: start from this user; may come often."),
+        typer.Option(metavar="NAME", help="With --bfs: start from this user. Repeatable."),
     ] = None,
     starts: Annotated[
-        int | None, typer.Option(metavar="K", help="With --bfs: start from so many random users; 1.")
+        int | None, typer.Option(metavar="K", help="With --bfs: start from K random users (1).")
     ] = None,
     grow: Annotated[
         str | None,
@@ -70,13 +70,15 @@ def sample(
     nodes_of: Annotated[
         str | None,
         typer.Option(
-            metavar="seeds|grown", help="With --universe: subscribers of what are its nodes (seeds)."
+            metavar="seeds|grown",
+            help="With --universe: the nodes are the subscribers of the seeds, or of the grown set.",
         ),
     ] = None,
     topics_of: Annotated[
         str | None,
         typer.Option(
-            metavar="grown|nodes", help="With --universe: the topics of what are its topics (grown)."
+            metavar="grown|nodes",
+            help="With --universe: which topics to keep, the grown set or all topics of the nodes (grown).",
         ),
     ] = None,
     least_subscribers: Annotated[

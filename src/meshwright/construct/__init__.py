@@ -1,1 +1,4 @@
-"""Algorithms that make an overlay out of interests: one family a file."""
+"""Algorithms that build an overlay from interests.
+
+One module per algorithm; `parts/` holds divide and conquer, `weighted/` the algorithms for links that cost.
+"""

@@ -1,4 +1,4 @@
-"""The options of the algorithms in this folder, apart from them so that reading them loads no kernel."""
+"""The options of the algorithms in this folder, in a module of their own: importing it loads no kernel."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -105,7 +105,7 @@ def lower_bound(
     more than |C| - 1.
 
     *Dual.* Where nodes and topics are few enough (`dual_pays`), the dual value of the primal-dual algorithm
-    at unit costs (`metrics/bounds.py`) is taken if it is greater; and with `costs`, that for them.
+    at unit costs (`least_cost`) is taken if it is greater; and with `costs`, that for them.
 
     `method` is what decides: "spanning", "overlap-duality" or "dual".
 

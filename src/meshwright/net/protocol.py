@@ -54,8 +54,8 @@ Action = Send[Message] | Wake | Deliver[Message]
 class Protocol(ABC, Generic[Message]):
     """What one node does. Messages are immutable, since a simulator hands over the object itself.
 
-    The methods are called one at a time. What they give is done in its order, after the call where they hand
-    back a list and during it where they are generators; they must not rely on either.
+    The methods are called one at a time. Actions are carried out in the order given: after the call
+    if a method returns a list, during it if the method is a generator. Methods must not rely on either.
     """
 
     def start(self, moment: Moment) -> Iterable[Action[Message]]:

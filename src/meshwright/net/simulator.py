@@ -2,9 +2,9 @@
 
 Events wait in a heap of (time, priority, number, event). The number counts events as they are made, so two
 events never compare equal and a run is a function of its arguments alone: same protocols, same seed, same
-course. At one moment nodes leave first, then others join, then messages arrive, then timers run out; whatever
-is the same in that too happens in the order in which it was asked for. Only those that are there from the
-start are so before all else.
+course. At one moment nodes leave first, then others join, then messages arrive, then timers run out; other
+ties are broken by the order of the requests. Nodes present at the start are added before anything else
+happens.
 """
 
 from collections.abc import Callable, Hashable, Iterable, Mapping

@@ -1,6 +1,6 @@
 """The whole journey in one session: ingest, profile, build, evaluate, report; and how to go on after a kill.
 
-Every stage that is finished leaves a note (`run_folder`), so that a run that is killed can be gone on with.
+Each finished stage leaves a note (`run_folder`), so that a killed run can be resumed.
 When all is done the notes become `manifest.json`, and the folder `.run/` goes.
 """
 

@@ -258,7 +258,7 @@ def heat_map(key: str, label: str, matrix: npt.NDArray[np.float64], darkest: flo
 
 
 def _shrunk(matrix: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-    """Means of squares of neighbours, where there are more rows than can be told apart."""
+    """Average neighbouring cells where there are more rows than can be told apart."""
     side = -(-len(matrix) // _MOST_PIXELS)
     starts = np.arange(0, len(matrix), side)
     sums = np.add.reduceat(np.add.reduceat(matrix, starts, axis=0), starts, axis=1)

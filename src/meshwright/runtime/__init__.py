@@ -1,1 +1,1 @@
-"""What everything stands on: files that last, checksums, locks, and what may be removed."""
+"""What every package stands on: arrays, errors, threads, memory, seeds, progress, and safe files."""

@@ -1,4 +1,4 @@
-"""The options of the small-world overlays, apart from them so that reading them loads no kernel."""
+"""The options of the small-world overlays, in a module of their own: importing it loads no kernel."""
 
 from dataclasses import dataclass
 

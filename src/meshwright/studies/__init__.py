@@ -1,1 +1,1 @@
-"""The papers' own numbers and orders, measured again: one file a paper."""
+"""The numbers and rankings that the papers state, measured again; one folder per paper."""

@@ -56,8 +56,8 @@ def churn(interests: Interests, rounds: int, *, join_chance: float = 0.5, seed: 
 
     Which of the two is a coin of `join_chance`; where nobody is left, a join. Each node that is there is as
     likely to leave as any other. Those who join have topics as nodes of `interests` might have had, see
-    `draw_like`. The time of a round is its number, from 1 on. The first of more rounds are the same as of
-    fewer.
+    `draw_like`. The time of a round is its number, from 1 on. A longer run begins with
+    the same rounds as a shorter one.
 
     [3] Chen, Jacobsen, Vitenberg: Reinforce Your Overlay with Shadows, 2012.
     """

@@ -111,7 +111,7 @@ class PageOptions(NamedTuple):
     )
     compare: Annotated[
         list[str] | None,
-        typer.Option(metavar="POLICY", help="With --report: try another policy too; may come often."),
+        typer.Option(metavar="POLICY", help="With --report: try another policy too. Repeatable."),
     ] = None
 
     def compared(self, policy: str) -> tuple[str, ...]:

@@ -58,7 +58,7 @@ def bulk_by_threshold(
 
 
 def bulk_by_size(source: Source, order: Ids, *, bulk_size: int, most_topics: int, crowd: int) -> BulkSet:
-    """The `bulk_size` nodes of most topics, and more where a topic would crowd the few that have it.
+    """The `bulk_size` nodes with the most topics, and more where a topic would crowd the few that have it.
 
     Ties go to the earlier node in `order`. Every topic of two subscribers has a bulk subscriber for each
     `crowd` of its subscribers, so that none has to take all links of a popular topic; nodes of more than

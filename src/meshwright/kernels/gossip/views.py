@@ -91,7 +91,7 @@ def choose_lightest(
 
 @kernel
 def wrong_peer(topic_indptr: Offsets, indptr: Offsets, slots: Ids) -> int:
-    """The place of the first peer that is not another slot of the view's topic, or is there twice; -1."""
+    """The index of the first peer that is repeated or no other slot of the view's topic; -1 if none is."""
     seen_by = np.full(indptr.size - 1, np.int32(-1))
     for topic in range(topic_indptr.size - 1):
         first, end = topic_indptr[topic], topic_indptr[topic + 1]

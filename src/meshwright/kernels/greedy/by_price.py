@@ -32,7 +32,7 @@ from meshwright.kernels.greedy.lazy import (
     TAKEN,
     level_work,
     reaching_bits,
-    row_gains,
+    row_contributions,
     row_top,
     row_words,
     row_work,
@@ -183,7 +183,7 @@ def _price_row(
     if rule == TIGHT:
         fill_paid(state, trees, u, first, found, gains, prices)
     elif _cheaper_by_row(state, u, count):
-        row_gains(state, u, room.row_gains)
+        row_contributions(state, u, room.row_gains)
         for k in range(count):
             gains[k] = room.row_gains[first + found[k]]
     else:

@@ -149,7 +149,7 @@ def _find_gains(gains: Ids, level: int, found: Ids) -> int:
 
 @inner
 def row_work(state: TopicComponents, u: int) -> int:
-    """How many slots `row_gains` would read."""
+    """How many slots `row_contributions` would read."""
     work = 0
     for i in range(state.indptr[u], state.indptr[u + 1]):
         topic = state.topic_ids[i]
@@ -162,7 +162,7 @@ def row_work(state: TopicComponents, u: int) -> int:
 
 
 @inner
-def row_gains(state: TopicComponents, u: int, gains: Ids) -> None:
+def row_contributions(state: TopicComponents, u: int, gains: Ids) -> None:
     """The exact contributions of the pairs of `u` with all later nodes, by walking the topics of `u`."""
     for v in range(u + 1, len(gains)):
         gains[v] = 0
@@ -241,7 +241,7 @@ def refresh_found(
     pair_work = count * ((state.bits.shape[1] >> 1) or own_topics)
     known = 0
     if own_topics < pair_work and row_work(state, u) < pair_work:
-        row_gains(state, u, gains)
+        row_contributions(state, u, gains)
         for i in range(len(gains) - first):
             row[i] = min(row[i], gains[first + i])  # a pair whose bound was set to zero is never taken
             known = max(known, gains[first + i])
@@ -258,7 +258,7 @@ def _refresh_row(state: TopicComponents, pairs: Pairs, u: int, level: int, scrat
     first = pairs.firsts[u]
     gains = scratch.gains
     if not len(pairs.store):
-        row_gains(state, u, gains)
+        row_contributions(state, u, gains)
         known = 0
         for v in range(first, len(gains)):
             known = max(known, gains[v])
@@ -307,7 +307,7 @@ def _settle_row(
     if len(row):
         count = find_pairs(words, state.loose[first:], state.loose[u], min(level, CAP), scratch.found)
     else:
-        row_gains(state, u, scratch.gains)
+        row_contributions(state, u, scratch.gains)
         count = _find_gains(scratch.gains[first:], level, scratch.found)
         for v in range(first, len(scratch.gains)):
             known = max(known, min(scratch.gains[v], level - 1))

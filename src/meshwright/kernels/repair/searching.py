@@ -37,7 +37,7 @@ def _enqueue(heads: Ids, tails: Ids, following: Ids, part: int, node: int) -> No
 
 @inner
 def _swallow(parents: Ids, heads: Ids, tails: Ids, following: Ids, part: int, met: int) -> None:
-    """Unite a part with another that it has met; what that still has to look at comes behind its own."""
+    """Merge a part with another that it has met; the other's queue is appended to its own."""
     parents[met] = part
     if heads[part] == NONE:
         heads[part], tails[part] = heads[met], tails[met]

@@ -65,7 +65,7 @@ def is_free(slots: Slots, owner: int, target: int) -> bool:
 
 
 _WALK = 3
-"""How many nodes' bits are read in the time of one subscriber on a walk, about; tried against 1 alone."""
+"""Roughly how many nodes' bits can be read while a walk visits one subscriber; only 1 was tried instead."""
 
 
 class Scratch(NamedTuple):
@@ -79,7 +79,7 @@ class Scratch(NamedTuple):
 
 
 @kernel
-def contribution(indptr: Offsets, topic_ids: Ids, slots: Ids, names: Ids, u: int, v: int) -> int:
+def pair_contribution(indptr: Offsets, topic_ids: Ids, slots: Ids, names: Ids, u: int, v: int) -> int:
     """In how many topics a link of `u` and `v` would join two components.
 
     It takes the arrays that it reads, since Numba counts references to all of a state at each call (measured:
@@ -296,7 +296,7 @@ def _is_known(state: TopicComponents, slots: Slots, rule: int, owner: int, phase
     target = slots.fingers[owner, phase]
     if target == NONE or (rule == REQUIRED and not is_free(slots, target, owner)):
         return False
-    gain = contribution(state.indptr, state.topic_ids, state.slots, state.names, owner, target)
+    gain = pair_contribution(state.indptr, state.topic_ids, state.slots, state.names, owner, target)
     return bool(gain == slots.tops[owner, phase])
 
 

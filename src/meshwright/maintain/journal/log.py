@@ -1,4 +1,4 @@
-"""The log of a journal: one line of JSON per step, each with a hash of all lines before it."""
+"""The log of a journal: one line of JSON per step, chained by the hash of the line before."""
 
 import os
 from collections.abc import Iterable, Mapping

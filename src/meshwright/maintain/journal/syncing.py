@@ -1,4 +1,7 @@
-"""When written data is forced to disk: always, after some milliseconds, or never."""
+"""The sync policy: force the log to disk after every write, every few milliseconds, or never.
+
+`Log.sync` in `log.py` does the forcing.
+"""
 
 from collections.abc import Callable
 from threading import Event, Thread

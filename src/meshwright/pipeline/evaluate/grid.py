@@ -46,7 +46,7 @@ CELL_KINDS: Mapping[str, type[np.generic]] = {
 
 
 class Grid(NamedTuple):
-    """Blocks of nodes, by the rest of their ids: hubs, whatever their names, are in no block more likely."""
+    """Blocks of nodes, by id modulo the number of blocks, so that hubs spread evenly."""
 
     nodes: int
     topics: int

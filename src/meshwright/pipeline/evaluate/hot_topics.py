@@ -1,8 +1,10 @@
-"""Topics with more edges than a task may hold: spanning forests that merge, and bounds on the diameter.
+"""Hot topics: those with more edges than one task may hold.
 
-A forest connects what its edges connected and has fewer edges than the topic has subscribers, however many
-edges there were. So components are exact. The diameter is at most that of the tree that is left in the end,
-and at least what the number of subscribers and of links allows.
+The edges of a hot topic already lie in pieces, one for each cell of the grid (`grid.py`). Each task reduces
+its piece to a spanning forest, and the forests are merged in a tree. A forest connects what its edges
+connected and has fewer edges than the topic has subscribers, however many edges there were. So components are
+exact. The diameter is at most that of the tree that is left in the end, and at least what the number of
+subscribers and of links allows.
 """
 
 from collections.abc import Iterator

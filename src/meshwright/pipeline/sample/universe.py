@@ -6,14 +6,8 @@ random topic of the user's subscriptions (`random`, as for Wikipedia's pages). T
 those of the grown set. Topics of fewer than 30 subscribers within the universe are pruned, once, and users
 left without topics go.
 
-[5] can be read otherwise: "the users subscribed to topics in the seed set comprise our universe" may mean the
-grown set. Its Table 1 says otherwise. LiveJournal's 100, 500, 1,000 and 5,000 seeds give 47, 47, 40 and 26
-nodes a seed, which is how the subscribers of random topics add up; and Wikipedia's 20 seeds give 1,381 nodes
-and 576 topics, of which at least 556 were drawn by users, popular ones first, any of which has more editors
-than that. Topics a node rise and then fall with the seeds in Table 1 (0.05, 0.08, 0.08, 0.07, ..., 0.05): so
-they do in this reading, on two other datasets, and in the literal one they only rise; pruned by the
-subscribers in the whole data they fall from the start on one of the two. Readings that differ are options:
-`nodes_of="grown"` is the literal one, and `topics_of="nodes"` keeps all topics of the nodes.
+[5] can also be read differently: the nodes may be the subscribers of the grown set. Table 1 of [5] fits the
+reading used here (`docs/sampling.md` argues it); `nodes_of` and `topics_of` offer the others.
 
 All universes of a choice among many are made in the same jobs, with a column that says of which one a row is.
 """
