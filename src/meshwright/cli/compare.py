@@ -27,7 +27,7 @@ from meshwright.runtime.places import local_path
 from meshwright.runtime.text import visible
 
 if TYPE_CHECKING:
-    from meshwright.comparing import Comparison
+    from meshwright.comparing import Comparison, Result
     from meshwright.pipeline.cost_files import CostFiles
 
 _EPILOG = """Each algorithm builds an overlay for each seed. If one fails, its row has the error, the others
@@ -137,18 +137,38 @@ _COLUMNS = {
     "seconds": "seconds",
     "memory_bytes": "MB",
 }
-"""What fits a terminal; the page and the files have the rest."""
+_LEFT_OUT = {
+    "cost": ("maximum_topic_diameter", "times_lower_bound"),
+    "topic_connected": ("maximum_topic_diameter",),
+}
+"""By a column that is shown, those left out to fit 80 columns; the page and the files have all numbers."""
+
+
+def _rounded(value: Any) -> Any:
+    return round(value, 3) if isinstance(value, float) else value
+
+
+def _columns(rows: list["Result"]) -> dict[str, str]:
+    """The columns worth a look: connected topics are the rule, and shown where some overlay breaks it."""
+    from meshwright.report.compare import shown
+
+    columns = shown(_COLUMNS, rows)
+    if all(row.topic_connected is not False for row in rows):
+        columns.pop("topic_connected", None)
+    left_out = [field for known, fields in _LEFT_OUT.items() if known in columns for field in fields]
+    return {field: words for field, words in columns.items() if field not in left_out}
 
 
 def _print_for_people(out: str, found: dict[str, Any]) -> None:
     from meshwright.comparing import Result
-    from meshwright.report.compare import shown, value_of
+    from meshwright.report.compare import value_of
 
     rows = [Result(**run) for run in found["runs"]]
-    columns = shown(_COLUMNS, rows)
+    columns = _columns(rows)
     counts = found["counts"]
     title = f"{counts['nodes']:,} nodes, {counts['topics']:,} topics, {counts['interests']:,} interests"
-    print_table(columns.values(), [[value_of(row, field) for field in columns] for row in rows], title=title)
+    cells = [[_rounded(value_of(row, field)) for field in columns] for row in rows]
+    print_table(columns.values(), cells, title=title)
     for row in rows:
         if row.error is not None:
             print(f"Failed: {row.algorithm}, seed {row.seed}: {visible(row.error)}")
