@@ -42,6 +42,7 @@ def build(
     """
     chosen = find(algorithm, "build")
     checked = chosen.make_options(options)
+    check_whole("seed", seed, 0, required=True)
     if not isinstance(interests, Interests):
         raise InputError(f"build got a {type(interests).__name__}; give Interests")
     check_flag("reverse_delete", reverse_delete)
@@ -86,7 +87,6 @@ def _run(
     if origin is None:
         built: Built = run()
         return built
-    check_whole("seed", seed, 0, required=True)
     built = run_outside(name, origin, run, subject, topic_connected=chosen.topic_connected, progress=progress)
     return replace(built, facts={"package": origin.package, **built.facts})
 
@@ -116,6 +116,7 @@ def merge(
     """
     chosen = find(algorithm, "merge")
     checked = chosen.make_options(options)
+    check_whole("seed", seed, 0, required=True)
     whole = union(overlays if isinstance(overlays, Overlay) else list(overlays))
     _check_link_cost(link_cost, whole.costs is not None)
     timer = StageTimer(progress)

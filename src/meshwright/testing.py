@@ -143,7 +143,9 @@ def _one_core_gives_the_same_overlay_as_all(name: str) -> None:
     interests = unif(80, 12, subscriptions=4, seed=2)
     on_all = build(interests, name, seed=3)
     with _one_core():
-        assert build(interests, name, seed=3) == on_all
+        on_one = build(interests, name, seed=3)
+    # Estimates of memory among the facts may depend on the number of cores.
+    assert np.array_equal(on_one.edges, on_all.edges)
 
 
 @contextmanager
