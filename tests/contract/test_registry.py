@@ -161,7 +161,7 @@ def test_facts_tell_how_to_merge_it_again(name):
 
 
 def test_a_build_does_not_merge_and_a_merge_does_not_build():
-    with pytest.raises(mw.OptionError, match="no algorithm 'gm' to merge with; .*choose among nm, sm"):
+    with pytest.raises(mw.OptionError, match=r"no algorithm 'gm' to merge with; .*choose among nm, sm"):
         mw.merge(as_overlays(AWKWARD["two nodes"]), "gm")
     with pytest.raises(mw.OptionError, match="no algorithm 'sm' to build with"):
         mw.build(AWKWARD["two nodes"], "sm")
