@@ -22,6 +22,10 @@ autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_typehints_format = "short"
 autodoc_preserve_defaults = True
+autodoc_type_aliases = {
+    name: name.rpartition(".")[2]
+    for name in ("npt.ArrayLike", "NameSource", "PublicationSource", "Ids", "Offsets", "Floats", "Flags")
+}
 python_maximum_signature_line_length = 90
 napoleon_numpy_docstring = False
 nitpick_ignore_regex = [
