@@ -39,6 +39,16 @@ def build(
 
     The same seed gives the same overlay. `overlay.facts` say how it was made: the algorithm, its options, the
     seed, the seconds of each stage, and what the algorithm itself counted.
+
+    Example:
+        >>> import meshwright as mw
+        >>> pairs = [("b1", "news"), ("b2", "news"), ("b2", "sport"), ("b3", "sport")]
+        >>> interests = mw.Interests.from_pairs(pairs)
+        >>> overlay = mw.build(interests, "gm")
+        >>> overlay.to_pandas()[["source", "target"]].values.tolist()
+        [['b1', 'b2'], ['b2', 'b3']]
+        >>> overlay.facts["algorithm"]
+        'gm'
     """
     chosen = find(algorithm, "build")
     checked = chosen.make_options(options)
@@ -113,6 +123,13 @@ def merge(
     with its cost. Where links cost, `link_cost` is what a new one costs. Edges are added between nodes of
     different overlays only: every topic that several overlays have becomes connected, and the whole is
     topic-connected if each overlay is. The facts and extra tables of the overlays are not taken over.
+
+    Example:
+        >>> import meshwright as mw
+        >>> east = mw.build(mw.Interests.from_pairs([("e1", "news"), ("e2", "news")]), "gm")
+        >>> west = mw.build(mw.Interests.from_pairs([("w1", "news"), ("w2", "news")]), "gm")
+        >>> mw.merge([east, west], "sm")
+        Overlay(4 nodes, 3 edges)
     """
     chosen = find(algorithm, "merge")
     checked = chosen.make_options(options)

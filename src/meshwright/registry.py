@@ -190,6 +190,11 @@ def algorithms() -> Mapping[str, Algorithm]:
     """All algorithms that can be used, by name; imports the packages that offer some.
 
     An algorithm that is broken is left out, with a MeshwrightWarning that names its package.
+
+    Example:
+        >>> import meshwright as mw
+        >>> mw.algorithms()["gr-maw"].needs_costs
+        True
     """
     working, broken = every_algorithm()
     for one in broken:

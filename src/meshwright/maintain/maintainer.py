@@ -59,6 +59,17 @@ class Maintainer:
         seed: for the random choices among backups.
         progress: shown while the backups of all nodes are chosen.
         others: rho, degree_of, ties, disconnected, weigh_primaries, remember; see `MaintainOptions`.
+
+    Example:
+        >>> import meshwright as mw
+        >>> pairs = [("b1", "news"), ("b2", "news"), ("b2", "sport"), ("b3", "sport")]
+        >>> interests = mw.Interests.from_pairs(pairs)
+        >>> overlay = mw.build(interests, "gm")
+        >>> live = mw.Maintainer(overlay)
+        >>> live.join("b4", ["news"]).removed
+        ()
+        >>> live.leave("b4").removed in ((("b1", "b4"),), (("b2", "b4"),))
+        True
     """
 
     _reference: Reference | None

@@ -139,6 +139,15 @@ def evaluate(
 
     With `costs` its links cost what these say, in place of what they may have cost. Without `diameters` or
     `bound` those stay None. Both run on all cores. The views of an overlay that has some are counted too.
+
+    Example:
+        >>> import meshwright as mw
+        >>> pairs = [("b1", "news"), ("b2", "news"), ("b2", "sport"), ("b3", "sport")]
+        >>> interests = mw.Interests.from_pairs(pairs)
+        >>> overlay = mw.build(interests, "gm")
+        >>> report = mw.evaluate(overlay)
+        >>> report.topic_connected, report.maximum_degree, round(report.average_degree, 2)
+        (True, 2, 1.33)
     """
     if not isinstance(overlay, Overlay):
         raise InputError(f"evaluate got a {type(overlay).__name__}; give an Overlay")

@@ -158,6 +158,12 @@ def read_events(path: str | Path, *, limits: ReadLimits = READ_LIMITS) -> EventL
 
     Hidden files are passed over: a producer writes one and renames it when it is complete. A line or row that
     is no event is refused with its number, and so is what is beyond the limits.
+
+    Example:
+        >>> import meshwright as mw
+        >>> mw.write_events([mw.Event(1, "leave", "b7")], "events.jsonl")
+        >>> mw.read_events("events.jsonl").events[0].node
+        'b7'
     """
     path = Path(path)
     torn: list[Torn] = []

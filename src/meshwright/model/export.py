@@ -28,6 +28,15 @@ def export(overlay: Overlay, path: str | Path, to: str | None = None, *, force: 
     """Write `overlay` to a file in the format `to`, or in the one that the file's suffix names.
 
     The file appears when it is complete. One that is there already is overwritten only with `force`.
+
+    Example:
+        >>> import meshwright as mw
+        >>> pairs = [("b1", "news"), ("b2", "news"), ("b2", "sport"), ("b3", "sport")]
+        >>> interests = mw.Interests.from_pairs(pairs)
+        >>> overlay = mw.build(interests, "gm")
+        >>> mw.export(overlay, "overlay.csv")
+        >>> mw.Overlay.from_csv(interests, "overlay.csv")
+        Overlay(3 nodes, 2 edges)
     """
     path = Path(path)
     to = path.suffix.removeprefix(".") if to is None else to

@@ -192,7 +192,7 @@ class Interests:
 
     @property
     def topic_indptr(self) -> Offsets:
-        """The other direction: the nodes of topic t are `node_ids[topic_indptr[t]:topic_indptr[t + 1]]`."""
+        """Where each topic begins in `node_ids`; 0 first, and the number of interests last."""
         return self._by_topic[0]
 
     @property
@@ -226,7 +226,17 @@ class Interests:
     def from_pairs(
         cls, pairs: Iterable[tuple[str, str]], nodes: NameSource = (), topics: NameSource = ()
     ) -> Interests:
-        """Of (node, topic) pairs of strings; `nodes` and `topics` name those that have no pair as well."""
+        """Of (node, topic) pairs of strings; `nodes` and `topics` name those that have no pair as well.
+
+        Example:
+            >>> import meshwright as mw
+            >>> pairs = [("b1", "news"), ("b2", "news"), ("b2", "sport"), ("b3", "sport")]
+            >>> interests = mw.Interests.from_pairs(pairs)
+            >>> interests
+            Interests(3 nodes, 2 topics, 4 interests)
+            >>> interests.topics_of("b2")
+            ['news', 'sport']
+        """
         return cls(*interest_sources.from_pairs(pairs, nodes, topics))
 
     @classmethod
@@ -244,6 +254,13 @@ class Interests:
 
         All values are read as strings as they stand: "007" stays "007", blanks stay. The delimiter is a tab
         for *.tsv and a comma otherwise, unless given. What is beyond the limits is refused.
+
+        Example:
+            >>> import meshwright as mw
+            >>> pairs = mw.Interests.from_pairs([("b1", "news"), ("b2", "news")])
+            >>> pairs.to_pandas().to_csv("subscriptions.csv", index=False)
+            >>> mw.Interests.from_csv("subscriptions.csv")
+            Interests(2 nodes, 1 topics, 2 interests)
         """
         return cls(*interest_sources.from_csv(path, Columns(node, topic), delimiter, progress, limits))
 
@@ -267,7 +284,15 @@ class Interests:
 
     @classmethod
     def from_pandas(cls, frame: pd.DataFrame, node: str = "node", topic: str = "topic") -> Interests:
-        """Of two columns of strings (or of categories that are strings) of a pandas frame."""
+        """Of two columns of strings (or of categories that are strings) of a pandas frame.
+
+        Example:
+            >>> import pandas as pd
+            >>> import meshwright as mw
+            >>> frame = pd.DataFrame({"broker": ["b1", "b2"], "channel": ["news", "news"]})
+            >>> mw.Interests.from_pandas(frame, node="broker", topic="channel").nodes_of("news")
+            ['b1', 'b2']
+        """
         return cls(*interest_sources.from_pandas(frame, Columns(node, topic)))
 
     @classmethod
@@ -277,6 +302,13 @@ class Interests:
         """Of a matrix, nodes by topics, in which what is not zero is an interest.
 
         Without names, rows become n000…, columns t000…, zero-padded, so that id and index are the same.
+
+        Example:
+            >>> from scipy.sparse import csr_array
+            >>> import meshwright as mw
+            >>> matrix = csr_array([[1, 0], [1, 1]])
+            >>> sorted(mw.Interests.from_scipy(matrix, ["b1", "b2"], ["news", "sport"]).to_pairs())
+            [('b1', 'news'), ('b2', 'news'), ('b2', 'sport')]
         """
         return cls(*interest_sources.from_scipy(matrix, nodes, topics))
 

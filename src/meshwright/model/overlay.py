@@ -168,6 +168,13 @@ class Overlay:
 
         A pair that comes twice, in either direction, is one edge, and must come with the same cost. A name
         that is no node, and an edge from a node to itself, are refused.
+
+        Example:
+            >>> import meshwright as mw
+            >>> pairs = [("b1", "news"), ("b2", "news"), ("b2", "sport"), ("b3", "sport")]
+            >>> interests = mw.Interests.from_pairs(pairs)
+            >>> mw.Overlay.from_edges(interests, [("b1", "b2"), ("b2", "b3")])
+            Overlay(3 nodes, 2 edges)
         """
         columns = edge_lists.SOURCE_TARGET
         found = sources.collect(sources.from_tuples(pairs, columns), columns)

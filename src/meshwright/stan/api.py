@@ -51,6 +51,13 @@ def gossip(
         diameters: whether to measure them, which takes longest in large topics.
         seed: the same seed gives the same run.
         progress: shows how far it is.
+
+    Example:
+        >>> import meshwright as mw
+        >>> interests = mw.workloads.unif(60, 8, subscriptions=4, seed=1)
+        >>> result = mw.gossip(interests, seed=1)
+        >>> result.final_physical_view_size < result.initial_physical_view_size
+        True
     """
     if not isinstance(interests, Interests):
         raise InputError(f"gossip got a {type(interests).__name__}; give Interests")

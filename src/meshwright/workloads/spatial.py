@@ -44,6 +44,11 @@ def grid(
     mean number of copies, with its logarithm. Nodes without topics and topics without nodes are kept.
 
     O(f log f), f being the copies found; they are searched in a k-d tree. Memory is that of the interests.
+
+    Example:
+        >>> import meshwright as mw
+        >>> mw.workloads.grid(50, 16, seed=1).topic_count
+        16
     """
     whole("nodes", nodes, 0, MOST_NAMES)
     whole("topics", topics, 1, MOST_NAMES)

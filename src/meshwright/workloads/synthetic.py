@@ -47,6 +47,11 @@ def unif(
 
     How many topics a node takes is said by `subscriptions`, `min_subscriptions`, `max_subscriptions`,
     `size_exponent` and `independent`, see `Sizes`; by default a power law between 10 and 150.
+
+    Example:
+        >>> import meshwright as mw
+        >>> mw.workloads.unif(100, 20, subscriptions=3, seed=1)
+        Interests(100 nodes, 20 topics, 300 interests)
     """
     law = Sizes(topics=topics, **sizes)
     return _interests(nodes, laws.uniform(topics), law, seed, progress)
@@ -65,6 +70,12 @@ def zipf(
 
     Sizes are as in `unif`. With alpha = 2, the value of [1], the first topic has 61% of the draws: everybody
     takes the first few topics, and the last ones may have no subscriber.
+
+    Example:
+        >>> import meshwright as mw
+        >>> interests = mw.workloads.zipf(100, 20, alpha=1.0, subscriptions=3, seed=1)
+        >>> len(interests.nodes_of("t00")) > len(interests.nodes_of("t19"))
+        True
     """
     law = Sizes(topics=topics, **sizes)
     return _interests(nodes, laws.zipf(topics, alpha), law, seed, progress)
@@ -86,6 +97,11 @@ def expo(
     (2,000 nodes, 200 topics, 10 to 90), the last topic has about 10 subscribers and all have two or more in
     every seed tried; with 6, 15% of the seeds or more have topics of one. The first fifth of the topics gets
     64% of the draws.
+
+    Example:
+        >>> import meshwright as mw
+        >>> mw.workloads.expo(100, 20, subscriptions=3, seed=1)
+        Interests(100 nodes, 20 topics, 300 interests)
     """
     law = Sizes(topics=topics, **sizes)
     return _interests(nodes, laws.exponential(topics, decay), law, seed, progress)

@@ -60,6 +60,13 @@ def churn(interests: Interests, rounds: int, *, join_chance: float = 0.5, seed: 
     the same rounds as a shorter one.
 
     [3] Chen, Jacobsen, Vitenberg: Reinforce Your Overlay with Shadows, 2012.
+
+    Example:
+        >>> import meshwright as mw
+        >>> pairs = [("b1", "news"), ("b2", "news"), ("b2", "sport"), ("b3", "sport")]
+        >>> interests = mw.Interests.from_pairs(pairs)
+        >>> [event.event for event in mw.workloads.churn(interests, 3, seed=1)] == ["join"] * 3
+        False
     """
     whole("rounds", rounds, 0, MOST_NAMES)
     number("join_chance", join_chance, 0, 1)

@@ -199,6 +199,17 @@ class Journal:
         seed: as for `Maintainer`.
         progress: shown while backups are chosen or steps replayed.
         options: those of `Maintainer`.
+
+    Example:
+        >>> import meshwright as mw
+        >>> pairs = [("b1", "news"), ("b2", "news"), ("b2", "sport"), ("b3", "sport")]
+        >>> interests = mw.Interests.from_pairs(pairs)
+        >>> overlay = mw.build(interests, "gm")
+        >>> with mw.Journal("journal", overlay) as journal:
+        ...     _ = journal.live.leave("b3")
+        >>> with mw.Journal("journal") as journal:  # after a crash, too
+        ...     journal.live.overlay
+        Overlay(2 nodes, 1 edges)
     """
 
     def __init__(

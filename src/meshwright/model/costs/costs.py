@@ -224,6 +224,12 @@ class Costs:
         in generated workloads. The diagonal is ignored. What a pair costs whose directions differ is their
         `mean`, or `max`, or `min`, or `refuse`d. A pair without a number is `refuse`d, or takes the
         `other-direction`'s, or, where that is missing too, that of the cheapest `path` over known pairs.
+
+        Example:
+            >>> import meshwright as mw
+            >>> costs = mw.Costs.from_matrix([[0, 5, 9], [5, 0, 2], [9, 2, 0]], ["b1", "b2", "b3"])
+            >>> costs.between([0, 1], [2, 2]).tolist()
+            [9.0, 2.0]
         """
         rules = MatrixRules(symmetrise=symmetrise, missing=missing)
         return cls._of_cells(cost_sources.from_memory(matrix, names is not None), names, rules)
@@ -359,6 +365,12 @@ class Costs:
         """Of a table that puts nodes into clusters: `inner` is the cost inside one, `outer` between two.
 
         `cluster_of` may be all that `sites` takes. Nothing quadratic is stored, not even in clusters.
+
+        Example:
+            >>> import meshwright as mw
+            >>> costs = mw.Costs.clusters({"b1": "eu", "b2": "eu", "b3": "us"}, inner=1, outer=10)
+            >>> costs.between([0, 0], [1, 2]).tolist()
+            [1.0, 10.0]
         """
         prices = positive(inner, "inner"), positive(outer, "outer")
         found = cost_places.placed(cluster_of, Columns(node, cluster), limits)
