@@ -39,3 +39,8 @@ def test_example_gives_what_it_shows(name: str, tmp_path: Path, monkeypatch: pyt
 )
 def test_main_entries_have_an_example(entry: str) -> None:
     assert entry in EXAMPLES
+
+
+def test_every_public_name_is_in_the_reference() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "reference" / "python.md").read_text().split()
+    assert [name for name in mw.__all__ if f"meshwright.{name}" not in page] == []
