@@ -4,7 +4,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from meshwright.metrics.topics import measure_topics, prepare
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
@@ -71,6 +70,8 @@ def _check_kept(blame: str, union: Union, built: Built) -> None:
 
 
 def _check_connected(blame: str, overlay: Overlay, progress: Progress | None) -> None:
+    from meshwright.metrics.topics import measure_topics, prepare
+
     links, lists = prepare(overlay, progress)
     parts = measure_topics(overlay, links, lists, diameters=False, progress=progress).components
     broken = np.flatnonzero(parts > 1)

@@ -1,12 +1,16 @@
 """Algorithms side by side: means over seeds as bars, and every run in a table."""
 
+from __future__ import annotations
+
 from collections.abc import Iterator, Mapping, Sequence
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from meshwright.comparing import Result
 from meshwright.report.figures import bars
 from meshwright.report.markup import Html, as_text, count, decimal, figure, name, section, table, tag, tiles
+
+if TYPE_CHECKING:
+    from meshwright.comparing import Result
 
 
 class _Measure(NamedTuple):

@@ -1,11 +1,12 @@
 """The pages as files, each written whole or not at all, with a glossary of their words."""
 
+from __future__ import annotations
+
 from collections.abc import Iterable, Mapping, Sequence
 from importlib import resources
 from string import Template
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from meshwright.comparing import Result
 from meshwright.model.storage.dataset import writing
 from meshwright.report.churn import Run, churn_header, churn_sections
 from meshwright.report.compare import compare_header, compare_sections
@@ -18,6 +19,9 @@ from meshwright.report.spending import spending
 from meshwright.report.summary import broken_topics, comparison, data_quality, headline, making
 from meshwright.runtime.places import Place, replace_text
 from meshwright.stan.measures import Gossip
+
+if TYPE_CHECKING:
+    from meshwright.comparing import Result
 
 _INTERESTS = {
     "Node, topic, interest": "A node is a broker or a peer, a topic a channel; an interest says that a node "
