@@ -139,7 +139,8 @@ def test_numbers_and_booleans_in_json_are_names_as_they_are_written():
         ('{"user": NaN, "likes": "x"}', [cutting.NOT_JSON]),
         ('{"user": "a", "likes": ["x"], "age": NaN}', [cutting.NOT_JSON]),
         ('{"user": "a", "likes": ["x"], "ages": [1, -Inf]}', [cutting.NOT_JSON]),
-        ("[" * 100_000, [cutting.NOT_JSON]),
+        ("[" * 100_000, [cutting.TOO_DEEP]),
+        ('{"user": "a", "likes": "x", "deep": ' + "[" * 501 + "]" * 501 + "}", [cutting.TOO_DEEP]),
         (r'{"user": "\ud800", "likes": "x"}', [cutting.NOT_UTF8]),
     ],
 )
@@ -148,6 +149,11 @@ def test_json_that_is_of_no_use_says_why(row, reasons):
     pairs, bad = read([good[0], row, good[1]], JSONL)
     assert {("p", "q"), ("r", "s")} <= set(pairs) <= {("p", "q"), ("r", "s"), ("a", "y")}
     assert sorted(bad) == [(2, reason) for reason in reasons]
+
+
+@pytest.mark.parametrize("rest", ['"' + "[" * 501 + '"', "[" + "[]," * 501 + "[]]", "[" * 499 + "]" * 499])
+def test_brackets_in_strings_and_beside_each_other_are_no_nesting(rest):
+    assert read([f'{{"user": "a", "likes": "x", "more": {rest}}}'], JSONL) == ([("a", "x")], [])
 
 
 def test_a_line_that_is_too_long_shows_how_it_begins():

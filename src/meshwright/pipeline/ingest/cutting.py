@@ -5,6 +5,7 @@ Lines of JSON are read a batch at a time where they are alike, otherwise one by 
 
 import csv
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -23,6 +24,7 @@ MISSING_COLUMN = "missing column"
 WRONG_COLUMNS = "wrong number of columns"
 UNCLOSED_QUOTE = "unclosed quote"
 NOT_JSON = "not a JSON object"
+TOO_DEEP = "nested too deep"
 NOT_A_NAME = "not a name"
 NULL = "null"
 EMPTY_NAME = "empty name"
@@ -142,6 +144,10 @@ def _elements(parts: pa.ListArray, fits: Flags, rows: Longs, layout: Layout, rea
     return Cut(rows, first, second, bad)
 
 
+_MOST_LEVELS = 500
+"""Half of Python's recursion limit: what its JSON reader follows however deep the stack is already."""
+
+_BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]', re.DOTALL)
 _CONSTANT = r"[:,\[]\s*-?(NaN|Inf)"
 
 
@@ -203,8 +209,9 @@ def _read_json(texts: pa.StringArray, layout: Layout) -> pa.Table | None:
     trimmed = pc.ascii_trim_whitespace(texts)
     if not (pc.all(pc.starts_with(trimmed, "{")).as_py() and pc.all(pc.ends_with(trimmed, "}")).as_py()):
         return None
-    if _has_constant(texts) or (_has_integers(schema) and _has_any(texts, "-0")):
-        return None  # an integer would forget the sign of -0
+    # An integer would forget the sign of -0.
+    if _may_be_deep(texts) or _has_constant(texts) or (_has_integers(schema) and _has_any(texts, "-0")):
+        return None
     joined = pc.binary_join(pa.ListArray.from_arrays([0, len(trimmed)], trimmed), "\n")[0]
     data = joined.as_buffer()
     try:
@@ -216,6 +223,24 @@ def _read_json(texts: pa.StringArray, layout: Layout) -> pa.Table | None:
     except (pa.ArrowException, UnicodeDecodeError):
         return None
     return table if table.num_rows == len(texts) else None
+
+
+def _is_nested_deep(text: str) -> bool:
+    """Whether brackets are nested deeper than any reader is asked to follow; linear in the line."""
+    if text.count("[") + text.count("{") <= _MOST_LEVELS:
+        return False
+    depth = 0
+    for bracket in _BRACKETS.finditer(text):
+        depth += {"[": 1, "{": 1, "]": -1, "}": -1}.get(bracket[0], 0)
+        if depth > _MOST_LEVELS:
+            return True
+    return False
+
+
+def _may_be_deep(texts: pa.StringArray) -> bool:
+    """Whether a line may be nested too deep: Arrow follows any nesting, where Python's reader gives up."""
+    brackets = pc.add(pc.count_substring(texts, "["), pc.count_substring(texts, "{"))
+    return bool(pc.max(brackets).as_py() > _MOST_LEVELS)
 
 
 def _has_constant(texts: pa.StringArray) -> bool:
@@ -267,9 +292,12 @@ def _cut_json_lines(texts: Sequence[str], rows: Longs, layout: Layout) -> Cut:
 
 def _json_pairs(text: str, layout: Layout, faults: list[str]) -> list[tuple[str, str | None]]:
     """The pairs of one line; what is wrong with it, or with a name in it, is added to `faults`."""
+    if _is_nested_deep(text):
+        faults.append(TOO_DEEP)
+        return []
     try:
         record = json.loads(text, parse_int=str, parse_float=str, parse_constant=_no_constant)
-    except (ValueError, RecursionError):
+    except ValueError:
         record = None
     if not isinstance(record, dict):
         faults.append(NOT_JSON)
