@@ -44,8 +44,8 @@ _WrongCall = typer.BadParameter.__base__
 
 app = typer.Typer(
     name="meshwright",
-    help="Designs the overlay of a topic-based publish/subscribe system: few links, such that the "
-    "subscribers of every topic are connected among themselves.",
+    help="Designs the overlay of a topic-based publish/subscribe system: few links that connect the "
+    "subscribers of every topic directly with each other.",
     epilog="Start with: meshwright demo",
     add_completion=False,
     rich_markup_mode="markdown",

@@ -131,7 +131,7 @@ _EPILOG = """**Examples**
 
 `meshwright churn overlay --events today.jsonl --out tomorrow`
 
-`meshwright churn overlay --events events/ --journal journal --out tomorrow`, which goes on after a crash.
+`meshwright churn overlay --events events/ --journal journal --out tomorrow`, which continues after a crash.
 
 `meshwright churn overlay --rounds 1000 --seed 7 --out later`, joins and leaves at random.
 
@@ -141,7 +141,7 @@ _EPILOG = """**Examples**
 
 `meshwright churn overlay --events e.parquet --policy shadow --set coverage=2 --set degree_of=shadows --out o`
 
-`meshwright churn overlay --stream incoming --out live`, until Ctrl-C; with `--once`, what is there.
+`meshwright churn overlay --stream incoming --out live`, until Ctrl-C; with `--once`, until all is done.
 
 An event is a line `{"at": 1, "event": "join", "node": "b9", "topics": ["news"]}`; the others are leave,
 subscribe and unsubscribe. See docs/churn.md.
@@ -165,14 +165,14 @@ def churn(
     where: EventOptions,
     streaming: StreamOptions,
     policy: Annotated[
-        str, typer.Option(metavar="NAME", help="What a repair may link: shadow, naive or rebuild.")
+        str, typer.Option(metavar="NAME", help="How an overlay is repaired: shadow, naive or rebuild.")
     ] = "shadow",
     settings: Settings = None,
     together: Annotated[
-        bool, typer.Option("--together", help="Apply events of equal times as one batch, with one repair.")
+        bool, typer.Option("--together", help="Apply events with the same time as one batch, in one repair.")
     ] = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="End at an event that can't be applied; else it is put aside.")
+        bool, typer.Option("--strict", help="Stop at an event that can't be applied; don't put it aside.")
     ] = False,
     journaling: JournalOptions,
     page: PageOptions,
@@ -181,7 +181,7 @@ def churn(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Repair an overlay as nodes join and leave, and write it with all changes of links, in order."""
+    """Repair an overlay as nodes join and leave; write it with a list of all link changes, in order."""
     options = {"policy": policy, **_settings(settings)}
     check_options(options, page.compare or ())
     how = {"options": options, "seed": seed, "together": together}

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="The dataset to write.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace what Meshwright wrote there; nothing else.")]
-Json = Annotated[bool, typer.Option("--json", help="Print JSON on stdout, and nothing else there.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace only what Meshwright wrote there.")]
+Json = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
 ReverseDelete = Annotated[
-    bool, typer.Option("--reverse-delete", help="Remove links that no topic needs after building.")
+    bool, typer.Option("--reverse-delete", help="After building, remove links that no topic needs.")
 ]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Set an option. Repeatable.")
@@ -35,7 +35,7 @@ Master = Annotated[
     typer.Option(
         "--master",
         metavar="URL",
-        help="Where Spark runs: local[*] unless given, or what spark-submit gives.",
+        help="Where Spark runs; by default local[*], or what spark-submit sets.",
         show_default=False,
     ),
 ]

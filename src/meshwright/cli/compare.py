@@ -30,9 +30,9 @@ if TYPE_CHECKING:
     from meshwright.comparing import Comparison, Result
     from meshwright.pipeline.cost_files import CostFiles
 
-_EPILOG = """Each algorithm builds an overlay for each seed. If one fails, its row has the error, the others
-go on, and the exit code is 1. The folder gets comparison.parquet, comparison.json, and comparison.html with
-pictures. The column MB is the most memory that this process held while it built, above what it held before.
+_EPILOG = """Each algorithm builds an overlay for each seed. If one fails, its row holds the error, the others
+still run, and the exit code is 1. The folder gets comparison.parquet, comparison.json, and comparison.html
+with charts. The column MB is the peak memory of this process during the build, above what it held before.
 
 **Examples**
 
@@ -63,7 +63,7 @@ def compare(
     seeds: Annotated[int, typer.Option(metavar="N", help="Build with the seeds 0 to N-1.")] = 1,
     settings: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="ALGORITHM.NAME=VALUE", help="Set an option of one. Repeatable."),
+        typer.Option("--set", metavar="ALGORITHM.NAME=VALUE", help="Set an algorithm's option. Repeatable."),
     ] = None,
     prices: "CostFiles | None" = None,
     engine: Engine = "auto",
@@ -72,7 +72,7 @@ def compare(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Build with several algorithms on the same interests, and put what they cost and give side by side."""
+    """Build with several algorithms on the same interests, and compare their overlays, time and memory."""
     wanted = _wanted(algorithms, seeds, settings, prices is not None)
     if find_spec("matplotlib") is None:
         raise OptionError(

@@ -16,17 +16,17 @@ def register(app: typer.Typer) -> None:
 
 
 def demo(
-    nodes: Annotated[int, typer.Option(min=2, max=20_000, help="Brokers.")] = 2_000,
+    nodes: Annotated[int, typer.Option(min=2, max=20_000, help="The number of brokers.")] = 2_000,
     topics: Annotated[int, typer.Option(min=1)] = 200,
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="DIR", help="A new folder; meshwright-demo unless given.")
+        Path | None, typer.Option("--out", metavar="DIR", help="A new folder; by default meshwright-demo.")
     ] = None,
     seed: Seed = 0,
     master: Master = None,
     conf: Conf = None,
     as_json: Json = False,
 ) -> None:
-    """Make up subscriptions, and go all the way: read them, profile, build an overlay, measure it, report.
+    """Make up subscriptions, then read and profile them, build an overlay, measure it, and report.
 
     It is what `meshwright run` does with a table of yours. The first run on a machine also compiles the
     kernels, which takes a while.

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from meshwright.metrics.evaluation import Evaluation
     from meshwright.pipeline.cost_files import CostFiles
 
-_EPILOG = """The exit code is 1 where a topic is not connected.
+_EPILOG = """The exit code is 1 if a topic is not connected.
 
 **Examples**
 
@@ -46,9 +46,11 @@ def register(app: typer.Typer) -> None:
 @options_for("prices", cost_files)
 def evaluate(
     dataset: Annotated[str, typer.Argument(metavar="DIR", help="A dataset with an overlay.")],
-    diameters: Annotated[bool, typer.Option("--diameters/--no-diameters", help="Measure them.")] = True,
+    diameters: Annotated[
+        bool, typer.Option("--diameters/--no-diameters", help="Measure the diameter of each topic.")
+    ] = True,
     bound: Annotated[
-        bool, typer.Option("--bound/--no-bound", help="Bound how few links any overlay can have.")
+        bool, typer.Option("--bound/--no-bound", help="Compute a lower bound on the links of any overlay.")
     ] = True,
     prices: "CostFiles | None" = None,
     engine: Engine = "auto",

@@ -25,8 +25,12 @@ def register(app: typer.Typer) -> None:
 
 def export(
     dataset: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset with an overlay.")],
-    to: Annotated[str | None, typer.Option(metavar=_FORMATS, help="By default the suffix of --out.")] = None,
-    out: Annotated[Path | None, typer.Option(metavar="FILE", help="By default stdout.")] = None,
+    to: Annotated[
+        str | None, typer.Option(metavar=_FORMATS, help="The format; by default the suffix of --out.")
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="The file to write; by default stdout.")
+    ] = None,
     force: Force = False,
 ) -> None:
     """Write an overlay as a file that other programs read."""

@@ -32,20 +32,20 @@ def generate(
     out: Out,
     nodes: Annotated[int, typer.Option("--nodes", metavar="N")] = 10_000,
     topics: Annotated[int, typer.Option("--topics", metavar="M")] = 1_000,
-    subscriptions: Annotated[int | None, typer.Option(help="Topics a node: one number for all.")] = None,
-    min_subscriptions: Annotated[int | None, typer.Option(help="Topics a node: a power law from …")] = None,
+    subscriptions: Annotated[int | None, typer.Option(help="Topics per node: one number for all.")] = None,
+    min_subscriptions: Annotated[int | None, typer.Option(help="Topics per node: a power law from …")] = None,
     max_subscriptions: Annotated[int | None, typer.Option(help="… to …")] = None,
     size_exponent: Annotated[float | None, typer.Option(help="… with this exponent.")] = None,
-    independent: Annotated[bool, typer.Option("--independent", help="Each topic by a coin.")] = False,
+    independent: Annotated[bool, typer.Option("--independent", help="Draw each topic by itself.")] = False,
     settings: Settings = None,
     seed: Seed = 0,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Make up interests by a law and write them as a dataset.
+    """Make up interests from a statistical law, and write them as a dataset.
 
     Topics are equally popular (unif), or by rank^-alpha (zipf), or by exp(-decay rank / topics) (expo); or
-    nodes take the topics near them on a plane (grid). What else a law has is given by --set.
+    nodes take the topics near them on a plane (grid). Set the other options of a law with --set.
     """
     from meshwright import workloads
     from meshwright.model.storage.dataset import check_free

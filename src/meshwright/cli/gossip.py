@@ -33,16 +33,16 @@ def _option(panel: str, metavar: str | None, words: str, *flags: str, default: b
 
 
 def stan_options(
-    rounds: Annotated[int, _option(_VIEWS, "N", "How many walks go out in each view.")] = 8,
+    rounds: Annotated[int, _option(_VIEWS, "N", "How many walks each view sends out.")] = 8,
     ttl: Annotated[int, _option(_VIEWS, "N", "How often a walk is passed on.")] = 5,
     links: Annotated[str, _option(_VIEWS, "walks|omniscient|random", "How peers are chosen.")] = "walks",
     view_size: Annotated[
-        int | None, _option(_VIEWS, "N", "Peers in a view; by --connected unless given.", default=False)
+        int | None, _option(_VIEWS, "N", "Peers in a view; by default from --connected.", default=False)
     ] = None,
     connected: Annotated[
         float, _option(_VIEWS, "P", "The probability that random views connect a topic.")
     ] = 0.99,
-    learn: Annotated[bool, _option(_VIEWS, None, "Learn from passing walks too.", "--learn")] = False,
+    learn: Annotated[bool, _option(_VIEWS, None, "Also learn from passing walks.", "--learn")] = False,
     slowest: Annotated[
         int, _option(_VIEWS, "N", "Wait for up to N rounds while walks bring nothing new.")
     ] = 1,
@@ -65,7 +65,7 @@ def simulation_options(
     membership: Annotated[str, _option(_TROUBLE, "random|scamp", "How views begin.")] = "random",
     copies: Annotated[int, _option(_TROUBLE, "C", "Copies of a join; with Scamp, churn or keep-alive.")] = 4,
     delay: Annotated[
-        float, _option(_TROUBLE, "T", "Simulated: the mean time of a message, in rounds.")
+        float, _option(_TROUBLE, "T", "Simulated: the mean delay of a message, in rounds.")
     ] = 0.01,
     churn: Annotated[
         float, _option(_TROUBLE, "P", "Simulated or live: the share of nodes that crash in a round.")
@@ -75,12 +75,12 @@ def simulation_options(
         _option(
             _TROUBLE,
             None,
-            "Simulated or live: find who is gone, as with churn, or cut off.",
+            "Simulated or live: detect peers that are gone, as with churn, or cut off.",
             "--keep-alive",
         ),
     ] = False,
     patience: Annotated[
-        int, _option(_TROUBLE, "N", "Keep-alive messages without an answer until a peer is gone.")
+        int, _option(_TROUBLE, "N", "How many unanswered keep-alive messages mean that a peer is gone.")
     ] = 4,
 ) -> Any:
     """How views begin, and what goes wrong."""
@@ -98,15 +98,15 @@ def engine_of(
     engine: Annotated[str, typer.Option(metavar="rounds|simulator", help="What runs it.")] = "rounds",
     live: Annotated[bool, _option(_SOCKETS, None, "Run the nodes for real, over sockets.", "--live")] = False,
     round_seconds: Annotated[
-        float, _option(_SOCKETS, "S", "How long a round takes; more where there are more nodes.")
+        float, _option(_SOCKETS, "S", "How long a round takes; with more nodes it has to be longer.")
     ] = 1.0,
-    processes: Annotated[int, _option(_SOCKETS, "N", "Over how many processes nodes are spread.")] = 2,
+    processes: Annotated[int, _option(_SOCKETS, "N", "How many processes the nodes are spread over.")] = 2,
     port: Annotated[
         int | None,
         _option(
             _SOCKETS,
             "N",
-            "Where the first node listens, the others after it; free ports unless given.",
+            "The port of the first node; the others use the next ones. By default any free ports.",
             default=False,
         ),
     ] = None,
@@ -216,12 +216,12 @@ def gossip(
     options: StanOptions,
     conditions: SimulationOptions,
     engine: "str | Engine",
-    diameters: Annotated[bool, typer.Option(help="Measure diameters of topics too.")] = True,
+    diameters: Annotated[bool, typer.Option(help="Also measure the diameters of topics.")] = True,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="The overlay dataset to write, with views.")
     ] = None,
     report: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="Write a page with pictures there.")
+        Path | None, typer.Option(metavar="FILE", help="Write a page with charts to this file.")
     ] = None,
     force: Force = False,
     seed: Seed = 0,

@@ -23,7 +23,9 @@ def register(app: typer.Typer) -> None:
 @options_for("limits", read_limits)
 def import_overlay(
     dataset: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset with the nodes' interests.")],
-    edges: Annotated[Path, typer.Option(metavar="PATH", help="CSV, TSV (.gz too) or Parquet: a link a row.")],
+    edges: Annotated[
+        Path, typer.Option(metavar="PATH", help="CSV, TSV (also .gz) or Parquet: one link per row.")
+    ],
     out: Out,
     source: Annotated[str, typer.Option(help="The column of one end.")] = "source",
     target: Annotated[str, typer.Option(help="The column of the other end.")] = "target",

@@ -26,18 +26,18 @@ def register(app: typer.Typer) -> None:
 
 
 def merge(
-    datasets: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Overlays without a common node.")],
+    datasets: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Overlays with no common node.")],
     algorithm: Annotated[str, typer.Option(metavar="NAME", help="sm or nm; see: meshwright algorithms")],
     out: Out,
     link_cost: Annotated[
-        float | None, typer.Option(metavar="NUMBER", help="What a new link costs, where links have costs.")
+        float | None, typer.Option(metavar="NUMBER", help="What a new link costs, if links have costs.")
     ] = None,
     settings: Settings = None,
     seed: Seed = 0,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Make one overlay: keep all links, and add few between overlays that connect the topics they share."""
+    """Merge overlays: keep all links, and add a few that connect the topics the overlays share."""
     from meshwright.model.overlay import Overlay
     from meshwright.model.storage.dataset import check_free
 

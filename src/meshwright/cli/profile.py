@@ -41,11 +41,11 @@ def register(app: typer.Typer) -> None:
 def profile(
     dataset: Annotated[str, typer.Argument(metavar="DIR", help="A dataset with interests.")],
     out: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE.html", help="A page with pictures.")
+        Path | None, typer.Option("--out", metavar="FILE.html", help="Write a page with charts to this file.")
     ] = None,
     most_topics: Annotated[
         int,
-        typer.Option("--most-topics", metavar="N", help="Correlate a sample of so many, if there are more."),
+        typer.Option("--most-topics", metavar="N", help="Correlate a sample of N, if there are more."),
     ] = 400,
     seed: Seed = 0,
     force: Force = False,
@@ -53,7 +53,7 @@ def profile(
     master: Master = None,
     conf: Conf = None,
 ) -> None:
-    """Say what a dataset is like: distributions with exponents, popular topics, correlation; on Spark."""
+    """Describe a dataset, on Spark: distributions with exponents, popular topics, correlation."""
     if out is not None:
         from meshwright.model.storage.single_file import check_file
 

@@ -9,8 +9,8 @@ from meshwright.cli.common import Json, Seed, print_json, print_table, progress_
 from meshwright.runtime.errors import OptionError
 
 _EPILOG = """`flood` and `tree` need an overlay that connects every topic, `nsmf` one with fingers (`chord`,
-`random-sw`, `gr-swico`). Publications are drawn as in the paper, every topic and then every subscriber of it
-equally likely, or come from a file with the columns topic and publisher.
+`random-sw`, `gr-swico`). Publications are drawn as in the paper, with every topic, and then each of its
+subscribers, equally likely; or they are read from a file with the columns topic and publisher.
 
 **Examples**
 
@@ -38,17 +38,17 @@ def route(
     tree: Annotated[
         str | None,
         typer.Option(
-            metavar="shortest|cheapest", help="With tree; shortest unless given.", show_default=False
+            metavar="shortest|cheapest", help="With tree: which one; by default shortest.", show_default=False
         ),
     ] = None,
     both_ways: Annotated[
         bool,
-        typer.Option("--both-ways", help="With nsmf: use a link at both of its ends."),
+        typer.Option("--both-ways", help="With nsmf: use a link from both of its ends."),
     ] = False,
     loss: Annotated[float, typer.Option(metavar="P", help="The probability that a message is lost.")] = 0.0,
     failed: Annotated[float, typer.Option(metavar="P", help="The share of nodes that have failed.")] = 0.0,
     simulate: Annotated[
-        bool, typer.Option("--simulate", help="Run the protocols in the simulator: the same counts, slower.")
+        bool, typer.Option("--simulate", help="Run the protocols in the simulator: same counts, but slower.")
     ] = False,
     seed: Seed = 0,
     as_json: Json = False,

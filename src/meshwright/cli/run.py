@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from meshwright.pipeline.ingest.options import IngestOptions
 
 _EPILOG = """DIR gets the folders interests, profile, overlay and rejected, report.html and manifest.json. A
-run that was cut off goes on with --resume after its last finished stage.
+run that was cut off continues after its last finished stage with --resume.
 
 **Examples**
 
@@ -65,10 +65,10 @@ def run(
     prices: "CostFiles | None" = None,
     reverse_delete: ReverseDelete = False,
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a run that was cut off, after its last stage.")
+        bool, typer.Option("--resume", help="Continue a run that was cut off, after its last finished stage.")
     ] = False,
     spark_only: Annotated[
-        bool, typer.Option("--spark-only", help="Build and evaluate on Spark even what fits this machine.")
+        bool, typer.Option("--spark-only", help="Build and evaluate on Spark even if the data fits here.")
     ] = False,
     master: Master = None,
     conf: Conf = None,

@@ -48,9 +48,11 @@ def register(app: typer.Typer) -> None:
 def sample(
     dataset: Annotated[str, typer.Argument(metavar="DIR", help="A dataset with interests.")],
     out: Annotated[str, typer.Option("--out", metavar="DIR", help="The dataset to write.")],
-    bfs: Annotated[int | None, typer.Option("--bfs", metavar="N", help="So many users.")] = None,
+    bfs: Annotated[
+        int | None, typer.Option("--bfs", metavar="N", help="Visit this many users, breadth first.")
+    ] = None,
     universe: Annotated[
-        int | None, typer.Option("--universe", metavar="SEEDS", help="Around so many random topics.")
+        int | None, typer.Option("--universe", metavar="SEEDS", help="Start from this many random topics.")
     ] = None,
     start: Annotated[
         list[str] | None,
@@ -63,8 +65,8 @@ def sample(
         str | None,
         typer.Option(
             metavar="own|random",
-            help="With --universe: each user adds the topic named like the user, or one of the user's topics "
-            "at random (random).",
+            help="With --universe: each user adds the topic that has the user's own name, or one of the "
+            "user's topics at random (random).",
         ),
     ] = None,
     nodes_of: Annotated[
@@ -82,11 +84,11 @@ def sample(
         ),
     ] = None,
     least_subscribers: Annotated[
-        int | None, typer.Option(metavar="N", help="With --universe: prune topics under so many; 30.")
+        int | None, typer.Option(metavar="N", help="With --universe: drop topics with fewer subscribers; 30.")
     ] = None,
     median_of: Annotated[
         int | None,
-        typer.Option(metavar="K", help="With --universe: of so many, the one of median topics / nodes; 1."),
+        typer.Option(metavar="K", help="With --universe: draw K, keep the one of median topics / nodes; 1."),
     ] = None,
     seed: Seed = 0,
     force: Force = False,

@@ -16,7 +16,7 @@ _EPILOG = """**Examples**
 
 `meshwright verify result journal --json`, the folder of a run, and a journal.
 
-It exits with 1 when a file is damaged, missing or too much, and names it. It writes nothing.
+If a file is damaged, missing or unexpected, the exit code is 1 and the file is named. Nothing is written.
 See docs/safety.md.
 """
 
@@ -34,7 +34,7 @@ def verify(
     conf: Conf = None,
     as_json: Json = False,
 ) -> None:
-    """Check every file against the checksum that was kept when it was written."""
+    """Check every file against the checksum that was recorded when it was written."""
     verdicts = _verdicts(folders, master, conf)
     if as_json:
         found = [

@@ -44,13 +44,13 @@ class StreamOptions(NamedTuple):
         ),
     ] = None
     once: Annotated[
-        bool, typer.Option("--once", help="With --stream: end when all that is there is done.")
+        bool, typer.Option("--once", help="With --stream: stop when all files that are there are done.")
     ] = False
     every: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="With --stream: how often to look; 1.")
+        float | None, typer.Option(metavar="SECONDS", help="With --stream: seconds between two looks; 1.")
     ] = None
     files_a_batch: Annotated[
-        int | None, typer.Option(metavar="N", help="With --stream: the most files at a time; 100.")
+        int | None, typer.Option(metavar="N", help="With --stream: the most files to read at a time; 100.")
     ] = None
     master: Master = None
     conf: Conf = None
@@ -63,7 +63,7 @@ class JournalOptions(NamedTuple):
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Keep what is done there, and go on from it after a crash; with --stream OUT/journal.",
+            help="Record every step here, and continue from it after a crash; with --stream OUT/journal.",
             show_default=False,
         ),
     ] = None
@@ -73,13 +73,13 @@ class JournalOptions(NamedTuple):
     ] = None
     compact_after: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Events after which the journal is compacted; 5000."),
+        typer.Option(metavar="N", help="Compact the journal after this many events; 5000."),
     ] = None
     accept_loss: Annotated[
         bool,
         typer.Option(
             "--accept-loss",
-            help="Go on with a journal that has lost steps; its files are put aside first.",
+            help="Continue with a journal that has lost steps; its files are put aside first.",
         ),
     ] = False
 
@@ -106,12 +106,12 @@ class JournalOptions(NamedTuple):
 class PageOptions(NamedTuple):
     """A page with pictures."""
 
-    report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page with pictures there.")] = (
+    report: Annotated[Path | None, typer.Option(metavar="FILE", help="Write a page with charts to FILE.")] = (
         None
     )
     compare: Annotated[
         list[str] | None,
-        typer.Option(metavar="POLICY", help="With --report: try another policy too. Repeatable."),
+        typer.Option(metavar="POLICY", help="With --report: also try another policy. Repeatable."),
     ] = None
 
     def compared(self, policy: str) -> tuple[str, ...]:

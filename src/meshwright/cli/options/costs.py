@@ -21,36 +21,36 @@ CostFile = Annotated[
 ]
 Sites = Annotated[
     str | None,
-    _option("--sites", "FILE|nodes", "A table node,site; --costs is then between sites. Or the word nodes."),
+    _option("--sites", "FILE|nodes", "A table node,site, or the word nodes; --costs is then between sites."),
 ]
 Local = Annotated[float | None, _option("--local", "COST", "What a link inside a site costs.")]
 Inner = Annotated[
-    float | None, _option("--inner", "COST", "Inside a site, with --outer in place of --costs.")
+    float | None, _option("--inner", "COST", "In place of --costs, with --outer: the cost inside a site.")
 ]
-Outer = Annotated[float | None, _option("--outer", "COST", "Between any two sites.")]
+Outer = Annotated[float | None, _option("--outer", "COST", "The cost between any two sites.")]
 Places = Annotated[
     str | None,
-    _option("--places", "FILE|nodes", "A table node,lat,lon, with --sites site,lat,lon: cost by distance."),
+    _option("--places", "FILE|nodes", "Cost by distance: a table node,lat,lon; with --sites, site,lat,lon."),
 ]
-Base = Annotated[float | None, _option("--base", "COST", "By distance: what a link costs at least.")]
-Factor = Annotated[float | None, _option("--factor", "COST", "By distance: and for each km, 1 unless given.")]
+Base = Annotated[float | None, _option("--base", "COST", "By distance: the least cost of a link.")]
+Factor = Annotated[float | None, _option("--factor", "COST", "By distance: the cost per km; by default 1.")]
 Symmetrise = Annotated[
     str | None,
-    _option("--symmetrise", "mean|max|min|refuse", "A pair whose directions differ; mean unless given."),
+    _option("--symmetrise", "mean|max|min|refuse", "For a pair whose directions differ; by default mean."),
 ]
 Missing = Annotated[
     str | None,
-    _option("--missing", "refuse|other-direction|path", "A pair without a cost; refuse unless given."),
+    _option("--missing", "refuse|other-direction|path", "For a pair without a cost; by default refuse."),
 ]
 CostNames = Annotated[
     str | None,
-    _option("--cost-names", "FILE|nodes", "Names for a matrix without, one a line; or the dataset's nodes."),
+    _option("--cost-names", "FILE|nodes", "For a matrix without names: one per line; or the word nodes."),
 ]
 SiteColumns = Annotated[
-    str | None, _option("--site-columns", "NODE,SITE", "How the columns of --sites are called.")
+    str | None, _option("--site-columns", "NODE,SITE", "The names of the columns of --sites.")
 ]
 PlaceColumns = Annotated[
-    str | None, _option("--place-columns", "NAME,LAT,LON", "How the columns of --places are called.")
+    str | None, _option("--place-columns", "NAME,LAT,LON", "The names of the columns of --places.")
 ]
 
 

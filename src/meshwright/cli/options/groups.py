@@ -14,12 +14,12 @@ from meshwright.runtime.memory import fits
 from meshwright.runtime.places import is_local_address
 
 MaxLine = Annotated[
-    int, typer.Option("--max-line", metavar="BYTES", help="Of files: the longest line that is read.")
+    int, typer.Option("--max-line", metavar="BYTES", help="The longest line that is read from a file.")
 ]
 MaxRatio = Annotated[
     int,
     typer.Option(
-        "--max-ratio", metavar="N", help="Of files: how many times its size a compressed one may grow."
+        "--max-ratio", metavar="N", help="How many times its own size a compressed file may grow to."
     ),
 ]
 
@@ -79,7 +79,7 @@ Engine = Annotated[
     typer.Option(
         "--engine",
         metavar="|".join(ENGINES),
-        help="In this process, or on Spark; auto: in this process while the data is local and fits.",
+        help="Run in this process or on Spark; auto: in this process if the data is local and fits.",
     ),
 ]
 

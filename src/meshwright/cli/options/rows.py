@@ -12,7 +12,7 @@ Inputs = Annotated[list[str], typer.Argument(metavar="PATH", help="Files, folder
 Relation = Annotated[str, typer.Option("--as", metavar="pairs|friendship|follows", help="What a row means.")]
 Format = Annotated[
     str | None,
-    typer.Option("--format", metavar="csv|tsv|edges|jsonl|parquet", help="Of all files; default: by name."),
+    typer.Option("--format", metavar="csv|tsv|edges|jsonl|parquet", help="By default from the files' names."),
 ]
 Columns = Annotated[
     str | None,
@@ -21,15 +21,17 @@ Columns = Annotated[
 Header = Annotated[
     bool | None, typer.Option("--header/--no-header", help="Whether the first line names the columns.")
 ]
-Delimiter = Annotated[str | None, typer.Option("--delimiter", metavar="CHARACTER", help="Between columns.")]
+Delimiter = Annotated[
+    str | None, typer.Option("--delimiter", metavar="CHARACTER", help="The character between columns.")
+]
 MaxRejected = Annotated[
     float,
-    typer.Option("--max-rejected", metavar="FRACTION", help="Stop when more of the rows can't be used."),
+    typer.Option("--max-rejected", metavar="FRACTION", help="Stop if a greater share of rows can't be used."),
 ]
 OwnTopic = Annotated[bool, typer.Option("--own-topic", help="Users also subscribe to their own topic.")]
 Wildcards = Annotated[
     str,
-    typer.Option("--wildcards", metavar="reject|keep", help="Topics with a level # or +, in pairs."),
+    typer.Option("--wildcards", metavar="reject|keep", help="In pairs: topics that have a level # or +."),
 ]
 
 
