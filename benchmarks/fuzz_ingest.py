@@ -66,8 +66,13 @@ def _edge_rows(data: bytes) -> int | None:
 
 
 def _json_rows(data: bytes) -> int | None:
-    """As many as topics, if all lines have one node and topics that are names or lists of names."""
+    """As many as topics, if all lines have one node and topics that are names or lists of names.
+
+    A line over 100,000 bytes may be over a limit, and then it counts once: of such a file nothing is said.
+    """
     lines, count = _lines(data.replace(b'"', b"'")), 0
+    if any(len(line) > 100_000 for line in data.split(b"\n")):
+        return None
     for line in data.split(b"\n") if lines is not None else ():
         try:
             row = json.loads(line) if line.strip() else None
