@@ -41,7 +41,7 @@ def summary(found: dict[str, Any]) -> dict[str, Any]:
 
 
 _DIGITS = 53  # of a float
-_LOW = 26  # so many of them are summed apart: neither half overflows before 2**36 numbers
+_LOW = 26  # this many low bits are summed apart: neither half overflows before 2**36 numbers
 
 
 class Partial(NamedTuple):

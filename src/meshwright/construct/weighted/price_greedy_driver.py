@@ -23,7 +23,7 @@ _HEAVY = 1_000_000
 """Pairs in the rows of a level from which on threads pay: under it a level takes about a millisecond."""
 
 _MOST_CANDIDATES = 2**20
-"""Of one thread at once."""
+"""For one thread at a time."""
 
 _SAMPLE = 2**14
 """Pairs looked at to spread the levels over the prices that occur."""

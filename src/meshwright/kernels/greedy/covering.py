@@ -61,7 +61,7 @@ def cover(indptr: Offsets, topic_ids: Ids, topic_count: int, nodes: Ids, wanted:
 def _by_topic(
     indptr: Offsets, topic_ids: Ids, topic_count: int, nodes: Ids, wanted: Flags
 ) -> tuple[Offsets, Ids, Ids]:
-    """Of each wanted topic the places in `nodes` of those who have it, and of each node how many it has."""
+    """For each wanted topic, where its subscribers are in `nodes`; for each node, how many of them it has."""
     starts = np.zeros(topic_count + 1, np.int64)
     gains = np.zeros(len(nodes), np.int32)
     for i in range(len(nodes)):

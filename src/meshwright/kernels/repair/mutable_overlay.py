@@ -48,7 +48,7 @@ class Marks(NamedTuple):
 
 
 def make_room(node_count: int, topic_count: int) -> Marks:
-    """Marks for so many nodes and topics."""
+    """Marks for this many nodes and topics."""
     return Marks(
         steps=np.zeros(1, np.int64),
         marks=np.zeros(node_count, np.int64),

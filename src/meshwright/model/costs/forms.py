@@ -265,7 +265,7 @@ SAMPLED_PAIRS = 1_000_000
 
 
 class Mean(NamedTuple):
-    """The mean cost; of all pairs, or of so many sampled ones, with its standard error."""
+    """The mean cost over all pairs, or over a sample of this many pairs with its standard error."""
 
     value: float
     sampled_pairs: int | None = None
