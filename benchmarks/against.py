@@ -1,11 +1,14 @@
 """Is this checkout as fast as another commit, and does it give the same links?
 
-    python -m benchmarks.against COMMIT [--case NAME ...] [--times 5] [--scale 1] [--twitter FILE]
+    python -m benchmarks.against COMMIT [--case NAME ...] [--processes 3] [--times 5] [--scale 1]
+                                 [--twitter FILE]
 
 Clones COMMIT into a temporary folder, makes its environment as its launcher does, and measures both in this
-one run, in turns. Only the public face is used, so modules may have moved between the two. A ratio below 1
-says that this checkout is faster. Times are seconds, for a leave and a join the median of 200 in
-microseconds; `processor` counts all cores, and depends less than the clock on what else runs.
+one run, in turns. Each case is measured in several processes: where a process happens to lie in memory
+changes its speed by up to 10% (measured with the same code twice). Only the public face is used, so modules
+may have moved between the two. A ratio below 1 says that this checkout is faster. Times are seconds, for a
+leave and a join the median of 200 in microseconds; `processor` counts all cores, and depends less than the
+clock on what else runs.
 """
 
 import argparse
@@ -60,27 +63,35 @@ class Side:
     """A checkout with its environment: a process that measures the library, and a folder for commands."""
 
     def __init__(self, root: Path, folder: Path) -> None:
-        self._program = root / ".venv" / "bin" / "meshwright"
+        self._bin = root / ".venv" / "bin"
+        self._program = self._bin / "meshwright"
         self._folder = folder
+        self._process: subprocess.Popen[str] | None = None
         folder.mkdir()
+        self._run(_GENERATE)
+        self._run(_COMMANDS["build"])
+
+    def start(self) -> None:
+        """Start a process that measures, in place of the one before."""
+        self.close()
         # -P: a module beside the script is not to be taken for one of the standard library.
         self._process = subprocess.Popen(
-            [root / ".venv" / "bin" / "python", "-P", _HERE / "benchmarks" / "against_side.py"],
+            [self._bin / "python", "-P", _HERE / "benchmarks" / "against_side.py"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
         )
-        self._run(_GENERATE)
-        self._run(_COMMANDS["build"])
 
     def close(self) -> None:
         """End the process."""
-        self._process.communicate()
+        if self._process:
+            self._process.communicate()
 
     def measure(self, case: str, scale: float, twitter: str | None) -> dict[str, Any]:
         """What one measurement of a case says."""
         if case in _COMMANDS:
             return self._measure_command(case)
+        assert self._process is not None
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         request = json.dumps({"case": case, "scale": scale, "twitter": twitter})
@@ -133,15 +144,17 @@ def set_up(root: Path) -> None:
 
 
 def compare(case: str, sides: Sequence[Side], options: argparse.Namespace) -> str:
-    """A line of the table: a case measured on both sides in turns, after once each to compile."""
-    found: list[list[dict[str, Any]]] = [
-        [side.measure(case, options.scale, options.twitter)] for side in sides
-    ]
-    for turn in range(options.times):
-        for at in (0, 1) if turn % 2 else (1, 0):
-            found[at].append(sides[at].measure(case, options.scale, options.twitter))
+    """A line of the table: a case measured on both sides in turns, in each process after once to compile."""
+    found: list[list[dict[str, Any]]] = [[], []]
+    for _ in range(options.processes):
+        for side in sides:
+            side.start()
+            side.measure(case, options.scale, options.twitter)
+        for turn in range(options.times):
+            for at in (0, 1) if turn % 2 else (1, 0):
+                found[at].append(sides[at].measure(case, options.scale, options.twitter))
     results = {json.dumps(own["result"]) for side in found for own in side}
-    times = {kind: [[own[kind] for own in side[1:]] for side in found] for kind in ("processor", "wall")}
+    times = {kind: [[own[kind] for own in side] for side in found] for kind in ("processor", "wall")}
     there, here = times["processor"]
     same = "-" if results == {"null"} else "yes" if len(results) == 1 else "NO"
     cells = [min(there), median(there), min(here), median(here)]
@@ -175,7 +188,8 @@ def main() -> None:
     )
     parser.add_argument("commit", metavar="COMMIT")
     parser.add_argument("--case", action="append", choices=[*_LIBRARY, *_COMMANDS])
-    parser.add_argument("--times", type=int, default=5, help="how often each case is measured on each side")
+    parser.add_argument("--processes", type=int, default=3, help="in how many processes on each side")
+    parser.add_argument("--times", type=int, default=5, help="how often each case is measured in a process")
     parser.add_argument("--scale", type=float, default=1.0, help="times the nodes of builds and churn")
     parser.add_argument("--twitter", type=Path, help="a file of follower followee lines")
     options = parser.parse_args()
