@@ -218,8 +218,8 @@ def test_no_name_is_favoured_by_the_draw_of_one_topic(spark):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (BfsOptions(users=4), "4 users are asked for and the dataset has 3"),
-        (UniverseOptions(seeds=9), "9 topics are asked for and the dataset has 2"),
+        (BfsOptions(users=4), "4 users were asked for, and the dataset has 3"),
+        (UniverseOptions(seeds=9), "9 topics were asked for, and the dataset has 2"),
         (UniverseOptions(seeds=2, grow="own"), "no topic that is named like a node"),
         (UniverseOptions(seeds=2), "take more seeds"),
     ],
@@ -269,7 +269,7 @@ def test_the_command_writes_a_dataset_and_says_what_made_it(run, tmp_path):
     ("words", "said"),
     [
         ((), "--bfs N or --universe SEEDS"),
-        (("--bfs", 3, "--universe", 2), "one of the two"),
+        (("--bfs", 3, "--universe", 2), "give either --bfs N or --universe SEEDS"),
         (("--bfs", 3, "--grow", "own"), "--grow does not go with --bfs"),
         (("--universe", 3, "--starts", 2), "--starts does not go with --universe"),
         (("--universe", 3, "--grow", "fast"), "choose one of own, random"),

@@ -162,13 +162,13 @@ RULES = (
     Rule(
         ("copies",),
         lambda now: now["membership"] == "scamp" or now["churn"] > 0 or now["keep_alive"],
-        "is for --membership scamp, --churn or --keep-alive, without which nobody joins; "
+        "is for --membership scamp, --churn or --keep-alive, without which no node joins; "
         "give one of them, or leave it out",
     ),
     Rule(
         ("patience",),
         lambda now: now["churn"] > 0 or now["keep_alive"],
-        "is for --churn or --keep-alive, without which nobody is asked; give one of them, or leave it out",
+        "is for --churn or --keep-alive, without which no node is asked; give one of them, or leave it out",
     ),
 )
 

@@ -89,7 +89,7 @@ def run(
         seed=seed,
     )
     _check_place(out, resume, force)
-    kept = f"finished stages are kept in {out}; go on with --resume"
+    kept = f"finished stages are kept in {out}; continue with --resume"
     with on_interrupt(kept), spark_command(master, conf) as session:
         from meshwright.pipeline.spark.storage import location
 

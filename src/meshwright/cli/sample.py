@@ -132,7 +132,7 @@ def _options(bfs: int | None, universe: int | None, given: dict[str, Any]) -> "B
     from meshwright.pipeline.sample.universe import UniverseOptions
 
     if (bfs is None) == (universe is None):
-        raise OptionError("give --bfs N or --universe SEEDS, one of the two")
+        raise OptionError("give either --bfs N or --universe SEEDS")
     way, foreign = ("--bfs", _UNIVERSE) if bfs is not None else ("--universe", _BFS)
     for name, flag in foreign.items():
         if name in given:

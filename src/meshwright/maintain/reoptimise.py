@@ -30,7 +30,7 @@ def link_places(state: MaintainedOverlay, links: Iterable[Link], *, linked: bool
             fault = "is no link" if linked else "is a link already"
             raise InputError(f"{a!r} - {b!r} {fault}; leave it out")
         if not linked and (u == v or not share_topic(state.live.topics, u, v)):
-            raise InputError(f"{a!r} and {b!r} have no topic to share over a link; leave it out")
+            raise InputError(f"{a!r} and {b!r} have no topic in common; leave the link out")
         pairs[u, v] = None
     return np.array(list(pairs), np.int32).reshape(-1, 2)
 

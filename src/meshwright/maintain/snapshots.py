@@ -75,7 +75,7 @@ def from_bytes(data: bytes) -> Saved:
         text = json.loads(arrays["text"].tobytes())
         found = text["format"]
     except (ValueError, KeyError, TypeError, OSError, EOFError, BadZipFile) as error:
-        raise InputError(f"these {len(data):,} bytes are no snapshot of a maintainer: {error}") from None
+        raise InputError(f"these {len(data):,} bytes are not the snapshot of a maintainer: {error}") from None
     if found != FORMAT:
         raise InputError(f"the snapshot has format {found}, and this version reads {FORMAT}")
     nodes = NameSlots(text["nodes"], text["free_nodes"])

@@ -225,7 +225,7 @@ def _lines(path: Path, torn: list[Torn], limits: ReadLimits) -> Iterator[Event]:
                     torn.append(Torn(path, number, line.decode("utf-8", "replace")))
                     return
                 raise InputError(
-                    f"{path}, line {number} is no JSON: {one_line(error)}; write an object a line",
+                    f"{path}, line {number} is not JSON: {one_line(error)}; write one object per line",
                     path=path,
                     row=number,
                 ) from None

@@ -58,7 +58,7 @@ def checked_attributes(
     repeated = [name for name in table.column_names if table.column_names.count(name) > 1 or name in _TAKEN]
     if repeated:
         raise InputError(
-            f"{origin} can't have a column {repeated[0]!r}: it comes twice or is taken; rename it"
+            f"{origin} can't have a column {repeated[0]!r}: the name is repeated or reserved; rename it"
         )
     check_types(table.schema, known, origin, InputError, optional=frozenset(known))
     return table.replace_schema_metadata(None)
@@ -106,7 +106,7 @@ def to_networkx(interests: Interests) -> nx.Graph[str]:
     for topic in interests.topics.to_pylist():
         if topic in graph:
             raise InputError(
-                f"{topic!r} is a node and a topic, and a networkx graph has one space of names; "
+                f"{topic!r} is a node and a topic, and a networkx graph has one namespace for both; "
                 f"rename one of them or use to_pairs, to_arrow or to_scipy"
             )
     graph.add_nodes_from(interests.topics.to_pylist(), bipartite=1)

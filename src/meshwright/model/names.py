@@ -42,7 +42,7 @@ def check_all_strings(values: list[str], what: str, first: int = 1) -> None:
         if not isinstance(value, str):
             raise InputError(
                 f"{what} {number} is {value!r}, a {type(value).__name__}; names are strings: "
-                f'use str(...), since 7 and "007" must not silently meet'
+                f'use str(...), since 7 and "007" must not silently match'
             )
         if not value:
             raise InputError(f"{what} {number} is an empty string; every name needs at least one character")

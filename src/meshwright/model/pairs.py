@@ -37,7 +37,7 @@ class Columns:
 
     def __post_init__(self) -> None:
         if len(set(self.names)) < len(self.names):
-            raise InputError(f"one column can't serve twice: {_listed(self.names)}; name different columns")
+            raise InputError(f"one column can't be used twice: {_listed(self.names)}; name different columns")
 
     @property
     def names(self) -> list[str]:
@@ -204,7 +204,7 @@ def _check_columns(found: list[str], columns: Columns, origin: str) -> None:
         if found.count(column) != 1:
             fault = "has no column" if column not in found else "has more than one column"
             raise InputError(
-                f"{origin} {fault} {column!r}; its columns are {_listed(found)}: say which to use"
+                f"{origin} {fault} {column!r}; its columns are {_listed(found)}: name the one to use"
             )
 
 
@@ -219,7 +219,7 @@ def _check_types(schema: pa.Schema, columns: Columns, origin: str) -> None:
         if not is_text(plain) and not pa.types.is_null(plain):
             raise InputError(
                 f"{origin}: column {column!r} is of type {kind}, and names are strings; cast it to string "
-                f'beforehand, since 7 and "007" must not silently meet'
+                f'beforehand, since 7 and "007" must not silently match'
             )
     if columns.value is not None:
         kind = schema.field(columns.value).type

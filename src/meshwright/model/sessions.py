@@ -101,9 +101,9 @@ def _picked(
 
 def _session(where: _Row, node: str, start: int, end: int | None) -> Session:
     if not node:
-        raise where.error(" names no node")
+        raise where.error(" has no node name")
     if end is not None and end <= start:
-        raise where.error(f": the session of {node!r} ends at {end}, and starts at {start} only")
+        raise where.error(f": the session of {node!r} ends at {end}, before its start at {start}")
     return Session(node, start, end)
 
 
@@ -113,7 +113,7 @@ def _whole(where: _Row, text: str) -> int:
     except ValueError:
         number = -1
     if not 0 <= number <= _GREATEST:
-        raise where.error(f" has {text!r} where a whole number from 0 on belongs")
+        raise where.error(f" has {text!r} where a whole number, 0 or more, is needed")
     return number
 
 
@@ -131,7 +131,7 @@ def _times(path: Path, limits: ReadLimits) -> dict[int, int]:
     times: dict[int, int] = {}
     for where, number, time in found:
         if times and (number != next(reversed(times)) + 1 or time <= next(reversed(times.values()))):
-            raise where.error(": snapshots and their times must rise, the former by one")
+            raise where.error(": snapshots must rise by one, and their times must rise")
         times[number] = time
     return times
 
@@ -146,7 +146,7 @@ def _from_snapshots(
         start = time_of(first)
         end = None if last == last_of_all else time_of(last + 1)
         if start is None or last > last_of_all:
-            raise where.error(f" names snapshot {first} to {last}, of which one has no time")
+            raise where.error(f" names snapshots {first} to {last}, and one of these has no time")
         if last < first:
             raise where.error(f": the last snapshot of {node!r} is {last}, before its first, {first}")
         sessions.append(_session(where, node, start, end))

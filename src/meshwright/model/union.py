@@ -39,7 +39,7 @@ def union(overlays: Sequence[Overlay]) -> Union:
     attributes are kept; a topic's are those of the first overlay that has a value.
     """
     if isinstance(overlays, Overlay) or not all(isinstance(overlay, Overlay) for overlay in overlays):
-        raise InputError("merge got something else than a list of overlays; give [overlay, overlay, …]")
+        raise InputError("merge got something other than a list of overlays; give [overlay, overlay, …]")
     if not overlays:
         raise InputError("there are no overlays to merge; give at least one")
     costs = _costs(overlays)
@@ -68,7 +68,7 @@ def _costs(overlays: Sequence[Overlay]) -> Floats | None:
         priced = next(number for number, overlay in linked if overlay.costs is not None)
         raise InputError(
             f"overlay {priced} has costs and overlay {without[0]} has none; "
-            f"give the links of all overlays a cost, or of none"
+            f"give costs to the links of all overlays, or to none"
         )
     return np.concatenate([overlay.costs for _, overlay in linked if overlay.costs is not None])
 

@@ -67,7 +67,7 @@ class ChurnSource:
         if len(given) != 1:
             raise OptionError("give one of --events PATH, --rounds N, --sessions PATH and --stream PATH")
         if self.snapshots is not None and self.sessions is None:
-            raise OptionError("--snapshots tells the times of --sessions; leave it out, or give both")
+            raise OptionError("--snapshots gives the times for --sessions; leave it out, or give both")
 
     def load(self, interests: Interests, seed: int) -> Trace:
         """The events for an overlay of these interests; each has an id."""

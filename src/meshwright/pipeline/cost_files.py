@@ -75,7 +75,7 @@ class CostFiles:
         if self.cost_names == OWN and self.sites is not None:
             raise OptionError("--cost-names nodes is for costs between nodes; give a file of sites' names")
         if form == "places" and self.base is None:
-            raise OptionError("costs by distance need --base, what a link costs at least; give it")
+            raise OptionError("costs by distance need --base, the least cost of a link; give it")
         if form == "places" and self.sites is not None and self.places == OWN:
             raise OptionError("--places nodes puts every node at a place of its own; leave --sites out")
 

@@ -52,7 +52,7 @@ def check_place(out: Place, resume: bool, force: bool) -> None:
     One in which a run has begun and finished nothing (too many rows were rejected, say) is as good as new.
     """
     if resume and force:
-        raise OptionError("resume goes on with what is there and force removes it; give one of them")
+        raise OptionError("resume continues with what is there and force removes it; give only one of them")
     with writing(out):
         old = read_sealed(out / NOTES / PLAN)
         entries = [entry.name for entry in out.iterdir()] if out.is_dir() else []
@@ -86,7 +86,7 @@ def resumed(out: Place, plan: Note) -> dict[str, Note]:
     changed = differences(read_sealed(out / NOTES / PLAN) or {}, plan)
     if changed:
         raise DatasetError(
-            f"{out} can't be resumed: {changed[0]}; start anew in another folder or with --force"
+            f"{out} can't be resumed: {changed[0]}; start over in another folder or with --force"
         )
     return notes
 

@@ -196,7 +196,7 @@ def test_a_journal_of_another_overlay_is_refused_and_nothing_is_written(run, ove
     [
         ((), "give one of --events PATH, --rounds N"),
         (("--rounds", 2, "--events", "x.jsonl"), "give one of"),
-        (("--rounds", 2, "--snapshots", "x.csv"), "--snapshots tells the times of --sessions"),
+        (("--rounds", 2, "--snapshots", "x.csv"), "--snapshots gives the times for --sessions"),
         (("--rounds", 2, "--policy", "best"), "choose one of shadow, naive, rebuild"),
         (("--rounds", 2, "--compare", "naive"), "give --report FILE as well"),
         (("--rounds", 2, "--report", "x.html", "--compare", "best"), "choose one of shadow"),
@@ -218,8 +218,8 @@ def test_a_journal_of_another_overlay_is_refused_and_nothing_is_written(run, ove
         (("--stream", ".", "--every", "nan"), "give seconds, above 0"),
         (("--stream", ".", "--every", "inf"), "give seconds, above 0"),
         (("--stream", ".", "--compact-after", 0), "--compact-after is 0"),
-        (("--rounds", 2, "--report", "no/such/folder/x.html"), "is no folder; make it"),
-        (("--rounds", 2, "--report", "x.html", "--compare", "shadow"), "is the policy that repairs"),
+        (("--rounds", 2, "--report", "no/such/folder/x.html"), "is not a folder; create it"),
+        (("--rounds", 2, "--report", "x.html", "--compare", "shadow"), "is already the policy of --policy"),
         (("--rounds", 2, "--sync", "٣", "--journal", "j"), "always, never, or milliseconds"),
         (("--rounds", 2, "--set", f"coverage={2**31}"), "coverage is 2147483648"),
         (("--stream", ".", "--files-a-batch", 0), "give a whole number from 1 on"),
@@ -259,8 +259,8 @@ def test_an_interrupt_says_that_a_journal_goes_on(run, overlay, tmp_path, monkey
     words = (overlay, "--rounds", 9, "--out", tmp_path / "out")
     code, _, err = run(*words, "--journal", tmp_path / "j")
     assert code == 130
-    assert "the same call goes on" in err
-    assert "the same call goes on" not in run(*words)[2]
+    assert "the same command continues" in err
+    assert "the same command continues" not in run(*words)[2]
 
 
 def test_a_page_that_is_there_is_overwritten_by_force_alone(run, overlay, tmp_path):
@@ -295,7 +295,7 @@ def test_a_line_too_deep_to_read_is_named(run, overlay, tmp_path):
     (tmp_path / "deep.jsonl").write_text("[" * 200_000 + "\n")
     code, _, err = run(overlay, "--events", tmp_path / "deep.jsonl", "--out", tmp_path / "out")
     assert (code, err.count("\n")) == (2, 1)
-    assert "line 1 is no JSON" in err
+    assert "line 1 is not JSON" in err
 
 
 def test_a_journal_that_lost_steps_is_refused_and_goes_on_with_accept_loss(run, overlay, tmp_path):

@@ -277,7 +277,7 @@ def test_an_interrupted_run_says_how_to_go_on(run, monkeypatch, tmp_path):
     monkeypatch.setattr("meshwright.cli.run.spark_command", interrupt)
     code, _, err = run("run", "rows.csv", "--as", "pairs", "--out", tmp_path / "o")
     assert code == 130
-    assert "go on with --resume" in err
+    assert "continue with --resume" in err
 
 
 def test_a_run_refuses_its_folder_before_spark_is_started(run, monkeypatch, tmp_path):

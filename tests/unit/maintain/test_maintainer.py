@@ -219,7 +219,7 @@ def test_bytes_that_are_no_snapshot_are_refused(cut):
     middle = len(saved) // 2
     damaged = saved[:middle] + bytes([saved[middle] ^ 1]) + saved[middle + 1 :]
     data = {"damaged": damaged, "cut short": saved[:middle], "empty": b"", "text": b"hello"}[cut]
-    with pytest.raises(mw.InputError, match="no snapshot of a maintainer"):
+    with pytest.raises(mw.InputError, match="not the snapshot of a maintainer"):
         mw.Maintainer.restore(data)
 
 
@@ -268,8 +268,8 @@ def test_links_are_removed_only_where_no_topic_needs_them():
     [
         ([("a", "z")], [], "no node 'z' among the 4 nodes"),
         ([("a", "b")], [], "'a' - 'b' is a link already"),
-        ([("a", "a")], [], "no topic to share"),
-        ([("a", "d")], [], "'a' and 'd' have no topic to share"),
+        ([("a", "a")], [], "no topic in common"),
+        ([("a", "d")], [], "'a' and 'd' have no topic in common"),
         ([], [("a", "c")], "'a' - 'c' is no link"),
     ],
 )

@@ -60,7 +60,7 @@ def test_every_cut_of_the_last_line_leaves_all_complete_events(tmp_path):
 def test_a_broken_line_that_has_an_end_is_refused_with_its_number(tmp_path):
     path = tmp_path / "events.jsonl"
     path.write_text('{"at": 1, "event": "join", "node": "a"}\n{"at": 2, "ev\n')
-    with pytest.raises(mw.InputError, match=r"events.jsonl, line 2 is no JSON"):
+    with pytest.raises(mw.InputError, match=r"events.jsonl, line 2 is not JSON"):
         read_events(path)
 
 

@@ -193,7 +193,7 @@ def test_a_file_is_overwritten_only_with_force_and_only_when_complete(tmp_path: 
 
 
 def test_a_place_that_can_not_be_written_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(DatasetError, match="nowhere is no folder; make it"):
+    with pytest.raises(DatasetError, match="nowhere is not a folder; create it"):
         export(chain(["a", "b"]), tmp_path / "nowhere" / "x.csv")
     with pytest.raises(DatasetError, match="can't be written"):
         export(chain(["a", "b"]), Path("/proc/self/x.csv"))

@@ -31,7 +31,7 @@ def test_an_array_whose_header_does_not_end_is_refused(tmp_path):
     np.save(tmp_path / "m.npy", np.eye(3))
     whole = (tmp_path / "m.npy").read_bytes()
     (tmp_path / "m.npy").write_bytes(whole.replace(b"(3, 3)", b"(3, 3("))
-    with pytest.raises(InputError, match=r"m\.npy can't be read as an array of numpy"):
+    with pytest.raises(InputError, match=r"m\.npy can't be read as a numpy array"):
         Costs.from_npy(tmp_path / "m.npy")
 
 
@@ -45,7 +45,7 @@ def test_links_with_names_that_are_no_text_are_refused(tmp_path):
 
 def test_a_table_of_events_that_gives_fewer_rows_than_it_states_is_refused(tmp_path):
     (tmp_path / "e.parquet").write_bytes(zlib.decompress(base64.b64decode(EVENTS)))
-    with pytest.raises(InputError, match="it says that it has 9 rows, and gives 0"):
+    with pytest.raises(InputError, match="its footer counts 9 rows, and it holds 0"):
         read_events(tmp_path / "e.parquet")
 
 

@@ -167,7 +167,7 @@ def test_hidden_files_that_readers_pass_over_are_no_damage(datasets):
 def test_a_dataset_that_is_replaced_while_it_is_read_is_not_called_damaged(datasets):
     opened = open_dataset(datasets["overlay"])
     Overlay.from_arrays(INTERESTS, [[0, 1]], [2.0]).write(datasets["overlay"], force=True)
-    with pytest.raises(DatasetError, match="was written anew while it was read; read it again"):
+    with pytest.raises(DatasetError, match="was rewritten while it was being read; read it again"):
         check_files(opened, ["edges"])
 
 

@@ -262,7 +262,7 @@ def test_a_null_inside_a_dictionary_is_a_missing_name() -> None:
 
 
 def test_one_column_can_not_be_node_and_topic() -> None:
-    with pytest.raises(InputError, match="can't serve twice"):
+    with pytest.raises(InputError, match="can't be used twice"):
         Interests.from_arrow(pa.table({"x": ["a"]}), node="x", topic="x")
 
 

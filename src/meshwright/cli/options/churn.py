@@ -117,7 +117,7 @@ class PageOptions(NamedTuple):
     def compared(self, policy: str) -> tuple[str, ...]:
         """The policies to show beside the chosen one."""
         if policy in (self.compare or ()):
-            raise OptionError(f"--compare {policy} is the policy that repairs; name another, or none")
+            raise OptionError(f"--compare {policy} is already the policy of --policy; name another, or none")
         if self.compare and self.report is None:
             raise OptionError("--compare shows other policies in a page; give --report FILE as well")
         return tuple(self.compare or ())

@@ -29,7 +29,7 @@ def clear(path: Path, is_ours: Callable[[bytes], bool]) -> None:
     if not is_plain(path):
         return
     if not is_ours(read_plain(path, _LONGEST_MARK)):
-        raise not_ours(path, "since it bears no mark of ours")
+        raise not_ours(path, "since it lacks the mark of a journal")
     os.unlink(path)
 
 

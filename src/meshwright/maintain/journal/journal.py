@@ -320,7 +320,7 @@ class Journal:
             for at, row in enumerate(rows, 1):
                 if row["revision"] != self.live.revision or row["last"] != self.live.last:
                     raise DatasetError(
-                        f"{self.folder}: the steps up to revision {row['revision']:,} came to something else "
+                        f"{self.folder}: the steps up to revision {row['revision']:,} gave another result "
                         f"the first time; open it with the Meshwright that wrote it, {self._origin.by}"
                     )
                 _take(self.live, step_of(row))

@@ -206,7 +206,7 @@ def remove_parts(parts: list[Path]) -> None:
 
 def _check_ours(part: Path) -> None:
     if is_plain(part) and not ledger.is_marked(read_plain(part)):
-        raise not_ours(part, "since it bears no mark of ours")
+        raise not_ours(part, "since it lacks the mark of a journal")
 
 
 def _move_parts(parts: list[Path], aside: Path) -> None:

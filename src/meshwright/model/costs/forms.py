@@ -187,7 +187,7 @@ def check_form(form: CostArrays, nodes: pa.StringArray, sites: pa.StringArray) -
         raise InputError(f"costs can't be of kind {form.kind}; the kinds are {', '.join(KINDS)}")
     if count_nodes(form) != len(nodes):
         raise InputError(
-            f"costs for {count_nodes(form):,} nodes come with {len(nodes):,} names; give as many"
+            f"costs for {count_nodes(form):,} nodes come with {len(nodes):,} names; give one name per node"
         )
     if has_sites(form):
         _check_sites(form, nodes, sites)

@@ -83,7 +83,7 @@ def _numbers(cells: npt.ArrayLike, count: int) -> Floats:
     if given.dtype.kind not in "iuf":
         raise InputError(f"the matrix is of type {given.dtype}; give numbers, NaN where there is none")
     if given.ndim != 2 or given.shape[0] != given.shape[1]:
-        raise InputError(f"the matrix has shape {given.shape}; give a square, a row and a column a node")
+        raise InputError(f"the matrix has shape {given.shape}; give a square, a row and a column per node")
     if len(given) != count:
         raise InputError(f"{count:,} names for a matrix of {len(given):,} rows; give one for each")
     check_room(count)
@@ -169,7 +169,7 @@ def _symmetrised(matrix: Floats, names: pa.StringArray, rule: str) -> dict[str, 
         u, v, there_, back_ = seen.example
         raise InputError(
             f"{name_at(names, u)} to {name_at(names, v)} costs {there_:g} and back {back_:g}, "
-            f"the most unlike{and_more(seen.beyond_rounding)}; a link has one cost: "
+            f"the greatest difference{and_more(seen.beyond_rounding)}; a link has one cost: "
             f"symmetrise by mean, max or min"
         )
     return _difference_facts(seen, names)

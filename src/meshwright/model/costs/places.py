@@ -135,7 +135,7 @@ def _located(source: Coordinates, node: str, columns: tuple[str, ...], limits: R
     if len(wrong):
         row, place = wrong[0]
         raise InputError(
-            f"the {columns[place]} of {name_at(found.nodes, row)} is missing or no finite number"
+            f"the {columns[place]} of {name_at(found.nodes, row)} is missing or not a finite number"
             f"{and_more(len(np.unique(wrong[:, 0])))}; give it, or leave the row out"
         )
     return found

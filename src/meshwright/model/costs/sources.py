@@ -79,12 +79,12 @@ def as_square(matrix: npt.ArrayLike) -> npt.NDArray[Any]:
     try:
         array = np.asarray(matrix)
     except ValueError as error:
-        raise InputError(f"the matrix is no square of numbers: {one_line(error)}") from None
+        raise InputError(f"the matrix is not a square of numbers: {one_line(error)}") from None
     if array.shape == (0,):
         return np.empty((0, 0))
     if array.ndim != 2:
         raise InputError(
-            f"the matrix has {array.ndim} dimension(s); give a square, a row and a column a node"
+            f"the matrix has {array.ndim} dimension(s); give a square, a row and a column per node"
         )
     return array
 
@@ -104,9 +104,7 @@ def from_npy(path: Path) -> Cells:
     except (ValueError, TypeError, SyntaxError, TokenError, EOFError, OSError, MemoryError) as error:
         if isinstance(error, FileNotFoundError):
             raise InputError(f"{path}: there is no such file; check the path", path=path) from None
-        raise InputError(
-            f"{path} can't be read as an array of numpy: {one_line(error)}", path=path
-        ) from error
+        raise InputError(f"{path} can't be read as a numpy array: {one_line(error)}", path=path) from error
     if not isinstance(array, np.ndarray):
         raise InputError(f"{path} is an archive of arrays; save the matrix alone, with numpy.save", path=path)
     return Cells(as_square(array), None)
@@ -177,7 +175,7 @@ def from_parquet(path: Path, limits: ReadLimits) -> Cells:
     numbers = [field.name for field in schema if not is_text(field.type)]
     if len(texts) > 1:
         raise InputError(
-            f"{path} has the columns of text {texts[0]!r} and {texts[1]!r}; keep that of names", path=path
+            f"{path} has the columns of text {texts[0]!r} and {texts[1]!r}; keep one of them", path=path
         )
     check_room(len(numbers), _COPIES_OF_PARQUET)
     with reading(path):

@@ -36,8 +36,8 @@ class ReadLimits:
         """Refuse a compressed file that has grown, or says that it will grow, beyond the limit."""
         if bytes_so_far > self.unpacked(packed):
             raise InputError(
-                f"{name}: its {packed:,} bytes unpack to more than {self.unpacked(packed):,}, over "
-                f"{self.ratio:,} times as many; if it is no bomb, unpack it, or raise --max-ratio "
+                f"{name}: its {packed:,} bytes unpack to more than {self.unpacked(packed):,}, which is over "
+                f"{self.ratio:,} times as many; if you trust it, unpack it, or raise --max-ratio "
                 f"(ratio of ReadLimits)"
             )
 

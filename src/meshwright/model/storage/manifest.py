@@ -176,7 +176,7 @@ def read_manifest(path: str | Place, *kinds: str) -> dict[str, Any]:
             )
         if not (path / MANIFEST).is_file():
             raise DatasetError(
-                f"{path} has no {MANIFEST}: it is no dataset, is being written, or its writing was cut off; "
+                f"{path} has no {MANIFEST}: it is not a dataset, is being written, or was cut off; "
                 f"wait, or write it again",
                 path=path,
             )
@@ -235,7 +235,7 @@ def _check_keys(path: Place, manifest: Mapping[str, Any]) -> None:
     for name in manifest["tables"]:
         check_table_name(name, DatasetError)
     if FILES in manifest and not _are_files(manifest[FILES]):
-        raise DatasetError(f"{path} has no proper list of files; write the dataset again", path=path)
+        raise DatasetError(f"{path} has no valid list of files; write the dataset again", path=path)
 
 
 def _are_files(files: Any) -> bool:
@@ -283,7 +283,7 @@ def check_files(dataset: Dataset[Where], tables: Iterable[str]) -> None:
     for path, wrong in damage(dataset, tables):
         if (read_sealed(dataset.path / MANIFEST) or {}).get(CHECKSUM) != dataset.manifest[CHECKSUM]:
             raise DatasetError(
-                f"{dataset.path} was written anew while it was read; read it again", path=dataset.path
+                f"{dataset.path} was rewritten while it was being read; read it again", path=dataset.path
             )
         raise DatasetError(
             f"{dataset.path / path} {wrong}; restore it from a backup, or write the dataset again",

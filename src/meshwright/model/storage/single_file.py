@@ -43,7 +43,7 @@ def check_file(path: Path, force: bool) -> None:
             )
         if homeless:
             raise DatasetError(
-                f"{path.absolute().parent} is no folder; make it, or choose another path",
+                f"{path.absolute().parent} is not a folder; create it, or choose another path",
                 path=path.absolute().parent,
             )
         if is_plain(path) and not _has_mark(read_plain(path)):

@@ -76,7 +76,7 @@ def _check(links: "DataFrame", nodes: int, where: str) -> None:
     wrong = links.where(f"{outside} OR node_id = peer_id").head(1)
     for node, peer, _ in wrong:
         raise DatasetError(
-            f"{where}: views/ has node {node} with peer {peer}; ids go from 0 to {nodes - 1}, and nobody "
+            f"{where}: views/ has node {node} with peer {peer}; ids go from 0 to {nodes - 1}, and no node "
             f"is in its own view: write the views again"
         )
 

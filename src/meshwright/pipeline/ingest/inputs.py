@@ -69,7 +69,7 @@ def input_files(session: SparkSession, inputs: Sequence[str]) -> list[InputFile]
     for text in inputs:
         files = _expanded(session, text)
         if not files:
-            raise InputError(f"{text} holds no file with anything in it; check the path")
+            raise InputError(f"{text} holds no file that is not empty; check the path")
         found |= {file.url: file for file in files}
     return list(found.values())
 
@@ -99,7 +99,7 @@ def _hadoop_path(session: SparkSession, text: str) -> Any:
     try:
         return jvm.org.apache.hadoop.fs.Path(url(local_path(text)) if is_local_address(text) else text)
     except Exception as error:
-        raise InputError(f"{text!r} is no path: {error}; check it") from error
+        raise InputError(f"{text!r} is not a path: {error}; check it") from error
 
 
 def _below(system: Any, status: Any) -> list[Any]:

@@ -50,7 +50,7 @@ class IngestOptions:
             )
         if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n'):
             raise OptionError(
-                f"--delimiter is {self.delimiter!r}; give one character, no quote and no line break",
+                f"--delimiter is {self.delimiter!r}; give one character other than a quote or a line break",
                 option="--delimiter",
             )
         if self.own_topic and self.relation == "pairs":
@@ -72,7 +72,7 @@ class IngestOptions:
         numbers = [name.isdecimal() for name in self.columns]
         if any(numbers) and not all(numbers):
             raise OptionError(
-                f"--columns mixes a name and a position: {','.join(self.columns)}; give two of a kind",
+                f"--columns mixes a name and a position: {','.join(self.columns)}; give two of one kind",
                 option="--columns",
             )
         if all(numbers) and min(map(int, self.columns)) < 1:

@@ -39,7 +39,7 @@ class BfsOptions:
                     f"{name} is {getattr(self, name)}; give a whole number from 1 on", option=name
                 )
         if self.start and self.starts != 1:
-            raise OptionError("start and starts are given; each says where to start from, give one")
+            raise OptionError("start and starts both say where to start from; give only one of them")
         if len(set(self.start)) < len(self.start):
             raise OptionError("start names a user twice; name each once")
         if max(self.starts, len(self.start)) > self.users:

@@ -157,7 +157,7 @@ def _check_size(options: BfsOptions | UniverseOptions, counts: dict[str, int]) -
         asked, there, what = options.seeds, counts["topics"], "topics"
     if asked > there:
         raise InputError(
-            f"{asked:,} {what} are asked for and the dataset has {there:,}; ask for at most those"
+            f"{asked:,} {what} were asked for, and the dataset has {there:,}; ask for no more than it has"
         )
 
 

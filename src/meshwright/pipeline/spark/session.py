@@ -73,7 +73,7 @@ def _log_of_java() -> Iterator[IO[bytes]]:
             yield log
         except SparkError as error:
             kept = _keep(said(log))
-            raise SparkError(f"{error}; Spark's own words are in {kept}" if kept else str(error)) from error
+            raise SparkError(f"{error}; Spark's own output is in {kept}" if kept else str(error)) from error
 
 
 def said(log: IO[bytes]) -> str:

@@ -21,7 +21,7 @@ _BINDING = ".stream.json"
 _OVERLAY = "overlay"
 
 RESEND = (
-    "the checkpoint counts the batches of these events as done, so Spark won't hand them out again; "
+    "the checkpoint counts the batches of these events as done, so Spark won't deliver them again; "
     "put their events into the stream once more, in new files"
 )
 """What has to follow when a journal that lost steps goes on."""
@@ -57,12 +57,12 @@ def bind(journal: Path, source: str, accept_loss: bool = False) -> None:
         raise DatasetError(f"{journal} follows the stream {known}, not {source}; choose another journal")
     if checkpoint.is_dir() and any(checkpoint.iterdir()) and not is_journal(journal) and not accept_loss:
         raise DatasetError(
-            f"{journal} holds the checkpoint of a stream and no journal: that is lost; restore it from a "
+            f"{journal} holds the checkpoint of a stream, but its journal is lost; restore it from a "
             f"copy of the same time, or begin anew from the overlay with --accept-loss: {RESEND}"
         )
     if not checkpoint.is_dir():
         raise DatasetError(
-            f"{checkpoint} is missing, which says what of the stream is done; restore it from a copy of the "
+            f"{checkpoint} is missing, which says how far the stream got; restore it from a copy of the "
             f"same time as the journal, or begin with another journal"
         )
 

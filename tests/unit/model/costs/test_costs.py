@@ -99,7 +99,7 @@ def test_a_cell_that_is_no_cost_is_refused_with_its_names_and_how_many_more(valu
         (np.ones((2, 3)), r"shape \(2, 3\); give a square"),
         (np.ones(3), r"1 dimension\(s\)"),
         (np.ones((2, 2, 2)), r"3 dimension\(s\)"),
-        ([[0, 1], [1]], "no square of numbers"),
+        ([[0, 1], [1]], "not a square of numbers"),
         (np.array([["0", "1"], ["1", "0"]]), "give numbers"),
         (np.ones((2, 2), bool), "of type bool"),
         (np.ones((2, 2), complex), "of type complex128"),

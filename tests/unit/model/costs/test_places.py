@@ -201,7 +201,7 @@ def test_coordinates_come_from_mappings_files_tables_and_attributes(tmp_path: Pa
     [
         ({"a": (91, 0)}, "the latitude of 'a' is 91; give degrees from -90 to 90"),
         ({"a": (0, 200), "b": (0, -181)}, r"the longitude of 'a' is 200 \(and 1 more\)"),
-        ({"a": (0, 0), "b": (math.nan, 0)}, "the lat of 'b' is missing or no finite number"),
+        ({"a": (0, 0), "b": (math.nan, 0)}, "the lat of 'b' is missing or not a finite number"),
         ({"a": (0, math.inf)}, "the lon of 'a'"),
         ({"a": (1,)}, "the place of 'a' is .*; give 2 numbers: lat, lon"),
         ({"a": (1, 2, 3)}, "give 2 numbers"),

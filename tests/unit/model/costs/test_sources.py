@@ -189,7 +189,7 @@ def test_npy_holds_a_square_of_any_type_of_number(tmp_path: Path) -> None:
     ("array", "rule"),
     [
         (np.ones((2, 3)), r"m\.npy: the matrix has shape \(2, 3\)"),
-        (np.array([{"a": 1}], object), "can't be read as an array"),
+        (np.array([{"a": 1}], object), "can't be read as a numpy array"),
         (np.ones(4), "give a square"),
         (np.array(5.0), "give a square"),
     ],
@@ -205,7 +205,7 @@ def test_npy_that_is_an_archive_or_no_array_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="an archive"):
         Costs.from_npy(tmp_path / "m.npz")
     (tmp_path / "m.npy").write_bytes(b"")
-    with pytest.raises(InputError, match="can't be read as an array"):
+    with pytest.raises(InputError, match="can't be read as a numpy array"):
         Costs.from_npy(tmp_path / "m.npy")
 
 

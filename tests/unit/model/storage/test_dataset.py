@@ -385,7 +385,7 @@ def test_what_is_no_dataset_is_refused(tmp_path: Path, interests: Interests) -> 
     with pytest.raises(DatasetError, match="is a dataset of kind 'interests'; give one of kind overlay"):
         Overlay.read(tmp_path / "i")
     (tmp_path / "i" / "manifest.json").unlink()
-    with pytest.raises(DatasetError, match=r"has no manifest.json: it is no dataset"):
+    with pytest.raises(DatasetError, match=r"has no manifest.json: it is not a dataset"):
         Interests.read(tmp_path / "i")
 
 
