@@ -5,6 +5,7 @@ is, and looks now and then whether it should stop. The calling thread turns the 
 `Progress`, and Ctrl-C into the wish to stop. Nothing is shown unless the caller hands in a `Progress`.
 """
 
+import sys
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
@@ -160,6 +161,31 @@ class StageTimer:
         if self._open:
             self.seconds[self._open[-1]] = self.seconds.get(self._open[-1], 0.0) + now - self._since
         self._since = now
+
+
+class CompilationLines:
+    """Says on stderr how far the compilation of kernels is, in at most five lines, and nothing else."""
+
+    def __init__(self) -> None:
+        self._total = self._said = 0
+
+    def start(self, label: str, total: int) -> None:
+        """Say that kernels are compiled, if that is the stage."""
+        self._total, self._said = (total, -1) if label == COMPILING else (0, 0)
+        self.advance(0)
+
+    def advance(self, done: int) -> None:
+        """Say it again after each quarter."""
+        if self._total and done * 4 // self._total > self._said:
+            self._said = done * 4 // self._total
+            print(f"{COMPILING}: {done} of {self._total} functions", file=sys.stderr, flush=True)
+
+    def resize(self, total: int) -> None:
+        """Nothing is compiled in such a stage."""
+
+    def finish(self) -> None:
+        """Say nothing of the stage around it."""
+        self._total = 0
 
 
 class ProgressBar:

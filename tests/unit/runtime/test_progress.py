@@ -10,6 +10,7 @@ from meshwright.runtime.progress import (
     CANCEL,
     COMPILING,
     DONE,
+    CompilationLines,
     ProgressBar,
     StageTimer,
     run_with_ticks,
@@ -138,6 +139,18 @@ def test_bars_nest_and_an_error_takes_all_of_them_away():
         work()
     with stage(bar, "again"):
         pass
+
+
+def test_a_log_says_each_quarter_of_the_compilation_and_nothing_of_other_stages(capsys):
+    lines = CompilationLines()
+    with stage(lines, "outer", 10) as advance:
+        advance(10)
+        with stage(lines, COMPILING, 8) as compiled:
+            for done in range(9):
+                compiled(done)
+        advance(10)
+    said = capsys.readouterr().err.splitlines()
+    assert said == [f"{COMPILING}: {done} of 8 functions" for done in (0, 2, 4, 6, 8)]
 
 
 _KERNELS = """
