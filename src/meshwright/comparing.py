@@ -1,6 +1,7 @@
 """`compare`: several algorithms on the same interests, each built and measured for each seed."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
 
@@ -13,7 +14,7 @@ from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
 from meshwright.registry import check_given, find
 from meshwright.runtime.checks import check_whole
-from meshwright.runtime.errors import InputError, MeshwrightError, OptionError
+from meshwright.runtime.errors import InputError, MeshwrightError, OptionError, PluginError
 from meshwright.runtime.progress import Progress, stage
 from meshwright.runtime.usage import Usage, measured
 
@@ -86,12 +87,14 @@ class Comparison:
                 f"algorithms is {self.algorithms!r}; give at least one name, in a list", option="algorithms"
             )
         for at, name in enumerate(self.algorithms):
-            find(name, "build").make_options(self.options.get(name, {}))
-            check_given(name, self.with_costs)
             if name in self.algorithms[:at]:
                 raise OptionError(
                     f"{name!r} is given twice to compare; give each algorithm once", option="algorithms"
                 )
+            # A package that can't be imported fails again when its turn comes, and the others go on.
+            with suppress(PluginError):
+                find(name, "build").make_options(self.options.get(name, {}))
+                check_given(name, self.with_costs)
         for name in self.options:
             if name not in self.algorithms:
                 raise OptionError(
@@ -129,7 +132,8 @@ def compare(
         algorithms=algorithms, seeds=seeds, options=options or {}, with_costs=costs is not None
     )
     for name in algorithms:
-        check_costs(name, costs)
+        with suppress(PluginError):
+            check_costs(name, costs)
     run = in_process(interests, wanted, costs, progress)
     return as_frame(results(wanted, run, progress))
 

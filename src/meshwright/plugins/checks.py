@@ -4,11 +4,13 @@ from collections.abc import Callable
 
 import numpy as np
 
+from meshwright.model.dense import rows_of
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
 from meshwright.model.union import Union
 from meshwright.plugins.installed import Origin, described
+from meshwright.runtime.arrays import Ids
 from meshwright.runtime.errors import InputError, MeshwrightError, PluginError
 from meshwright.runtime.progress import Progress, stage
 
@@ -25,8 +27,8 @@ def run_outside(
     """What `run` returns for interests, or for the union of overlays, if the algorithm keeps its contract.
 
     Errors of Meshwright that it raises pass; any other becomes a PluginError. Checks are linear: the form of
-    the edges, that a merge keeps those it was given, and that a build which promises to connect every topic
-    does so. The promise of a merge is not checked.
+    the edges, that a merge keeps those it was given, and that every topic is connected where that is
+    promised; a merge has to connect those that each of its overlays connects.
     """
     blame = f"{name} ({origin})"
     try:
@@ -42,8 +44,8 @@ def run_outside(
     overlay = _overlay(blame, interests, built)
     if isinstance(subject, Union):
         _check_kept(blame, subject, built)
-    elif topic_connected:
-        _check_connected(blame, overlay, progress)
+    if topic_connected:
+        _check_connected(blame, overlay, subject, progress)
     return built
 
 
@@ -69,12 +71,14 @@ def _check_kept(blame: str, union: Union, built: Built) -> None:
         )
 
 
-def _check_connected(blame: str, overlay: Overlay, progress: Progress | None) -> None:
-    from meshwright.metrics.topics import measure_topics, prepare
-
-    links, lists = prepare(overlay, progress)
-    parts = measure_topics(overlay, links, lists, diameters=False, progress=progress).components
+def _check_connected(
+    blame: str, overlay: Overlay, subject: Interests | Union, progress: Progress | None
+) -> None:
+    parts = _topic_parts(overlay, progress)
     broken = np.flatnonzero(parts > 1)
+    if isinstance(subject, Union) and len(broken):
+        whole = _topic_parts(Overlay.from_arrays(subject.interests, subject.edges), progress)
+        broken = broken[whole[broken] == _overlays_of(subject)[broken]]
     if len(broken):
         topic = overlay.interests.topics[int(broken[0])].as_py()
         more = f" and {len(broken) - 1:,} more topics are not connected" if len(broken) > 1 else ""
@@ -82,3 +86,18 @@ def _check_connected(blame: str, overlay: Overlay, progress: Progress | None) ->
             f"{blame} promises to connect every topic, but topic {topic!r} is in {parts[broken[0]]:,} parts"
             f"{more}; repair it, or declare topic_connected=False"
         )
+
+
+def _topic_parts(overlay: Overlay, progress: Progress | None) -> Ids:
+    """By topic, into how many parts the links between its subscribers leave them."""
+    from meshwright.metrics.topics import measure_topics, prepare
+
+    links, lists = prepare(overlay, progress)
+    return measure_topics(overlay, links, lists, diameters=False, progress=progress).components
+
+
+def _overlays_of(union: Union) -> Ids:
+    """By topic, how many of the overlays have subscribers of it."""
+    interests = union.interests
+    keys = interests.topic_ids.astype(np.int64) * union.parts + union.part_of[rows_of(interests.indptr)]
+    return np.bincount(np.unique(keys) // union.parts, minlength=interests.topic_count).astype(np.int32)

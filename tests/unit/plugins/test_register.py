@@ -189,3 +189,25 @@ def test_a_merge_that_drops_edges_is_an_error_that_names_the_plugin(register):
     mw.register("toy", mw.Algorithm(summary="x", kind="merge", load=work))
     with pytest.raises(mw.PluginError, match=r"toy .* did not keep the edges that it was given"):
         mw.merge(halves(), "toy")
+
+
+def test_a_merge_that_leaves_a_topic_in_parts_is_an_error_that_names_the_plugin(register):
+    def work(union, costs, options, seed, progress):
+        return mw.Built(edges=union.edges)
+
+    mw.register("toy", mw.Algorithm(summary="x", kind="merge", load=work))
+    with pytest.raises(
+        mw.PluginError, match=r"toy .* promises to connect every topic, but topic .* is in 2 parts"
+    ):
+        mw.merge(halves(), "toy")
+
+
+def test_a_merge_need_not_connect_what_its_overlays_leave_apart(register):
+    def work(union, costs, options, seed, progress):
+        return mw.Built(edges=union.edges)
+
+    mw.register("toy", mw.Algorithm(summary="x", kind="merge", load=work))
+    apart = mw.Interests.from_pairs([("a", "news"), ("b", "news")])
+    other = mw.Interests.from_pairs([("c", "art"), ("d", "art")])
+    overlays = [mw.Overlay.from_arrays(apart, np.empty((0, 2), np.int32)), mw.build(other, "gm")]
+    assert len(mw.merge(overlays, "toy")) == 1
