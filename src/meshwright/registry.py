@@ -223,9 +223,8 @@ def register(name: str, algorithm: Algorithm) -> None:
     origin = Origin((module or "an unknown package").partition(":")[0], f"{name!r}, registered by a call,")
     taken = _owners(name)
     if taken:
-        raise PluginError(
-            f"{name!r} is the name of {taken[0]}, and {origin} asks for it too; choose another name"
-        )
+        way = f", or call unregister({name!r}) first" if name in _REGISTERED else ""
+        raise PluginError(f"{name!r} is taken already by {taken[0]}; choose another name{way}")
     _check(name, algorithm, origin)
     _REGISTERED[name] = algorithm, origin
 
@@ -250,7 +249,7 @@ def _of_entries(name: str) -> Algorithm:
     if len(owners) > 1:
         first, second = owners[:2]
         raise PluginError(
-            f"{first} and {second} both have the name {name!r}; uninstall one, or have it renamed"
+            f"{first} and {second} both have the name {name!r}; uninstall a package, or rename one"
         )
     (entry,) = installed.installed()[name]
     return _check(name, installed.load(entry), owners[0])

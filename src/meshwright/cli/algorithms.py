@@ -21,19 +21,9 @@ def algorithms(as_json: Json = False) -> None:
         listed = [_described(name, algorithm) for name, algorithm in known.items()]
         print_json([*listed, *map(_described_as_broken, broken)])
         return
-    rows: list[tuple[object, ...]] = [
-        (
-            name,
-            algorithm.kind,
-            algorithm.topic_connected,
-            algorithm.needs_costs,
-            _listed(algorithm),
-            _summary(name, algorithm),
-        )
-        for name, algorithm in known.items()
-    ]
-    rows += [(one.name, "broken", None, None, None, one.reason) for one in broken]
-    print_table(("name", "kind", "connected", "costs", "options", "what it is"), rows)
+    rows = [(name, algorithm.kind, _about(name, algorithm)) for name, algorithm in known.items()]
+    rows += [(one.name, "broken", one.reason) for one in broken]
+    print_table(("name", "kind", "what it is, and its options"), rows)
 
 
 def _options(algorithm: registry.Algorithm) -> dict[str, Any]:
@@ -41,13 +31,14 @@ def _options(algorithm: registry.Algorithm) -> dict[str, Any]:
     return {field.name: getattr(defaults, field.name) for field in fields(algorithm.options)}
 
 
-def _listed(algorithm: registry.Algorithm) -> str:
-    return "\n".join(f"{name}={shown(value)}" for name, value in _options(algorithm).items()) or "-"
-
-
-def _summary(name: str, algorithm: registry.Algorithm) -> str:
+def _about(name: str, algorithm: registry.Algorithm) -> str:
+    """What it is, from which package, what it promises and needs where that is unusual, and its options."""
     origin = registry.outside_origin(name)
-    return algorithm.summary if origin is None else f"{algorithm.summary} (from {origin.package})"
+    parts = [algorithm.summary if origin is None else f"{algorithm.summary} (from {origin.package})"]
+    parts += ["needs costs"] if algorithm.needs_costs else []
+    parts += [] if algorithm.topic_connected else ["may leave topics unconnected"]
+    options = ", ".join(f"{option}={shown(value)}" for option, value in _options(algorithm).items())
+    return "; ".join(parts) + (f". Options: {options}" if options else "")
 
 
 def _described_as_broken(one: registry.Broken) -> dict[str, Any]:

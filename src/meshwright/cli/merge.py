@@ -27,7 +27,9 @@ def register(app: typer.Typer) -> None:
 
 def merge(
     datasets: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Overlays with no common node.")],
-    algorithm: Annotated[str, typer.Option(metavar="NAME", help="sm or nm; see: meshwright algorithms")],
+    algorithm: Annotated[
+        str, typer.Option(metavar="NAME", help="Such as sm or nm. See: meshwright algorithms")
+    ],
     out: Out,
     link_cost: Annotated[
         float | None, typer.Option(metavar="NUMBER", help="What a new link costs, if links have costs.")
@@ -68,5 +70,5 @@ def merge(
         counts = {"nodes": merged.interests.node_count, "edges": len(merged)}
         print_json({"out": str(out), **counts, **made_by, "facts": dict(merged.facts)})
     else:
-        added = merged.facts["outer_edges"]
+        added = len(merged) - sum(map(len, overlays))
         print(f"{out}: {merged!r}, {added:,} of them new, in {seconds['merge']:.2f} s")

@@ -1,6 +1,8 @@
 """Run an algorithm of another package, and check what it returns before anything is made of it."""
 
+import sys
 from collections.abc import Callable
+from contextlib import redirect_stdout
 
 import numpy as np
 
@@ -28,15 +30,16 @@ def run_outside(
 
     Errors of Meshwright that it raises pass; any other becomes a PluginError. Checks are linear: the form of
     the edges, that a merge keeps those it was given, and that every topic is connected where that is
-    promised; a merge has to connect those that each of its overlays connects.
+    promised, by links whose ends share a topic; a merge has to connect the topics that each of its overlays
+    connects. What the algorithm prints goes to stderr, since stdout belongs to the command.
     """
     blame = f"{name} ({origin})"
     try:
-        with stage(progress, f"running {name}"):
+        with stage(progress, f"running {name}"), redirect_stdout(sys.stderr):
             built = run()
     except (MeshwrightError, MemoryError):
         raise
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise PluginError(f"{blame} failed: {described(error)}; report it to that package") from error
     if not isinstance(built, Built):
         raise PluginError(f"{blame} returned a {type(built).__name__}; it has to return meshwright.Built")
@@ -44,6 +47,8 @@ def run_outside(
     overlay = _overlay(blame, interests, built)
     if isinstance(subject, Union):
         _check_kept(blame, subject, built)
+    elif topic_connected:
+        _check_shared(blame, overlay)
     if topic_connected:
         _check_connected(blame, overlay, subject, progress)
     return built
@@ -68,6 +73,21 @@ def _check_kept(blame: str, union: Union, built: Built) -> None:
         raise PluginError(
             f"{blame} did not keep the edges that it was given; "
             f"a merge has to return them first, in their order, and new ones after them"
+        )
+
+
+def _check_shared(blame: str, overlay: Overlay) -> None:
+    from meshwright.kernels.greedy.reverse_delete import count_links
+
+    interests, edges = overlay.interests, overlay.edges
+    starts = count_links(interests.indptr.copy(), interests.topic_ids.copy(), edges.copy())
+    apart = np.flatnonzero(np.diff(starts) == 0)
+    if len(apart):
+        ends = " and ".join(repr(interests.nodes[int(node)].as_py()) for node in edges[apart[0]])
+        more = f", and {len(apart) - 1:,} more such links" if len(apart) > 1 else ""
+        raise PluginError(
+            f"{blame} links {ends}, which share no topic{more}; "
+            f"leave such links out, or declare topic_connected=False"
         )
 
 

@@ -1,6 +1,8 @@
 """Find the algorithms that installed packages offer, without importing those packages."""
 
+import sys
 from collections.abc import Mapping
+from contextlib import redirect_stdout
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from typing import NamedTuple
@@ -9,6 +11,8 @@ from meshwright.runtime.errors import PluginError
 
 GROUP = "meshwright.algorithms"
 """The group of entry points in which a package names its algorithms."""
+
+_LONGEST_ERROR = 500
 
 
 class Origin(NamedTuple):
@@ -43,11 +47,13 @@ def origin_of(entry: EntryPoint) -> Origin:
 def load(entry: EntryPoint) -> object:
     """What an entry point names; a function is called, for what it returns.
 
-    Whatever goes wrong in the other package becomes a PluginError that names it.
+    Whatever goes wrong in the other package becomes a PluginError that names it. What it prints goes to
+    stderr.
     """
     try:
-        found = entry.load()
-        return found() if callable(found) else found
+        with redirect_stdout(sys.stderr):
+            found = entry.load()
+            return found() if callable(found) else found
     except (Exception, SystemExit) as error:
         raise PluginError(
             f"{origin_of(entry)} can't be loaded: {described(error)}; repair or uninstall that package"
@@ -55,5 +61,6 @@ def load(entry: EntryPoint) -> object:
 
 
 def described(error: BaseException) -> str:
-    """An exception of another package in one line."""
-    return " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
+    """An exception of another package in one line, cut where it would fill a screen."""
+    said = " ".join(f"{type(error).__name__}: {error}".split()).removesuffix(":")
+    return said if len(said) <= _LONGEST_ERROR else f"{said[:_LONGEST_ERROR]}…"

@@ -81,7 +81,7 @@ def test_an_installed_algorithm_builds_from_the_command_line(site, workload, tmp
     ("name", "words"),
     [
         ("broken", "entry point 'broken' (mesh_broken:X) of mesh-broken 1.2 can't be loaded"),
-        ("twice", "both have the name 'twice'; uninstall one"),
+        ("twice", "both have the name 'twice'; uninstall a package"),
         ("liar", "liar (entry point 'liar' (mesh_toy:LIAR) of mesh-toy 1.2) promises to connect every topic"),
     ],
 )

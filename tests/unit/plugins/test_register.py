@@ -2,8 +2,10 @@ from dataclasses import dataclass
 
 import numpy as np
 import pytest
+from typer.testing import CliRunner
 
 import meshwright as mw
+from meshwright.cli import app
 
 INTERESTS = mw.workloads.unif(20, 5, subscriptions=2, seed=1)
 
@@ -123,11 +125,13 @@ def test_a_seed_that_is_no_whole_number_is_refused_for_every_algorithm(register,
         mw.build(INTERESTS, "toy", seed=seed)
 
 
-def test_a_name_that_is_taken_is_refused_with_both_owners(register):
-    with pytest.raises(mw.PluginError, match=r"'gm' is the name of a built-in algorithm of mesh.*, and 'gm'"):
+def test_a_name_that_is_taken_is_refused_with_its_owner(register):
+    with pytest.raises(mw.PluginError, match="'gm' is taken already by a built-in algorithm of meshwright"):
         mw.register("gm", algorithm([]))
     register([])
-    with pytest.raises(mw.PluginError, match=rf"'toy' is the name of 'toy', registered by .* {__name__}"):
+    with pytest.raises(
+        mw.PluginError, match=rf"'toy' is taken already by 'toy', registered by .* {__name__}"
+    ):
         register([])
 
 
@@ -211,3 +215,51 @@ def test_a_merge_need_not_connect_what_its_overlays_leave_apart(register):
     other = mw.Interests.from_pairs([("c", "art"), ("d", "art")])
     overlays = [mw.Overlay.from_arrays(apart, np.empty((0, 2), np.int32)), mw.build(other, "gm")]
     assert len(mw.merge(overlays, "toy")) == 1
+
+
+def test_an_algorithm_that_ends_the_program_is_an_error_that_names_the_plugin(register):
+    def leave(interests):
+        raise SystemExit(0)
+
+    register(leave)
+    with pytest.raises(mw.PluginError, match=r"toy .* failed: SystemExit: 0"):
+        mw.build(INTERESTS, "toy")
+
+
+def test_what_an_algorithm_prints_goes_to_stderr(register, capsys):
+    def talk(interests):
+        print("hello")
+        return mw.Built(edges=[[0, 1]])
+
+    register(talk)
+    mw.build(INTERESTS, "toy")
+    assert capsys.readouterr() == ("", "hello\n")
+
+
+def test_a_link_whose_ends_share_no_topic_is_an_error_where_topics_are_promised(register):
+    apart = mw.Interests.from_pairs([("a", "news"), ("b", "art"), ("c", "art")])
+    register([[0, 1], [1, 2]], topic_connected=True)
+    with pytest.raises(mw.PluginError, match=r"toy .* links 'a' and 'b', which share no topic; leave such"):
+        mw.build(apart, "toy")
+    mw.unregister("toy")
+    register([[0, 1], [1, 2]])
+    assert len(mw.build(apart, "toy")) == 2
+
+
+def test_registering_a_name_again_says_how_to_remove_it(register):
+    register([[0, 1]])
+    with pytest.raises(mw.PluginError, match=r"choose another name, or call unregister\('toy'\) first"):
+        register([[0, 1]])
+
+
+def test_the_command_merges_by_an_algorithm_that_counts_nothing(register, tmp_path):
+    def work(union, costs, options, seed, progress):
+        return mw.Built(edges=union.edges)
+
+    mw.register("toy", mw.Algorithm(summary="x", kind="merge", load=work, topic_connected=False))
+    for at, overlay in enumerate(halves()):
+        overlay.write(tmp_path / f"{at}")
+    folders = [str(tmp_path / name) for name in ("0", "1", "merged")]
+    done = CliRunner().invoke(app, ["merge", *folders[:2], "--algorithm", "toy", "--out", folders[2]])
+    assert done.exit_code == 0, done.output
+    assert "0 of them new" in done.output
