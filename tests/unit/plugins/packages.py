@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterable
 from pathlib import Path
 
+from meshwright.runtime.progress import COMPILING
+
 CHAIN = '''
 import numpy as np
 
@@ -53,7 +55,10 @@ def python(site: Path, *words: object, cwd: Path | None = None) -> subprocess.Co
     """Run Python in a process of its own that finds the packages in `site`."""
     env = os.environ | {"PYTHONPATH": str(site)}
     command = [sys.executable, *map(str, words)]
-    return subprocess.run(command, env=env, cwd=cwd, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env=env, cwd=cwd, capture_output=True, text=True, check=False)
+    said = [line for line in done.stderr.splitlines(keepends=True) if not line.startswith(COMPILING)]
+    done.stderr = "".join(said)
+    return done
 
 
 def meshwright(site: Path, *words: object) -> subprocess.CompletedProcess[str]:
