@@ -5,7 +5,7 @@
 `speed`: small worlds beside gm on the same interests (10,000 nodes, 2,000 topics, 20 each; unif and zipf),
 100,000 publications by each protocol, and the simulator beside the kernels; wall and processor seconds, the
 best of three.
-`sweeps`: Fig. 2 and 3 of Chen and Tock: NSMF on three overlays, ten points each, 10,000 publications a point;
+`sweeps`: Fig. 2 and 3 of [4]: NSMF on three overlays, ten points each, 10,000 publications per point;
 in the setting that fits the paper's numbers best, and to its letter (`studies/small_world/statements.py`).
 `table`: the same 10,000 publications over overlays that connect every topic and over small worlds.
 `options`: what each option of gr-swico changes, where topics are popular, as in the paper, and rare.

@@ -1,7 +1,7 @@
 """Meshwright designs the overlay of a topic-based publish/subscribe system.
 
-From who is interested in what it computes few links, such that the subscribers of every topic are connected
-among themselves.
+Given which node is interested in which topic, it connects the subscribers of every topic with as few links as
+possible. Docstrings cite papers by their numbers in `docs/bibliography.md`.
 
     import meshwright as mw
 

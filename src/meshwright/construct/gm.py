@@ -45,11 +45,6 @@ def greedy_merge(
     Source: [1], Alg. 1, and Chockler et al., PODC 2007. The paper updates every pair whose contribution
     falls; this one is lazy (`kernels/greedy/lazy.py`). Where the paper takes "some edge", ours is settled by
     `GmOptions.ties`.
-
-    [1] Chen, Jacobsen, Vitenberg: Algorithms Based on Divide and Conquer for Topic-Based Publish/Subscribe
-    Overlay Design, IEEE/ACM Transactions on Networking, 2016.
-    [2] Chen, Tock, Jacobsen, Vitenberg: Weighted Overlay Design for Topic-based Publish/Subscribe Systems on
-    Geo-Distributed Data Centers, ICDCS 2015.
     """
     del costs
     problem = make_problem(

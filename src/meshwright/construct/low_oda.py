@@ -38,8 +38,6 @@ def low_oda(
     Source: [3], Alg. 1 and 2, after Onus and Richa, ICDCS 2010. The paper updates every contribution after
     every edge; this one is lazy (`kernels/greedy/low_degree.py`). Ties are settled as in Greedy Merge, by
     the order of the nodes; e2 is preferred to e1 where both rules allow either.
-
-    [3] Chen, Jacobsen, Vitenberg: Reinforce Your Overlay with Shadows, 2012.
     """
     del costs
     order = tie_order(np.diff(interests.indptr), options.ties, seed)

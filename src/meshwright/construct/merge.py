@@ -3,9 +3,6 @@
 Both keep every edge and add edges between nodes of different overlays (*parts*) alone. A topic that several
 parts have ends up connected, whether or not it was connected inside each; a topic that one part alone has
 keeps the components that it has there, since no added edge can reach it.
-
-[1] Chen, Jacobsen, Vitenberg: Algorithms Based on Divide and Conquer for Topic-Based Publish/Subscribe
-Overlay Design, IEEE/ACM Transactions on Networking, 2016.
 """
 
 from typing import Any, NamedTuple

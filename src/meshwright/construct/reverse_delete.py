@@ -30,9 +30,6 @@ def reverse_delete(
 
     Source: [2], Alg. 5, lines 2 to 4, which needs O(|V|⁴|T|) as it stands. There the order is that in which
     PdMAW took the edges; for an algorithm without an order, see `delete_after`.
-
-    [2] Chen, Tock, Jacobsen, Vitenberg: Weighted Overlay Design for Topic-based Publish/Subscribe Systems on
-    Geo-Distributed Data Centers, ICDCS 2015.
     """
     from meshwright.kernels.core.topic_components import start_components
     from meshwright.kernels.greedy.reverse_delete import count_links, delete_in_reverse, list_sub_overlays

@@ -86,8 +86,6 @@ def build_backups(state: MaintainedOverlay, nodes: Ids, settings: RepairSettings
     Source: [3], Alg. 11 (greedy) and 12 (primal-dual). A node is first taken out of the primaries of its old
     backups. In Alg. 12 the node and its present backups are no candidates; where all candidates have weight
     0, the first of them is taken; a topic that nobody else has is dropped.
-
-    [3] Chen, Jacobsen, Vitenberg: Reinforce Your Overlay with Shadows, 2012.
     """
     options = settings.options
     method, coverage = _METHODS[options.backups], int(options.coverage)
@@ -129,8 +127,6 @@ def repair_naively(state: MaintainedOverlay, change: Change, settings: RepairSet
 
     Source: [3], Alg. 3 and 4. A link between others contributes nothing, so leaving these out changes nothing
     but the time, which is that of Low-ODA on the topics that fell apart.
-
-    [3] Chen, Jacobsen, Vitenberg: Reinforce Your Overlay with Shadows, 2012.
     """
     uprooted = uproot_losers(state, change)
     return connect(state, change, uprooted, np.empty(0, np.int32), True, settings)
@@ -148,8 +144,6 @@ def repair_by_shadows(state: MaintainedOverlay, change: Change, settings: Repair
     gain topics, the number of subscribers of a topic.
 
     Source: [3], Alg. 7, 9 and 10, for a leave and a join; the paper leaves the other events as extensions.
-
-    [3] Chen, Jacobsen, Vitenberg: Reinforce Your Overlay with Shadows, 2012.
     """
     uprooted = uproot_losers(state, change)
     shadows = uprooted.shadows

@@ -44,9 +44,6 @@ def least_cost(
     The overlays are the solutions of an integer program, eq. 17 of [2], and PdMAW raises a solution of the
     dual linear program, eq. 18: by weak duality its value is under the cost of all of them. Ties are settled
     by seed 0.
-
-    [2] Chen, Tock, Jacobsen, Vitenberg: Weighted Overlay Design for Topic-based Publish/Subscribe Systems on
-    Geo-Distributed Data Centers, ICDCS 2015.
     """
     from meshwright.construct.weighted.pd_maw import dual_value
 

@@ -79,9 +79,6 @@ class Fingers:
     with `NONE` where a phase is empty. Every phase that is not empty has a finger, into that phase, and the
     first of them leads to the next node; the last phase may be left out where the ring cuts it short. Checked
     when made in O(n log n log space); read-only.
-
-    [4] Chen, Tock: Design of Routing Protocols and Overlay Topologies for Topic-based Publish/Subscribe on
-    Small-World Networks, Middleware Industry 2015.
     """
 
     positions: Offsets

@@ -162,9 +162,6 @@ class Nsmf(Router[RangedMessage]):
 
     Source: [4], Protocol 3. Where it is silent: `nearestSub` is strictly after the node, and a next hop
     only inside the target range; `send` takes the finger that is nearest to the target and not beyond it.
-
-    [4] Chen, Tock: Design of Routing Protocols and Overlay Topologies for Topic-based Publish/Subscribe on
-    Small-World Networks, Middleware Industry 2015.
     """
 
     def __init__(self, table: RoutingTable) -> None:

@@ -40,9 +40,6 @@ def gr_swico(
     for |V| = 2^k every link needs the last phase of one of its ends, so at most |V| links fill |V|k slots.
     Both that and fingers of the owner alone are options. Of equals the first is taken, by the owner's place
     on the ring, then by phase, then by `ties`.
-
-    [4] Chen, Tock: Design of Routing Protocols and Overlay Topologies for Topic-based Publish/Subscribe on
-    Small-World Networks, Middleware Industry 2015.
     """
     del costs
     ring = place(interests.node_count, options, seed)

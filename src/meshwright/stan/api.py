@@ -104,9 +104,6 @@ def stan(
     Cost: `stan.rounds`, O((ttl + 1) k) for each round, interest and its view of k peers.
 
     Source: [5], Alg. 1 and 2, in lock step as in its simulator (3.3).
-
-    [5] Matos, Felber, Oliveira, Pereira, Rivière: Scaling up publish/subscribe overlays using interest
-    correlation for link sharing, IEEE TPDS 2013.
     """
     del costs
     before = draw_views(interests, options, seed, progress)

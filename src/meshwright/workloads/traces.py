@@ -59,8 +59,6 @@ def churn(interests: Interests, rounds: int, *, join_chance: float = 0.5, seed: 
     `draw_like`. The time of a round is its number, from 1 on. A longer run begins with
     the same rounds as a shorter one.
 
-    [3] Chen, Jacobsen, Vitenberg: Reinforce Your Overlay with Shadows, 2012.
-
     Example:
         >>> import meshwright as mw
         >>> pairs = [("b1", "news"), ("b2", "news"), ("b2", "sport"), ("b3", "sport")]

@@ -2,9 +2,6 @@
 
 Whoever runs them, in whatever order, gets the same overlay. What divides the nodes, and by which greedy edges
 are taken, differs between the algorithms built on this. In process, `build_in_parts` runs it all in threads.
-
-[1] is Chen, Jacobsen, Vitenberg: Algorithms Based on Divide and Conquer for Topic-Based Publish/Subscribe
-Overlay Design, IEEE/ACM Transactions on Networking, 2016.
 """
 
 from collections.abc import Callable, Mapping, Sequence

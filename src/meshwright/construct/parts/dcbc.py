@@ -38,9 +38,6 @@ def bulk_clones(
 
     Source: [1], Alg. 6, as written: edges between two lightweight nodes of one part are allowed. Ours are the
     limit on the bulk set and the choice of p by part size, without which |L||B| grows with the square.
-
-    [1] Chen, Jacobsen, Vitenberg: Algorithms Based on Divide and Conquer for Topic-Based Publish/Subscribe
-    Overlay Design, IEEE/ACM Transactions on Networking, 2016.
     """
     del costs
     planned = plan(InProcess(interests), options, seed, progress)

@@ -20,9 +20,6 @@ def star_set(indptr: Offsets, topic_ids: Ids, topic_count: int, nodes: Ids, want
     Cost: linear in the interests of `nodes` and the number of topics.
 
     Source: [1], Alg. 3, getStarSet.
-
-    [1] Chen, Jacobsen, Vitenberg: Algorithms Based on Divide and Conquer for Topic-Based Publish/Subscribe
-    Overlay Design, IEEE/ACM Transactions on Networking, 2016.
     """
     from meshwright.kernels.greedy.covering import cover
 

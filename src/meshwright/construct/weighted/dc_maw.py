@@ -197,11 +197,6 @@ def weighted_divide_and_conquer(
     other parts have too; edges between parts go between representatives alone, and a part counts as one
     component of each of its topics there. The number of parts is |V|/100 as in IX-G, unless given. Parts are
     combined in a tree where they have more than `DcMawOptions.most_stars` representatives.
-
-    [1] Chen, Jacobsen, Vitenberg: Algorithms Based on Divide and Conquer for Topic-Based Publish/Subscribe
-    Overlay Design, IEEE/ACM Transactions on Networking, 2016.
-    [2] Chen, Tock, Jacobsen, Vitenberg: Weighted Overlay Design for Topic-based Publish/Subscribe Systems on
-    Geo-Distributed Data Centers, ICDCS 2015.
     """
     costs = costs.of(interests)
     planned = plan(InProcess(interests), costs, options, seed)

@@ -29,9 +29,6 @@ def weighted_greedy(
     Source: [2], Alg. 2. The paper computes every ratio in each step; this one is lazy
     (`kernels/greedy/by_price.py`), since a ratio only rises. Where the paper takes "arg min", ours settles
     equal ratios by `GrMawOptions.ties`; edges come in the order in which they were taken.
-
-    [2] Chen, Tock, Jacobsen, Vitenberg: Weighted Overlay Design for Topic-based Publish/Subscribe Systems on
-    Geo-Distributed Data Centers, ICDCS 2015.
     """
     from meshwright.construct.weighted.price_greedy_driver import estimated_bytes, take_cheapest
     from meshwright.kernels.greedy.prices import RATIO

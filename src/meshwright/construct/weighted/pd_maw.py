@@ -101,9 +101,6 @@ def primal_dual(
 
     Source: [2], Alg. 4. Where the paper takes "arg min", equals are settled by `PdMawOptions.ties`, as for
     `gr-maw`, unless rounding tells them apart; edges come in the order in which they were taken.
-
-    [2] Chen, Tock, Jacobsen, Vitenberg: Weighted Overlay Design for Topic-based Publish/Subscribe Systems on
-    Geo-Distributed Data Centers, ICDCS 2015.
     """
     found = run_primal_dual(interests, costs, options, seed, progress)
     return Built(edges=found.edges, facts=_facts(found), in_order=True)
@@ -119,9 +116,6 @@ def primal_dual_reverse_delete(
     Cost: that of `primal_dual`, and of `reverse_delete`, which is less (measured).
 
     Source: [2], Alg. 5: the edges of Alg. 4 are looked at from the last that was taken to the first.
-
-    [2] Chen, Tock, Jacobsen, Vitenberg: Weighted Overlay Design for Topic-based Publish/Subscribe Systems on
-    Geo-Distributed Data Centers, ICDCS 2015.
     """
     found = run_primal_dual(interests, costs, options, seed, progress)
     edges = reverse_delete(interests, found.edges, memory_limit=options.memory_limit, progress=progress)

@@ -31,9 +31,6 @@ def tree_per_topic(
     the same, as they do when many nodes are on one site. Ours compares pairs by cost, then by the order of
     `TrMawOptions.ties`, the same for all topics, which makes each tree unique and lets trees share edges.
     The facts `tree_edges` and `tree_cost` count each tree by itself.
-
-    [2] Chen, Tock, Jacobsen, Vitenberg: Weighted Overlay Design for Topic-based Publish/Subscribe Systems on
-    Geo-Distributed Data Centers, ICDCS 2015.
     """
     from meshwright.kernels.greedy.spanning_trees import find_close_sites, span_topics
 

@@ -1,7 +1,4 @@
-"""Backup sets: for each node, others that have all of its topics between them, several times over.
-
-[3] Chen, Jacobsen, Vitenberg: Reinforce Your Overlay with Shadows, 2012, section V-G.
-"""
+"""Backup sets ([3], V-G): for each node, others that together have all of its topics, several times over."""
 
 import numpy as np
 

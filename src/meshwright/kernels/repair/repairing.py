@@ -5,8 +5,6 @@ fell apart make a small problem for the greedy that minds the maximum degree (`k
 constructLowEdges of [3], Alg. 2, with the shadow set, or all subscribers, as its nodes.
 
 An interest is a number here, as in `core/interest_keys.py`.
-
-[3] Chen, Jacobsen, Vitenberg: Reinforce Your Overlay with Shadows, 2012.
 """
 
 from typing import NamedTuple

@@ -1,8 +1,4 @@
-"""Costs: what a link between any two nodes costs.
-
-[2] is Chen, Tock, Jacobsen and Vitenberg, *Weighted Overlay Design for Topic-based Publish/Subscribe Systems
-on Geo-Distributed Data Centers*, ICDCS 2015.
-"""
+"""Costs: what a link between any two nodes costs."""
 
 from __future__ import annotations
 

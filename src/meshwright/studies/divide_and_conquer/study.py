@@ -1,6 +1,4 @@
-"""Claims of [1]: Chen, Jacobsen, Vitenberg, Algorithms Based on Divide and Conquer for Topic-Based
-Publish/Subscribe Overlay Design, IEEE/ACM Transactions on Networking, 2016.
-"""  # noqa: D205
+"""The claims of [1], divide and conquer."""
 
 from collections.abc import Callable
 from functools import partial

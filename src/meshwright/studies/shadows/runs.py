@@ -1,8 +1,6 @@
 """Runs: overlays that the studies of [3] keep under churn, and what is noted of every round.
 
 Everything is kept by run, since several claims look at the same one.
-
-[3] Chen, Jacobsen, Vitenberg: Reinforce Your Overlay with Shadows, 2012.
 """
 
 from collections.abc import Iterator

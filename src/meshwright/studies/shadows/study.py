@@ -1,6 +1,4 @@
-"""Claims of [3]: Chen, Jacobsen, Vitenberg, Reinforce Your Overlay with Shadows: Efficient Dynamic
-Maintenance of Robust Low Fan-out Overlays for Topic-based Publish/Subscribe under Churn, 2012; section VI.
-"""  # noqa: D205
+"""The claims of [3], overlays under churn, from its section VI."""
 
 from meshwright.studies.claims import Claim
 from meshwright.studies.shadows import backups, degrees, repairs

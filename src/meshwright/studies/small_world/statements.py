@@ -1,9 +1,6 @@
 """What [4] states of its figures 2 and 3, and how each statement is measured.
 
 The sweeps are those of [4], 5.2 and 5.3: NSMF on Chord, RandomSW and GrSwico over nodes or topics.
-
-[4] Chen, Tock: Design of Routing Protocols and Overlay Topologies for Topic-based Publish/Subscribe on
-Small-World Networks, Middleware Industry 2015.
 """
 
 from collections.abc import Callable, Iterator, Mapping

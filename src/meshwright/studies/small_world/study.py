@@ -1,9 +1,8 @@
-"""Claims of [4]: Chen, Tock, Design of Routing Protocols and Overlay Topologies for Topic-based
-Publish/Subscribe on Small-World Networks, Middleware Industry 2015; its sections 5.2 and 5.3.
+"""The claims of [4], small worlds, from its sections 5.2 and 5.3.
 
 Every claim is measured twice: to the letter, and in the setting that comes nearest to the paper's numbers,
 which was chosen after seeing what the settings give (`studies/small_world/statements.py`).
-"""  # noqa: D205
+"""
 
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple

@@ -1,12 +1,9 @@
-"""Claims of [5], 3.5: that sharing links costs topics nothing of what makes them fit for gossip.
-
-Claims of [5]: Matos, Felber, Oliveira, Pereira, Rivière, Scaling up publish/subscribe overlays using
-interest correlation for link sharing, IEEE TPDS 2013.
+"""The claims of [5], StaN, from its section 3.5: topics that share links are as fit for gossip as before.
 
 Fig. 6 is about the grid workload, whose parameters [5] leaves open. Fig. 7 to 9 are about universes of
-LiveJournal and Wikipedia, which are not public; so they are measured on others of the same kind, sampled as
-[5] does, and where none are given on synthetic ones. Who improves, and by how much, depends on how far
-interests overlap; that nothing is lost does not.
+LiveJournal and Wikipedia, which are not public, so they are measured on universes of other data, sampled as
+in [5], or on synthetic ones if none are given. Which nodes improve, and by how much, depends on how far
+interests overlap; that topics stay as fit does not.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence

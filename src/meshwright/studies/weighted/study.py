@@ -1,6 +1,4 @@
-"""Claims of [2]: Chen, Tock, Jacobsen, Vitenberg, Weighted Overlay Design for Topic-based Publish/Subscribe
-Systems on Geo-Distributed Data Centers, ICDCS 2015; its section IX.
-"""  # noqa: D205
+"""The claims of [2], links that cost, from its section IX."""
 
 from meshwright.studies.claims import Claim
 from meshwright.studies.weighted import clusters, interests, nodes
