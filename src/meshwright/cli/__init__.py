@@ -1,6 +1,7 @@
 """The command line: one file a command, which parses, calls and prints."""
 
 import os
+import re
 import signal
 import sys
 import warnings
@@ -41,6 +42,9 @@ _OUT_OF_MEMORY = "out of memory; take a smaller input or another algorithm"
 
 # typer gives a public name to one kind of wrong call only; what it is derived from is all kinds.
 _WrongCall = typer.BadParameter.__base__
+
+# How typer ends the message of an unknown command or option, if it knows similar ones.
+_NEAR_MISSES = re.compile(r"[.]? (?:Did you mean|[(]Possible options:) (?P<names>[^?)]+)[?)]$")
 
 app = typer.Typer(
     name="meshwright",
@@ -134,5 +138,7 @@ def _forget_stdout() -> None:
 
 def _wrong_call(error: typer.BadParameter) -> str:
     command = error.ctx.command_path if error.ctx else "meshwright"
-    message = error.format_message().rstrip(".")
-    return f"{message}; see '{command} --help'" if message else f"give a command; see '{command} --help'"
+    message = error.format_message().rstrip(".") or "give a command"
+    if near := _NEAR_MISSES.search(message):
+        return f"{message[: near.start()]}; did you mean {' or '.join(near['names'].split(', '))}?"
+    return f"{message}; see '{command} --help'"
