@@ -18,14 +18,14 @@ from meshwright.metrics.bounds import bounds_by_method, least_cost
 from meshwright.metrics.topics import prepare
 
 _WORKLOADS = {
-    "1,000 x 100, 20 topics a node": {"nodes": 1_000, "topics": 100, "subscriptions": 20},
+    "1,000 x 100, 20 topics per node": {"nodes": 1_000, "topics": 100, "subscriptions": 20},
     "5,000 x 1,000, 10 to 150 a node": {
         "nodes": 5_000,
         "topics": 1_000,
         "min_subscriptions": 10,
         "max_subscriptions": 150,
     },
-    "4,800 x 50, 40 topics a node": {"nodes": 4_800, "topics": 50, "subscriptions": 40},
+    "4,800 x 50, 40 topics per node": {"nodes": 4_800, "topics": 50, "subscriptions": 40},
 }
 _SEED = 1
 
@@ -52,13 +52,13 @@ def show_bounds(words: str, interests: mw.Interests) -> None:
     dual = best_of_three(lambda: least_cost(lists.indptr, lists.topic_ids, interests.topic_count))
     pairs = interests.node_count**2 / 2
     steps = float(np.sum(np.diff(interests.topic_indptr).astype(float) ** 2) / 2)
-    print(f"    the dual takes {dual:.2f} s: {dual / pairs * 1e9:.0f} ns a pair of nodes, "
-          f"{dual / steps * 1e9:.0f} ns a pair of subscribers")  # fmt: skip
+    print(f"    the dual takes {dual:.2f} s: {dual / pairs * 1e9:.0f} ns per pair of nodes, "
+          f"{dual / steps * 1e9:.0f} ns per pair of subscribers")  # fmt: skip
 
 
 def show_reverse_delete() -> None:
     """What is left of a ring for each topic, in two orders."""
-    interests = mw.workloads.unif(**_WORKLOADS["1,000 x 100, 20 topics a node"], seed=_SEED)
+    interests = mw.workloads.unif(**_WORKLOADS["1,000 x 100, 20 topics per node"], seed=_SEED)
     ring = mw.build(interests, "ring", seed=0).edges
     mixed = np.random.default_rng(_SEED).permutation(ring)
     by_topics = reverse_delete(interests, by_shared_topics(ring, interests))

@@ -125,7 +125,7 @@ def main() -> None:
     parser.add_argument("--matrix", nargs="*", default=[])
     parser.add_argument("--places")
     options = parser.parse_args()
-    print(f"{options.nodes:,} nodes   ns a pair, in order and at random; megabytes")
+    print(f"{options.nodes:,} nodes   ns per pair, in order and at random; megabytes")
     for name, costs in forms(options.nodes).items():
         print_form(name, costs)
     measured = [print_matrix(path) for path in options.matrix]

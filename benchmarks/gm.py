@@ -4,7 +4,7 @@
 
 Every rival runs beside ours on the same interests in this one run; ours is the best of three, since a rival
 takes minutes. `transcription` is Algorithm 1 compiled by Numba (`benchmarks/paper_gm.py`); `peer` is a Java
-file started by `java`, which gets a line of topic numbers a node.
+file started by `java`, which gets a line of topic numbers per node.
 """
 
 import argparse

@@ -1,7 +1,7 @@
 """Greedy Merge as [1], Alg. 1, states it, compiled: the yardstick of `benchmarks/gm.py`.
 
 Every pair of nodes stands in the bucket of its contribution and is moved by one, in constant time, whenever
-components of a topic merge. 10 bytes a pair.
+components of a topic merge. 10 bytes per pair.
 """
 
 import numpy as np

@@ -34,7 +34,7 @@ def measure(inputs: list[str], options: IngestOptions, folder: Path, memory: str
         print(f"{label:16} {clock:8.1f} {busy:8.1f}")
     print(f"peak memory {peak.total / 2**30:.2f} GiB, of Java {peak.java / 2**30:.2f} GiB")
     rows = manifest["facts"]["rows"]
-    print(f"{rows:,} rows, {manifest['counts']}, {rows / stages[-1][1] / 1e6:.2f} million rows a second")
+    print(f"{rows:,} rows, {manifest['counts']}, {rows / stages[-1][1] / 1e6:.2f} million rows per second")
 
 
 def main() -> None:

@@ -230,7 +230,7 @@ def events() -> None:
             whole, apart = spread(views, drawn), spread(views, drawn, apart=True)
             lossy = [spread(views, drawn, loss=loss).reached_fraction for loss in (0.05, 0.1, 0.2)]
             print(
-                f"{topics} topics, {name:<6} {whole.messages / _EVENTS:8.1f} messages an event, "
+                f"{topics} topics, {name:<6} {whole.messages / _EVENTS:8.1f} messages per event, "
                 f"{whole.messages / apart.messages:5.1%} of those apart; "
                 f"reached {whole.reached_fraction:.2%}, foreign {whole.foreign}; under 5, 10, 20% loss "
                 f"{' '.join(f'{share:.2%}' for share in lossy)}",
@@ -253,7 +253,7 @@ def scale(nodes: int, topics: int, subscriptions: int) -> None:
     print(
         f"{interests}, {len(views.slots):,} logical links: views in {drawn:.1f} s, "
         f"with {options.rounds} rounds {wall:.1f} s, {processor:.1f} of the processors, "
-        f"{processor / len(views.slots) * 1e6:.2f} µs a link; {traffic.messages:,} messages; "
+        f"{processor / len(views.slots) * 1e6:.2f} µs per link; {traffic.messages:,} messages; "
         f"PVS {sizes[0]:.1f} to {sizes[1]:.1f}; peak {peak:.2f} GiB",
         flush=True,
     )

@@ -1,4 +1,4 @@
-"""The command line: one file a command, which parses, calls and prints."""
+"""The command line: one file per command, which parses, calls and prints."""
 
 import os
 import re

@@ -40,7 +40,7 @@ def greedy_merge(
     Costs change nothing: with them it is what [2] compares with.
 
     Cost: at most O(|V|²|T|) time as in the paper, in practice near one or two looks at each pair that
-    shares two topics; a byte a pair of nodes and about 50 bytes an interest.
+    shares two topics; one byte per pair of nodes and about 50 bytes per interest.
 
     Source: [1], Alg. 1, and Chockler et al., PODC 2007. The paper updates every pair whose contribution
     falls; this one is lazy (`kernels/greedy/lazy.py`). Where the paper takes "some edge", ours is settled by

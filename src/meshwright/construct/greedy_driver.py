@@ -60,7 +60,7 @@ class GreedyProblem:
         return words if few_topics and bool(np.all(self.weights == 1)) else 0
 
     def estimated_bytes(self) -> int:
-        """How much memory `take_edges` needs: a byte a pair, and what grows with the interests."""
+        """How much memory `take_edges` needs: one byte per pair, and what grows with the interests."""
         nodes = len(self.nodes)
         pairs = int((nodes - self.firsts + 63).sum()) if self.keep_bounds else 0
         return needed("greedy", pairs=pairs, interests=len(self.topic_ids), words=self.words * nodes)

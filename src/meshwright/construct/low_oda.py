@@ -33,7 +33,7 @@ def low_oda(
     O(rho log(|V||T|)) times the least possible, and the maximum degree at most O(|V|/rho log(|V||T|)) times.
     Deterministic for a seed. Costs change nothing.
 
-    Cost: as Greedy Merge, a few looks at each pair; a byte a pair and about 50 bytes an interest.
+    Cost: as Greedy Merge, a few looks at each pair; one byte per pair and about 50 bytes per interest.
 
     Source: [3], Alg. 1 and 2, after Onus and Richa, ICDCS 2010. The paper updates every contribution after
     every edge; this one is lazy (`kernels/greedy/low_degree.py`). Ties are settled as in Greedy Merge, by

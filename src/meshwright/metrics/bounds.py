@@ -106,9 +106,9 @@ def lower_bound(
 
     `method` is what decides: "spanning", "overlap-duality" or "dual".
 
-    Measured (`benchmarks/bounds.py`) at 1,000 nodes, 100 topics and 20 topics a node, as average degree: 4.51
-    by the dual, 4.39 by overlaps, 2.00 by spanning; Greedy Merge has 5.27. At 5,000 nodes, 1,000 topics and
-    10 to 150 a node: 7.09, 6.50 and 2.00; Greedy Merge has 9.54.
+    Measured (`benchmarks/bounds.py`) at 1,000 nodes, 100 topics and 20 topics per node, as average degree:
+    4.51 by the dual, 4.39 by overlaps, 2.00 by spanning; Greedy Merge has 5.27. At 5,000 nodes, 1,000 topics
+    and 10 to 150 per node: 7.09, 6.50 and 2.00; Greedy Merge has 9.54.
     """
     subscribers = Subscribers(interests.topic_indptr, interests.node_ids.view(np.uint32))
     return bound_of(subscribers, lists, interests.node_count, costs, progress)

@@ -59,7 +59,7 @@ def measure_topics(
 
     The sub-overlays of all topics are made at once, by looking at each edge's common topics; those together
     are about as many as the interests where the overlay is a good one. Above 2^25 the topics are taken in
-    several rows, so working memory is bounded by that, 4 bytes an interest, 16 an edge, and, for each
+    several rows, so working memory is bounded by that, 4 bytes per interest, 16 per edge, and, for each
     thread, 32 a topic.
     """
     topic_count = overlay.interests.topic_count

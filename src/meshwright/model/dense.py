@@ -92,7 +92,7 @@ def _cast(given: npt.NDArray[Any], kind: np.dtype[Any], what: str) -> npt.NDArra
 
 
 def check_lists(indptr: Offsets, topic_ids: Ids, node_count: int, topic_count: int) -> None:
-    """Refuse arrays that are not a CSR of sorted unique topics for each node. Linear, a byte an interest."""
+    """Refuse arrays that are not a CSR of sorted unique topics per node. Linear; one byte per interest."""
     if indptr.shape != (node_count + 1,) or topic_ids.ndim != 1:
         raise InputError(
             f"indptr has shape {indptr.shape} and topic_ids {topic_ids.shape}; "

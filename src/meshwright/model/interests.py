@@ -85,7 +85,7 @@ def to_pairs(interests: Interests) -> Iterator[tuple[str, str]]:
 
 
 def to_arrow(interests: Interests) -> pa.Table:
-    """Two dictionary-encoded columns, 8 bytes an interest."""
+    """Two dictionary-encoded columns, 8 bytes per interest."""
     owners = pa.DictionaryArray.from_arrays(rows_of(interests.indptr), interests.nodes)
     topics = pa.DictionaryArray.from_arrays(interests.topic_ids, interests.topics)
     return pa.table({"node": owners, "topic": topics})
@@ -322,11 +322,11 @@ class Interests:
         return to_pairs(self)
 
     def to_arrow(self) -> pa.Table:
-        """A table `node, topic` of dictionary-encoded strings, at 8 bytes an interest."""
+        """A table `node, topic` of dictionary-encoded strings, at 8 bytes per interest."""
         return to_arrow(self)
 
     def to_pandas(self) -> pd.DataFrame:
-        """A frame `node, topic` of categories, at 8 bytes an interest."""
+        """A frame `node, topic` of categories, at 8 bytes per interest."""
         frame: pd.DataFrame = self.to_arrow().to_pandas()
         return frame
 

@@ -1,7 +1,7 @@
 """Pairs of names, from wherever they are: Python tuples, CSV, Parquet, Arrow or pandas.
 
 Interests (node, topic) and edge lists (source, target) come through here alike. Every source is a stream of
-chunks that are checked on the way in; `collect` makes ids of them, at 8 bytes a pair.
+chunks that are checked on the way in; `collect` makes ids of them, at 8 bytes per pair.
 """
 
 from collections.abc import Iterable, Iterator

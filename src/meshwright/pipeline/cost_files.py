@@ -38,7 +38,7 @@ class CostFiles:
             costs by distance; with one, places are for the map alone.
         base, factor: what a link costs at least, and for each kilometre beyond that.
         symmetrise, missing: what is done to a matrix; see `Costs.from_matrix`.
-        cost_names: for a matrix without names, a file that has one a line; or "nodes": the dataset's.
+        cost_names: for a matrix without names, a file that has one per line; or "nodes": the dataset's.
         site_columns: the columns of `sites`: node, site.
         place_columns: the columns of `places`: node (or site), latitude, longitude.
         limits: of what is read.

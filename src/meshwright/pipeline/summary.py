@@ -321,7 +321,7 @@ def _examples(session: SparkSession, rejected: Place) -> list[dict[str, Any]]:
 def _sharing(
     session: SparkSession, overlay: Place, tables: Mapping[str, int], progress: Progress | None
 ) -> Sharing | None:
-    """What gossip changed, where it made the overlay: 16 bytes a node."""
+    """What gossip changed, where it made the overlay: 16 bytes per node."""
     if BY_NODE not in tables:
         return None
     with spark_stage(session, progress, "reading views"):

@@ -44,7 +44,7 @@ class Run:
         repair_seconds: until all topics were connected again.
         backup_seconds: for choosing backups afterwards.
         maximum: the most links of a node after it.
-        average: links a node after it.
+        average: links per node after it.
     """
 
     policy: str
@@ -95,7 +95,7 @@ def churn_header(title: str, runs: Sequence[Run]) -> Html:
         numbers += [
             (decimal(float(ours.changes.mean())), "links changed by one, on average"),
             (_milliseconds(np.median(ours.repair_seconds)), "until topics are connected, in the median"),
-            (decimal(ours.average[-1]), "links a node at the end"),
+            (decimal(ours.average[-1]), "links per node at the end"),
             (count(int(ours.maximum[-1])), "the most links of a node"),
         ]
     eyebrow = tag("p", "Meshwright churn", class_="eyebrow")
@@ -125,7 +125,7 @@ def churn_sections(runs: Sequence[Run], parameters: Mapping[str, Any]) -> dict[s
 def _degrees(runs: Sequence[Run]) -> Iterator[Html]:
     for key, values, words in (
         ("maximum", [run.maximum for run in runs], "the most links of a node"),
-        ("average", [run.average for run in runs], "links a node"),
+        ("average", [run.average for run in runs], "links per node"),
     ):
         series = [
             (run.policy, np.arange(1, len(own) + 1), own) for run, own in zip(runs, values, strict=True)

@@ -117,9 +117,9 @@ _TOPICS = {
 def gossip_header(title: str, found: Gossip) -> Html:
     """The heading, and the numbers that matter."""
     numbers = [
-        (decimal(found.initial_physical_view_size), "physical links a node at first"),
+        (decimal(found.initial_physical_view_size), "physical links per node at first"),
         (decimal(found.final_physical_view_size), f"after {count(found.rounds, 'round')}"),
-        (decimal(found.logical_view_size), "logical links a node"),
+        (decimal(found.logical_view_size), "logical links per node"),
         (percent(found.strongly_improved_nodes), "of the nodes got rid of over 40%"),
     ]
     eyebrow = tag("p", "Meshwright gossip", class_="eyebrow")
@@ -150,9 +150,9 @@ def _rounds(rounds: Sequence[Round]) -> Iterator[Html]:
         return
     at = np.array([one.round for one in rounds])
     sizes = np.array([(one.physical_view_size, one.logical_view_size) for one in rounds])
-    words = f"Physical links a node go from {decimal(sizes[0, 0])} to {decimal(sizes[-1, 0])}."
+    words = f"Physical links per node go from {decimal(sizes[0, 0])} to {decimal(sizes[-1, 0])}."
     series = [("physical", at, sizes[:, 0]), ("logical", at, sizes[:, 1])]
-    yield figure(lines("by-round", f"Lines. {words}", series, ("round", "links a node")), words)
+    yield figure(lines("by-round", f"Lines. {words}", series, ("round", "links per node")), words)
     messages = np.array([one.traffic.messages for one in rounds[1:]])
     words = f"Walks take {count(int(messages.sum()), 'message')} in all."
     yield figure(

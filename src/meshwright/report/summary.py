@@ -232,7 +232,7 @@ def _sentence(contents: Contents) -> Iterator[str]:
     else:
         broken = f"{count(found['disconnected_topics'])} of {topics}"
         yield from (" leave the subscribers of ", tag("strong", broken), " in several pieces: ")
-    yield from (tag("strong", decimal(found["average_degree"])), " links a node on average")
+    yield from (tag("strong", decimal(found["average_degree"])), " links per node on average")
     yield from _compared(contents)
 
 
@@ -251,7 +251,7 @@ def _compared(contents: Contents) -> Iterator[str]:
 
 def _tiles(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
     yield count(found["edges"]), "links"
-    yield decimal(found["average_degree"]), "links a node on average"
+    yield decimal(found["average_degree"]), "links per node on average"
     yield count(found["maximum_degree"]), "links at most"
     yield from _above(found, "average_degree", "above the least possible, or less")
     if found.get("weighted_average_degree") is not None:
@@ -302,7 +302,7 @@ def comparison(contents: Contents) -> Html:
         tag(
             "div",
             figure(picture, *_saving(contents.alternatives)),
-            table("Overlays compared", ("overlay", "links", "links a node"), cells, {1, 2}),
+            table("Overlays compared", ("overlay", "links", "links per node"), cells, {1, 2}),
             class_="pair",
         ),
     )

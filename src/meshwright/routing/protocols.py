@@ -156,7 +156,7 @@ class Nsmf(Router[RangedMessage]):
     """NSMF on one node.
 
     Guarantee: without loss, every subscriber in the target range receives a publication exactly once, over
-    at most two hops a phase from the one before (one on Chord, where no finger leads beyond the target), if
+    at most two hops per phase from the one before (one on Chord, where no finger leads beyond the target), if
     every identifier has a node. Relays stand strictly between a subscriber and the nearest one after it, so
     none of them is interested, and no node is passed twice.
 

@@ -15,8 +15,8 @@ from meshwright.smallworld.ring import Ring, first_ranks, place, random_ranks
 
 _WORD = 64
 _PAYING = 0.5
-"""From so many steps a pair of nodes on, in walks over the subscribers of 64 topics, these get bits. Few are
-enough: whether bits are the shorter way is settled at each count."""
+"""If walks over the subscribers of 64 topics take at least this many steps per pair of nodes, the topics get
+bits. The threshold is low, since each count decides again whether bits are faster."""
 
 
 def gr_swico(
@@ -31,8 +31,8 @@ def gr_swico(
 
     Cost: at worst O(Σ|V(t)|²) for each level of contribution, in practice a few counts of a node's pairs for
     each node: a walk over the subscribers of its topics, the most popular ones being counted for 64 at once
-    (`kernels/smallworld/fingers.py`). About 44 bytes an interest, 24 for each node and phase, and 16 a node
-    for each 64 popular topics. [4] states O(|V|²|T|).
+    (`kernels/smallworld/fingers.py`). About 44 bytes per interest, 24 for each node and phase, and 16 per
+    node for each 64 popular topics. [4] states O(|V|²|T|).
 
     Source: [4], Alg. 4, with pairs of an owner and a target. A link takes the phase of its owner and, where
     that phase of the target is free, becomes the target's finger too. The letter of Alg. 4 removes links by

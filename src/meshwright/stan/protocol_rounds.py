@@ -163,7 +163,7 @@ def run_simulation(
 ) -> tuple[Views, Traffic]:
     """StaN on every node from `views` on, in the simulator: see `carry_rounds`.
 
-    Some 20 µs a message: (ttl + 2) messages for each round and interest.
+    Some 20 µs per message: (ttl + 2) messages for each round and interest.
     """
     scene, counter = Scene(views, options, conditions, seed), TrafficCounter()
     simulator: Simulator[Message] = Simulator(
@@ -182,7 +182,7 @@ def scamp_views(
     """The views that Scamp makes where the subscribers of each topic join one after another, in random order.
 
     Each joins through a random one of those before it, when the messages of the last have come to rest. About
-    k² messages an interest, k being the view size.
+    k² messages per interest, k being the view size.
     """
     settings = Settings(walks=False, copies=conditions.copies)
     weights = Weights(node_keys(interests, seed))

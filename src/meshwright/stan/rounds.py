@@ -18,8 +18,8 @@ from meshwright.stan.weights import node_keys
 def view_sizes(interests: Interests, options: StanOptions) -> Offsets:
     """By topic: min(n - 1, ⌈ln n + c⌉) for n subscribers, with exp(-e^-c) the probability of connection.
 
-    [5], 3.3, after Kermarrec, Massoulié, Ganesh, TPDS 2003: with ln n + c random peers a node, gossip reaches
-    all n with that probability, in the limit. A view size that is given is cut to the topic as well.
+    [5], 3.3, after Kermarrec, Massoulié, Ganesh, TPDS 2003: with ln n + c random peers per node, gossip
+    reaches all n with that probability, in the limit. A view size that is given is cut to the topic as well.
     """
     subscribers = np.diff(interests.topic_indptr)
     if options.view_size is None:

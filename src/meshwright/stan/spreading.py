@@ -71,7 +71,7 @@ def spread(
     """Publish events one after another, each when the one before has come to rest, and count.
 
     With `apart` the event of several topics is published as several, one in each: what overlays that share
-    nothing have to do. Some 20 µs a message.
+    nothing have to do. Some 20 µs per message.
     """
     if apart:
         publishings = [Publishing(node, (topic,)) for node, topics in publishings for topic in topics]

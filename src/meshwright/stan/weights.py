@@ -26,7 +26,7 @@ class Weights:
     independent.
 
     [5] hashes STR(p) + STR(q). Here both names are hashed apart, so that "a" + "bc" and "ab" + "c" differ,
-    and the two hashes are mixed, which a kernel can do with 8 bytes a node. The salt lets runs be
+    and the two hashes are mixed, which a kernel can do with 8 bytes per node. The salt lets runs be
     independent of each other.
     """
 

@@ -37,11 +37,11 @@ def grid(
     to r^-radius_exponent between its bounds. What a node takes grows with the square of its radius, so
     the radius exponent 3 makes the subscription sizes a power law with exponent 2.
 
-    [5] states none of these numbers. Ours are round but for `min_radius`, which is calibrated to the
-    physical view size of 25 at which 100 nodes and 16 topics start in [5], Fig. 6: over the seeds 0 to 999
-    the mean is 25.2 (standard deviation of one seed 4.8), with 4.2 topics a node and 26 nodes a topic; 6% of
-    the nodes have no topic. Measured in cells, the numbers suit any count of topics: sizes grow only as the
-    mean number of copies, with its logarithm. Nodes without topics and topics without nodes are kept.
+    [5] states none of these numbers. Ours are round but for `min_radius`, which is calibrated to the physical
+    view size of 25 at which 100 nodes and 16 topics start in [5], Fig. 6: over the seeds 0 to 999 the mean is
+    25.2 (standard deviation of one seed 4.8), with 4.2 topics per node and 26 nodes per topic; 6% of the
+    nodes have no topic. Measured in cells, the numbers suit any count of topics: sizes grow only as the mean
+    number of copies, with its logarithm. Nodes without topics and topics without nodes are kept.
 
     O(f log f), f being the copies found; they are searched in a k-d tree. Memory is that of the interests.
 

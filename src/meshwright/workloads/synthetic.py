@@ -121,7 +121,7 @@ def _interests(
 def _distinct(
     nodes: int, probability: Probability, sizes: Sizes, seed: int, progress: Progress | None
 ) -> tuple[Offsets, Ids]:
-    """Sizes first, then that many distinct topics a node: the law of Gumbel top-k."""
+    """Sizes first, then that many distinct topics per node: the law of Gumbel top-k."""
     from meshwright.kernels.core.sampling import draw_distinct
 
     drawn = sizes.draw(generator(seed, _SIZES_STAGE), nodes)

@@ -9,9 +9,9 @@ from tests import oracles
 from tests.helpers import arrays, topics_by_node
 
 FORMS = {
-    "dense, a byte a pair": {"keep_bounds": True, "dense": True},
+    "dense, one byte per pair": {"keep_bounds": True, "dense": True},
     "dense, no bounds kept": {"keep_bounds": False, "dense": True},
-    "sparse, a byte a pair": {"keep_bounds": True, "dense": False},
+    "sparse, one byte per pair": {"keep_bounds": True, "dense": False},
     "sparse, no bounds kept": {"keep_bounds": False, "dense": False},
 }
 

@@ -189,7 +189,7 @@ def test_the_headline_states_links_degree_alternatives_bound_and_verdict(
     found = small.evaluation
     assert "✓ Topic-connected" in text
     assert f"{found['edges']} links keep the subscribers of every one of 8 topics connected" in text
-    assert f"{found['average_degree']:.3g} links a node on average" in text
+    assert f"{found['average_degree']:.3g} links per node on average" in text
     assert "a ring for each topic and 19 in a full mesh" in text
     assert f"no topic-connected overlay has fewer than {found['lower_bound_average_degree']:.3g}" in text
 

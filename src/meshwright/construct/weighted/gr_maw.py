@@ -24,7 +24,7 @@ def weighted_greedy(
     number of cores.
 
     Cost: at worst O(|V|²|T|) looks at pairs as in the paper, without its O(|V|⁴) for searching; in practice
-    four to six times that of Greedy Merge (measured), and the same memory: a byte a pair of nodes.
+    four to six times that of Greedy Merge (measured), and the same memory: one byte per pair of nodes.
 
     Source: [2], Alg. 2. The paper computes every ratio in each step; this one is lazy
     (`kernels/greedy/by_price.py`), since a ratio only rises. Where the paper takes "arg min", ours settles

@@ -93,11 +93,11 @@ def primal_dual(
     `lower_bound_cost` is under the cost of every topic-connected overlay; with unit costs that bounds the
     number of links. Deterministic for a seed, whatever the number of cores.
 
-    Cost: near that of `gr-maw` (0.9 to 1.4 times its processor time, measured), where the paper pays up to
-    60 times as much for recomputing every dual sum in each step. A dual sum is read from union trees that
+    Cost: near that of `gr-maw` (0.9 to 1.4 times its processor time, measured), where the paper pays up to 60
+    times as much for recomputing every dual sum in each step. A dual sum is read from union trees that
     remember when each union happened (`kernels/greedy/prices.py`); the dual value at which an edge becomes
-    tight only rises, so pairs are looked at lazily. A byte a pair of nodes, and 12 bytes an interest for the
-    trees.
+    tight only rises, so pairs are looked at lazily. One byte per pair of nodes, and 12 bytes per interest for
+    the trees.
 
     Source: [2], Alg. 4. Where the paper takes "arg min", equals are settled by `PdMawOptions.ties`, as for
     `gr-maw`, unless rounding tells them apart; edges come in the order in which they were taken.

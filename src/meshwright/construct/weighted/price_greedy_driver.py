@@ -43,7 +43,7 @@ class PricedResult:
 
 
 def estimated_bytes(problem: GreedyProblem, rule: int) -> int:
-    """How much memory taking edges by price needs: a byte a pair, and what grows with the interests."""
+    """How much memory taking edges by price needs: one byte per pair, and what grows with the interests."""
     slots = len(problem.topic_ids) if rule == TIGHT else 0
     candidates = threads() * _room(len(problem.nodes))
     return problem.estimated_bytes() + needed("pricing", tree_slots=slots, candidates=candidates)

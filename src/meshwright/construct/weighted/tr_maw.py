@@ -25,7 +25,7 @@ def tree_per_topic(
     edges together cost at most |T| times the least possible. Deterministic for a seed.
 
     Cost: O(n²) for a topic of n subscribers, in constant memory beside its list. Where the nodes of a site
-    are nearer to each other than to all others, as sites are, only one node a site takes part in that.
+    are nearer to each other than to all others, as sites are, only one node per site takes part in that.
 
     Source: [2], Alg. 1, with Prim's algorithm. The paper does not say which tree it takes where several cost
     the same, as they do when many nodes are on one site. Ours compares pairs by cost, then by the order of

@@ -3,7 +3,7 @@
 An interest (a node's interest in a topic) has a *slot*: its place when interests are sorted by topic. A
 component of a topic is a linked list of slots, named by the slot at its head; every slot carries that name,
 so whether two subscribers are connected is one comparison. Uniting renames the smaller list, so all unions
-together cost O(k log k) for k interests, and the state takes 32 bytes an interest, whatever nodes x topics
+together cost O(k log k) for k interests, and the state takes 32 bytes per interest, whatever nodes x topics
 may be.
 
 One component of each topic, the largest that a union has made, is *marked*. A pair of nodes can't gain from

@@ -1,8 +1,8 @@
 """The lazy greedy by price: take the edge of least price, again and again, without looking at every pair.
 
-A price (`kernels/greedy/prices.py`) only rises as edges are taken, so what was once computed for a pair
-stays a lower bound. Prices are real numbers, so pairs are kept by *levels*, ranges of prices: level 127 is
-the cheapest. The store holds a byte a pair, the level of its bound; the bounds of eight pairs are compared at
+A price (`kernels/greedy/prices.py`) only rises as edges are taken, so what was once computed for a pair stays
+a lower bound. Prices are real numbers, so pairs are kept by *levels*, ranges of prices: level 127 is the
+cheapest. The store holds one byte per pair, the level of its bound; the bounds of eight pairs are compared at
 once, as in `kernels/greedy/lazy.py`. At each level, the pairs that may be in it are looked at again: by what
 is known of both ends, which puts off most, then exactly. Those that are in the level become *candidates*: a
 heap takes them in the order of price, and looks at each again when it comes to the top. All other pairs are
@@ -65,7 +65,7 @@ class PricedPairs(NamedTuple):
     """What is known of the pairs, and the edges taken so far."""
 
     firsts: Offsets  # by row: the first node to pair with
-    store: Words  # a byte a pair, each row padded with zeros to 64
+    store: Words  # one byte per pair, each row padded with zeros to 64
     starts: Offsets  # by row: its first word in the store
     tops: Ids  # by row: no pair of the row has a higher level
     scale: (

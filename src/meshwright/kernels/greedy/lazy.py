@@ -6,8 +6,8 @@ fixed order takes those that contribute exactly c at their turn, and after the p
 Only pairs whose bound reaches the level are looked at, and most are put off again by a better bound.
 
 Pairs stand in rows: row u holds the pairs (u, v) from v = `firsts[u]` > u on. Two numbers bound a pair: the
-one kept in the *store* (a byte a pair; it may be left out), and the weight of both nodes' topics outside the
-marked components. `tops` bounds all pairs of a row. Refreshing bounds only reads the component state,
+one kept in the *store* (one byte per pair; it may be left out), and the weight of both nodes' topics outside
+the marked components. `tops` bounds all pairs of a row. Refreshing bounds only reads the component state,
 settling a row (taking edges) changes it: refreshing may run on several threads, settling on one. What is
 taken depends on exact contributions in the fixed order alone, so neither threads nor the store change it.
 """
@@ -46,7 +46,7 @@ class Pairs(NamedTuple):
     """What is known of the pairs, and the edges taken so far."""
 
     firsts: Offsets  # by row: the first node to pair with
-    store: Words  # a byte a pair, each row padded with zeros to 64; empty when left out
+    store: Words  # one byte per pair, each row padded with zeros to 64; empty when left out
     starts: Offsets  # by row: its first word in the store
     tops: Ids  # by row: no pair of the row contributes more
     edges: npt.NDArray[np.int32]  # (m, 2), in the order in which they were taken

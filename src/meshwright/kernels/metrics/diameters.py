@@ -16,7 +16,7 @@ from meshwright.runtime.arrays import Ids, Offsets, Vertices, Words
 
 _WORD = 64
 # While fewer vertices than one in so many were just reached, a level goes out from these; else it is a sweep
-# over all, which takes a sixth of the time an edge. Long thin topics need the former.
+# over all, which takes a sixth of the time per edge. Long thin topics need the former.
 _SWEEP_FROM = 32
 
 

@@ -61,7 +61,7 @@ def _diameter(core: Core, longest: float, ticks: Offsets) -> float:
 
 @inner
 def _search(core: Core, source: int, distances: Floats, keys: Floats, heap: Vertices) -> None:
-    """Dijkstra: write all distances from `source`. `keys` and `heap` are room for an entry a link and one."""
+    """Write all distances from `source` (Dijkstra). `keys` and `heap` hold one entry per link, plus one."""
     distances[:] = np.inf
     distances[source] = 0.0
     keys[0], heap[0] = 0.0, source

@@ -390,7 +390,8 @@ class Costs:
         and `columns`, or interests whose nodes have these attributes. By "great-circle" they are `lat, lon`
         in degrees, and the unit is a kilometre on the globe (a sphere of 6,371 km, so within 0.6% of the
         ellipsoid); by "euclidean" they are `x, y`, or what `columns` names, two or three. `base` must be
-        positive, since two nodes may be at one place. Distances are computed when asked for: 24 bytes a node.
+        positive, since two nodes may be at one place. Distances are computed when asked for: 24 bytes per
+        node.
         """
         if metric not in ("great-circle", "euclidean"):
             raise OptionError(f"metric is {metric!r}; choose great-circle or euclidean", option="metric")

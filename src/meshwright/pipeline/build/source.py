@@ -94,7 +94,7 @@ class SparkSource:
     """A `Source` whose answers are computed where the data is.
 
     The driver holds what is as long as nodes or topics, and the lists that are asked for, after a check that
-    they fit: 40 bytes a node and 16 an interest of these.
+    they fit: 40 bytes per node and 16 per interest of these.
     """
 
     def __init__(

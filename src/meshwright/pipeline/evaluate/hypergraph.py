@@ -76,7 +76,7 @@ class TopicSizes(NamedTuple):
 
 
 def topic_sizes(lists: "DataFrame", grid: Grid, where: str) -> TopicSizes:
-    """Collected from all lists, in memory for some numbers a topic.
+    """Collected from all lists, in memory for some numbers per topic.
 
     A node links its topics, so a forest over topics says what hangs together; forests merge in a tree, and
     no global iteration is needed.

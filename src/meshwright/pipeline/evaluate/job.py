@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 def link_counts(views: "DataFrame", nodes: int, where: str) -> LinkCounts:
-    """Logical and physical links of all nodes, and in how many views each is; 24 bytes a node come back.
+    """Logical and physical links of all nodes, and in how many views each is; 24 bytes per node come back.
 
     One shuffle by pairs of a node and its peer, in which logical links are added up before they are sent.
     Ids out of range are refused, and nodes that are in their own view. Whether peers subscribe to the topic

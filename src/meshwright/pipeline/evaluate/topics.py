@@ -56,7 +56,7 @@ class Runs(NamedTuple):
 
 
 def as_words(ends: Ids) -> Array:
-    """Ends (m, 2) as one number an edge, of the same bytes."""
+    """Ends (m, 2) as one number per edge, of the same bytes."""
     return np.ascontiguousarray(ends).view(np.int64).ravel()
 
 
@@ -225,7 +225,7 @@ class Topics(NamedTuple):
 
 
 def edges_a_topic(runs: "DataFrame", topic_count: int) -> Offsets:
-    """How many edges each topic's sub-overlay has; collected, a number a topic."""
+    """How many edges each topic's sub-overlay has; collected, one number per topic."""
     from pyspark.sql import functions as sf
 
     counted = runs.select("place", "topics", "counts").mapInArrow(_counted, _COUNTED)

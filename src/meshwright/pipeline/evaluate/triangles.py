@@ -72,7 +72,7 @@ def colouring(node_count: int, edge_count: int) -> Colouring:
 
 
 def node_measures(edges: "DataFrame", colours: Colouring, where: str) -> NodeMeasures:
-    """Degrees and triangles of all nodes, collected in 16 bytes a node."""
+    """Degrees and triangles of all nodes, collected in 16 bytes per node."""
     sent = edges.mapInArrow(partial(_sent, colours=colours, where=where), _EDGES)
     counted = sent.repartitionById(len(colours.triples()), "task")
     counted = counted.mapInArrow(partial(_count, colours=colours, where=where), _NODES)

@@ -115,7 +115,7 @@ def clustered(correlations: Floats) -> list[int]:
 def common_subscribers(
     topic_ids: npt.NDArray[np.int32],
 ) -> Callable[[Iterator["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]:
-    """For mapInArrow over `lists/`: a row a task, the numbers of common subscribers of `topic_ids` as bytes.
+    """For mapInArrow over `lists/`: one row per task, how many subscribers `topic_ids` share, as bytes.
 
     `topic_ids` rise. The time is the sum of the squares of how many of them each node has.
     """

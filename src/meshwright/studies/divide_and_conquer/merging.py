@@ -1,7 +1,7 @@
 """Claims of [1] on merging: Fig. 4 and 5, where overlays of 100 nodes each become one.
 
-[1] states 100 nodes a part and 100 topics, but neither the number of parts nor the size of subscriptions. We
-take 1,000 nodes with 20 topics each, as in its Table I. What it states as bounds depends on these:
+[1] states 100 nodes per part and 100 topics, but neither the number of parts nor the size of subscriptions.
+We take 1,000 nodes with 20 topics each, as in its Table I. What it states as bounds depends on these:
 `benchmarks/merging.py` shows where they hold and where not.
 """
 
@@ -90,7 +90,7 @@ CLAIMS = (
         statement="The same, with 10 topics for every node.",
         expected=0.15,
         relation="at most",
-        how="As above, but unif alone, and with 10 topics a node.",
+        how="As above, but unif alone, and with 10 topics per node.",
         measure=_measure(partial(_more_degree, algorithm="sm", than="nm"), "unif", topics_each=10),
         reason="No bound of the algorithm: the fewer topics a node has, the more Star Merge adds.",
     ),

@@ -71,7 +71,7 @@ class Run:
         shadows: nodes that the repair looked at, over all nodes.
         seconds: of Step II.
         maximum: the most links of a node afterwards.
-        average: links a node afterwards.
+        average: links per node afterwards.
     """
 
     rounds: Floats

@@ -91,7 +91,7 @@ def _claims() -> Iterator[Claim]:
                 expected=stated.expected,
                 relation=stated.relation,
                 tolerance=_TOLERANCE if stated.relation == "about" else 0.0,
-                how=f"{stated.measured}; unif, 20 topics a node, {stated.sweep.where}, "
+                how=f"{stated.measured}; unif, 20 topics per node, {stated.sweep.where}, "
                 f"{PUBLICATIONS:,} publications; {reading.how}.",
                 measure=_measure(stated, reading.setting),
                 reason=reading.reasons.get(stated.name, ""),

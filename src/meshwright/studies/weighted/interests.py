@@ -96,7 +96,7 @@ def claims(setting: CostSetting) -> tuple[Claim, ...]:
             expected=221.0,
             how="An absolute number, as are ω_GM = 50 and ω_Tr = 224.",
             measure=None,
-            reason="With costs of mean one, GM would cost about as many as it has links a node: some 5.",
+            reason="With costs of mean one, GM would cost about as many as it has links per node: some 5.",
         ),
         _figure_6_claim(
             name="weighted-figure-6-fall",

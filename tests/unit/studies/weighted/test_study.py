@@ -36,5 +36,5 @@ def test_trees_of_more_nodes_have_more_links_that_cost_less():
 
 
 def test_a_link_that_is_chosen_without_a_look_at_costs_costs_their_mean():
-    """The reason of weighted-figure-5-tr-minus-gr: 50 a node would be 50 links a node."""
+    """The reason of weighted-figure-5-tr-minus-gr: 50 per node would be 50 links per node."""
     assert cost_of_a_link_of_gm(QUICK, seed=1) == pytest.approx(1, abs=0.2)
