@@ -48,8 +48,8 @@ _NEAR_MISSES = re.compile(r"[.]? (?:Did you mean|[(]Possible options:) (?P<names
 
 app = typer.Typer(
     name="meshwright",
-    help="Designs the overlay of a topic-based publish/subscribe system: few links that connect the "
-    "subscribers of every topic directly with each other.",
+    help="Designs the overlay of a topic-based publish/subscribe system: connects the "
+    "subscribers of every topic with as few links as possible.",
     epilog="Start with: meshwright demo",
     add_completion=False,
     rich_markup_mode="markdown",

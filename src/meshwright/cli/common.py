@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="The dataset to write.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace only what Meshwright wrote there.")]
+Force = Annotated[bool, typer.Option("--force", help="Overwrite, but only what Meshwright wrote.")]
 Json = Annotated[bool, typer.Option("--json", help="Print only JSON on stdout.")]
 Seed = Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same result.")]
 ReverseDelete = Annotated[

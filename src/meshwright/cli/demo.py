@@ -28,7 +28,7 @@ def demo(
 ) -> None:
     """Make up subscriptions, then read and profile them, build an overlay, measure it, and report.
 
-    It is what `meshwright run` does with a table of yours. The first run on a machine also compiles the
+    `meshwright run` does the same with your own table. The first run on a machine also compiles the
     kernels, which takes a while.
     """
     from meshwright.model.storage.dataset import check_free

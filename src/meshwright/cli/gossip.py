@@ -34,7 +34,7 @@ def _option(panel: str, metavar: str | None, words: str, *flags: str, default: b
 
 def stan_options(
     rounds: Annotated[int, _option(_VIEWS, "N", "How many walks each view sends out.")] = 8,
-    ttl: Annotated[int, _option(_VIEWS, "N", "How often a walk is passed on.")] = 5,
+    ttl: Annotated[int, _option(_VIEWS, "N", "How many times a walk is passed on.")] = 5,
     links: Annotated[str, _option(_VIEWS, "walks|omniscient|random", "How peers are chosen.")] = "walks",
     view_size: Annotated[
         int | None, _option(_VIEWS, "N", "Peers in a view; by default from --connected.", default=False)
@@ -44,7 +44,7 @@ def stan_options(
     ] = 0.99,
     learn: Annotated[bool, _option(_VIEWS, None, "Also learn from passing walks.", "--learn")] = False,
     slowest: Annotated[
-        int, _option(_VIEWS, "N", "Wait for up to N rounds while walks bring nothing new.")
+        int, _option(_VIEWS, "N", "Wait for up to N rounds while walks find nothing new.")
     ] = 1,
     loss: Annotated[float, _option(_VIEWS, "P", "The probability that a message is lost.")] = 0.0,
 ) -> Any:
@@ -75,7 +75,7 @@ def simulation_options(
         _option(
             _TROUBLE,
             None,
-            "Simulated or live: detect peers that are gone, as with churn, or cut off.",
+            "Simulated or live: detect peers that are gone and nodes in no view; on with --churn.",
             "--keep-alive",
         ),
     ] = False,

@@ -59,7 +59,7 @@ def sample(
         typer.Option(metavar="NAME", help="With --bfs: start from this user. Repeatable."),
     ] = None,
     starts: Annotated[
-        int | None, typer.Option(metavar="K", help="With --bfs: start from K random users (1).")
+        int | None, typer.Option(metavar="K", help="With --bfs: start from K random users; by default 1.")
     ] = None,
     grow: Annotated[
         str | None,
@@ -84,11 +84,15 @@ def sample(
         ),
     ] = None,
     least_subscribers: Annotated[
-        int | None, typer.Option(metavar="N", help="With --universe: drop topics with fewer subscribers; 30.")
+        int | None,
+        typer.Option(metavar="N", help="With --universe: drop topics with fewer subscribers; by default 30."),
     ] = None,
     median_of: Annotated[
         int | None,
-        typer.Option(metavar="K", help="With --universe: draw K, keep the one of median topics / nodes; 1."),
+        typer.Option(
+            metavar="K",
+            help="With --universe: keep the one of K with the median topics / nodes; by default 1.",
+        ),
     ] = None,
     seed: Seed = 0,
     force: Force = False,
@@ -98,8 +102,9 @@ def sample(
 ) -> None:
     """Cut a smaller dataset out of a large one, on Spark.
 
-    Either by a breadth-first search over a social graph, which keeps all relations among the users visited;
-    or a self-contained universe: the users of some random topics, with these and with topics that they add.
+    --bfs searches a social graph breadth first, and keeps all relations among the users that it visits.
+    --universe makes a self-contained universe: the users of some random topics, with these topics and those
+    that the users add.
     """
     given = {
         "start": tuple(start) if start else None,
@@ -136,7 +141,7 @@ def _options(bfs: int | None, universe: int | None, given: dict[str, Any]) -> "B
     way, foreign = ("--bfs", _UNIVERSE) if bfs is not None else ("--universe", _BFS)
     for name, flag in foreign.items():
         if name in given:
-            raise OptionError(f"{flag} does not go with {way}; leave it out", option=flag)
+            raise OptionError(f"{flag} can't be used with {way}; leave it out", option=flag)
     if bfs is not None:
         return BfsOptions(users=bfs, **given)
     return UniverseOptions(seeds=universe or 0, **given)

@@ -44,13 +44,14 @@ class StreamOptions(NamedTuple):
         ),
     ] = None
     once: Annotated[
-        bool, typer.Option("--once", help="With --stream: stop when all files that are there are done.")
+        bool, typer.Option("--once", help="With --stream: stop when all present files are processed.")
     ] = False
     every: Annotated[
-        float | None, typer.Option(metavar="SECONDS", help="With --stream: seconds between two looks; 1.")
+        float | None,
+        typer.Option(metavar="SECONDS", help="With --stream: seconds between two batches; by default 1."),
     ] = None
     files_a_batch: Annotated[
-        int | None, typer.Option(metavar="N", help="With --stream: the most files to read at a time; 100.")
+        int | None, typer.Option(metavar="N", help="With --stream: the most files per batch; by default 100.")
     ] = None
     master: Master = None
     conf: Conf = None
@@ -63,17 +64,19 @@ class JournalOptions(NamedTuple):
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Record every step here, and continue from it after a crash; with --stream OUT/journal.",
+            help="Record every step here, to continue after a crash; by default OUT/journal with --stream.",
             show_default=False,
         ),
     ] = None
     sync: Annotated[
         str | None,
-        typer.Option(metavar="always|never|MS", help="When the journal is forced to disk; always."),
+        typer.Option(
+            metavar="always|never|MS", help="When the journal is forced to disk; by default always."
+        ),
     ] = None
     compact_after: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Compact the journal after this many events; 5000."),
+        typer.Option(metavar="N", help="Compact the journal after this many events; by default 5000."),
     ] = None
     accept_loss: Annotated[
         bool,
