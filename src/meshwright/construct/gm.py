@@ -27,7 +27,7 @@ _INSTEAD = {
     False: "use dcbc-direct or dc (few more links)",
 }
 _MOST_WEIGHT = 2**30
-"""Of a node's topics together: two nodes' sum still fits the int32 of the kernels."""
+"""The most that a node's topics may weigh together: the sum of two nodes still fits the kernels' int32."""
 
 
 def greedy_merge(

@@ -27,7 +27,7 @@ class LinkCounts:
     held_by: Offsets
 
     def distributions(self) -> dict[str, dict[str, Any]]:
-        """Of the three, over the nodes, as `distribution` says."""
+        """The distributions of the three over the nodes; see `distribution`."""
         own = {
             "logical_view_size": self.logical,
             "physical_view_size": self.physical,

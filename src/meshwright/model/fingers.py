@@ -73,7 +73,7 @@ _MOST_PHASES = 63
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Fingers:
-    """Of each node its place on a ring of identifiers, and its finger in each phase ([4], Property 1).
+    """Each node's position on a ring of identifiers, and its finger in each phase ([4], Property 1).
 
     `positions` has the identifier of each node, under `space`; `targets` is an int32 array, nodes by phases,
     with `NONE` where a phase is empty. Every phase that is not empty has a finger, into that phase, and the
@@ -110,7 +110,7 @@ class Fingers:
 
     @classmethod
     def from_table(cls, table: pa.Table, node_count: int, space: int, phases: int) -> Fingers:
-        """Of the rows of `fingers/`: node_id, position, phase, target_id; and how many phases there are."""
+        """Build from rows of `fingers/`: node_id, position, phase, target_id; and the number of phases."""
         check_types(table.schema, _COLUMNS, f"{TABLE}/", DatasetError)
         if not 0 <= phases <= _MOST_PHASES:
             raise InputError(f"there are {phases:,} phases; 0 to {_MOST_PHASES} are legal")

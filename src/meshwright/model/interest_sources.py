@@ -19,7 +19,7 @@ NODE_TOPIC = Columns("node", "topic")
 
 
 def from_pairs(pairs: Iterable[tuple[str, str]], nodes: NameSource, topics: NameSource) -> Dense:
-    """Of an iterable of (node, topic)."""
+    """Read an iterable of (node, topic)."""
     return dense(collect(sources.from_tuples(pairs, NODE_TOPIC), NODE_TOPIC, nodes, topics))
 
 
@@ -30,29 +30,29 @@ def from_csv(
     progress: Progress | None,
     limits: ReadLimits,
 ) -> Dense:
-    """Of a CSV file."""
+    """Read a CSV file."""
     return dense(collect(sources.from_csv(path, columns, delimiter, limits), columns, progress=progress))
 
 
 def from_parquet(
     path: str | Path, columns: Columns, progress: Progress | None, limits: ReadLimits = READ_LIMITS
 ) -> Dense:
-    """Of a Parquet file or a folder of them."""
+    """Read a Parquet file or a folder of them."""
     return dense(collect(sources.from_parquet(path, columns, limits), columns, progress=progress))
 
 
 def from_arrow(table: Any, columns: Columns) -> Dense:
-    """Of an Arrow table."""
+    """Read an Arrow table."""
     return dense(collect(sources.from_arrow(table, columns), columns))
 
 
 def from_pandas(frame: Any, columns: Columns) -> Dense:
-    """Of a pandas frame."""
+    """Read a pandas frame."""
     return dense(collect(sources.from_pandas(frame, columns), columns))
 
 
 def from_scipy(matrix: Any, nodes: NameSource | None, topics: NameSource | None) -> Dense:
-    """Of a sparse or dense matrix, nodes by topics: what is not zero is an interest."""
+    """Read a sparse or dense matrix, nodes by topics: every entry other than zero is an interest."""
     from scipy.sparse import coo_array
 
     try:
@@ -84,7 +84,7 @@ def _side(names: NameSource | None, count: int, what: str, where: str) -> tuple[
 
 
 def from_networkx(graph: Any) -> Dense:
-    """Of a bipartite graph whose vertices have the attribute `bipartite`: 0 for a node, 1 for a topic."""
+    """Read a bipartite graph whose vertices have the attribute `bipartite`: 0 for a node, 1 for a topic."""
     side = dict(graph.nodes(data="bipartite"))
     for vertex, value in side.items():
         if value not in (0, 1):

@@ -214,7 +214,7 @@ class Interests:
     def from_arrays(
         cls, indptr: npt.ArrayLike, topic_ids: npt.ArrayLike, nodes: NameSource, topics: NameSource
     ) -> Interests:
-        """Of arrays that are dense already, and names sorted by id. Read-only arrays are not copied."""
+        """Build from arrays of dense ids, and names sorted by id. Read-only arrays are not copied."""
         return cls(
             frozen(indptr, np.int64, "indptr"),
             frozen(topic_ids, np.int32, "topic_ids"),
@@ -226,7 +226,7 @@ class Interests:
     def from_pairs(
         cls, pairs: Iterable[tuple[str, str]], nodes: NameSource = (), topics: NameSource = ()
     ) -> Interests:
-        """Of (node, topic) pairs of strings; `nodes` and `topics` name those that have no pair as well.
+        """Build from (node, topic) pairs of strings; `nodes` and `topics` add names that have no pair.
 
         Example:
             >>> import meshwright as mw
@@ -250,7 +250,7 @@ class Interests:
         limits: ReadLimits = READ_LIMITS,
         progress: Progress | None = None,
     ) -> Interests:
-        """Of two columns of a CSV file with a header, decompressed by its name (.gz, .bz2, .zst).
+        """Build from two columns of a CSV file with a header, decompressed by its name (.gz, .bz2, .zst).
 
         All values are read as strings as they stand: "007" stays "007", blanks stay. The delimiter is a tab
         for *.tsv and a comma otherwise, unless given. What is beyond the limits is refused.
@@ -274,17 +274,17 @@ class Interests:
         limits: ReadLimits = READ_LIMITS,
         progress: Progress | None = None,
     ) -> Interests:
-        """Of two string columns of a Parquet file, or of all Parquet files in a folder."""
+        """Build from two string columns of a Parquet file, or of all Parquet files in a folder."""
         return cls(*interest_sources.from_parquet(path, Columns(node, topic), progress, limits))
 
     @classmethod
     def from_arrow(cls, table: Any, node: str = "node", topic: str = "topic") -> Interests:
-        """Of two string columns of an Arrow table, or of what hands one over (Polars, DuckDB)."""
+        """Build from two string columns of an Arrow table, or of what exports one (Polars, DuckDB)."""
         return cls(*interest_sources.from_arrow(table, Columns(node, topic)))
 
     @classmethod
     def from_pandas(cls, frame: pd.DataFrame, node: str = "node", topic: str = "topic") -> Interests:
-        """Of two columns of strings (or of categories that are strings) of a pandas frame.
+        """Build from two columns of strings (or of categories that are strings) of a pandas frame.
 
         Example:
             >>> import pandas as pd
@@ -299,7 +299,7 @@ class Interests:
     def from_scipy(
         cls, matrix: Any, nodes: NameSource | None = None, topics: NameSource | None = None
     ) -> Interests:
-        """Of a matrix, nodes by topics, in which what is not zero is an interest.
+        """Build from a matrix, nodes by topics, in which every entry other than zero is an interest.
 
         Without names, rows become n000…, columns t000…, zero-padded, so that id and index are the same.
 
@@ -314,7 +314,7 @@ class Interests:
 
     @classmethod
     def from_networkx(cls, graph: nx.Graph[str]) -> Interests:
-        """Of a bipartite graph whose vertices have `bipartite` 0 (a node) or 1 (a topic)."""
+        """Build from a bipartite graph whose vertices have `bipartite` 0 (a node) or 1 (a topic)."""
         return cls(*interest_sources.from_networkx(graph))
 
     def to_pairs(self) -> Iterator[tuple[str, str]]:

@@ -153,7 +153,7 @@ class Overlay:
         facts: Mapping[str, Any] | None = None,
         tables: Mapping[str, pa.Table] | None = None,
     ) -> Overlay:
-        """Of pairs of node ids in any order and direction; a pair that comes twice is one edge.
+        """Build from pairs of node ids in any order and direction; a pair that appears twice is one edge.
 
         Edges that are in their final form already are only checked; otherwise one sort of 64-bit keys.
         """
@@ -164,7 +164,7 @@ class Overlay:
     def from_edges(
         cls, interests: Interests, pairs: Iterable[tuple[str, str]], costs: npt.ArrayLike | None = None
     ) -> Overlay:
-        """Of pairs of node names, the mesh somebody already has; `costs` has a number for each pair.
+        """Build from pairs of node names, such as an existing mesh; `costs` has a number for each pair.
 
         A pair that comes twice, in either direction, is one edge, and must come with the same cost. A name
         that is no node, and an edge from a node to itself, are refused.
@@ -193,7 +193,7 @@ class Overlay:
         limits: ReadLimits = READ_LIMITS,
         progress: Progress | None = None,
     ) -> Overlay:
-        """Of two columns of node names of a CSV file, read as by `Interests.from_csv`, and one of costs."""
+        """Build from two CSV columns of node names, read as by `Interests.from_csv`, and one of costs."""
         columns = Columns(source, target, cost)
         chunks = sources.from_csv(path, columns, delimiter, limits)
         found = sources.collect(chunks, columns, progress=progress)
@@ -211,7 +211,7 @@ class Overlay:
         limits: ReadLimits = READ_LIMITS,
         progress: Progress | None = None,
     ) -> Overlay:
-        """Of two string columns of a Parquet file or a folder of them, and a column of costs."""
+        """Build from two string columns of a Parquet file or a folder of them, and a column of costs."""
         columns = Columns(source, target, cost)
         found = sources.collect(sources.from_parquet(path, columns, limits), columns, progress=progress)
         return cls(interests, *edge_lists.by_name(interests.nodes, found, found.values, str(path)))

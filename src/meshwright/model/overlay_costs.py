@@ -21,7 +21,7 @@ class Prices(NamedTuple):
 
 
 def prices(edges: Ids, costs: Costs) -> Prices:
-    """Of edges as ids of the nodes that `costs` speak of, in any order."""
+    """The costs of edges, given as ids of the nodes of `costs`, in any order."""
     return Prices(costs.between(edges[:, 0], edges[:, 1]), {FACT: costs.description()}, costs.tables())
 
 

@@ -82,7 +82,7 @@ def _rows(path: Path, limits: ReadLimits) -> Iterator[list[str]]:
 def _picked(
     path: Path, header: Sequence[str], rows: Iterator[list[str]], wanted: Sequence[str]
 ) -> Iterator[tuple[_Row, list[str]]]:
-    """Of each row its place in words, and the cells of the columns that are wanted."""
+    """Yield, for each row, its position in words and the cells of the wanted columns."""
     missing = [name for name in wanted if name not in header]
     if missing:
         raise InputError(

@@ -195,7 +195,7 @@ def _map(
 
 
 def _drawn(dearest: pa.Table, paid: pa.Table, places: Floats, spots: _Spots, linked: int) -> Map:
-    """Of the dearest rows of `_PAIRS` and what each spot pays; spots without a place are left out."""
+    """Build from the costliest rows of `_PAIRS` and the cost of each spot that has a place."""
     ends = np.column_stack([dearest["low"].to_numpy(), dearest["high"].to_numpy()])
     has_place: Flags = np.isfinite(places.sum(axis=1))
     with_links = paid["spot"].to_numpy()

@@ -58,7 +58,7 @@ def verify(place: Place, progress: Progress | None = None) -> Verdict:
 
 
 def _verdict(place: Path, kind: str, problems: Sequence[Problem]) -> Verdict:
-    """Of a folder that is still being written to, and so has no manifest."""
+    """Verify a folder that is still being written to, and so has no manifest."""
     files = [path for path in files_below(place) if not path.startswith((".", f"{CHECKPOINT}/"))]
     found = tuple((str(problem.file.relative_to(place)), problem.what) for problem in problems)
     return Verdict(str(place), kind, len(files), found)

@@ -58,7 +58,7 @@ class Run:
 
 
 def run_of(policy: str, repairs: pa.Table) -> Run:
-    """Of a table as `repairs/` holds; what came before the first event is left out."""
+    """Build from a table like `repairs/`, leaving out what came before the first event."""
     repairs = repairs.filter(pa.compute.greater(repairs["events"], 0))
     columns = {field: repairs[field].to_numpy().astype(np.float64) for field in _COLUMNS}
     causes = zip(repairs["cause"].to_pylist(), repairs["events"].to_pylist(), strict=True)

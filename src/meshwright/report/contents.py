@@ -41,7 +41,7 @@ class Quality:
         profile: Mapping[str, Any],
         rejected_examples: Sequence[Mapping[str, Any]] = (),
     ) -> Self:
-        """Of the facts in the manifest that ingest wrote, of the profile, and of some rows of `rejected/`."""
+        """Build from the facts in ingest's manifest, the profile, and some rows of `rejected/`."""
         alike = facts.get("look_alikes", {}).values()
         subscribers, subscriptions = (
             dict(zip(profile[key]["values"], profile[key]["counts"], strict=True))
@@ -158,7 +158,7 @@ class Sharing:
 
     @classmethod
     def of(cls, before: npt.NDArray[np.int64], after: npt.NDArray[np.int64]) -> Self:
-        """Of the links of each node; those without any, before or after, are left out."""
+        """Build from the links of each node; nodes without any, before or after, are left out."""
         linked = (before > 0) & (after > 0)
         pairs, nodes = np.unique(np.stack([before[linked], after[linked]]), axis=1, return_counts=True)
         return cls(before=pairs[0].tolist(), after=pairs[1].tolist(), nodes=nodes.tolist())

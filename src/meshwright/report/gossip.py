@@ -75,7 +75,7 @@ def _sizes(found: Mapping[str, Mapping[str, Any]], sharing: Sharing | None) -> H
 
 
 def _improvement(sharing: Sharing) -> Html:
-    """Of how many of its physical links each node was freed, as [5], Fig. 7."""
+    """What share of its physical links each node saved, as in [5], Fig. 7."""
     before, after, nodes = (np.array(column) for column in (sharing.before, sharing.after, sharing.nodes))
     freed = 100 * (before - after) / before
     words = "".join(_improvement_in_words(freed, nodes))

@@ -73,7 +73,7 @@ def draw_publications(interests: Interests, count: float, alive: Flags, seed: in
 
 
 def named_publications(interests: Interests, pairs: Pairs, alive: Flags, origin: str) -> Publications:
-    """Of pairs of a topic and a publisher.
+    """Read pairs of a topic and a publisher.
 
     Refused, with its row, is an unknown name, a topic without subscribers, and a publisher that is not one of
     them or has failed.

@@ -65,9 +65,9 @@ def view_table(run: BeforeAfter) -> pa.Table:
 
 
 def distributions(run: BeforeAfter) -> dict[str, dict[str, Any]]:
-    """Of LVS, PVS and in-views over the nodes that are there, before (`initial_…`) and after.
+    """The distributions of LVS, PVS and in-views over the present nodes, before (`initial_…`) and after.
 
-    And of `improvement_percent`, over those with links before and after, by whole percents rounded down.
+    And of `improvement_percent`, over nodes with links before and after, in whole percents rounded down.
     """
     found = {}
     for prefix, views, counts in zip(("initial_", ""), run.views, run.counts, strict=True):
@@ -185,7 +185,7 @@ class Gossip:
         return distributions(self._before_after())
 
     def view_distributions(self) -> dict[str, dict[str, Any]]:
-        """Of the views at the end, over all nodes, as `evaluate` has them of the overlay."""
+        """The distributions of the views at the end, over all nodes, as `evaluate` gives for the overlay."""
         return self.counts[1].distributions()
 
     def view_table(self) -> pa.Table:

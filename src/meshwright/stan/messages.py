@@ -22,7 +22,7 @@ MOST_FORWARDS = 1_000
 so hardly any goes so far, except where all who could keep it do so already."""
 
 Id = Annotated[int, Between(NONE, 2**31 - 1)]
-"""Of a node or a topic; NONE where that may be."""
+"""The id of a node or a topic; NONE where that is allowed."""
 
 Count = Annotated[int, Between(0, 2**31 - 1)]
 Forwards = Annotated[int, Between(0, MOST_FORWARDS)]

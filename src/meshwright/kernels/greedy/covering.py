@@ -98,7 +98,7 @@ def _sorted_bucket(first: Ids, following: Ids, gain: int, found: Ids) -> Ids:
 
 
 MOST_TOPICS = 2**16 - 1
-"""Of a node to be covered: what a gain of 16 bits can count."""
+"""The most topics of a node to be covered: what a gain of 16 bits can count."""
 
 _BYTES_WORTH_A_MEMBER = 16
 """Adding so many bytes of a row takes as long as counting one member of a list (measured)."""
@@ -184,7 +184,7 @@ def _has(table: BulkTopics, topic: int, place: int) -> bool:
 
 @inner
 def _pick(gains: Gains, turns: Offsets, slack: float, tops: Gains) -> int:
-    """Of the places whose gain is the greatest less at most its `slack`, the one whose turn comes first.
+    """Among places whose gain is within `slack` of the greatest, the one whose turn comes first.
 
     No two places have the same turn. `tops` is room for the greatest gain of each block: only blocks that
     reach what is wanted are looked into.

@@ -100,24 +100,24 @@ def kind_name(kind: int) -> str:
 
 
 def by_site(matrix: Floats, site_of: Ids) -> CostArrays:
-    """Of a symmetric matrix between sites, its diagonal the cost inside a site, and the site of each node."""
+    """Costs by each node's site: a symmetric matrix, with the cost inside a site on its diagonal."""
     return sealed_form(CostArrays(SITES, matrix, site_of, _NO_POINTS, 0.0, 0.0))
 
 
 def by_cluster(inner: float, outer: float, cluster_of: Ids) -> CostArrays:
-    """Of one cost inside a cluster and one between clusters."""
+    """One cost inside a cluster, and one between clusters."""
     return sealed_form(CostArrays(CLUSTERS, np.array([[inner, outer]]), cluster_of, _NO_POINTS, 0.0, 0.0))
 
 
 def by_distance(points: Floats, base: float, factor: float) -> CostArrays:
-    """Of points in the plane or in space: `base` and `factor` times the distance."""
+    """Costs between points in the plane or in space: `base` plus `factor` times the distance."""
     padded = np.zeros((len(points), 3))
     padded[:, : points.shape[1]] = points
     return sealed_form(CostArrays(EUCLIDEAN, _NO_MATRIX, _NO_SITES, padded, base, factor))
 
 
 def by_great_circle(places: Floats, base: float, factor: float) -> CostArrays:
-    """Of latitudes and longitudes in degrees: `base` and `factor` times the kilometres on the globe."""
+    """Costs by latitude and longitude in degrees: `base` plus `factor` times the kilometres on the globe."""
     lat, lon = np.radians(places[:, 0]), np.radians(places[:, 1])
     points = np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=1)
     return sealed_form(CostArrays(GREAT_CIRCLE, _NO_MATRIX, _NO_SITES, points, base, factor * EARTH_RADIUS))

@@ -26,7 +26,7 @@ from meshwright.runtime.progress import Progress, stage
 
 Stated = TypeVar("Stated", bound=str | int | float | dict[str, Any] | list[Any])
 MOST = 2**62
-"""Of what a manifest counts: sums and products of a few such numbers are legal in Python, and absurd."""
+"""The most that a manifest may count, so that sums and products of such numbers are not absurd."""
 
 _WORDS = {str: "text", int: "a whole number", float: "a number", dict: "an object", list: "a list"}
 
@@ -100,7 +100,7 @@ def make_manifest(
 
 
 def versions() -> dict[str, str]:
-    """Of Python and of the packages that results depend on."""
+    """The versions of Python and of the packages that results depend on."""
     found = {"python": platform.python_version()}
     for name in _PACKAGES:
         with suppress(metadata.PackageNotFoundError):

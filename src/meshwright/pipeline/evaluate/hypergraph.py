@@ -119,7 +119,7 @@ def _components(indptr: Offsets, topics: Ids, topic_count: int) -> Ids:
 
 
 def _sum(one: TopicSizes, other: TopicSizes) -> TopicSizes:
-    """Of two sets of lists together."""
+    """The counts of two sets of lists together."""
     topics = len(one.labels)
     every = np.arange(topics, dtype=np.int32)
     chains = np.stack([every, one.labels, every, other.labels], axis=1).ravel()

@@ -124,7 +124,7 @@ class Distribution:
 
     @classmethod
     def of(cls, pairs: Iterable[tuple[int, int]]) -> Self:
-        """Of pairs (value, count) in any order; a value may come several times."""
+        """Build from pairs (value, count) in any order; a value may appear several times."""
         tally: dict[int, int] = {}
         for value, count in pairs:
             tally[value] = tally.get(value, 0) + count

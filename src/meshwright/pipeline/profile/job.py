@@ -61,7 +61,7 @@ class Correlation:
 
     @classmethod
     def of(cls, common: Longs, nodes: int, names: Sequence[str], *, sampled: bool, chosen: str) -> Self:
-        """Of the numbers of common subscribers among `nodes` nodes; the diagonal counts each topic's own."""
+        """Build from the numbers of common subscribers; the diagonal counts each topic's own."""
         found = pearson(common, nodes)
         order = clustered(found)
         off = found[np.triu_indices(len(found), 1)]

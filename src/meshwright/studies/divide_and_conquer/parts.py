@@ -93,7 +93,7 @@ def _apart(seed: int) -> float:
 
 
 def _share_of_rises(seed: int) -> float:
-    """Of the steps from one p to the next, how many raise the number of outer edges."""
+    """How many of the steps from one p to the next raise the number of outer edges."""
     rises = [before.outer_edges < after.outer_edges for before, after in pairwise(_over_p(seed))]
     return sum(rises) / len(rises)
 

@@ -20,7 +20,7 @@ OVERLAYS = {"Chord": "chord", "RandomSW": "random-sw", "GrSwico": "gr-swico"}
 
 TOPICS, NODES, SUBSCRIPTIONS = 2_000, 1_023, 20
 STEPS = tuple(range(1_000, 10_001, 1_000))
-"""Of nodes and of topics; [4] states where sweeps begin and end, not how many points they have."""
+"""The points of nodes and of topics; [4] states where sweeps begin and end, not how many points they have."""
 
 
 class SweepSetting(NamedTuple):
