@@ -148,7 +148,7 @@ def merge(
 
 def _check_link_cost(link_cost: float | None, wanted: bool) -> None:
     if wanted and link_cost is None:
-        raise OptionError("the overlays have costs; say with link_cost what a new link costs")
+        raise OptionError("the overlays have costs; set link_cost to the cost of a new link")
     if link_cost is not None and not wanted:
         raise OptionError(
             f"link_cost is {link_cost}, but the overlays have no costs; leave it out", option="link_cost"

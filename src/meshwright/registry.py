@@ -300,7 +300,7 @@ def check_given(algorithm: str, has_costs: bool) -> None:
     """Refuse to build without costs where the algorithm needs them."""
     if find(algorithm, "build").needs_costs and not has_costs:
         raise OptionError(
-            f"{algorithm} needs what links cost; give costs=Costs.from_csv(…), Costs.sites(…) or another "
+            f"{algorithm} needs the costs of links; give costs=Costs.from_csv(…), Costs.sites(…) or another "
             f"(--costs, --sites or --places on the command line)"
         )
 
@@ -321,7 +321,7 @@ def find(name: str, kind: str) -> Algorithm:
     if known is None or known.kind != kind:
         of_kind = [other for other, own in every_algorithm()[0].items() if own.kind == kind]
         near = get_close_matches(name, of_kind, n=2, cutoff=0.5)
-        meant = f"did you mean {' or '.join(near)}? Else " if near else ""
+        meant = f"did you mean {' or '.join(near)}? Otherwise " if near else ""
         raise OptionError(
             f"there is no algorithm {name!r} to {kind} with; {meant}{_listed('choose among', of_kind)}"
         )

@@ -220,7 +220,7 @@ def drop_lists(path):
 @pytest.mark.parametrize(
     ("spoil", "said"),
     [
-        (add_edge, "an edge comes twice"),
+        (add_edge, "an edge appears twice"),
         (count_more, "holds .* edges, and its manifest says"),
         (unsort, "not strictly rising"),
         (drop_lists, "lists/part-00000.parquet is missing"),

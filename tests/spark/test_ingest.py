@@ -232,7 +232,7 @@ def test_too_many_bad_rows_stop_the_run_and_leave_only_them(spark, tmp_path):
     with pytest.raises(InputError, match="stays as it was"):
         ingest(spark, inputs, out, options, force=True)
     assert Interests.read(out) == old
-    with pytest.raises(DatasetError, match="is a dataset already"):
+    with pytest.raises(DatasetError, match="is already a dataset"):
         ingest(spark, inputs, out, options)
 
 

@@ -270,10 +270,10 @@ def test_the_command_writes_a_dataset_and_says_what_made_it(run, tmp_path):
     [
         ((), "--bfs N or --universe SEEDS"),
         (("--bfs", 3, "--universe", 2), "give either --bfs N or --universe SEEDS"),
-        (("--bfs", 3, "--grow", "own"), "--grow does not go with --bfs"),
-        (("--universe", 3, "--starts", 2), "--starts does not go with --universe"),
+        (("--bfs", 3, "--grow", "own"), "--grow can't be used with --bfs"),
+        (("--universe", 3, "--starts", 2), "--starts can't be used with --universe"),
         (("--universe", 3, "--grow", "fast"), "choose one of own, random"),
-        (("--bfs", 0), "from 1 on"),
+        (("--bfs", 0), "of at least 1"),
     ],
 )
 def test_wrong_calls_say_in_one_line_what_is_legal(run, tmp_path, words, said):

@@ -58,7 +58,7 @@ def test_only_who_knows_the_sessions_secret_reaches_it_and_only_this_user_its_fi
 def test_no_second_session_in_a_process_and_no_wrong_master(spark):
     with pytest.raises(SparkError, match="a Spark session in this process already"), spark_session():
         pass
-    with pytest.raises(OptionError, match="no master of Spark"), spark_session("nowhere"):
+    with pytest.raises(OptionError, match="not a Spark master"), spark_session("nowhere"):
         pass
     with pytest.raises(SparkError, match="no Spark master answers"), spark_session("spark://127.0.0.1:1"):
         pass

@@ -37,7 +37,7 @@ def test_an_error_leaves_nothing(spark, lake, tmp_path):
 
 def test_what_is_there_is_overwritten_by_force_only_and_kept_on_an_error(spark, lake, tmp_path):
     write(spark, lake, 10)
-    with pytest.raises(DatasetError, match="viewfs://lake/data/ä b is a dataset already"):
+    with pytest.raises(DatasetError, match="viewfs://lake/data/ä b is already a dataset"):
         write(spark, lake, 20)
     with pytest.raises(ZeroDivisionError):
         write(spark, lake, 20, force=True, then=lambda: 1 / 0)

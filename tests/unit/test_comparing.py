@@ -100,7 +100,7 @@ def test_no_bound_holds_for_an_overlay_that_leaves_topics_apart():
         ((["gm", "gn"],), r"no algorithm 'gn' to build with; did you mean gm\?"),
         ((["ring", "gm", "ring"],), "'ring' is given twice to compare"),
         ((["gm", "sm"],), "no algorithm 'sm' to build with"),
-        ((["gm", "gr-maw"],), "gr-maw needs what links cost"),
+        ((["gm", "gr-maw"],), "gr-maw needs the costs of links"),
     ],
 )
 def test_what_can_not_be_compared_is_refused_before_any_work(given, words):
@@ -110,7 +110,7 @@ def test_what_can_not_be_compared_is_refused_before_any_work(given, words):
 
 @pytest.mark.parametrize("seeds", [0, -1, 1.5, True, None])
 def test_seeds_are_a_whole_number_from_1_on(seeds):
-    with pytest.raises(mw.OptionError, match=r"seeds is .*; give a whole number from 1 on"):
+    with pytest.raises(mw.OptionError, match=r"seeds is .*; give a whole number of at least 1"):
         mw.compare(INTERESTS, ["ring"], seeds=seeds)
 
 

@@ -104,7 +104,7 @@ def _check(given: Mapping[str, Any]) -> None:
         )
     if given.get("files_a_batch", 1) < 1:
         raise OptionError(
-            f"--files-a-batch is {given['files_a_batch']}; give a whole number from 1 on",
+            f"--files-a-batch is {given['files_a_batch']}; give a whole number of at least 1",
             option="--files-a-batch",
         )
     check_whole("--compact-after", given.get("compact_after"), 1)
@@ -172,7 +172,8 @@ def churn(
         bool, typer.Option("--together", help="Apply events with the same time as one batch, in one repair.")
     ] = False,
     strict: Annotated[
-        bool, typer.Option("--strict", help="Stop at an event that can't be applied; don't put it aside.")
+        bool,
+        typer.Option("--strict", help="Stop at an event that can't be applied, instead of putting it aside."),
     ] = False,
     journaling: JournalOptions,
     page: PageOptions,

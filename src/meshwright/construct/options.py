@@ -26,7 +26,7 @@ class GmOptions:
             with the nodes `shuffled` by the seed, or also sorted by the number of their topics,
             `small-first` (about half the maximum degree; 1% fewer to 2% more edges, measured) or
             `large-first`.
-        weights: by topic name, a whole number from 0 on that its components count; 1 for topics that are
+        weights: by topic name, a whole number of at least 0 that its components count; 1 for topics that are
             not named. A topic of weight 0 gets no edges of its own, and may end up not connected.
         keep_bounds: keep a byte for each pair of nodes; without, the same overlay takes longer.
         memory_limit: bytes that may be taken; four fifths of what is free, unless given.
@@ -73,9 +73,9 @@ class LowOdaOptions:
 
 
 def check_rho(rho: object) -> None:
-    """Refuse what is no finite number from 1 on."""
+    """Refuse what is no finite number of at least 1."""
     if not is_number(rho) or not 1 <= rho < inf:
-        raise OptionError(f"rho is {rho!r}; give a finite number from 1 on", option="rho")
+        raise OptionError(f"rho is {rho!r}; give a finite number of at least 1", option="rho")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -189,8 +189,8 @@ class DcbcDirectOptions:
         crowd: each topic gets one more bulk subscriber for so many subscribers; nodes are added to the bulk
             set where those of most topics don't suffice.
         slack: a bulk node with fewer links is taken when it covers fewer topics than the best by at most
-            this fraction, from 0 to under 1: 0.15 gives 2 to 4% more links, and a maximum degree lower by
-            a quarter to a half (measured).
+            this fraction, at least 0 and under 1. 0.15 gives 2 to 4% more links, and a maximum degree that is
+            lower by a quarter to a half (measured).
         memory_limit: bytes that Greedy Merge on the bulk set may take; four fifths of what is free, unless
             given.
     """

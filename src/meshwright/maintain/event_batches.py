@@ -72,7 +72,7 @@ def sort_out(
 
 def _join(node: str, now: Topics | None, topics: Topics) -> Topics:
     if now is not None:
-        raise InputError(f"{node!r} joins, but is there already; subscribe to change its topics")
+        raise InputError(f"{node!r} joins, but is already there; subscribe to change its topics")
     return topics
 
 

@@ -135,7 +135,7 @@ def _read_lists(dataset: Dataset[Path], node_count: int) -> tuple[Offsets, Ids]:
         raise DatasetError(f"{path / 'lists'}: a node_id lies outside 0 to {node_count - 1}; write it again")
     if (node_ids[1:] <= node_ids[:-1]).any():
         if len(np.unique(node_ids)) < len(node_ids):
-            raise DatasetError(f"{path / 'lists'}: a node_id comes twice; write the dataset again")
+            raise DatasetError(f"{path / 'lists'}: a node_id appears twice; write the dataset again")
         topic_ids = topic_ids[_by_node(node_ids, lengths)]
     indptr = np.zeros(node_count + 1, np.int64)
     indptr[node_ids.astype(np.int64) + 1] = lengths

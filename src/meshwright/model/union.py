@@ -91,7 +91,7 @@ def _parts(nodes: _Matched) -> Ids:
             raise InputError(
                 f"overlays {part_of[common[0]] + 1} and {part + 1} both have the node "
                 f"{nodes.names[int(common[0])].as_py()!r}{more}; "
-                f"overlays to merge have no node in common: rename it, or leave it out of one"
+                f"overlays to merge must not share a node: rename it, or leave it out of one"
             )
         part_of[ids] = part
     return part_of

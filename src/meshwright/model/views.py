@@ -59,7 +59,7 @@ class Views:
 
     @classmethod
     def from_table(cls, interests: Interests, table: pa.Table) -> Views:
-        """Of the rows of `views/`: topic_id, node_id, peer_id; those of one view in order of preference."""
+        """Build from the rows of `views/`: topic_id, node_id, peer_id; each view in order of preference."""
         check_types(table.schema, _COLUMNS, f"{TABLE}/", DatasetError)
         topics, nodes, peers = (table[name].to_numpy().astype(np.int64) for name in _COLUMNS)
         own = _slot_numbers(interests, topics, nodes)
@@ -118,8 +118,8 @@ class Views:
             owner = int(np.searchsorted(indptr, place, side="right")) - 1
             topic = int(np.searchsorted(interests.topic_indptr, owner, side="right")) - 1
             raise InputError(
-                f"the view of node {interests.node_ids[owner]} in topic {topic} has a peer that is no other "
-                f"subscriber of the topic, or that is there twice; write the views again"
+                f"the view of node {interests.node_ids[owner]} in topic {topic} has a peer that is not "
+                f"another subscriber of the topic, or that is there twice; write the views again"
             )
 
 

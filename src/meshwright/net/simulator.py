@@ -195,7 +195,7 @@ def _coin(loss: float, source: Node, target: Node, message: Message, random: np.
 
 def _checked_delay(delay: float) -> float:
     if not 0 <= delay < np.inf:
-        raise OptionError(f"a delay is {delay!r}; give a finite number from 0 on")
+        raise OptionError(f"a delay is {delay!r}; give a finite number of at least 0")
     return delay
 
 

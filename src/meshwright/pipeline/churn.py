@@ -89,7 +89,7 @@ def batches(events: list[Event], together: bool) -> list[list[Event]]:
 
 
 def summary(repairs: pa.Table) -> dict[str, Any]:
-    """Sum up a table like `repairs/`: links opened and closed, and by kind of event, how many and how long."""
+    """Sum up a table like `repairs/`: links opened and closed; by kind of event, how many and how long."""
     run = run_of("", repairs)
     return {
         "events": int(pa.compute.sum(repairs["events"]).as_py() or 0),

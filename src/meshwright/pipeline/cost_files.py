@@ -63,7 +63,7 @@ class CostFiles:
         MatrixRules(**self.rules())
         for what, needed in _NEEDS.items():
             if getattr(self, what) is not None and all(getattr(self, name) is None for name in needed):
-                raise OptionError(f"{_flag(what)} means nothing without {_flags(needed, 'or')}; give it too")
+                raise OptionError(f"{_flag(what)} has no effect without {_flags(needed, 'or')}; give it too")
         form = self._form()
         for name in _FORMS[form].without:
             if getattr(self, name) is not None:
@@ -75,7 +75,7 @@ class CostFiles:
         if self.cost_names == OWN and self.sites is not None:
             raise OptionError("--cost-names nodes is for costs between nodes; give a file of sites' names")
         if form == "places" and self.base is None:
-            raise OptionError("costs by distance need --base, the least cost of a link; give it")
+            raise OptionError("costs by distance need a minimum cost of a link; give --base")
         if form == "places" and self.sites is not None and self.places == OWN:
             raise OptionError("--places nodes puts every node at a place of its own; leave --sites out")
 
@@ -128,7 +128,7 @@ class CostFiles:
         return self.place_columns or ("node" if self.sites is None else "site", *_LAT_LON)
 
     def on_sites(self, between: Costs, nodes: Interests) -> Costs:
-        """Of costs between sites, if nodes are on sites; else these are between nodes already."""
+        """Costs between nodes, from costs between sites if nodes are on sites."""
         if self.sites is None:
             return between
         node, site = self.site_columns or _NODE_SITE

@@ -63,7 +63,7 @@ def check_place(out: Place, resume: bool, force: bool) -> None:
     if entries and not resume and not force and not begun_only:
         go_on = ", go on with resume=True (--resume)" if old is not None else ""
         raise DatasetError(
-            f"{out} is there already and not empty; choose another path{go_on}, "
+            f"{out} already exists and is not empty; choose another path{go_on}, "
             f"or overwrite with force=True (--force)"
         )
     if entries and (force or begun_only):

@@ -93,7 +93,7 @@ def topic_trees(overlay: Overlay, kind: str = "shortest", progress: Progress | N
     check_choice("tree", kind, TREES)
     if kind == "cheapest" and overlay.costs is None:
         raise OptionError(
-            "the cheapest tree needs what links cost, and the overlay has no costs; take the shortest tree, "
+            "the cheapest tree needs the costs of links, and the overlay has none; take the shortest tree, "
             "or build with costs"
         )
     links = topic_links(overlay, progress)

@@ -29,8 +29,8 @@ def check_whole(
     if value is None and not required:
         return
     if not is_whole(value) or not least <= value <= most:
-        end = f"to {most:,}" if most < 2**62 - 1 else "on, under 2^62"
-        raise OptionError(f"{name} is {value!r}; give a whole number from {least} {end}", option=name)
+        legal = f"from {least} to {most:,}" if most < 2**62 - 1 else f"of at least {least}, under 2^62"
+        raise OptionError(f"{name} is {value!r}; give a whole number {legal}", option=name)
 
 
 def check_flag(name: str, value: object) -> None:
@@ -42,9 +42,8 @@ def check_flag(name: str, value: object) -> None:
 def check_fraction(name: str, value: object, *, below_one: bool = False) -> None:
     """Refuse what is no number from 0 to 1."""
     if not is_number(value) or not 0 <= value <= 1 or (below_one and value == 1):
-        raise OptionError(
-            f"{name} is {value!r}; give a fraction from 0 to {'under ' if below_one else ''}1", option=name
-        )
+        legal = "of at least 0 and under 1" if below_one else "from 0 to 1"
+        raise OptionError(f"{name} is {value!r}; give a fraction {legal}", option=name)
 
 
 # Ten characters a name times this many names stay inside the 2 GiB of one Arrow string array.

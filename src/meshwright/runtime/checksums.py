@@ -55,7 +55,7 @@ def _open_plain(path: str, flags: int) -> int:
     file = os.open(path, flags | os.O_NONBLOCK)
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
-        raise OSError(f"{path} is no plain file")
+        raise OSError(f"{path} is not a regular file")
     return file
 
 

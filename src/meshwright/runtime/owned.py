@@ -56,12 +56,12 @@ def _all_below(folder: Place, path: str) -> Iterator[str]:
 
 
 def _check_entry(path: Path, home: Path, is_file: bool) -> None:
-    """Refuse a link, what is no plain file or folder, and what belongs to somebody else."""
+    """Refuse a link, what is not a regular file or folder, and what belongs to somebody else."""
     found = os.lstat(path)
     if stat.S_ISLNK(found.st_mode):
         raise not_ours(path, "since it is a link")
     if not (stat.S_ISREG if is_file else stat.S_ISDIR)(found.st_mode):
-        raise not_ours(path, "since it is no plain file or folder")
+        raise not_ours(path, "since it is not a regular file or folder")
     if found.st_uid not in (os.geteuid(), os.stat(home).st_uid):
         raise not_ours(path, "since it belongs to another user")
 
@@ -80,7 +80,7 @@ def is_plain(path: Path) -> bool:
     except FileNotFoundError:
         return False
     if not stat.S_ISREG(mode):
-        raise not_ours(path, "since it is a link" if stat.S_ISLNK(mode) else "since it is no plain file")
+        raise not_ours(path, "since it is a link" if stat.S_ISLNK(mode) else "since it is not a regular file")
     return True
 
 
@@ -90,7 +90,7 @@ def open_plain(path: Path, flags: int = os.O_RDONLY) -> int:
     file = os.open(path, flags | os.O_NOFOLLOW | os.O_NONBLOCK, 0o644)
     if not stat.S_ISREG(os.fstat(file).st_mode):
         os.close(file)
-        raise not_ours(path, "since it is no plain file")
+        raise not_ours(path, "since it is not a regular file")
     return file
 
 
@@ -138,7 +138,7 @@ def _remove_file(folder: Place, path: PurePosixPath) -> None:
         return
     with suppress(FileNotFoundError), _parent(folder, path) as parent:
         if not stat.S_ISREG(os.stat(path.name, dir_fd=parent, follow_symlinks=False).st_mode):
-            raise not_ours(folder / path, "since it is no plain file")
+            raise not_ours(folder / path, "since it is not a regular file")
         os.unlink(path.name, dir_fd=parent)
 
 

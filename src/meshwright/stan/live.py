@@ -65,7 +65,7 @@ class LiveEngine:
     def __post_init__(self) -> None:
         if not 0 < self.seconds < np.inf:
             raise OptionError(
-                f"a round of {self.seconds!r} seconds can't be (--round-seconds); give a number above 0"
+                f"a round takes {self.seconds!r} seconds (--round-seconds); give a number above 0"
             )
         LiveOptions(messages=MESSAGES, port=self.port, processes=self.processes)  # which checks them
 

@@ -80,7 +80,7 @@ class SimulationOptions:
         check_whole("copies", self.copies, 0, required=True)
         if not is_number(self.delay) or not 0 <= self.delay < 1:
             raise OptionError(
-                f"delay is {self.delay!r}; give a number of periods, from 0 to under 1", option="delay"
+                f"delay is {self.delay!r}; give a number of periods, at least 0 and under 1", option="delay"
             )
         check_fraction("churn", self.churn, below_one=True)
         check_flag("keep_alive", self.keep_alive)

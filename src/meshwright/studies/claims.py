@@ -52,7 +52,7 @@ def over_runs(value: Callable[[int], float], label: str, runs: int, progress: Pr
 
 
 def by_seed(label: str, value: Callable[[int], float]) -> Measure:
-    """Of a value that depends on a seed, its statistics over the seeds of as many runs."""
+    """The statistics of a value that depends on a seed, over the seeds of as many runs."""
 
     def measure(runs: int, seed: int, progress: Progress | None) -> Statistics:
         return over_runs(lambda run: value(seed + run), label, runs, progress)
@@ -98,7 +98,7 @@ class Claim:
     def __post_init__(self) -> None:
         if self.tolerance < 0:
             raise OptionError(
-                f"the claim {self.name!r} has tolerance {self.tolerance}; give a fraction from 0 on"
+                f"the claim {self.name!r} has tolerance {self.tolerance}; give a fraction of at least 0"
             )
         if self.relation not in _MISSED_BY:
             raise OptionError(

@@ -206,13 +206,13 @@ def test_a_journal_of_another_overlay_is_refused_and_nothing_is_written(run, ove
         (("--rounds", 2, "--sync", "never"), "--sync is about a journal; give --journal DIR as well"),
         (("--rounds", 2, "--compact-after", 9), "--compact-after is about a journal"),
         (("--rounds", 2, "--journal", "j", "--compact-after", 0), "compact_after is 0"),
-        (("--stream", ".", "--sync", "never"), "--sync does not go with --stream"),
-        (("--stream", ".", "--force"), "--force does not go with --stream"),
+        (("--stream", ".", "--sync", "never"), "--sync can't be used with --stream"),
+        (("--stream", ".", "--force"), "--force can't be used with --stream"),
         (("--rounds", -2), "rounds is -2"),
         (("--events", "nothing.jsonl"), "there is no such file"),
-        (("--rounds", 2, "--once"), "--once does not go with --events, --rounds or --sessions"),
-        (("--stream", ".", "--rounds", 2), "--rounds does not go with --stream"),
-        (("--stream", ".", "--report", "x.html"), "--report does not go with --stream"),
+        (("--rounds", 2, "--once"), "--once can't be used with --events, --rounds or --sessions"),
+        (("--stream", ".", "--rounds", 2), "--rounds can't be used with --stream"),
+        (("--stream", ".", "--report", "x.html"), "--report can't be used with --stream"),
         (("--stream", "nothing"), "give a folder in which files of events appear"),
         (("--stream", ".", "--every", 0), "give seconds, above 0"),
         (("--stream", ".", "--every", "nan"), "give seconds, above 0"),
@@ -222,7 +222,7 @@ def test_a_journal_of_another_overlay_is_refused_and_nothing_is_written(run, ove
         (("--rounds", 2, "--report", "x.html", "--compare", "shadow"), "is already the policy of --policy"),
         (("--rounds", 2, "--sync", "٣", "--journal", "j"), "always, never, or milliseconds"),
         (("--rounds", 2, "--set", f"coverage={2**31}"), "coverage is 2147483648"),
-        (("--stream", ".", "--files-a-batch", 0), "give a whole number from 1 on"),
+        (("--stream", ".", "--files-a-batch", 0), "give a whole number of at least 1"),
     ],
 )
 def test_a_wrong_call_is_one_line(run, overlay, tmp_path, words, message):
@@ -267,7 +267,7 @@ def test_a_page_that_is_there_is_overwritten_by_force_alone(run, overlay, tmp_pa
     page = tmp_path / "page.html"
     words = (overlay, "--rounds", 2, "--report", page, "--out", tmp_path / "out")
     page.write_text("precious")
-    for more, said in (((), "is there already"), (("--force",), "is in the way and not Meshwright's")):
+    for more, said in (((), "already exists"), (("--force",), "is in the way and not Meshwright's")):
         code, _, err = run(*words, *more)
         assert code == 2
         assert f"page.html {said}" in err

@@ -116,7 +116,7 @@ def test_what_is_read_of_a_file_has_limits_that_options_set(run, workload, tmp_p
     (tmp_path / "links.csv").write_text("source,target\nn01,n02\n")
     call = ("import", workload, "--edges", tmp_path / "links.csv", "--out", tmp_path / "mine")
     assert "is longer than 4 bytes" in run(*call, "--max-line", 4)[2]
-    assert "--max-ratio is 0; give a whole number from 1 on" in run(*call, "--max-ratio", 0)[2]
+    assert "--max-ratio is 0; give a whole number of at least 1" in run(*call, "--max-ratio", 0)[2]
 
 
 def test_what_is_merged_is_what_the_library_merges(run, overlay, tmp_path):

@@ -241,16 +241,16 @@ def test_sites_without_coordinates_are_refused(run, workload, brokers, places):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "gr-maw needs what links cost"),
+        ((), "gr-maw needs the costs of links"),
         (("--sites", "x"), "--sites says where nodes are"),
-        (("--local", 1), "--local means nothing without --sites"),
-        (("--outer", 1), "--outer means nothing without --inner"),
+        (("--local", 1), "--local has no effect without --sites"),
+        (("--outer", 1), "--outer has no effect without --inner"),
         (("--sites", "x", "--inner", 1), "give all three"),
         (("--costs", "x", "--inner", 1, "--outer", 2), "--costs and --inner both say what links cost"),
-        (("--places", "x"), "need --base"),
-        (("--base", 1), "--base means nothing without --places"),
+        (("--places", "x"), "give --base"),
+        (("--base", 1), "--base has no effect without --places"),
         (("--sites", "x", "--places", "nodes", "--base", 1), "leave --sites out"),
-        (("--missing", "path"), "--missing means nothing without --costs"),
+        (("--missing", "path"), "--missing has no effect without --costs"),
         (("--costs", "x", "--missing", "guess"), "missing is 'guess'; choose among refuse"),
         (("--costs", "x", "--sites", "y", "--site-columns", "a"), "give 2 names, such as node,site"),
         (("--costs", "x", "--local", "much"), "--local"),
@@ -267,6 +267,6 @@ def test_merge_keeps_its_cost_of_a_new_link(run, workload, between, tmp_path):
     )
     other.write(tmp_path / "other")
     words = ("merge", tmp_path / "o", tmp_path / "other", "--algorithm", "sm", "--out", tmp_path / "both")
-    wrong(run(*words), "say with link_cost")
+    wrong(run(*words), "set link_cost")
     assert run(*words, "--link-cost", 7)[0] == 0
     assert 7 in mw.Overlay.read(tmp_path / "both").costs.tolist()

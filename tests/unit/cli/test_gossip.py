@@ -82,7 +82,7 @@ def test_gossip_writes_an_overlay_with_views(run, workload, tmp_path):
         (("--churn", 0.1), "rounds in lock step have neither churn nor keep-alive"),
         (("--loss", 2), "loss is 2.0; give a fraction from 0 to 1"),
         (("--membership", "x"), "membership is 'x'; choose one of random, scamp"),
-        (("--rounds", -1), "rounds is -1; give a whole number from 0 on"),
+        (("--rounds", -1), "rounds is -1; give a whole number of at least 0"),
         (("--ttl", 10**12), "ttl is 1000000000000; give a whole number from 0 to 1,000,000"),
         (("--live", "--engine", "simulator"), "--engine is not for --live, which is an engine itself"),
         (("--live", "--engine", "rounds"), "--engine is not for --live"),
@@ -91,7 +91,7 @@ def test_gossip_writes_an_overlay_with_views(run, workload, tmp_path):
         (("--port", 9000), "--port is for nodes that run with --live"),
         (
             ("--live", "--round-seconds", 0),
-            "a round of 0.0 seconds can't be (--round-seconds); give a number",
+            "a round takes 0.0 seconds (--round-seconds); give a number",
         ),
         (("--live", "--processes", 100_000), "processes is 100000; give a whole number from 1 to"),
         (("--live", "--delay", 0.1), "--delay is for --engine simulator, since lock step has no time"),

@@ -75,7 +75,7 @@ def test_route_takes_publications_from_a_file(run, overlays, tmp_path):
         ),
         ("gm", ["--protocol", "flood", "--loss", "2"], "loss is 2.0; give a fraction from 0 to 1"),
         ("gm", ["--protocol", "flood", "--both-ways"], "both_ways is for nsmf"),
-        ("gm", ["--protocol", "tree", "--tree", "cheapest"], "the overlay has no costs; take the shortest"),
+        ("gm", ["--protocol", "tree", "--tree", "cheapest"], "the overlay has none; take the shortest"),
     ],
 )
 def test_what_can_not_be_routed_is_refused_in_one_line(run, overlays, name, words, message):

@@ -57,7 +57,7 @@ def test_a_connected_overlay_gets_no_edges(interests):
 
 @pytest.mark.parametrize("rho", [0.9, -1, float("inf"), float("nan"), "3", None, True])
 def test_a_rho_that_is_no_number_from_one_on_is_refused(interests, rho):
-    with pytest.raises(mw.OptionError, match=r"rho is .* finite number from 1 on"):
+    with pytest.raises(mw.OptionError, match=r"rho is .* finite number of at least 1"):
         mw.build(interests, "low-oda", rho=rho)
 
 

@@ -81,7 +81,7 @@ def test_the_last_node_may_leave_and_others_may_come(policy):
         ("leave", "z", (), "'z' leaves, but is not there; a node has to join first"),
         ("subscribe", "z", ("x",), "'z' subscribes, but is not there"),
         ("unsubscribe", "z", ("x",), "'z' unsubscribes, but is not there"),
-        ("join", "a", ("x",), "'a' joins, but is there already; subscribe to change its topics"),
+        ("join", "a", ("x",), "'a' joins, but is already there; subscribe to change its topics"),
         ("subscribe", "a", (), "'a' subscribes without topics"),
         ("unsubscribe", "a", (), "'a' unsubscribes without topics"),
         ("join", "", ("x",), "node of an event is ''"),
@@ -115,7 +115,7 @@ def test_one_bad_event_refuses_the_whole_batch_and_sort_out_tells_which():
         mw.Event(4, "leave", "c"),
     ]
     before = live.snapshot()
-    with pytest.raises(mw.InputError, match="'c' joins, but is there already"):
+    with pytest.raises(mw.InputError, match="'c' joins, but is already there"):
         live.apply(events)
     assert live.snapshot() == before
     good, refused = live.sort_out(events)
@@ -162,7 +162,7 @@ def test_ids_are_forgotten_beyond_as_many_as_are_remembered():
     live = mw.Maintainer(overlay_of({"a": "x"}), remember=1)
     live.apply([mw.Event(1, "join", "b", ("x",), "k1")])
     live.apply([mw.Event(1, "join", "c", ("x",), "k2")])
-    with pytest.raises(mw.InputError, match="'b' joins, but is there already"):
+    with pytest.raises(mw.InputError, match="'b' joins, but is already there"):
         live.apply([mw.Event(1, "join", "b", ("x",), "k1")])
 
 

@@ -113,7 +113,7 @@ def test_a_table_may_lack_topics_and_ids_but_not_times(tmp_path):
 def test_what_is_there_already_is_not_overwritten(tmp_path):
     path = tmp_path / "events.jsonl"
     write_events(EVENTS, path)
-    with pytest.raises(mw.DatasetError, match="is there already"):
+    with pytest.raises(mw.DatasetError, match="already exists"):
         write_events([], path)
     write_events([], path, force=True)
     assert read_events(path).events == ()

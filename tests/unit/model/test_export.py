@@ -182,7 +182,7 @@ def test_a_file_is_overwritten_only_with_force_and_only_when_complete(tmp_path: 
     path = tmp_path / "x.graphml"
     export(chain(["c", "d"]), path)
     whole = path.read_text()
-    with pytest.raises(DatasetError, match="is there already"):
+    with pytest.raises(DatasetError, match="already exists"):
         export(chain(["a", "b"]), path)
     with pytest.raises(InputError, match="XML can't hold"):
         export(chain(["\x01", "b"]), path, force=True)
@@ -198,5 +198,5 @@ def test_a_place_that_can_not_be_written_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="can't be written"):
         export(chain(["a", "b"]), Path("/proc/self/x.csv"))
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(DatasetError, match="is there already"):
+    with pytest.raises(DatasetError, match="already exists"):
         export(chain(["a", "b"]), tmp_path / "folder.csv", force=True)

@@ -155,7 +155,7 @@ def test_a_pipe_in_the_place_of_a_file_is_refused_at_once(datasets, table):
     part = datasets["overlay"] / table / "part-00000.parquet"
     part.unlink()
     os.mkfifo(part)
-    with pytest.raises(DatasetError, match="is no plain file"):
+    with pytest.raises(DatasetError, match="is not a regular file"):
         Overlay.read(datasets["overlay"])
 
 

@@ -48,7 +48,7 @@ def test_no_overlays_at_all_are_refused():
 
 def test_a_common_node_is_refused_by_its_name():
     overlays = [overlay({"a": "x", "b": "x"}), overlay({"c": "x"}), overlay({"b": "y", "d": "y"})]
-    with pytest.raises(mw.InputError, match=r"overlays 1 and 3 both have the node 'b'; .* no node in common"):
+    with pytest.raises(mw.InputError, match=r"overlays 1 and 3 both have the node 'b'; .* must not share"):
         union(overlays)
     with pytest.raises(mw.InputError, match=r"overlays 1 and 2 both have the node 'a' \(and 1 more\)"):
         union([overlays[0], overlays[0]])

@@ -51,7 +51,9 @@ def test_a_view_of_a_topic_that_is_not_the_nodes_is_refused(interests, row):
     "rows", [[(0, 0, 0)], [(1, 0, 3)], [(0, 0, 9)], [(0, 0, -1)], [(0, 0, 1), (0, 0, 1)]]
 )
 def test_a_peer_that_is_no_other_subscriber_or_comes_twice_is_refused(interests, rows):
-    with pytest.raises(mw.InputError, match=r"the view of node 0 in topic [01] has a peer that is no other"):
+    with pytest.raises(
+        mw.InputError, match=r"the view of node 0 in topic [01] has a peer that is not another"
+    ):
         mw.Views.from_table(interests, table(*rows))
 
 

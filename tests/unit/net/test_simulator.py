@@ -176,7 +176,7 @@ def test_a_loss_that_is_no_probability_is_refused(loss):
 
 @pytest.mark.parametrize("delay", [-1.0, float("inf"), float("nan")])
 def test_a_delay_that_leads_nowhere_is_refused(delay):
-    with pytest.raises(mw.OptionError, match=r"a delay is .*; give a finite number from 0 on"):
+    with pytest.raises(mw.OptionError, match=r"a delay is .*; give a finite number of at least 0"):
         Simulator({}, delay=delay)
     with pytest.raises(mw.OptionError, match="a delay is"):
         Simulator({0: Echo([], [Send(1, "")])}, delay=lambda *_: delay).run()

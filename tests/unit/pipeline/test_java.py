@@ -93,7 +93,7 @@ def test_a_java_on_the_path_may_be_a_script_that_finds_another(machine):
 
 
 def test_without_any_java_the_message_says_what_was_found_and_what_to_do(without_wheel, monkeypatch):
-    with pytest.raises(SparkError, match="there is none; install one and set JAVA_HOME") as caught:
+    with pytest.raises(SparkError, match="none was found; install one and set JAVA_HOME") as caught:
         java_home()
     assert "meshwright[spark]" in str(caught.value)
     monkeypatch.setenv("JAVA_HOME", str(make_java(without_wheel / "old", "1.8.0_1")))

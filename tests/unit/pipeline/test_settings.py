@@ -26,7 +26,7 @@ def test_an_address_that_spark_understands_is_taken(master):
     ["", "local[0]", "local[x]", "spark://host", "spark:host:1", "http://h:1", "mesos://h:1", "k8s:", "all"],
 )
 def test_a_malformed_address_is_refused_with_examples(master):
-    with pytest.raises(OptionError, match="is no master of Spark; give local"):
+    with pytest.raises(OptionError, match="is not a Spark master; give local"):
         check_master(master)
 
 

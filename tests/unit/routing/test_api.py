@@ -194,7 +194,7 @@ def test_without_any_subscriber_nothing_can_be_published():
         ({"both_ways": True}, "both_ways is for nsmf"),
         ({"simulate": 1}, "simulate is 1; give True or False"),
         ({"protocol": "tree", "tree": "oak"}, "tree is 'oak'; choose one of shortest, cheapest"),
-        ({"protocol": "tree", "tree": "cheapest"}, "needs what links cost, and the overlay has no costs"),
+        ({"protocol": "tree", "tree": "cheapest"}, "needs the costs of links, and the overlay has none"),
     ],
 )
 def test_options_out_of_range_are_refused(overlays, options, message):

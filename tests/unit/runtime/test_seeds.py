@@ -16,5 +16,5 @@ def test_another_seed_stage_or_part_gives_another_stream(other):
 
 @pytest.mark.parametrize("seed", [-1, 1.0, "1", None, True])
 def test_a_seed_that_is_no_whole_number_from_0_on_is_refused(seed):
-    with pytest.raises(OptionError, match="whole number from 0 on"):
+    with pytest.raises(OptionError, match="whole number of at least 0"):
         generator(seed, "gm")

@@ -70,7 +70,7 @@ def refuse_given(options: Mapping[str, object], way: str) -> None:
     """Refuse options that say nothing to the way that was chosen."""
     for flag, value in options.items():
         if value is not False and value not in (None, []):
-            raise OptionError(f"{flag} does not go with {way}; leave it out", option=flag)
+            raise OptionError(f"{flag} can't be used with {way}; leave it out", option=flag)
 
 
 ENGINES = ("auto", "local", "spark")

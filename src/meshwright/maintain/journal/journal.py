@@ -310,7 +310,7 @@ class Journal:
         if settled is None or settled <= max(0, end):
             return None
         what = f"ends at revision {end:,}" if end >= 0 else "holds no journal"
-        return Loss(self.folder, f"{what}, and what follows it ends at {settled:,}", None, end, settled)
+        return Loss(self.folder, f"{what}, but the recorded changes end at {settled:,}", None, end, settled)
 
     def _replay(self, kept: KeptGeneration, progress: Progress | None) -> None:
         """Take the steps of the log again, and record those that the tables lack."""
@@ -320,8 +320,8 @@ class Journal:
             for at, row in enumerate(rows, 1):
                 if row["revision"] != self.live.revision or row["last"] != self.live.last:
                     raise DatasetError(
-                        f"{self.folder}: the steps up to revision {row['revision']:,} gave another result "
-                        f"the first time; open it with the Meshwright that wrote it, {self._origin.by}"
+                        f"{self.folder}: the steps up to revision {row['revision']:,} gave a different "
+                        f"result the first time; open it with the Meshwright that wrote it, {self._origin.by}"
                     )
                 _take(self.live, step_of(row))
                 advance(at)
@@ -331,15 +331,15 @@ class Journal:
         if self._recording is not None and settled is None:
             raise DatasetError(
                 f"{self.folder} has reached revision {self.live.revision:,} or more, and its changes are not "
-                f"there; give the folder that they went to, or begin both anew"
+                f"there; give the folder that they went to, or start both again"
             )
 
     def _check_settled(self, settled: int | None) -> None:
         if settled is not None and not self.recovery.snapshot_revision <= settled <= self.live.revision:
             raise DatasetError(
                 f"{self.folder} knows the steps from revision {self.recovery.snapshot_revision:,} to "
-                f"{self.live.revision:,}, and what follows it ends at {settled:,}: one of the two is from "
-                f"elsewhere, or was restored from an old copy; begin both anew"
+                f"{self.live.revision:,}, but the recorded changes end at {settled:,}: one of the two is "
+                f"from elsewhere, or was restored from an old copy; start both again"
             )
 
     def settle(self) -> None:

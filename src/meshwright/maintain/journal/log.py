@@ -41,7 +41,7 @@ def step_of(row: Mapping[str, Any]) -> Step:
         events = (from_row(event, f"event {at}") for at, event in enumerate(row["events"], 1))
         return Step(tuple(events), row.get("lenient", False))
     except (KeyError, TypeError, ValueError) as error:
-        raise InputError(f"{row!r} is no step: {error}") from None
+        raise InputError(f"{row!r} is not a step: {error}") from None
 
 
 def _links(rows: Iterable[Any]) -> tuple[Link, ...]:

@@ -62,7 +62,7 @@ class LostStepsError(DatasetError):
     """A journal has lost acknowledged steps; `loss` says which."""
 
     def __init__(self, loss: Loss) -> None:
-        left = f"go on from revision {loss.left:,}" if loss.left >= 0 else "begin anew from the overlay"
+        left = f"go on from revision {loss.left:,}" if loss.left >= 0 else "start again from the overlay"
         super().__init__(
             f"{loss}; restore the files from a copy, or give that up with accept_loss=True (--accept-loss) "
             f"and {left}: the files are put aside first"

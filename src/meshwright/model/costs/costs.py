@@ -162,7 +162,7 @@ class Costs:
         A node that has no costs is refused; nodes that the interests lack are left out and counted.
         """
         if not isinstance(interests, Interests):
-            raise InputError(f"costs are of interests, not of a {type(interests).__name__}")
+            raise InputError(f"costs.of got a {type(interests).__name__}; give Interests")
         if self.nodes.equals(interests.nodes):
             return self
         what = self._known()
@@ -214,7 +214,7 @@ class Costs:
         symmetrise: str = "mean",
         missing: str = "refuse",
     ) -> Costs:
-        """Of a square array: row u, column v is the cost from u to v, NaN where it is not known.
+        """Build from a square array: row u, column v is the cost from u to v, NaN where it is not known.
 
         A pandas frame brings its names, in any order of rows. Without names nodes are n000…, zero-padded, as
         in generated workloads. The diagonal is ignored. What a pair costs whose directions differ is their
@@ -242,7 +242,7 @@ class Costs:
         missing: str = "refuse",
         limits: ReadLimits = READ_LIMITS,
     ) -> Costs:
-        """Of a matrix in a CSV file (.gz, .bz2, .zst too), or of a list `source, target, cost`.
+        """Build from a matrix in a CSV file (.gz, .bz2, .zst too), or from a list `source, target, cost`.
 
         The first row and the first column are names, in any order; or there are numbers alone, for nodes
         called `names`, or else n000…. An empty cell is a pair without a number; see `from_matrix`.
@@ -261,7 +261,7 @@ class Costs:
         missing: str = "refuse",
         limits: ReadLimits = READ_LIMITS,
     ) -> Costs:
-        """Of a matrix in Parquet, a column for each node and one of names, or of `source, target, cost`."""
+        """Build from Parquet: a column for each node and one of names, or `source, target, cost`."""
         rules = MatrixRules(symmetrise=symmetrise, missing=missing)
         with named(path):
             return cls._of_cells(cost_sources.from_parquet(Path(path), limits), names, rules)
@@ -275,7 +275,7 @@ class Costs:
         symmetrise: str = "mean",
         missing: str = "refuse",
     ) -> Costs:
-        """Of a square array that `numpy.save` has written; see `from_matrix`."""
+        """Build from a square array that `numpy.save` has written; see `from_matrix`."""
         rules = MatrixRules(symmetrise=symmetrise, missing=missing)
         with named(path):
             return cls._of_cells(cost_sources.from_npy(Path(path)), names, rules)
@@ -290,7 +290,7 @@ class Costs:
         missing: str = "refuse",
         limits: ReadLimits = READ_LIMITS,
     ) -> Costs:
-        """Of a file by its name: *.npy, *.parquet (or a folder of them), else CSV; or a dataset of costs."""
+        """Build from a file, by its name: *.npy, *.parquet (or a folder), else CSV; or from a dataset."""
         path = Path(path)
         if (path / MANIFEST).is_file():
             if names is not None:
@@ -324,7 +324,7 @@ class Costs:
         site: str = "site",
         limits: ReadLimits = READ_LIMITS,
     ) -> Costs:
-        """Of costs `between` sites, which any other method makes, and a table that puts nodes on them.
+        """Build from the costs `between` sites, of any form, and a table of the nodes' sites.
 
         `site_of` is a mapping, pairs, a CSV or Parquet file or a table with the columns `node` and `site`, or
         interests whose nodes have that attribute. `local` is what a link inside a site costs, one number or
@@ -358,7 +358,7 @@ class Costs:
         cluster: str = "cluster",
         limits: ReadLimits = READ_LIMITS,
     ) -> Costs:
-        """Of a table that puts nodes into clusters: `inner` is the cost inside one, `outer` between two.
+        """Build from a table of the nodes' clusters: links cost `inner` inside one, and `outer` between two.
 
         `cluster_of` may be all that `sites` takes. Nothing quadratic is stored, not even in clusters.
 
@@ -384,7 +384,7 @@ class Costs:
         columns: tuple[str, ...] | None = None,
         limits: ReadLimits = READ_LIMITS,
     ) -> Costs:
-        """Of where nodes are: a link costs `base` and, beyond that, `factor` for each unit of distance.
+        """Build from the nodes' places: a link costs `base`, plus `factor` for each unit of distance.
 
         `places` is a mapping of nodes to numbers, a CSV or Parquet file or a table with the columns `node`
         and `columns`, or interests whose nodes have these attributes. By "great-circle" they are `lat, lon`
@@ -428,7 +428,7 @@ class Costs:
 
     @classmethod
     def from_tables(cls, tables: Mapping[str, pa.Table], description: Mapping[str, Any]) -> Costs:
-        """Of what `tables` and `description` gave."""
+        """Build from what `tables` and `description` returned."""
         return cls(*cost_tables.from_tables(tables, description))
 
     @classmethod

@@ -83,7 +83,9 @@ def _numbers(cells: npt.ArrayLike, count: int) -> Floats:
     if given.dtype.kind not in "iuf":
         raise InputError(f"the matrix is of type {given.dtype}; give numbers, NaN where there is none")
     if given.ndim != 2 or given.shape[0] != given.shape[1]:
-        raise InputError(f"the matrix has shape {given.shape}; give a square, a row and a column per node")
+        raise InputError(
+            f"the matrix has shape {given.shape}; give a square, with a row and a column per node"
+        )
     if len(given) != count:
         raise InputError(f"{count:,} names for a matrix of {len(given):,} rows; give one for each")
     check_room(count)

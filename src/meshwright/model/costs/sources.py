@@ -62,7 +62,7 @@ def named(path: str | Path | None) -> Iterator[None]:
 
 
 def from_memory(matrix: Any, has_names: bool) -> Cells:
-    """Of what somebody gives as a matrix: rows, an array, or a pandas frame, whose labels are names.
+    """Read what is given as a matrix: rows, an array, or a pandas frame, whose labels are names.
 
     With `has_names` labels are passed over. What an array masks has no number.
     """
@@ -84,7 +84,7 @@ def as_square(matrix: npt.ArrayLike) -> npt.NDArray[Any]:
         return np.empty((0, 0))
     if array.ndim != 2:
         raise InputError(
-            f"the matrix has {array.ndim} dimension(s); give a square, a row and a column per node"
+            f"the matrix has {array.ndim} dimension(s); give a square, with a row and a column per node"
         )
     return array
 
@@ -98,7 +98,7 @@ def kind_of(path: Path) -> str:
 
 
 def from_npy(path: Path) -> Cells:
-    """Of an array that numpy has saved; it is mapped, not read."""
+    """Read an array that numpy has saved; it is mapped into memory, not loaded."""
     try:
         array = np.load(path, mmap_mode="r", allow_pickle=False)
     except (ValueError, TypeError, SyntaxError, TokenError, EOFError, OSError, MemoryError) as error:
@@ -111,7 +111,7 @@ def from_npy(path: Path) -> Cells:
 
 
 def from_csv(path: Path, header: bool | None, delimiter: str | None, limits: ReadLimits) -> Cells:
-    """Of a text file, decompressed by its name, with or without names in the first row and column.
+    """Read a text file, decompressed by its name, with or without names in the first row and column.
 
     Without being told, the first line is taken for names if a cell of it is neither empty nor a number, and
     cells are taken to be separated by what the line has of tab, comma, semicolon or blank, in this order.
@@ -156,7 +156,7 @@ def _read_square(path: Path, first: FirstRow, has_names: bool, limits: ReadLimit
 
 
 def from_parquet(path: Path, limits: ReadLimits) -> Cells:
-    """Of a Parquet file or a folder of them: a column of numbers for each node, and one of names.
+    """Read a Parquet file or a folder of them: a column of numbers for each node, and one of names.
 
     Without a column of names, rows are in the order of the columns.
     """

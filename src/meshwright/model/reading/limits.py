@@ -26,7 +26,7 @@ class ReadLimits:
     def __post_init__(self) -> None:
         for flag, value in (("--max-line", self.line), ("--max-ratio", self.ratio), ("small", self.small)):
             if not isinstance(value, int) or isinstance(value, bool) or value < 1:
-                raise OptionError(f"{flag} is {value!r}; give a whole number from 1 on", option=flag)
+                raise OptionError(f"{flag} is {value!r}; give a whole number of at least 1", option=flag)
 
     def unpacked(self, packed: int) -> int:
         """The bytes that a compressed file of this size may grow to."""

@@ -158,7 +158,7 @@ def _check_free(target: Place, force: bool) -> None:
         there = target.iterdir() if _is_folder(target) else ()
         entries = {entry.name for entry in there if not is_draft(entry)}
         if entries - {LEFT_BEHIND} and not force:
-            what = "is a dataset already" if MANIFEST in entries else "is there already and not empty"
+            what = "is already a dataset" if MANIFEST in entries else "already exists and is not empty"
             raise DatasetError(
                 f"{target} {what}; choose another path, or overwrite with force=True (--force)", path=target
             )

@@ -38,7 +38,7 @@ def check_file(path: Path, force: bool) -> None:
         homeless = not path.absolute().parent.is_dir()
         if taken:
             raise DatasetError(
-                f"{path} is there already; choose another path, or overwrite with force=True (--force)",
+                f"{path} already exists; choose another path, or overwrite with force=True (--force)",
                 path=path,
             )
         if homeless:

@@ -31,7 +31,7 @@ class Between(NamedTuple):
 
 
 _SIXTY_FOUR_BITS = Between(-(2**63), 2**64 - 1)
-"""Of a whole number without bounds of its own: what 64 bits hold, signed or not."""
+"""The range of a whole number without its own bounds: what 64 bits hold, signed or not."""
 
 
 class Codec:
@@ -70,8 +70,8 @@ class Codec:
                 case [str(name), _]:
                     raise InputError(f"a message is a {name!r:.50}; legal are {self._known()}")
         except (ValueError, RecursionError) as error:
-            raise InputError(f"a message is no JSON: {error!s:.100}") from None
-        raise InputError("a message is no list of a name and fields")
+            raise InputError(f"a message is not JSON: {error!s:.100}") from None
+        raise InputError("a message is not a list of a name and fields")
 
     def _known(self) -> str:
         return ", ".join(sorted(self._names.values()))
@@ -106,7 +106,7 @@ def _plain(value: Any) -> Any:
 
 
 def _refused(constant: str) -> NoReturn:
-    raise ValueError(f"{constant} is no number of JSON")
+    raise ValueError(f"{constant} is not a JSON number")
 
 
 def _finite(text: str) -> float:
@@ -126,7 +126,7 @@ def _record(cls: type) -> Reader:
         try:
             return cls(*made)
         except Exception as error:  # the class checks itself, and says in its own way what is wrong
-            raise InputError(f"a {cls.__name__} can't be: {error!s:.100}") from error
+            raise InputError(f"a {cls.__name__} is not valid: {error!s:.100}") from error
 
     return read
 

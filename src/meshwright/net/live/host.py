@@ -66,7 +66,7 @@ class Seat(Generic[Message]):
 def checked_delay(after: float) -> float:
     """How long a timer waits, refused where no timer could."""
     if not 0 <= after < np.inf:
-        raise OptionError(f"a timer is set to {after!r}; give a finite number from 0 on")
+        raise OptionError(f"a timer is set to {after!r}; give a finite number of at least 0")
     return after
 
 

@@ -138,12 +138,12 @@ def _own_degrees(ends: Ids, triple: Triple, colours: Colouring, where: str) -> O
     both = np.sort(ends // colours.width, axis=1)
     own = ends[(both[:, 0] == 0) & (both[:, 1] == len(set(triple)) - 1)]
     if len(np.unique(as_words(own))) < len(own):
-        raise DatasetError(f"{where}: an edge comes twice; write the dataset again")
+        raise DatasetError(f"{where}: an edge appears twice; write the dataset again")
     return np.bincount(own.ravel(), minlength=size)
 
 
 def _sum(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Of one colour, over all tasks."""
+    """The counts of one colour, over all tasks."""
     total: dict[str, Offsets] = {}
     colour = 0
     for batch in batches:

@@ -69,7 +69,7 @@ def input_files(session: SparkSession, inputs: Sequence[str]) -> list[InputFile]
     for text in inputs:
         files = _expanded(session, text)
         if not files:
-            raise InputError(f"{text} holds no file that is not empty; check the path")
+            raise InputError(f"{text} holds no file, or only empty ones; check the path")
         found |= {file.url: file for file in files}
     return list(found.values())
 

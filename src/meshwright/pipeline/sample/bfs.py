@@ -36,7 +36,7 @@ class BfsOptions:
         for name in ("users", "starts"):
             if getattr(self, name) < 1:
                 raise OptionError(
-                    f"{name} is {getattr(self, name)}; give a whole number from 1 on", option=name
+                    f"{name} is {getattr(self, name)}; give a whole number of at least 1", option=name
                 )
         if self.start and self.starts != 1:
             raise OptionError("start and starts both say where to start from; give only one of them")

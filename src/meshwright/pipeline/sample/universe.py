@@ -60,7 +60,7 @@ class UniverseOptions:
         for name in ("seeds", "least_subscribers", "median_of"):
             if getattr(self, name) < 1:
                 raise OptionError(
-                    f"{name} is {getattr(self, name)}; give a whole number from 1 on", option=name
+                    f"{name} is {getattr(self, name)}; give a whole number of at least 1", option=name
                 )
 
 
@@ -183,7 +183,7 @@ def _chosen(session: "SparkSession", found: "DataFrame", options: UniverseOption
 
 
 def _sizes(left: "DataFrame") -> list[Sizes]:
-    """Of each universe that has anything left."""
+    """The sizes of each universe that has anything left."""
     from pyspark.sql import functions as f
 
     topics = (

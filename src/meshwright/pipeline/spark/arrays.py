@@ -95,7 +95,7 @@ def restricted(lists: pa.ListArray, topics: Ids) -> pa.ListArray:
 
 
 def entries(lists: pa.ListArray) -> tuple[npt.NDArray[np.int64], Ids]:
-    """Of each entry of the lists the row and the value."""
+    """The row and the value of each entry of the lists."""
     lengths = pc.list_value_length(lists).to_numpy(zero_copy_only=False)
     return np.repeat(np.arange(len(lists)), lengths), lists.flatten().to_numpy(zero_copy_only=False)
 
@@ -144,7 +144,7 @@ def list_arrays(table: pa.Table, nodes: int, topics: int, where: str) -> tuple[I
 def gathered(places: Array, lengths: Array, values: Ids, size: int, where: str) -> tuple[Offsets, Ids]:
     """The CSR of `size` lists that come in any order: list i belongs to `places[i]`, where no other does."""
     if (np.bincount(places, minlength=size) > 1).any():
-        raise DatasetError(f"{where}: a node_id comes twice in lists; write the dataset again")
+        raise DatasetError(f"{where}: a node_id appears twice in lists; write the dataset again")
     indptr = np.zeros(size + 1, np.int64)
     indptr[places.astype(np.int64) + 1] = lengths
     indptr = np.cumsum(indptr)

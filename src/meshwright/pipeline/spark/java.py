@@ -41,7 +41,7 @@ def java_home() -> Path:
     except ImportError:
         found = f" ({'; '.join(refused)})" if refused else ""
         raise SparkError(
-            f"Spark needs Java {OLDEST} or newer and there is none{found}; install one and set JAVA_HOME, "
+            f"Spark needs Java {OLDEST} or newer, and none was found{found}; install one and set JAVA_HOME, "
             f"or install meshwright[spark], which includes one"
         ) from None
 

@@ -60,8 +60,8 @@ def check_social(owned: DataFrame, dataset: Place, way: str) -> None:
     """Refuse a dataset of which no topic is named like a node."""
     if owned.isEmpty():
         raise InputError(
-            f"{dataset} has no topic that is named like a node, and {way} goes from nodes to topics of their "
-            f"names; take a dataset of follows or friendships, or --universe with --grow random"
+            f"{dataset} has no topic that is named like a node, and {way} follows nodes to the topics of "
+            f"their names; use a dataset of follows or friendships, or --universe with --grow random"
         )
 
 

@@ -58,7 +58,7 @@ def bind(journal: Path, source: str, accept_loss: bool = False) -> None:
     if checkpoint.is_dir() and any(checkpoint.iterdir()) and not is_journal(journal) and not accept_loss:
         raise DatasetError(
             f"{journal} holds the checkpoint of a stream, but its journal is lost; restore it from a "
-            f"copy of the same time, or begin anew from the overlay with --accept-loss: {RESEND}"
+            f"copy of the same time, or start again from the overlay with --accept-loss: {RESEND}"
         )
     if not checkpoint.is_dir():
         raise DatasetError(

@@ -125,7 +125,7 @@ def _parsed(line: bytes, ended: bool) -> Any:
     try:
         return json.loads(line)
     except (ValueError, RecursionError) as error:
-        return InputError(f"this is no JSON: {one_line(error)}" if ended else _NOT_FINISHED)
+        return InputError(f"this is not JSON: {one_line(error)}" if ended else _NOT_FINISHED)
 
 
 def _rows(raw: Any, file: File, limits: ReadLimits) -> Iterator[tuple[int, Any, str]]:

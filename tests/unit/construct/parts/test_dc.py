@@ -92,11 +92,11 @@ def test_a_part_without_any_topic_gets_no_edge():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"partitions": 0}, "partitions is 0; give a whole number from 1 on"),
-        ({"partitions": True}, "partitions is True; give a whole number from 1 on"),
-        ({"part_size": 2.5}, "part_size is 2.5; give a whole number from 1 on"),
-        ({"most_stars": 1}, "most_stars is 1; give a whole number from 2 on"),
-        ({"memory_limit": 0}, "memory_limit is 0; give a whole number from 1 on"),
+        ({"partitions": 0}, "partitions is 0; give a whole number of at least 1"),
+        ({"partitions": True}, "partitions is True; give a whole number of at least 1"),
+        ({"part_size": 2.5}, "part_size is 2.5; give a whole number of at least 1"),
+        ({"most_stars": 1}, "most_stars is 1; give a whole number of at least 2"),
+        ({"memory_limit": 0}, "memory_limit is 0; give a whole number of at least 1"),
         ({"partition_by": "colour"}, "partition_by is 'colour'; choose one of random, k-means"),
         ({"ties": "best"}, "ties is 'best'; choose one of shuffled, small-first, large-first"),
         ({"choose_by": "elbow"}, "choose_by is 'elbow'; choose one of pn-size, time, parallel-time"),

@@ -52,13 +52,13 @@ def test_more_parts_than_lightweight_nodes_are_as_many_as_there_are(interests):
     ("options", "message"),
     [
         ({"partitions": 401}, "partitions is 401 and there are 400 nodes"),
-        ({"partitions": 0}, "partitions is 0; give a whole number from 1"),
-        ({"part_size": 0}, "part_size is 0; give a whole number from 1"),
+        ({"partitions": 0}, "partitions is 0; give a whole number of at least 1"),
+        ({"part_size": 0}, "part_size is 0; give a whole number of at least 1"),
         ({"partitions": 2, "part_size": 9}, "partitions and part_size are given"),
         ({"threshold": 61}, "threshold is 61 and there are 60 topics"),
-        ({"threshold": -1}, "threshold is -1; give a whole number from 0"),
+        ({"threshold": -1}, "threshold is -1; give a whole number of at least 0"),
         ({"bulk_share": 1.5}, "bulk_share is 1.5; give a fraction from 0 to 1"),
-        ({"bulk_limit": -1}, "bulk_limit is -1; give a whole number from 0"),
+        ({"bulk_limit": -1}, "bulk_limit is -1; give a whole number of at least 0"),
     ],
 )
 def test_options_out_of_range_are_refused(interests, options, message):

@@ -68,10 +68,10 @@ def test_a_node_of_more_topics_than_a_gain_can_count_is_bulk(monkeypatch):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"bulk_size": 0}, "bulk_size is 0; give a whole number from 1"),
-        ({"crowd": 0}, "crowd is 0; give a whole number from 1"),
-        ({"slack": 1.0}, "slack is 1.0; give a fraction from 0 to under 1"),
-        ({"slack": -1}, "slack is -1; give a fraction from 0"),
+        ({"bulk_size": 0}, "bulk_size is 0; give a whole number of at least 1"),
+        ({"crowd": 0}, "crowd is 0; give a whole number of at least 1"),
+        ({"slack": 1.0}, "slack is 1.0; give a fraction of at least 0 and under 1"),
+        ({"slack": -1}, "slack is -1; give a fraction of at least 0"),
     ],
 )
 def test_options_out_of_range_are_refused(interests, options, message):

@@ -320,7 +320,7 @@ def test_steps_that_come_to_something_else_when_taken_again_are_refused(
         for event in events[:3]:
             journal.live.apply([event])
     monkeypatch.setattr(journal_module, "digest", lambda repair: repair.revision)
-    with pytest.raises(mw.DatasetError, match="the steps up to revision 1 gave another result"):
+    with pytest.raises(mw.DatasetError, match="the steps up to revision 1 gave a different result"):
         mw.Journal(tmp_path / "j")
 
 

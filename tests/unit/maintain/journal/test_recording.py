@@ -85,7 +85,7 @@ def test_a_change_names_the_events_of_its_ends_and_refused_events_are_rejected(t
     assert {row["at"] for row in changes} == {6}
     (rejected,) = read_recorded(tmp_path / "r", "rejected").to_pylist()
     assert rejected["at"] == 5
-    assert "is there already" in rejected["reason"]
+    assert "is already there" in rejected["reason"]
     assert '"node":"a"' in rejected["text"]
 
 
@@ -132,9 +132,9 @@ def test_a_recording_that_does_not_fit_its_journal_is_refused(tmp_path, overlay)
         copied(tmp_path / "r", tmp_path / "older")
         journal.live.apply(events[2:])
         journal.compact()
-    with pytest.raises(mw.DatasetError, match="what follows it ends at 4"):
+    with pytest.raises(mw.DatasetError, match="the recorded changes end at 4"):
         mw.Journal(tmp_path / "old", overlay, follower=Recording(tmp_path / "r"))
-    with pytest.raises(mw.DatasetError, match="what follows it ends at 0"):
+    with pytest.raises(mw.DatasetError, match="the recorded changes end at 0"):
         mw.Journal(tmp_path / "j", overlay, follower=Recording(tmp_path / "older"))
 
 

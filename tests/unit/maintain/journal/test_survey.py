@@ -283,7 +283,7 @@ def test_a_journal_that_is_gone_altogether_is_noticed_by_its_changes(tmp_path, o
         journal.live.apply(events[:3])
         journal.settle()
     shutil.rmtree(tmp_path / "j")
-    with pytest.raises(LostStepsError, match="holds no journal, and what follows it ends at 3"):
+    with pytest.raises(LostStepsError, match="holds no journal, but the recorded changes end at 3"):
         mw.Journal(tmp_path / "j", overlay, follower=Recording(tmp_path / "r"))
     opened, _ = accepted(tmp_path / "j", overlay, follower=Recording(tmp_path / "r"))
     opened.close()

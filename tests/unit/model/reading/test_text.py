@@ -121,5 +121,5 @@ def test_a_table_of_one_row_repeated_without_end_is_a_bomb_too(read, columns, tm
 
 @pytest.mark.parametrize(("limit", "value"), [("line", 0), ("ratio", -1), ("small", 1.5), ("line", True)])
 def test_a_limit_is_a_whole_number_from_one_on(limit, value):
-    with pytest.raises(mw.OptionError, match="give a whole number from 1 on"):
+    with pytest.raises(mw.OptionError, match="give a whole number of at least 1"):
         ReadLimits(**{limit: value})

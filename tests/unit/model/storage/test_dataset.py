@@ -154,12 +154,12 @@ def test_made_by_can_not_claim_what_the_dataset_knows(
 def test_nothing_existing_is_overwritten_without_force(tmp_path: Path, interests: Interests) -> None:
     interests.write(tmp_path / "i")
     other = Interests.from_pairs([("x", "y")])
-    with pytest.raises(DatasetError, match=r"is a dataset already; .*force=True \(--force\)"):
+    with pytest.raises(DatasetError, match=r"is already a dataset; .*force=True \(--force\)"):
         other.write(tmp_path / "i")
     assert Interests.read(tmp_path / "i") == interests
     (tmp_path / "f").mkdir()
     (tmp_path / "f" / "notes.txt").write_text("mine")
-    with pytest.raises(DatasetError, match="is there already and not empty"):
+    with pytest.raises(DatasetError, match="already exists and is not empty"):
         other.write(tmp_path / "f")
 
 
@@ -411,7 +411,11 @@ I32 = pa.int32()
         ("nodes", replaced("name", [list("badce")]), "names must be sorted"),
         ("nodes", replaced("port", [list("badce")]), "column 'port' is string, and must be an integer"),
         ("nodes", lambda t: t.drop_columns(["name"]), "has no column 'name'; its columns are id, site, port"),
-        ("lists", replaced("node_id", pa.array([0, 1, 2, 3, 3], I32)), "a node_id comes twice|not strictly"),
+        (
+            "lists",
+            replaced("node_id", pa.array([0, 1, 2, 3, 3], I32)),
+            "a node_id appears twice|not strictly",
+        ),
         ("lists", replaced("node_id", pa.array([0, 1, 2, 3, 9], I32)), "a node_id lies outside 0 to 4"),
         (
             "lists",

@@ -120,7 +120,7 @@ def test_values_of_another_type_are_refused(body):
 
 
 def test_what_a_class_refuses_is_no_message():
-    with pytest.raises(mw.InputError, match="a Positive can't be: number is 0; give one above 0"):
+    with pytest.raises(mw.InputError, match="a Positive is not valid: number is 0; give one above 0"):
         codec.read(b'["Positive",[0]]')
 
 
