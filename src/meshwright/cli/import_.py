@@ -1,4 +1,4 @@
-"""`meshwright import`: the mesh that somebody already runs."""
+"""`meshwright import`: read the links of an existing mesh."""
 
 from pathlib import Path
 from typing import Annotated

@@ -185,14 +185,15 @@ class DcbcDirectOptions:
     """How many nodes are bulk, and how evenly the links are spread over them.
 
     Attributes:
-        bulk_size: so many nodes of most topics are bulk; a fifth of all and at most 2,000, unless given.
-        crowd: each topic gets one more bulk subscriber for so many subscribers; nodes are added to the bulk
-            set where those of most topics don't suffice.
+        bulk_size: how many nodes are bulk, those with the most topics; by default a fifth of all nodes, and
+            at most 2,000.
+        crowd: each topic gets one more bulk subscriber for this many subscribers; if the nodes with the most
+            topics don't suffice, others are added to the bulk set.
         slack: a bulk node with fewer links is taken when it covers fewer topics than the best by at most
             this fraction, at least 0 and under 1. 0.15 gives 2 to 4% more links, and a maximum degree that is
             lower by a quarter to a half (measured).
-        memory_limit: bytes that Greedy Merge on the bulk set may take; four fifths of what is free, unless
-            given.
+        memory_limit: bytes that Greedy Merge on the bulk set may take; by default four fifths of the free
+            memory.
     """
 
     bulk_size: int | None = None

@@ -51,7 +51,7 @@ class Fitness:
     """By topic, over directed links: components, clustering coefficient, diameter.
 
     Within a strongly connected component everybody can reach everybody; a weakly connected one holds together
-    if links are used in both directions. `unreached` counts the subscribers that are in nobody's view, if
+    if links are used in both directions. `unreached` counts the subscribers that are in no view, if
     there is anybody else. The clustering coefficient is the mean over the subscribers of the share of pairs
     of peers, in order, of which the first has the second in its view; 0 with fewer than two peers. The
     diameter is -1 where the topic is not strongly connected, or was not asked for.

@@ -21,7 +21,7 @@ class Verdict:
 
     Attributes:
         path: the folder.
-        kind: what is there: interests, overlay, costs, run, changes or journal; None if nobody can tell.
+        kind: what it is: interests, overlay, costs, run, changes or journal; None if unknown.
         files: how many files were checked.
         problems: the files that are not as they were written, with what is wrong.
     """

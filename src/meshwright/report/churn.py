@@ -140,7 +140,7 @@ def _sizes(runs: Sequence[Run]) -> Html:
     means = "; ".join(f"{run.policy} {decimal(float(run.changes.mean()))}" for run in runs)
     words = ("links changed, on a logarithmic scale", "share of repairs, %")
     picture = lines("sizes", f"Shares of repairs. On average {means}.", series, words, log_x=True)
-    return figure(picture, f"The share of repairs that change at most so many links. On average: {means}.")
+    return figure(picture, f"The share of repairs that change at most this many links. On average: {means}.")
 
 
 def _times(runs: Sequence[Run]) -> Html:

@@ -58,7 +58,7 @@ def _cell(value: float | None) -> str:
 
 
 def _sizes(found: Mapping[str, Mapping[str, Any]], sharing: Sharing | None) -> Html:
-    """Shares of nodes that have at most so many links, as [5], Fig. 6(b)."""
+    """The share of nodes that have at most a given number of links, as in [5], Fig. 6(b)."""
     after = _cumulative(*_columns(found["physical_view_size"]["histogram"]))
     logical = _cumulative(*_columns(found["logical_view_size"]["histogram"]))
     series = [("physical", *after), ("logical", *logical)]
@@ -70,7 +70,7 @@ def _sizes(found: Mapping[str, Mapping[str, Any]], sharing: Sharing | None) -> H
     picture = lines(
         "view-sizes", f"Shares of nodes. {words}", series, ("links of a node", "share of nodes, %")
     )
-    caption = f"The share of nodes that have at most so many links. {words}"
+    caption = f"The share of nodes that have at most this many links. {words}"
     return tag("div", tag("h3", "Links of a node"), figure(picture, caption))
 
 
@@ -108,7 +108,7 @@ def _cumulative(
 _TOPICS = {
     "disconnected_topics": "topics in which some can't reach others",
     "weakly_disconnected_topics": "topics that fall apart even if links are used both ways",
-    "unreached_interests": "subscriptions of nodes that are in nobody's view",
+    "unreached_interests": "subscriptions of nodes that are in no view",
     "clustering_coefficient": "clustering coefficient, mean over topics",
     "diameter": "diameter, mean over topics connected before and after",
 }

@@ -110,7 +110,7 @@ def _fault(interests: Interests, topic: int, node: int, is_own: bool) -> str:
     name, publisher = interests.topics[topic].as_py(), interests.nodes[node].as_py()
     subscribers = int(np.diff(interests.topic_indptr)[topic])
     if not subscribers:
-        return f"nobody subscribes to topic {name!r}; leave its publications out"
+        return f"topic {name!r} has no subscribers; leave its publications out"
     if is_own:
         return f"{publisher!r} publishes on {name!r} and has failed; let another node publish"
     return (

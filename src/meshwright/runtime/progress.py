@@ -35,7 +35,7 @@ class Progress(Protocol):
     """Something that shows how far a stage is. A stage may begin inside another, and ends before it."""
 
     def start(self, label: str, total: int) -> None:
-        """A stage of `total` units begins; 0 means that nobody knows how many."""
+        """A stage of `total` units begins; 0 means that their number is unknown."""
 
     def advance(self, done: int) -> None:
         """`done` units of the present stage are finished."""

@@ -42,7 +42,7 @@ def linked_peers(peer: Peer) -> Collection[Node]:
 
 @dataclass(kw_only=True)
 class LiveEngine:
-    """Runs gossip on real sockets of this machine, a round in so many seconds.
+    """Runs gossip on real sockets of this machine, with a round every `seconds` seconds.
 
     The protocols, their views and random streams, and what is measured are the simulator's; delay is whatever
     the machine makes of it. Connections follow the views: one for each pair of nodes of which one has the

@@ -122,8 +122,8 @@ class Gossip:
             from view to view.
         initial_weakly_disconnected_topics, weakly_disconnected_topics: topics that fall apart even if links
             are used in both directions.
-        initial_unreached_interests, unreached_interests: in how many topics of theirs nodes are in nobody's
-            view, so that no event reaches them there.
+        initial_unreached_interests, unreached_interests: subscribers that are in no view of their
+            topic, so that no event reaches them there.
         initial_clustering_coefficient, clustering_coefficient: mean over the topics of two or more nodes.
         initial_diameter, diameter: mean over the topics connected both before and after; None without any.
         initial_in_view_deviation, in_view_deviation: standard deviation over the nodes of how many nodes have

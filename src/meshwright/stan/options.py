@@ -8,7 +8,7 @@ from meshwright.runtime.errors import OptionError
 LINKS = ("walks", "omniscient", "random")
 MEMBERSHIPS = ("random", "scamp")
 MOST_STEPS = 1_000_000
-"""A walk that goes on for longer than its topic is wide meets nobody new."""
+"""A walk that is longer than the diameter of its topic meets no new nodes."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -17,13 +17,13 @@ class StanOptions:
 
     Attributes:
         rounds: how many walks each node sends out in each of its topics; 8 as in [5], 3.3.
-        ttl: how often a walk is passed on after its first step, near the diameter of a topic; up to a
+        ttl: how many times a walk is passed on after its first step, near the diameter of a topic; up to a
             million.
         connected: the probability that a topic's random views are connected, which sets their size.
-        view_size: how many peers a view has, whatever the topic; unless given, by `connected`. Never more
-            than the topic has.
+        view_size: how many peers a view has in every topic, limited to the size of the topic; by default,
+            `connected` sets it.
         learn: let nodes take peers from the walks of others too.
-        slowest: let topics wait for more rounds, up to so many, while walks bring nothing new.
+        slowest: let topics wait for more rounds, up to this many, while walks find nothing new.
         loss: the probability that a message is lost.
         links: chosen by `walks` (StaN); `omniscient`, the limit that walks approach, where each node knows
             all subscribers of its topics; or `random`, as they were at first.
@@ -61,11 +61,11 @@ class SimulationOptions:
         membership: views begin `random`, or as `scamp` makes them while nodes join one after another.
         copies: Scamp's c.
         delay: the mean time that a message takes, in periods; each takes an exponentially distributed one.
-        churn: the share of nodes that crash in each round, without a word; each is back a round later, with
-            nothing but a contact in each of its topics.
-        keep_alive: send keep-alive messages; with churn they always are. Then who is in nobody's view
-            notices, and subscribes again.
-        patience: after how many unanswered ones in a row a peer is given up.
+        churn: the share of nodes that crash in each round, without notice; each comes back one round later,
+            with only a contact in each of its topics.
+        keep_alive: send keep-alive messages, as churn always does. A node that is in no view then notices,
+            and subscribes again.
+        patience: after how many unanswered messages in a row a peer is dropped.
     """
 
     membership: str = "random"

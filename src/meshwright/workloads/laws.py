@@ -88,7 +88,7 @@ class Sizes:
 
     A power law, as in [3], VI, where `subscriptions` is not given: p(k) is proportional to k^-size_exponent
     on the whole numbers from `min_subscriptions` to `max_subscriptions`. Unless given, the exponent is 2 and
-    the bounds are 10 and 150, or less where there are not so many topics. With exponent 0 all sizes between
+    the bounds are 10 and 150, or less if there are fewer topics. With exponent 0 all sizes between
     the bounds are equally likely.
 
     Fixed, as in [1], Table I: each node takes `subscriptions` topics.

@@ -54,10 +54,9 @@ _SESSIONS = "workloads.sessions"
 def churn(interests: Interests, rounds: int, *, join_chance: float = 0.5, seed: int = 0) -> list[Event]:
     """In each round a new node joins or one leaves: [3], VI.
 
-    Which of the two is a coin of `join_chance`; where nobody is left, a join. Each node that is there is as
-    likely to leave as any other. Those who join have topics as nodes of `interests` might have had, see
-    `draw_like`. The time of a round is its number, from 1 on. A longer run begins with
-    the same rounds as a shorter one.
+    A join has the probability `join_chance`, or 1 if no node is left. All present nodes are equally likely to
+    leave. A new node's topics are drawn to resemble those of the nodes of `interests`; see `draw_like`. The
+    time of a round is its number, starting from 1. A longer run begins with the same rounds as a shorter one.
 
     Example:
         >>> import meshwright as mw

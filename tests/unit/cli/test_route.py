@@ -87,7 +87,7 @@ def test_what_can_not_be_routed_is_refused_in_one_line(run, overlays, name, word
 @pytest.mark.parametrize(
     ("row", "message"),
     [
-        ("lonely,n1", "row 1: nobody subscribes to topic 'lonely'"),
+        ("lonely,n1", "row 1: topic 'lonely' has no subscribers"),
         ("x,n2", "row 1: 'n2' publishes on 'x', to which it does not subscribe"),
         ("zzz,n1", "row 1: there is no topic 'zzz' among the 2 topics"),
     ],

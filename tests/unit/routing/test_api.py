@@ -149,7 +149,7 @@ def test_an_overlay_that_is_not_topic_connected_is_refused_for_flood_and_tree(ov
     ("pair", "message"),
     [
         (("nothing", "n001"), "the publications, row 2: there is no topic 'nothing' among the 3 topics"),
-        (("lonely", "n001"), "row 2: nobody subscribes to topic 'lonely'; leave its publications out"),
+        (("lonely", "n001"), "row 2: topic 'lonely' has no subscribers; leave its publications out"),
         (("t00", "nobody"), "row 2: there is no node 'nobody' among the 3 nodes"),
         (("t00", "n001"), r"'n001' publishes on 't00', to which it does not subscribe; add .* 2 subscribers"),
         (("t01", "n001"), "'n001' publishes on 't01' and has failed; let another node publish"),

@@ -54,7 +54,7 @@ class Checked(NamedTuple):
 
 
 def check_room(count: int, copies: int = 3) -> None:
-    """Refuse a matrix of which so many copies do not fit at a time; worth asking before it is read."""
+    """Refuse a matrix of which this many copies do not fit into memory; call it before reading."""
     check_memory(
         f"a matrix of the costs between {count:,} nodes",
         needed("costs", pairs=copies * count * count),

@@ -1,4 +1,4 @@
-"""What an ingest is told: what the rows mean, and where in them the names are."""
+"""The options of an ingest: what the rows mean, and which columns hold the names."""
 
 from dataclasses import dataclass
 
@@ -22,11 +22,11 @@ _WITH_HEADER = (*_DELIMITED, "edges")
 class IngestOptions:
     """How to read rows.
 
-    `columns` are two names, or two positions from 1. Without `format` it is told by the files' names; without
-    `header`, delimited files have one unless the columns are positions. `max_rejected` is the fraction of the
-    rows that may be of no use. With `own_topic`, users who follow or befriend are subscribed to their own
-    topic as well. `wildcards` says what becomes of topics with a level `#` or `+`, in pairs. A line beyond
-    the limits is of no use, and a compressed file beyond them is refused.
+    `columns` are two names, or two positions from 1. By default, the files' names decide the
+    `format`, and delimited files have a `header` unless the columns are positions. `max_rejected` is the
+    fraction of rows that may be unusable. With `own_topic`, users who follow or befriend others also
+    subscribe to their own topic. `wildcards` decides about topics in pairs that have a level `#` or `+`. A
+    line beyond the limits is unusable, and a compressed file beyond them is refused.
     """
 
     relation: str

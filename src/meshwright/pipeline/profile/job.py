@@ -226,8 +226,8 @@ def profile(
 ) -> Profile:
     """The profile of the interests at `dataset`, in two passes over its `lists/`.
 
-    Where there are more than `most_topics` topics, so many are correlated, drawn by the seed from those of at
-    least 30 subscribers; or the most popular ones, where fewer have as many.
+    If there are more than `most_topics` topics, a sample of that size is correlated, drawn with the seed from
+    the topics with at least 30 subscribers. If there are fewer of these, it is the most popular topics.
     """
     if not 2 <= most_topics <= LARGEST_SAMPLE:
         raise OptionError(

@@ -40,8 +40,8 @@ class UniverseOptions:
             topics at random (`random`).
         nodes_of: the nodes are subscribers of the `seeds`, or of the `grown` set.
         topics_of: the topics are those of the `grown` set, or all topics of the `nodes`.
-        least_subscribers: topics with fewer in the universe are pruned.
-        median_of: make so many universes, and take the one with the median of topics / nodes.
+        least_subscribers: topics with fewer subscribers in the universe are pruned.
+        median_of: how many universes to make; the one with the median ratio of topics to nodes is kept.
     """
 
     seeds: int
