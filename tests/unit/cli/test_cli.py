@@ -285,7 +285,7 @@ def test_signals_end_a_long_build_and_leave_nothing(number, code, large_workload
             process.kill()
     # Python dies by the signal itself where an import was cut short; a shell shows the same code for that.
     assert process.returncode in (code, -number)
-    assert err == "meshwright: interrupted; nothing unfinished was kept\n"
+    assert err.splitlines()[-1] == "meshwright: interrupted; nothing unfinished was kept"
     assert list(tmp_path.iterdir()) == []
 
 
