@@ -58,7 +58,8 @@ def show(found: Finding) -> None:
     """Print a claim, what came out, and why where it differs."""
     claim, ours = found.claim, found.measured
     print(f"{found.verdict.value:<14} {claim.name}: {claim.statement}")
-    print(f"{'':<14} {claim.source} states {claim.relation} {claim.expected:g}; {claim.how}")
+    stated = f"{claim.expected.relation} {claim.expected.number:g}"
+    print(f"{'':<14} {claim.source} states {stated}; {claim.how}")
     if ours is not None:
         print(
             f"{'':<14} ours {ours.mean:.4g}, variance {ours.variance:.3g}, "

@@ -1,8 +1,10 @@
 """Claims: what a paper states, how it is measured again, and the verdict; with tests on paired runs."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum
+from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -29,10 +31,6 @@ class Statistics:
     runs: int
 
 
-Measure = Callable[[int, int, Progress | None], Statistics]
-"""(runs, seed, progress) -> what came out."""
-
-
 def over_runs(value: Callable[[int], float], label: str, runs: int, progress: Progress | None) -> Statistics:
     """The statistics of `value(run)`."""
     values = []
@@ -51,15 +49,6 @@ def over_runs(value: Callable[[int], float], label: str, runs: int, progress: Pr
     )
 
 
-def by_seed(label: str, value: Callable[[int], float]) -> Measure:
-    """The statistics of a value that depends on a seed, over the seeds of as many runs."""
-
-    def measure(runs: int, seed: int, progress: Progress | None) -> Statistics:
-        return over_runs(lambda run: value(seed + run), label, runs, progress)
-
-    return measure
-
-
 _MISSED_BY: Mapping[str, Callable[[float, float], float]] = {
     "about": lambda ours, theirs: abs(ours - theirs),
     "at least": lambda ours, theirs: theirs - ours,
@@ -67,19 +56,37 @@ _MISSED_BY: Mapping[str, Callable[[float, float], float]] = {
 }
 
 
+class Expected(NamedTuple):
+    """A number that a paper states, or an order put as a number (a ratio, a difference).
+
+    Attributes:
+        relation: whether ours should be "about" that, "at least" or "at most".
+        number: the paper's number.
+        tolerance: how far, as a fraction of the number, ours may miss that and still count as reproduced.
+    """
+
+    relation: str
+    number: float
+    tolerance: float = 0.0
+
+
+about = partial(Expected, "about")
+at_least = partial(Expected, "at least")
+at_most = partial(Expected, "at most")
+
+
 @dataclass(frozen=True, kw_only=True)
 class Claim:
-    """A number that a paper states, or an order put as a number (a ratio, a difference).
+    """What a paper states, and how it is measured again.
 
     Attributes:
         name: a short name, unique among all claims.
         source: where the paper states it.
         statement: what it states, in a sentence with a verb.
-        expected: the paper's number.
-        relation: whether ours should be "about" that, "at least" or "at most".
-        tolerance: how far, as a fraction of `expected`, ours may miss that and still count as reproduced.
+        expected: the number.
         how: how we measure it, with every parameter that the paper leaves open.
-        measure: the measurement; None where nothing can be compared.
+        measure: what comes out of a run with a seed.
+        pooled: instead: one number for the seeds of all runs. Without either nothing can be compared.
         runs: how many runs the paper averages over; more runs than that say no more.
         reason: why ours differs or can't be compared; a test shows that the reason holds.
     """
@@ -87,25 +94,25 @@ class Claim:
     name: str
     source: str
     statement: str
-    expected: float
+    expected: Expected
     how: str
-    measure: Measure | None
-    relation: str = "about"
-    tolerance: float = 0.0
+    measure: Callable[[int], float] | None = None
+    pooled: Callable[[Sequence[int]], float] | None = None
     runs: int = 1
     reason: str = ""
 
     def __post_init__(self) -> None:
-        if self.tolerance < 0:
+        if self.expected.tolerance < 0:
             raise OptionError(
-                f"the claim {self.name!r} has tolerance {self.tolerance}; give a fraction of at least 0"
+                f"the claim {self.name!r} has tolerance {self.expected.tolerance}; "
+                f"give a fraction of at least 0"
             )
-        if self.relation not in _MISSED_BY:
+        if self.expected.relation not in _MISSED_BY:
             raise OptionError(
-                f"the claim {self.name!r} has relation {self.relation!r}; "
+                f"the claim {self.name!r} has relation {self.expected.relation!r}; "
                 f"choose among {', '.join(_MISSED_BY)}"
             )
-        if self.measure is None and not self.reason:
+        if self.measure is None and self.pooled is None and not self.reason:
             raise OptionError(f"the claim {self.name!r} has neither a measure nor a reason why; give one")
 
 
@@ -122,11 +129,16 @@ def check(
     claim: Claim, *, runs: int | None = None, seed: int = 0, progress: Progress | None = None
 ) -> Finding:
     """Measure a claim, over `runs` runs (those of the paper, unless given), and judge it."""
-    if claim.measure is None:
+    measure, pooled, count = claim.measure, claim.pooled, claim.runs if runs is None else runs
+    if measure is not None:
+        measured = over_runs(lambda run: measure(seed + run), claim.name, count, progress)
+    elif pooled is not None:
+        seeds = range(seed, seed + count)
+        measured = replace(over_runs(lambda _: pooled(seeds), claim.name, 1, progress), runs=count)
+    else:
         return Finding(claim=claim, measured=None, verdict=Verdict.NOT_COMPARABLE)
-    measured = claim.measure(claim.runs if runs is None else runs, seed, progress)
-    missed_by = _MISSED_BY[claim.relation](measured.mean, claim.expected)
-    near = missed_by <= claim.tolerance * abs(claim.expected)
+    relation, number, tolerance = claim.expected
+    near = _MISSED_BY[relation](measured.mean, number) <= tolerance * abs(number)
     return Finding(claim=claim, measured=measured, verdict=Verdict.REPRODUCED if near else Verdict.DIFFERS)
 
 

@@ -1,21 +1,17 @@
 import pytest
 
 from meshwright.runtime.errors import OptionError
-from meshwright.studies.claims import Claim, Statistics, Verdict, check, over_runs
+from meshwright.studies.claims import Claim, Expected, Statistics, Verdict, check, over_runs
 
 
 def claim(**changes):
-    def measure(runs, seed, progress):
-        return Statistics(mean=10.5, variance=0.0, minimum=10.0, maximum=11.0, runs=runs)
-
     fields = {
         "name": "a claim",
         "source": "[1]",
         "statement": "It is ten.",
-        "expected": 10.0,
-        "tolerance": 0.1,
+        "expected": Expected("about", 10.0, 0.1),
         "how": "by counting",
-        "measure": measure,
+        "measure": lambda seed: 10.5,
     }
     return Claim(**fields | changes)
 
@@ -34,13 +30,18 @@ def claim(**changes):
     ],
 )
 def test_the_verdict_follows_from_relation_and_tolerance(relation, expected, tolerance, verdict):
-    judged = check(claim(relation=relation, expected=expected, tolerance=tolerance))
+    judged = check(claim(expected=Expected(relation, expected, tolerance)))
     assert judged.verdict is verdict
 
 
 def test_a_claim_is_measured_over_the_runs_of_the_paper_unless_told():
     assert check(claim(runs=400)).measured.runs == 400
     assert check(claim(runs=400), runs=3).measured.runs == 3
+
+
+def test_a_pooled_claim_is_one_number_of_the_seeds_of_all_runs():
+    found = check(claim(measure=None, pooled=lambda seeds: float(sum(seeds))), runs=4, seed=1).measured
+    assert found == Statistics(mean=10.0, variance=0.0, minimum=10.0, maximum=10.0, runs=4)
 
 
 def test_a_claim_that_can_not_be_measured_is_not_comparable():
@@ -50,7 +51,13 @@ def test_a_claim_that_can_not_be_measured_is_not_comparable():
 
 
 @pytest.mark.parametrize(
-    "changes", [{"measure": None}, {"tolerance": -0.1}, {"relation": "roughly"}], ids=lambda c: next(iter(c))
+    "changes",
+    [
+        {"measure": None},
+        {"expected": Expected("about", 10.0, -0.1)},
+        {"expected": Expected("roughly", 10.0)},
+    ],
+    ids=["reason", "tolerance", "relation"],
 )
 def test_a_claim_without_reason_tolerance_or_relation_is_refused(changes):
     with pytest.raises(OptionError, match="'a claim'"):

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from meshwright.studies.claims import Claim, by_seed
+from meshwright.studies.claims import Claim, about, at_most
 from meshwright.studies.shadows.runs import MORE_COVERS, ChurnSetting, Way, rebuilds, run
 
 COVERAGES = {1: 31, 2: 25, 3: 24, 4: 24}
@@ -68,20 +68,17 @@ def _against_low_oda(setting: ChurnSetting) -> Iterator[Claim]:
         yield _figure_6_claim(
             name=f"shadows-figure-6-{name}",
             statement=f"The {measure} degree of Shadow{words} is at most {most} above Low-ODA's, on average.",
-            expected=most,
-            relation="at most",
-            tolerance=0.1,
+            expected=at_most(most, tolerance=0.1),
             how=sampled,
-            measure=by_seed(_LABEL, excess(setting, way, measure)),
+            measure=excess(setting, way, measure),
             reason=reason,
         )
     yield _figure_6_claim(
         name="shadows-figure-6-naive-alike",
         statement="Shadow and Naive output similar maximum degrees: the ratio of the last ones.",
-        expected=1.0,
-        tolerance=0.1,
+        expected=about(1.0, tolerance=0.1),
         how=how(setting),
-        measure=by_seed(_LABEL, lambda seed: last(setting, Way(), seed) / last(setting, _NAIVE, seed)),
+        measure=lambda seed: last(setting, Way(), seed) / last(setting, _NAIVE, seed),
     )
 
 
@@ -103,27 +100,24 @@ def _as_it_goes_on(setting: ChurnSetting) -> Iterator[Claim]:
     yield _figure_6_claim(
         name="shadows-figure-6-first-maximum",
         statement="After the first round the maximum degree of Shadow is 13.",
-        expected=13,
-        tolerance=0.1,
+        expected=about(13, tolerance=0.1),
         how=how(setting),
-        measure=by_seed(_LABEL, lambda seed: float(run(setting, Way(), seed).maximum[0])),
+        measure=lambda seed: float(run(setting, Way(), seed).maximum[0]),
         reason=_LOWER_START,
     )
     yield _figure_6_claim(
         name="shadows-figure-6-rise",
         statement="It increases from 13 to 22, by 9.",
-        expected=9,
-        tolerance=0.25,
+        expected=about(9, tolerance=0.25),
         how=how(setting),
-        measure=by_seed(_LABEL, lambda seed: rise(setting, Way(), seed)),
+        measure=lambda seed: rise(setting, Way(), seed),
     )
     yield _figure_4_claim(
         name="shadows-figure-4-greedy",
         statement="With greedy backups the maximum degree becomes 84.",
-        expected=84,
-        tolerance=0.1,
+        expected=about(84, tolerance=0.1),
         how=how(setting),
-        measure=by_seed(_LABEL, lambda seed: last(setting, Way(backups="greedy"), seed)),
+        measure=lambda seed: last(setting, Way(backups="greedy"), seed),
         reason=(
             "Not known. Algorithm 11 to the letter spreads primaries, see Fig. 2; the maximum is as "
             "low where the weight leaves them out, and hundreds of primaries do come out."
@@ -132,12 +126,9 @@ def _as_it_goes_on(setting: ChurnSetting) -> Iterator[Claim]:
     yield _figure_4_claim(
         name="shadows-figure-4-greedy-by-links",
         statement="The same, the weight of a backup being its links alone.",
-        expected=84,
-        tolerance=0.1,
+        expected=about(84, tolerance=0.1),
         how=how(setting),
-        measure=by_seed(
-            _LABEL, lambda seed: last(setting, Way(backups="greedy", weigh_primaries=False), seed)
-        ),
+        measure=lambda seed: last(setting, Way(backups="greedy", weigh_primaries=False), seed),
         reason="Not known.",
     )
 
@@ -147,28 +138,25 @@ def _by_coverage(setting: ChurnSetting) -> Iterator[Claim]:
         yield _figure_5_claim(
             name=f"shadows-figure-5-coverage-{coverage}",
             statement=f"With a coverage factor of {coverage} the maximum degree becomes {most}.",
-            expected=most,
-            tolerance=0.1,
+            expected=about(most, tolerance=0.1),
             how=how(setting),
-            measure=by_seed(_LABEL, _last_with(setting, coverage)),
+            measure=_last_with(setting, coverage),
             reason=_LOWER_START,
         )
     yield _figure_5_claim(
         name="shadows-figure-5-one-cover-is-too-few",
         statement="The maximum degree falls as the coverage factor rises: by 31 to 24 from 1 to 3.",
-        expected=31 / 24,
-        tolerance=0.15,
+        expected=about(31 / 24, tolerance=0.15),
         how=how(setting),
-        measure=by_seed(_LABEL, lambda seed: _last_with(setting, 1)(seed) / _last_with(setting, 3)(seed)),
+        measure=lambda seed: _last_with(setting, 1)(seed) / _last_with(setting, 3)(seed),
         reason="It falls less here; why is not known.",
     )
     yield _figure_5_claim(
         name="shadows-figure-5-three-covers-are-enough",
         statement="When it is at least 3 the difference is insignificant: 24 to 24 from 4 to 3.",
-        expected=1.0,
-        tolerance=0.1,
+        expected=about(1.0, tolerance=0.1),
         how=how(setting),
-        measure=by_seed(_LABEL, lambda seed: _last_with(setting, 4)(seed) / _last_with(setting, 3)(seed)),
+        measure=lambda seed: _last_with(setting, 4)(seed) / _last_with(setting, 3)(seed),
     )
 
 

@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from meshwright.studies.claims import Claim, by_seed
+from meshwright.studies.claims import Claim, about, at_least, at_most
 from meshwright.studies.shadows.degrees import how
 from meshwright.studies.shadows.runs import ChurnSetting, Run, Way, base, rebuilds, run
 
@@ -75,10 +75,9 @@ def _changes(setting: ChurnSetting) -> Iterator[Claim]:
             name=f"shadows-figure-8-{name}",
             source="[3], VI-C and Fig. 8",
             statement=f"{words}, on average.",
-            expected=expected,
-            tolerance=tolerance,
+            expected=about(expected, tolerance=tolerance),
             how=of_low if name.startswith("rebuild") else how(setting),
-            measure=by_seed(_LABEL, _mean(rounds, measure, joins)),
+            measure=_mean(rounds, measure, joins),
             reason=_CHAOTIC if name.startswith("rebuild") else "",
         )
 
@@ -88,19 +87,16 @@ def _shadow_sets(setting: ChurnSetting) -> Iterator[Claim]:
     yield _section_6c_claim(
         name="shadows-figure-7-shadow-set",
         statement="The shadow set has 1.59% of the nodes on average.",
-        expected=0.0159,
-        tolerance=0.25,
+        expected=about(0.0159, tolerance=0.25),
         how=how(setting),
-        measure=by_seed(_LABEL, _mean(shadow, "shadows")),
+        measure=_mean(shadow, "shadows"),
     )
     yield _section_6c_claim(
         name="shadows-figure-7-greatest-shadow-set",
         statement="It has at most 4.97% of the nodes in the worst case.",
-        expected=0.0497,
-        relation="at most",
-        tolerance=0.1,
+        expected=at_most(0.0497, tolerance=0.1),
         how=how(setting),
-        measure=by_seed(_LABEL, lambda seed: float(shadow(seed).shadows.max())),
+        measure=lambda seed: float(shadow(seed).shadows.max()),
     )
 
 
@@ -112,20 +108,16 @@ def _times(setting: ChurnSetting) -> Iterator[Claim]:
         yield _figure_7_claim(
             name=f"shadows-figure-7-naive-over-shadow-{kind}",
             statement=f"Naive takes {against_naive:.2f} times as long as Shadow at a {kind}.",
-            expected=against_naive,
-            relation="at least",
-            tolerance=0.2,
+            expected=at_least(against_naive, tolerance=0.2),
             how=f"Medians of Step II; {how(setting)}",
-            measure=by_seed(_LABEL, _ratio_of_times(_of(setting, _NAIVE), _of(setting, _SHADOW), joins)),
+            measure=_ratio_of_times(_of(setting, _NAIVE), _of(setting, _SHADOW), joins),
         )
         yield _figure_7_claim(
             name=f"shadows-figure-7-shadow-over-low-oda-{kind}",
             statement=f"Shadow takes {against_low:.3%} of the time of Low-ODA at a {kind}.",
-            expected=against_low,
-            relation="at most",
-            tolerance=0.25,
+            expected=at_most(against_low, tolerance=0.25),
             how=f"Medians of Step II, over the median of rebuilds by our lazy low-oda; {how(setting)}",
-            measure=by_seed(_LABEL, _share_of_low_oda(setting, joins)),
+            measure=_share_of_low_oda(setting, joins),
             reason=_LAZY if joins else "",
         )
 

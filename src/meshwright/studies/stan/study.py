@@ -8,13 +8,11 @@ interests overlap; that topics stay as fit does not.
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, partial
-from typing import Any
 
 import numpy as np
 
-from meshwright.runtime.progress import Progress
 from meshwright.stan.measures import Gossip
-from meshwright.studies.claims import Claim, Measure, Statistics, by_seed, equivalence_p, rise_p
+from meshwright.studies.claims import Claim, Expected, about, at_least, at_most, equivalence_p, rise_p
 from meshwright.studies.stan.cases import CLOSE_GRID, RUNS, Universes, run_grid, runs_of
 
 CLUSTERING_MARGIN, DIAMETER_MARGIN = 0.01, 0.5
@@ -56,10 +54,9 @@ def claims_on_fitness(given: Universes) -> Iterator[Claim]:
             name=f"connectivity-{name}",
             source="[5], 3.5",
             statement=connected,
-            expected=0.05,
-            relation="at least",
+            expected=at_least(0.05),
             how=f"p-value of a rise (sign test) of the topics that are {what}; {how}",
-            measure=_over_all(runs, partial(_rise, measure=measure)),
+            pooled=_pooled(runs, partial(_rise, measure=measure)),
             runs=RUNS,
             reason=reason,
         )
@@ -71,23 +68,18 @@ def claims_on_fitness(given: Universes) -> Iterator[Claim]:
             name=f"figure-9-{name}",
             source=f"[5], 3.5 and Fig. {figure}",
             statement=f"Initial and final {name} are almost indistinguishable.",
-            expected=0.05,
-            relation="at most",
+            expected=at_most(0.05),
             how=f"p-value of equivalence (TOST) of means over topics, margin {margin}; {how}",
-            measure=_over_all(both, partial(_equivalent, difference=pairs, margin=margin)),
+            pooled=_pooled(both, partial(_equivalent, difference=pairs, margin=margin)),
             runs=RUNS,
         )
 
 
-def _over_all(runs: Sequence[Callable[[int], Gossip]], value: Callable[[Sequence[Gossip]], float]) -> Measure:
+def _pooled(
+    runs: Sequence[Callable[[int], Gossip]], value: Callable[[Sequence[Gossip]], float]
+) -> Callable[[Sequence[int]], float]:
     """One number of all runs together."""
-
-    def measure(count: int, seed: int, progress: Progress | None) -> Statistics:
-        del progress
-        found = value([run(seed + at) for run in runs for at in range(count)])
-        return Statistics(mean=found, variance=0.0, minimum=found, maximum=found, runs=count)
-
-    return measure
+    return lambda seeds: value([run(seed) for run in runs for seed in seeds])
 
 
 def _rise(runs: Sequence[Gossip], measure: str) -> float:
@@ -137,32 +129,29 @@ def _claims_on_the_grid() -> Iterator[Claim]:
             yield _claim_on_the_grid(
                 f"{name}{suffix}",
                 "PVS drops from 25 to around 15.",
-                expected,
+                about(expected, tolerance=0.1),
                 on,
                 partial(size, when=name, grid=grid),
-                tolerance=0.1,
-                reason=reason if name == "final" else "",
+                reason if name == "final" else "",
             )
     yield _claim_on_the_grid(
         "logical",
         "LVS remains constant across the whole experiment.",
-        0,
+        at_most(0),
         "the greatest change of LVS in any round",
         lambda seed: _greatest_change(runs(seed)),
-        relation="at most",
     )
     yield _claim_on_the_grid(
         "few-rounds",
         "StaN is able to share logical links after just a few rounds.",
-        0.9,
+        at_least(0.9),
         f"share of the drop after {_FEW_ROUNDS} rounds",
         lambda seed: _share_of_drop(runs(seed), _FEW_ROUNDS),
-        relation="at least",
     )
 
 
 def _claim_on_the_grid(
-    name: str, statement: str, expected: float, on: str, value: Callable[[int], float], **more: Any
+    name: str, statement: str, expected: Expected, on: str, value: Callable[[int], float], reason: str = ""
 ) -> Claim:
     return Claim(
         name=f"figure-6a-{name}",
@@ -170,9 +159,9 @@ def _claim_on_the_grid(
         statement=statement,
         expected=expected,
         how=f"100 nodes, 16 topics, 8 rounds, TTL 5, in the simulator; {on}.",
-        measure=by_seed("grid", value),
+        measure=value,
         runs=5,
-        **{"tolerance": 0.0, **more},
+        reason=reason,
     )
 
 
@@ -202,10 +191,9 @@ def _claims_on_links(given: Universes) -> Iterator[Claim]:
         name="figure-7-majority",
         source="[5], 3.4 and Fig. 7(b)",
         statement="Where correlation is strong, the majority of nodes have an improvement over 40%.",
-        expected=0.5,
-        relation="at least",
+        expected=at_least(0.5),
         how=f"Share of the nodes with topics whose PVS fell by over 40%; {how}",
-        measure=by_seed("links", lambda seed: strong(seed).strongly_improved_nodes),
+        measure=lambda seed: strong(seed).strongly_improved_nodes,
         runs=RUNS,
         reason=_TOO_LARGE,
     )
@@ -213,35 +201,27 @@ def _claims_on_links(given: Universes) -> Iterator[Claim]:
         name="figure-7-fewer",
         source="[5], 3.4 and Fig. 7(a)",
         statement="Where correlation is milder, fewer nodes achieve such an improvement.",
-        expected=1,
-        relation="at most",
+        expected=at_most(1),
         how=f"That share over the one of the strong universe; {how}",
-        measure=by_seed(
-            "links", lambda seed: mild(seed).strongly_improved_nodes / strong(seed).strongly_improved_nodes
-        ),
+        measure=lambda seed: mild(seed).strongly_improved_nodes / strong(seed).strongly_improved_nodes,
         runs=RUNS,
     )
     yield Claim(
         name="figure-7-worse",
         source="[5], 3.4 and Fig. 7",
         statement="The improvement is negative only for nodes with very low IPVS.",
-        expected=0.5,
-        relation="at most",
+        expected=at_most(0.5),
         how=f"Mean IPVS of these nodes over that of all, in both universes, 0 without any; {how}",
-        measure=by_seed("links", lambda seed: max(_size_of_worse(run(seed)) for run in (strong, mild))),
+        measure=lambda seed: max(_size_of_worse(run(seed)) for run in (strong, mild)),
         runs=RUNS,
     )
     yield Claim(
         name="figure-8-factor",
         source="[5], 3.4 and Fig. 8",
         statement="The number of physical links grows slower with the topics by a factor of two.",
-        expected=2,
-        relation="at least",
-        tolerance=0.15,
+        expected=at_least(2, tolerance=0.15),
         how=f"Slope of the mean IPVS over that of the mean FPVS, by least squares over the topics; {how}",
-        measure=by_seed(
-            "growth", lambda seed: growth_factor([run(seed) for run in map(runs_of, given.growing)])
-        ),
+        measure=lambda seed: growth_factor([run(seed) for run in map(runs_of, given.growing)]),
         runs=RUNS,
         reason=_LESS_GROWTH,
     )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from functools import partial
 from statistics import fmean
 
-from meshwright.studies.claims import Claim, by_seed
+from meshwright.studies.claims import Claim, about, at_least, at_most
 from meshwright.studies.weighted.cases import (
     HOW_DRAWN,
     LAWS,
@@ -126,37 +126,31 @@ def _figure_4_trees(setting: CostSetting) -> tuple[Claim, ...]:
         _figure_4_claim(
             name="weighted-figure-4-trees",
             statement="TrMAW costs 7.28 times what GrMAW does, on average.",
-            expected=7.28,
-            tolerance=0.25,
+            expected=about(7.28, tolerance=0.25),
             how=how,
-            measure=by_seed("Fig. 4, trees", _mean(setting, lambda case: _ratio(case, "tr-maw", "gr-maw"))),
+            measure=_mean(setting, lambda case: _ratio(case, "tr-maw", "gr-maw")),
             reason="Ours counts a link once that several trees have: see weighted-figure-4-trees-by-topic.",
         ),
         _figure_4_claim(
             name="weighted-figure-4-trees-by-topic",
             statement="The same, with every tree's links counted, as lemma 1 adds them up.",
-            expected=7.28,
-            tolerance=0.25,
+            expected=about(7.28, tolerance=0.25),
             how=how,
-            measure=by_seed("Fig. 4, trees by topic", _mean(setting, _by_topic_over_gr)),
+            measure=_mean(setting, _by_topic_over_gr),
         ),
         _figure_4_claim(
             name="weighted-figure-4-trees-by-topic-1000",
             statement="At 1,000 nodes under unif TrMAW costs 224 and GrMAW 18.76.",
-            expected=224 / 18.76,
-            tolerance=0.25,
+            expected=about(224 / 18.76, tolerance=0.25),
             how=f"The ratio, every tree's links counted; {_how(setting)}",
-            measure=by_seed(
-                "Fig. 4, trees by topic", lambda seed: _by_topic_over_gr(_ends(setting, seed, "unif")[1])
-            ),
+            measure=lambda seed: _by_topic_over_gr(_ends(setting, seed, "unif")[1]),
         ),
         _figure_4_claim(
             name="weighted-figure-4-trees-rise",
             statement="The cost of TrMAW tends to rise with the nodes.",
-            expected=1.0,
-            relation="at least",
+            expected=at_least(1.0),
             how=f"The cost at the most nodes over that at the fewest, unif; {_how(setting)}",
-            measure=by_seed("Fig. 4, trees", lambda seed: _ratio_of_ends(setting, seed, "tr-maw", "unif")),
+            measure=lambda seed: _ratio_of_ends(setting, seed, "tr-maw", "unif"),
             reason="It has more links, but among more nodes there are nearer ones, and that is the more.",
         ),
     )
@@ -168,27 +162,21 @@ def _figure_4_order(setting: CostSetting) -> tuple[Claim, ...]:
         _figure_4_claim(
             name="weighted-figure-4-gr-falls",
             statement="The costs of GrMAW and of PdMAW fall with the nodes.",
-            expected=1.0,
-            relation="at most",
+            expected=at_most(1.0),
             how=f"The greatest ratio of the cost at the most nodes to that at the fewest; {how}",
-            measure=by_seed(
-                "Fig. 4, falling",
-                lambda seed: max(_ratio_of_ends(setting, seed, name, *LAWS) for name in ("gr-maw", "pd-maw")),
+            measure=lambda seed: max(
+                _ratio_of_ends(setting, seed, name, *LAWS) for name in ("gr-maw", "pd-maw")
             ),
         ),
         _figure_4_claim(
             name="weighted-figure-4-gr-is-least",
             statement="GrMAW is consistently the cheapest of the three.",
-            expected=1.0,
-            relation="at least",
+            expected=at_least(1.0),
             how=f"The least ratio of what another costs to what GrMAW does; {how}",
-            measure=by_seed(
-                "Fig. 4, the least",
-                lambda seed: min(
-                    ratio
-                    for name in ("pd-maw", "tr-maw")
-                    for ratio in _ratios(_cases(setting, seed, *LAWS), name, "gr-maw")
-                ),
+            measure=lambda seed: min(
+                ratio
+                for name in ("pd-maw", "tr-maw")
+                for ratio in _ratios(_cases(setting, seed, *LAWS), name, "gr-maw")
             ),
         ),
     )
@@ -200,31 +188,24 @@ def _figure_4_primal_dual(setting: CostSetting) -> tuple[Claim, ...]:
         _figure_4_primal_dual_claim(
             name="weighted-figure-4-pd-over-gr",
             statement="PdMAW costs 3.35 more than GrMAW, on average, which is about 20.",
-            expected=1 + 3.35 / _GR_COST,
-            tolerance=0.05,
+            expected=about(1 + 3.35 / _GR_COST, tolerance=0.05),
             how=f"The ratio. {how}",
-            measure=by_seed(
-                "Fig. 4, primal-dual", _mean(setting, lambda case: _ratio(case, "pd-maw", "gr-maw"))
-            ),
+            measure=_mean(setting, lambda case: _ratio(case, "pd-maw", "gr-maw")),
             reason="The more each link costs a number of its own, the nearer: weighted-figure-4-pd-detours.",
         ),
         _figure_4_primal_dual_claim(
             name="weighted-figure-4-pd-detours",
             statement="The same, where every link has a factor of its own.",
-            expected=1 + 3.35 / _GR_COST,
-            tolerance=0.05,
+            expected=about(1 + 3.35 / _GR_COST, tolerance=0.05),
             how=f"The ratio, with detours. {how}",
-            measure=by_seed(
-                "Fig. 4, primal-dual", _mean(setting, lambda case: _ratio(case, "pd-maw", "gr-maw"), detours)
-            ),
+            measure=_mean(setting, lambda case: _ratio(case, "pd-maw", "gr-maw"), detours),
         ),
         _figure_4_claim(
             name="weighted-figure-4-time",
             statement="At 1,000 nodes under unif PdMAW takes 60.7 times as long as GrMAW.",
-            expected=60.7,
-            tolerance=0.25,
+            expected=about(60.7, tolerance=0.25),
             how=f"Pairs examined in place of time; {_how(setting)}",
-            measure=by_seed("Fig. 4, time", lambda seed: _pairs_of_pd_over_gr(setting, seed)),
+            measure=lambda seed: _pairs_of_pd_over_gr(setting, seed),
             reason="[2] adds all dual sums up in every step; ours reads them from trees, of few pairs.",
         ),
     )
@@ -241,32 +222,23 @@ def _figure_7(setting: CostSetting) -> tuple[Claim, ...]:
         _figure_7_claim(
             name="weighted-figure-7-cost",
             statement="Reverse delete takes 5.10 from the cost of PdMAW, which is about 23.",
-            expected=1 - 5.10 / (_GR_COST + 3.35),
-            tolerance=0.1,
+            expected=about(1 - 5.10 / (_GR_COST + 3.35), tolerance=0.1),
             how=f"The ratio of what is left. {how}",
-            measure=by_seed(
-                "Fig. 7, cost",
-                lambda seed: fmean(_ratios(_cases(setting, seed, "zipf"), "pdrd-maw", "pd-maw")),
-            ),
+            measure=lambda seed: fmean(_ratios(_cases(setting, seed, "zipf"), "pdrd-maw", "pd-maw")),
         ),
         _figure_7_claim(
             name="weighted-figure-7-degree",
             statement="Reverse delete takes 3.87 from the average degree of PdMAW.",
-            expected=3.87,
-            tolerance=0.25,
+            expected=about(3.87, tolerance=0.25),
             how=how,
-            measure=by_seed(
-                "Fig. 7, degree",
-                lambda seed: _more_degree(_cases(setting, seed, "zipf"), "pd-maw", "pdrd-maw"),
-            ),
+            measure=lambda seed: _more_degree(_cases(setting, seed, "zipf"), "pd-maw", "pdrd-maw"),
         ),
         _figure_7_claim(
             name="weighted-figure-7-time",
             statement="PdrdMAW takes 50 times as long as PdMAW.",
-            expected=50.0,
-            tolerance=0.25,
+            expected=about(50.0, tolerance=0.25),
             how=f"Processor time at the most nodes, zipf; {_how(setting)}",
-            measure=by_seed("Fig. 7, time", lambda seed: _time_of_pdrd_over_pd(setting, seed)),
+            measure=lambda seed: _time_of_pdrd_over_pd(setting, seed),
             reason="Ours asks of an edge only in topics that it once joined, and searches from both ends.",
         ),
     )
@@ -283,29 +255,24 @@ def _figure_8_cost(setting: CostSetting) -> tuple[Claim, ...]:
         _figure_8_claim(
             name="weighted-figure-8-cost",
             statement="GrMAW costs 0.4 of what GM does, which ignores costs.",
-            expected=0.4,
-            tolerance=0.25,
+            expected=about(0.4, tolerance=0.25),
             how=f"The ratio. {how}",
-            measure=by_seed("Fig. 8, cost", lambda seed: fmean(_ratios(unif(seed), "gr-maw", "gm"))),
+            measure=lambda seed: fmean(_ratios(unif(seed), "gr-maw", "gm")),
             reason="It is less: the more cheap links there are, the less. See weighted-figure-8-cost-delays.",
         ),
         _figure_8_claim(
             name="weighted-figure-8-cost-delays",
             statement="The same, where nodes have access delays, so that few links are cheap.",
-            expected=0.4,
-            tolerance=0.25,
+            expected=about(0.4, tolerance=0.25),
             how=f"The ratio, with access delays. {how}",
-            measure=by_seed(
-                "Fig. 8, cost", lambda seed: fmean(_ratios(unif(seed, access_delays), "gr-maw", "gm"))
-            ),
+            measure=lambda seed: fmean(_ratios(unif(seed, access_delays), "gr-maw", "gm")),
         ),
         _figure_8_claim(
             name="weighted-figure-8-gap",
             statement="The gap between GrMAW and GM grows with the nodes.",
-            expected=1.0,
-            relation="at most",
+            expected=at_most(1.0),
             how=f"The ratio of costs at the most nodes over that at the fewest; {_how(setting)}",
-            measure=by_seed("Fig. 8, gap", lambda seed: _ratio_at_last_over_first(setting, seed)),
+            measure=lambda seed: _ratio_at_last_over_first(setting, seed),
         ),
     )
 
@@ -320,42 +287,37 @@ def _figure_8_shape(setting: CostSetting) -> tuple[Claim, ...]:
         _figure_8_claim(
             name="weighted-figure-8-weighted-diameters",
             statement="In costs, topic diameters of GrMAW are smaller than those of GM.",
-            expected=1.0,
-            relation="at most",
+            expected=at_most(1.0),
             how=f"The greatest ratio of the means over topics, unif; {_how(setting)}",
-            measure=by_seed("Fig. 8, weighted diameters", lambda seed: _shorter_in_costs(unif(seed))),
+            measure=lambda seed: _shorter_in_costs(unif(seed)),
         ),
         _figure_8_claim(
             name="weighted-figure-8-degree",
             statement="The average degree of GrMAW is 4 above that of GM.",
-            expected=4.0,
-            tolerance=0.25,
+            expected=about(4.0, tolerance=0.25),
             how=how,
-            measure=by_seed("Fig. 8, degree", lambda seed: _more_degree(unif(seed), "gr-maw", "gm")),
+            measure=lambda seed: _more_degree(unif(seed), "gr-maw", "gm"),
         ),
         _figure_8_claim(
             name="weighted-figure-8-diameters",
             statement="In links, topic diameters of GrMAW are 2.7 above those of GM.",
-            expected=2.7,
-            tolerance=0.25,
+            expected=about(2.7, tolerance=0.25),
             how=f"Means over topics. {how}",
-            measure=by_seed("Fig. 8, diameters", lambda seed: _longer(unif(seed))),
+            measure=lambda seed: _longer(unif(seed)),
             reason="Near links make long chains, as far as nearness is a matter of place: see the next.",
         ),
         _figure_8_claim(
             name="weighted-figure-8-diameters-detours",
             statement="The same, where every link has a factor of its own.",
-            expected=2.7,
-            relation="at most",
+            expected=at_most(2.7),
             how=f"Means over topics, with detours. {how}",
-            measure=by_seed("Fig. 8, diameters", lambda seed: _longer(unif(seed, detours))),
+            measure=lambda seed: _longer(unif(seed, detours)),
         ),
         _figure_8_claim(
             name="weighted-figure-8-time",
             statement="GrMAW takes 0.7 of the time of GM, and is slightly slower.",
-            expected=0.7,
+            expected=about(0.7),
             how="The text says both.",
-            measure=None,
             reason="A ratio of 0.7 is not slower; benchmarks/weighted.py measures ours.",
         ),
     )
