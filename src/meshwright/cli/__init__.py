@@ -1,4 +1,7 @@
-"""The command line: one file per command, which parses, calls and prints."""
+"""The command line: one file per command, which parses, calls and prints.
+
+A file has a function of its own name, which is the command, and `EPILOG`, which ends its help.
+"""
 
 import os
 import re
@@ -7,29 +10,11 @@ import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib import import_module
 from typing import Any
 
 import typer
 
-from meshwright.cli import (
-    algorithms,
-    build,
-    churn,
-    compare,
-    demo,
-    evaluate,
-    export,
-    generate,
-    gossip,
-    import_,
-    ingest,
-    merge,
-    profile,
-    route,
-    run,
-    sample,
-    verify,
-)
 from meshwright.cli.common import fail, print_version
 from meshwright.runtime.errors import MeshwrightError, MeshwrightWarning
 
@@ -57,26 +42,27 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback(invoke_without_command=True)(print_version)
-for module in (
-    demo,
-    run,
-    generate,
-    ingest,
-    import_,
-    profile,
-    sample,
-    build,
-    merge,
-    evaluate,
-    compare,
-    churn,
-    route,
-    gossip,
-    export,
-    verify,
-    algorithms,
+for command in (
+    "demo",
+    "run",
+    "generate",
+    "ingest",
+    "import_",
+    "profile",
+    "sample",
+    "build",
+    "merge",
+    "evaluate",
+    "compare",
+    "churn",
+    "route",
+    "gossip",
+    "export",
+    "verify",
+    "algorithms",
 ):
-    module.register(app)
+    module = import_module(f"{__name__}.{command}")
+    app.command(command.rstrip("_"), epilog=getattr(module, "EPILOG", None))(getattr(module, command))
 
 
 def main() -> int:

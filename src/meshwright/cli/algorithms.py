@@ -3,15 +3,8 @@
 from dataclasses import fields
 from typing import Any
 
-import typer
-
 from meshwright import registry
 from meshwright.cli.common import Json, print_json, print_table, shown
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command()(algorithms)
 
 
 def algorithms(as_json: Json = False) -> None:

@@ -28,7 +28,7 @@ from meshwright.runtime.places import is_local_address, local_path
 if TYPE_CHECKING:
     from meshwright.pipeline.cost_files import CostFiles
 
-_EPILOG = """**Examples**
+EPILOG = """**Examples**
 
 `meshwright build workload --algorithm gm --out overlay`
 
@@ -49,11 +49,6 @@ _EPILOG = """**Examples**
 `meshwright algorithms` lists the algorithms and their options.
 """
 _WHERE = {"local": "in this process", "spark": "on Spark"}
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command(epilog=_EPILOG)(build)
 
 
 @options_for("prices", cost_files)

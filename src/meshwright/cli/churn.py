@@ -127,7 +127,7 @@ def _tell(report: "BatchReport") -> None:
     )
 
 
-_EPILOG = """**Examples**
+EPILOG = """**Examples**
 
 `meshwright churn overlay --events today.jsonl --out tomorrow`
 
@@ -146,11 +146,6 @@ _EPILOG = """**Examples**
 An event is a line `{"at": 1, "event": "join", "node": "b9", "topics": ["news"]}`; the others are leave,
 subscribe and unsubscribe. See docs/churn.md.
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command(epilog=_EPILOG)(churn)
 
 
 @options_for("where", EventOptions)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from meshwright.comparing import Comparison, Result
     from meshwright.pipeline.cost_files import CostFiles
 
-_EPILOG = """Each algorithm builds an overlay for each seed. If one fails, its row holds the error, the others
+EPILOG = """Each algorithm builds an overlay for each seed. If one fails, its row holds the error, the others
 still run, and the exit code is 1. The folder gets comparison.parquet, comparison.json, and comparison.html
 with charts. The column MB is the peak memory of this process during the build, above what it held before.
 
@@ -46,11 +46,6 @@ with charts. The column MB is the peak memory of this process during the build, 
 
 `meshwright algorithms` lists the algorithms and their options.
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command(epilog=_EPILOG)(compare)
 
 
 @options_for("prices", cost_files)

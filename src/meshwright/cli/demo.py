@@ -10,11 +10,6 @@ from meshwright.cli.common import Conf, Json, Master, Seed, print_json, progress
 from meshwright.cli.run import print_for_people, say_stage
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command()(demo)
-
-
 def demo(
     nodes: Annotated[int, typer.Option(min=2, max=20_000, help="The number of brokers.")] = 2_000,
     topics: Annotated[int, typer.Option(min=1)] = 200,

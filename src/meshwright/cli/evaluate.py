@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from meshwright.metrics.evaluation import Evaluation
     from meshwright.pipeline.cost_files import CostFiles
 
-_EPILOG = """The exit code is 1 if a topic is not connected.
+EPILOG = """The exit code is 1 if a topic is not connected.
 
 **Examples**
 
@@ -36,11 +36,6 @@ _EPILOG = """The exit code is 1 if a topic is not connected.
 `meshwright evaluate s3a://lake/overlay --master spark://host:7077 --no-bound`
 """
 _SHOWN_TOPICS = 10
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command(epilog=_EPILOG)(evaluate)
 
 
 @options_for("prices", cost_files)

@@ -10,17 +10,12 @@ from meshwright.cli.common import Force
 from meshwright.runtime.errors import OptionError
 
 _FORMATS = "graphml|gml|dot|csv|json"
-_EPILOG = """**Examples**
+EPILOG = """**Examples**
 
 `meshwright export overlay --to graphml --out overlay.graphml`
 
 `meshwright export overlay --to dot | sfdp -Tsvg > overlay.svg`
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command(epilog=_EPILOG)(export)
 
 
 def export(

@@ -12,7 +12,7 @@ from meshwright.runtime.errors import OptionError
 
 _WORKLOADS = ("unif", "zipf", "expo", "grid")
 _OWN_FLAGS = {"nodes", "topics", "seed", "progress", "sizes"}
-_EPILOG = """**Examples**
+EPILOG = """**Examples**
 
 `meshwright generate unif --nodes 10000 --topics 1000 --out workload`
 
@@ -20,11 +20,6 @@ _EPILOG = """**Examples**
 
 `meshwright generate grid --nodes 100 --topics 16 --set torus=yes --out workload`
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command(epilog=_EPILOG)(generate)
 
 
 def generate(

@@ -181,7 +181,7 @@ def check_together(values: Mapping[str, Any], given: Collection[str]) -> None:
                 raise OptionError(f"--{name.replace('_', '-')} {rule.words}")
 
 
-_EPILOG = """Every node has a view of random others in each of its topics. Walks find out who else is there,
+EPILOG = """Every node has a view of random others in each of its topics. Walks find out who else is there,
 and the node keeps those that it prefers: the same ones in all topics, so that a physical link serves several.
 `rounds` runs all nodes in lock step, for large datasets; `simulator` runs the protocols themselves. With
 `--live` they run on this machine, over TCP, and the same is measured.
@@ -200,11 +200,6 @@ and the node keeps those that it prefers: the same ones in all topics, so that a
 
 `meshwright gossip workload --links omniscient`, the limit that rounds approach.
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command(epilog=_EPILOG)(gossip)
 
 
 @options_for("options", stan_options)

@@ -9,19 +9,14 @@ from meshwright.cli.common import Force, Json, Out, print_json, progress_bar
 from meshwright.cli.options.groups import options_for, read_limits
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 
-_EPILOG = """**Example**
+EPILOG = """**Example**
 
 `meshwright import workload --edges bridges.csv --source from --target to --out overlay`
 """
 
 
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command("import", epilog=_EPILOG)(import_overlay)
-
-
 @options_for("limits", read_limits)
-def import_overlay(
+def import_(
     dataset: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset with the nodes' interests.")],
     edges: Annotated[
         Path, typer.Option(metavar="PATH", help="CSV, TSV (also .gz) or Parquet: one link per row.")

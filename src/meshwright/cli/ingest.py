@@ -21,7 +21,7 @@ from meshwright.runtime.places import is_local_address, local_path
 if TYPE_CHECKING:
     from meshwright.pipeline.ingest.options import IngestOptions
 
-_EPILOG = """**Examples**
+EPILOG = """**Examples**
 
 `meshwright ingest twitter.txt.gz --as follows --out twitter`
 
@@ -31,11 +31,6 @@ _EPILOG = """**Examples**
 
 `meshwright ingest s3a://lake/subscriptions/ --as pairs --columns client,topic --master yarn --out s3a://lake/interests`
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command(epilog=_EPILOG)(ingest)
 
 
 @options_for("reading", reading_options)

@@ -10,7 +10,7 @@ import typer
 from meshwright import registry
 from meshwright.cli.common import Force, Json, Out, Seed, Settings, parse_settings, print_json, progress_bar
 
-_EPILOG = """**Examples**
+EPILOG = """**Examples**
 
 `meshwright merge berlin oslo --algorithm sm --out both`
 
@@ -18,11 +18,6 @@ _EPILOG = """**Examples**
 
 `meshwright algorithms` lists the algorithms and their options.
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command(epilog=_EPILOG)(merge)
 
 
 def merge(

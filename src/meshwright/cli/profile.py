@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from meshwright.pipeline.profile.distribution import Distribution
     from meshwright.pipeline.profile.job import Profile
 
-_EPILOG = """**Examples**
+EPILOG = """**Examples**
 
 `meshwright profile twitter`
 
@@ -31,11 +31,6 @@ _EPILOG = """**Examples**
 `meshwright profile twitter --json | jq .subscribers_per_topic.exponent`
 """
 _SHOWN = ("mean", "median", "p90", "p99", "maximum", "exponent", "x_min", "ks_distance", "tail")
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command(epilog=_EPILOG)(profile)
 
 
 def profile(

@@ -8,7 +8,7 @@ import typer
 from meshwright.cli.common import Json, Seed, print_json, print_table, progress_bar
 from meshwright.runtime.errors import OptionError
 
-_EPILOG = """`flood` and `tree` need an overlay that connects every topic, `nsmf` one with fingers (`chord`,
+EPILOG = """`flood` and `tree` need an overlay that connects every topic, `nsmf` one with fingers (`chord`,
 `random-sw`, `gr-swico`). Publications are drawn as in the paper, with every topic, and then each of its
 subscribers, equally likely; or they are read from a file with the columns topic and publisher.
 
@@ -22,11 +22,6 @@ subscribers, equally likely; or they are read from a file with the columns topic
 
 `meshwright route ring --protocol nsmf --publications 100000 --loss 0.01 --failed 0.05 --json`
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command(epilog=_EPILOG)(route)
 
 
 def route(

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from meshwright.pipeline.cost_files import CostFiles
     from meshwright.pipeline.ingest.options import IngestOptions
 
-_EPILOG = """DIR gets the folders interests, profile, overlay and rejected, report.html and manifest.json. A
+EPILOG = """DIR gets the folders interests, profile, overlay and rejected, report.html and manifest.json. A
 run that was cut off continues after its last finished stage with --resume.
 
 **Examples**
@@ -44,11 +44,6 @@ run that was cut off continues after its last finished stage with --resume.
 
 `meshwright run 's3a://lake/follows/*.parquet' --as follows --master spark://head:7077 --out s3a://lake/result`
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command(epilog=_EPILOG)(run)
 
 
 @options_for("reading", reading_options)

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from meshwright.pipeline.sample.bfs import BfsOptions
     from meshwright.pipeline.sample.universe import UniverseOptions
 
-_EPILOG = """**Examples**
+EPILOG = """**Examples**
 
 `meshwright sample twitter --bfs 10000 --out twitter-10k`
 
@@ -38,11 +38,6 @@ _UNIVERSE = {
     "least_subscribers": "--least-subscribers",
     "median_of": "--median-of",
 }
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command(epilog=_EPILOG)(sample)
 
 
 def sample(

@@ -10,7 +10,7 @@ from meshwright.runtime.places import is_local_address, local_path
 if TYPE_CHECKING:
     from meshwright.pipeline.verify import Verdict
 
-_EPILOG = """**Examples**
+EPILOG = """**Examples**
 
 `meshwright verify overlay`
 
@@ -19,11 +19,6 @@ _EPILOG = """**Examples**
 If a file is damaged, missing or unexpected, the exit code is 1 and the file is named. Nothing is written.
 See docs/safety.md.
 """
-
-
-def register(app: typer.Typer) -> None:
-    """Add the command to the command line."""
-    app.command(epilog=_EPILOG)(verify)
 
 
 def verify(
