@@ -21,7 +21,7 @@ from meshwright.cli.common import (
     progress_bar,
     spark_command,
 )
-from meshwright.cli.options.costs import cost_files
+from meshwright.cli.options.costs import CostOptions
 from meshwright.cli.options.groups import Engine, chosen_engine, options_for
 from meshwright.runtime.places import is_local_address, local_path
 
@@ -51,7 +51,7 @@ EPILOG = """**Examples**
 _WHERE = {"local": "in this process", "spark": "on Spark"}
 
 
-@options_for("prices", cost_files)
+@options_for("prices", CostOptions, CostOptions.files)
 def build(
     dataset: Annotated[str, typer.Argument(metavar="DIR", help="A dataset with interests.")],
     algorithm: Annotated[str, typer.Option(metavar="NAME", help="See: meshwright algorithms")],

@@ -20,7 +20,7 @@ from meshwright.cli.common import (
     progress_bar,
     spark_command,
 )
-from meshwright.cli.options.costs import cost_files
+from meshwright.cli.options.costs import CostOptions
 from meshwright.cli.options.groups import Engine, chosen_engine, options_for
 from meshwright.runtime.errors import OptionError
 from meshwright.runtime.places import local_path
@@ -48,7 +48,7 @@ with charts. The column MB is the peak memory of this process during the build, 
 """
 
 
-@options_for("prices", cost_files)
+@options_for("prices", CostOptions, CostOptions.files)
 def compare(
     dataset: Annotated[str, typer.Argument(metavar="DIR", help="A dataset with interests.")],
     algorithms: Annotated[

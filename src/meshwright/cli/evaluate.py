@@ -15,7 +15,7 @@ from meshwright.cli.common import (
     progress_bar,
     spark_command,
 )
-from meshwright.cli.options.costs import cost_files
+from meshwright.cli.options.costs import CostOptions
 from meshwright.cli.options.groups import Engine, chosen_engine, options_for
 from meshwright.runtime.places import is_local_address, local_path
 
@@ -38,7 +38,7 @@ EPILOG = """The exit code is 1 if a topic is not connected.
 _SHOWN_TOPICS = 10
 
 
-@options_for("prices", cost_files)
+@options_for("prices", CostOptions, CostOptions.files)
 def evaluate(
     dataset: Annotated[str, typer.Argument(metavar="DIR", help="A dataset with an overlay.")],
     diameters: Annotated[

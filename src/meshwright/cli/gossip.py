@@ -16,7 +16,7 @@ from meshwright.cli.common import (
     print_table,
     progress_bar,
 )
-from meshwright.cli.options.groups import options_for
+from meshwright.cli.options.groups import fields_as_options, options_for
 from meshwright.runtime.errors import OptionError
 from meshwright.stan.options import SimulationOptions, StanOptions
 
@@ -32,66 +32,25 @@ def _option(panel: str, metavar: str | None, words: str, *flags: str, default: b
     return typer.Option(*flags, metavar=metavar, help=words, rich_help_panel=panel, show_default=default)
 
 
-def stan_options(
-    rounds: Annotated[int, _option(_VIEWS, "N", "How many walks each view sends out.")] = 8,
-    ttl: Annotated[int, _option(_VIEWS, "N", "How many times a walk is passed on.")] = 5,
-    links: Annotated[str, _option(_VIEWS, "walks|omniscient|random", "How peers are chosen.")] = "walks",
-    view_size: Annotated[
-        int | None, _option(_VIEWS, "N", "Peers in a view; by default from --connected.", default=False)
-    ] = None,
-    connected: Annotated[
-        float, _option(_VIEWS, "P", "The probability that random views connect a topic.")
-    ] = 0.99,
-    learn: Annotated[bool, _option(_VIEWS, None, "Also learn from passing walks.", "--learn")] = False,
-    slowest: Annotated[
-        int, _option(_VIEWS, "N", "Wait for up to N rounds while walks find nothing new.")
-    ] = 1,
-    loss: Annotated[float, _option(_VIEWS, "P", "The probability that a message is lost.")] = 0.0,
-) -> Any:
-    """What StaN is asked for."""
-    return StanOptions(
-        rounds=rounds,
-        ttl=ttl,
-        connected=connected,
-        view_size=view_size,
-        learn=learn,
-        slowest=slowest,
-        loss=loss,
-        links=links,
-    )
-
-
-def simulation_options(
-    membership: Annotated[str, _option(_TROUBLE, "random|scamp", "How views begin.")] = "random",
-    copies: Annotated[int, _option(_TROUBLE, "C", "Copies of a join; with Scamp, churn or keep-alive.")] = 4,
-    delay: Annotated[
-        float, _option(_TROUBLE, "T", "Simulated: the mean delay of a message, in rounds.")
-    ] = 0.01,
-    churn: Annotated[
-        float, _option(_TROUBLE, "P", "Simulated or live: the share of nodes that crash in a round.")
-    ] = 0.0,
-    keep_alive: Annotated[
-        bool,
-        _option(
-            _TROUBLE,
-            None,
-            "Simulated or live: detect peers that are gone and nodes in no view; on with --churn.",
-            "--keep-alive",
-        ),
-    ] = False,
-    patience: Annotated[
-        int, _option(_TROUBLE, "N", "How many unanswered keep-alive messages mean that a peer is gone.")
-    ] = 4,
-) -> Any:
-    """How views begin, and what goes wrong."""
-    return SimulationOptions(
-        membership=membership,
-        copies=copies,
-        delay=delay,
-        churn=churn,
-        keep_alive=keep_alive,
-        patience=patience,
-    )
+_STAN = {
+    "rounds": _option(_VIEWS, "N", "How many walks each view sends out."),
+    "ttl": _option(_VIEWS, "N", "How many times a walk is passed on."),
+    "links": _option(_VIEWS, "walks|omniscient|random", "How peers are chosen."),
+    "view_size": _option(_VIEWS, "N", "Peers in a view; by default from --connected.", default=False),
+    "connected": _option(_VIEWS, "P", "The probability that random views connect a topic."),
+    "learn": _option(_VIEWS, None, "Also learn from passing walks.", "--learn"),
+    "slowest": _option(_VIEWS, "N", "Wait for up to N rounds while walks find nothing new."),
+    "loss": _option(_VIEWS, "P", "The probability that a message is lost."),
+}
+_KEEP_ALIVE = "Simulated or live: detect peers that are gone and nodes in no view; on with --churn."
+_CONDITIONS = {
+    "membership": _option(_TROUBLE, "random|scamp", "How views begin."),
+    "copies": _option(_TROUBLE, "C", "Copies of a join; with Scamp, churn or keep-alive."),
+    "delay": _option(_TROUBLE, "T", "Simulated: the mean delay of a message, in rounds."),
+    "churn": _option(_TROUBLE, "P", "Simulated or live: the share of nodes that crash in a round."),
+    "keep_alive": _option(_TROUBLE, None, _KEEP_ALIVE, "--keep-alive"),
+    "patience": _option(_TROUBLE, "N", "How many unanswered keep-alive messages mean that a peer is gone."),
+}
 
 
 def engine_of(
@@ -202,8 +161,8 @@ and the node keeps those that it prefers: the same ones in all topics, so that a
 """
 
 
-@options_for("options", stan_options)
-@options_for("conditions", simulation_options)
+@options_for("options", fields_as_options(StanOptions, _STAN))
+@options_for("conditions", fields_as_options(SimulationOptions, _CONDITIONS))
 @options_for("engine", engine_of)
 def gossip(
     context: typer.Context,

@@ -9,14 +9,14 @@ from meshwright.cli.common import (
     Force,
     Json,
     Master,
+    check_target,
     print_json,
     print_table,
     progress_bar,
     spark_command,
 )
 from meshwright.cli.options.groups import options_for
-from meshwright.cli.options.rows import Inputs, reading_options
-from meshwright.runtime.places import is_local_address, local_path
+from meshwright.cli.options.rows import Inputs, RowOptions
 
 if TYPE_CHECKING:
     from meshwright.pipeline.ingest.options import IngestOptions
@@ -33,7 +33,7 @@ EPILOG = """**Examples**
 """
 
 
-@options_for("reading", reading_options)
+@options_for("reading", RowOptions, RowOptions.reading)
 def ingest(
     paths: Inputs,
     reading: "IngestOptions",
@@ -48,13 +48,10 @@ def ingest(
     A row is a pair (node, topic); or a follow: the follower subscribes to the followee; or a friendship: each
     subscribes to the other. Rows that can't be used go to DIR/rejected with file, line and reason.
     """
-    from meshwright.model.storage.dataset import check_free
-    from meshwright.pipeline.spark.storage import location
-
-    if is_local_address(out):
-        check_free(local_path(out), force)  # before Spark, which takes seconds to start
+    check_target(out, force)
     with spark_command(master, conf) as session:
         from meshwright.pipeline.ingest.job import ingest as run
+        from meshwright.pipeline.spark.storage import location
 
         place = location(session, out)
         manifest = run(session, paths, place, reading, force=force, progress=progress_bar())

@@ -22,9 +22,9 @@ from meshwright.cli.common import (
     progress_bar,
     spark_command,
 )
-from meshwright.cli.options.costs import cost_files
+from meshwright.cli.options.costs import CostOptions
 from meshwright.cli.options.groups import options_for
-from meshwright.cli.options.rows import Inputs, reading_options
+from meshwright.cli.options.rows import Inputs, RowOptions
 from meshwright.runtime.places import is_local_address, local_path
 
 if TYPE_CHECKING:
@@ -46,8 +46,8 @@ run that was cut off continues after its last finished stage with --resume.
 """
 
 
-@options_for("reading", reading_options)
-@options_for("prices", cost_files)
+@options_for("reading", RowOptions, RowOptions.reading)
+@options_for("prices", CostOptions, CostOptions.files)
 def run(
     inputs: Inputs,
     reading: "IngestOptions",

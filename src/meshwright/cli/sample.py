@@ -1,6 +1,6 @@
 """`meshwright sample`: a smaller dataset that is like a large one."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -16,11 +16,8 @@ from meshwright.cli.common import (
     progress_bar,
     spark_command,
 )
+from meshwright.cli.options.groups import given, options_for, refuse_given
 from meshwright.runtime.errors import OptionError
-
-if TYPE_CHECKING:
-    from meshwright.pipeline.sample.bfs import BfsOptions
-    from meshwright.pipeline.sample.universe import UniverseOptions
 
 EPILOG = """**Examples**
 
@@ -30,16 +27,60 @@ EPILOG = """**Examples**
 
 `meshwright sample journals --universe 500 --grow own --out journals-500`
 """
-_BFS = {"start": "--start", "starts": "--starts"}
-_UNIVERSE = {
-    "grow": "--grow",
-    "nodes_of": "--nodes-of",
-    "topics_of": "--topics-of",
-    "least_subscribers": "--least-subscribers",
-    "median_of": "--median-of",
-}
 
 
+class BfsOptions(NamedTuple):
+    """Where a breadth-first search starts."""
+
+    start: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="With --bfs: start from this user. Repeatable."),
+    ] = None
+    starts: Annotated[
+        int | None, typer.Option(metavar="K", help="With --bfs: start from K random users; by default 1.")
+    ] = None
+
+
+class UniverseOptions(NamedTuple):
+    """How a universe grows, and what is kept of it."""
+
+    grow: Annotated[
+        str | None,
+        typer.Option(
+            metavar="own|random",
+            help="With --universe: each user adds the topic that has the user's own name, or one of the "
+            "user's topics at random (random).",
+        ),
+    ] = None
+    nodes_of: Annotated[
+        str | None,
+        typer.Option(
+            metavar="seeds|grown",
+            help="With --universe: the nodes are the subscribers of the seeds, or of the grown set.",
+        ),
+    ] = None
+    topics_of: Annotated[
+        str | None,
+        typer.Option(
+            metavar="grown|nodes",
+            help="With --universe: which topics to keep, the grown set or all topics of the nodes (grown).",
+        ),
+    ] = None
+    least_subscribers: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="With --universe: drop topics with fewer subscribers; by default 30."),
+    ] = None
+    median_of: Annotated[
+        int | None,
+        typer.Option(
+            metavar="K",
+            help="With --universe: keep the one of K with the median topics / nodes; by default 1.",
+        ),
+    ] = None
+
+
+@options_for("search", BfsOptions)
+@options_for("growth", UniverseOptions)
 def sample(
     dataset: Annotated[str, typer.Argument(metavar="DIR", help="A dataset with interests.")],
     out: Annotated[str, typer.Option("--out", metavar="DIR", help="The dataset to write.")],
@@ -49,46 +90,9 @@ def sample(
     universe: Annotated[
         int | None, typer.Option("--universe", metavar="SEEDS", help="Start from this many random topics.")
     ] = None,
-    start: Annotated[
-        list[str] | None,
-        typer.Option(metavar="NAME", help="With --bfs: start from this user. Repeatable."),
-    ] = None,
-    starts: Annotated[
-        int | None, typer.Option(metavar="K", help="With --bfs: start from K random users; by default 1.")
-    ] = None,
-    grow: Annotated[
-        str | None,
-        typer.Option(
-            metavar="own|random",
-            help="With --universe: each user adds the topic that has the user's own name, or one of the "
-            "user's topics at random (random).",
-        ),
-    ] = None,
-    nodes_of: Annotated[
-        str | None,
-        typer.Option(
-            metavar="seeds|grown",
-            help="With --universe: the nodes are the subscribers of the seeds, or of the grown set.",
-        ),
-    ] = None,
-    topics_of: Annotated[
-        str | None,
-        typer.Option(
-            metavar="grown|nodes",
-            help="With --universe: which topics to keep, the grown set or all topics of the nodes (grown).",
-        ),
-    ] = None,
-    least_subscribers: Annotated[
-        int | None,
-        typer.Option(metavar="N", help="With --universe: drop topics with fewer subscribers; by default 30."),
-    ] = None,
-    median_of: Annotated[
-        int | None,
-        typer.Option(
-            metavar="K",
-            help="With --universe: keep the one of K with the median topics / nodes; by default 1.",
-        ),
-    ] = None,
+    *,
+    search: BfsOptions,
+    growth: UniverseOptions,
     seed: Seed = 0,
     force: Force = False,
     as_json: Json = False,
@@ -101,16 +105,7 @@ def sample(
     --universe makes a self-contained universe: the users of some random topics, with these topics and those
     that the users add.
     """
-    given = {
-        "start": tuple(start) if start else None,
-        "starts": starts,
-        "grow": grow,
-        "nodes_of": nodes_of,
-        "topics_of": topics_of,
-        "least_subscribers": least_subscribers,
-        "median_of": median_of,
-    }
-    options = _options(bfs, universe, {name: value for name, value in given.items() if value is not None})
+    options = _options(bfs, universe, search, growth)
     check_dataset(dataset)
     check_target(out, force)
     with spark_command(master, conf) as session:
@@ -127,16 +122,16 @@ def sample(
         print(f"{out}: " + ", ".join(f"{count:,} {name}" for name, count in manifest["counts"].items()))
 
 
-def _options(bfs: int | None, universe: int | None, given: dict[str, Any]) -> "BfsOptions | UniverseOptions":
-    from meshwright.pipeline.sample.bfs import BfsOptions
-    from meshwright.pipeline.sample.universe import UniverseOptions
+def _options(bfs: int | None, universe: int | None, search: BfsOptions, growth: UniverseOptions) -> Any:
+    from meshwright.pipeline.sample import bfs as searching
+    from meshwright.pipeline.sample import universe as growing
 
     if (bfs is None) == (universe is None):
         raise OptionError("give either --bfs N or --universe SEEDS")
-    way, foreign = ("--bfs", _UNIVERSE) if bfs is not None else ("--universe", _BFS)
-    for name, flag in foreign.items():
-        if name in given:
-            raise OptionError(f"{flag} can't be used with {way}; leave it out", option=flag)
+    both = search._asdict() | growth._asdict()
+    own = {name: value for name, value in both.items() if value not in (None, [])}
     if bfs is not None:
-        return BfsOptions(users=bfs, **given)
-    return UniverseOptions(seeds=universe or 0, **given)
+        refuse_given(given(growth), "--bfs")
+        return searching.BfsOptions(users=bfs, **own | {"start": tuple(search.start or ())})
+    refuse_given(given(search), "--universe")
+    return growing.UniverseOptions(seeds=universe or 0, **own)

@@ -1,6 +1,6 @@
 """The options that say what links cost, and what they stand for."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -8,89 +8,61 @@ from meshwright.cli.options.groups import MaxLine, MaxRatio, read_limits
 from meshwright.model.reading.limits import READ_LIMITS
 from meshwright.runtime.errors import OptionError
 
-_PANEL = "What links cost"
+_COLUMNS = {"site_columns": "node,site", "place_columns": "city,Lat,Long"}
 
 
-def _option(flag: str, metavar: str, words: str) -> Any:
-    return typer.Option(flag, metavar=metavar, help=words, rich_help_panel=_PANEL, show_default=False)
+def _option(metavar: str, words: str) -> Any:
+    return typer.Option(metavar=metavar, help=words, rich_help_panel="What links cost", show_default=False)
 
 
-CostFile = Annotated[
-    str | None,
-    _option("--costs", "FILE", "A matrix (CSV, Parquet, NPY) or a list source,target,cost; or a dataset."),
-]
-Sites = Annotated[
-    str | None,
-    _option("--sites", "FILE|nodes", "A table node,site, or the word nodes; --costs is then between sites."),
-]
-Local = Annotated[float | None, _option("--local", "COST", "What a link inside a site costs.")]
-Inner = Annotated[
-    float | None, _option("--inner", "COST", "In place of --costs, with --outer: the cost inside a site.")
-]
-Outer = Annotated[float | None, _option("--outer", "COST", "The cost between any two sites.")]
-Places = Annotated[
-    str | None,
-    _option("--places", "FILE|nodes", "Cost by distance: a table node,lat,lon; with --sites, site,lat,lon."),
-]
-Base = Annotated[float | None, _option("--base", "COST", "By distance: the least cost of a link.")]
-Factor = Annotated[float | None, _option("--factor", "COST", "By distance: the cost per km; by default 1.")]
-Symmetrise = Annotated[
-    str | None,
-    _option("--symmetrise", "mean|max|min|refuse", "For a pair whose directions differ; by default mean."),
-]
-Missing = Annotated[
-    str | None,
-    _option("--missing", "refuse|other-direction|path", "For a pair without a cost; by default refuse."),
-]
-CostNames = Annotated[
-    str | None,
-    _option("--cost-names", "FILE|nodes", "For a matrix without names: one per line; or the word nodes."),
-]
-SiteColumns = Annotated[
-    str | None, _option("--site-columns", "NODE,SITE", "The names of the columns of --sites.")
-]
-PlaceColumns = Annotated[
-    str | None, _option("--place-columns", "NAME,LAT,LON", "The names of the columns of --places.")
-]
+class CostOptions(NamedTuple):
+    """What is said about costs; see `CostFiles`."""
 
+    costs: Annotated[
+        str | None,
+        _option("FILE", "A matrix (CSV, Parquet, NPY) or a list source,target,cost; or a dataset."),
+    ] = None
+    sites: Annotated[
+        str | None,
+        _option("FILE|nodes", "A table node,site, or the word nodes; --costs is then between sites."),
+    ] = None
+    local: Annotated[float | None, _option("COST", "What a link inside a site costs.")] = None
+    inner: Annotated[
+        float | None, _option("COST", "In place of --costs, with --outer: the cost inside a site.")
+    ] = None
+    outer: Annotated[float | None, _option("COST", "The cost between any two sites.")] = None
+    places: Annotated[
+        str | None,
+        _option("FILE|nodes", "Cost by distance: a table node,lat,lon; with --sites, site,lat,lon."),
+    ] = None
+    base: Annotated[float | None, _option("COST", "By distance: the least cost of a link.")] = None
+    factor: Annotated[float | None, _option("COST", "By distance: the cost per km; by default 1.")] = None
+    symmetrise: Annotated[
+        str | None, _option("mean|max|min|refuse", "For a pair whose directions differ; by default mean.")
+    ] = None
+    missing: Annotated[
+        str | None, _option("refuse|other-direction|path", "For a pair without a cost; by default refuse.")
+    ] = None
+    cost_names: Annotated[
+        str | None, _option("FILE|nodes", "For a matrix without names: one per line; or the word nodes.")
+    ] = None
+    site_columns: Annotated[str | None, _option("NODE,SITE", "The names of the columns of --sites.")] = None
+    place_columns: Annotated[str | None, _option("NAME,LAT,LON", "The names of the columns of --places.")] = (
+        None
+    )
+    max_line: MaxLine = READ_LIMITS.line
+    max_ratio: MaxRatio = READ_LIMITS.ratio
 
-def cost_files(
-    costs: CostFile = None,
-    sites: Sites = None,
-    local: Local = None,
-    inner: Inner = None,
-    outer: Outer = None,
-    places: Places = None,
-    base: Base = None,
-    factor: Factor = None,
-    symmetrise: Symmetrise = None,
-    missing: Missing = None,
-    cost_names: CostNames = None,
-    site_columns: SiteColumns = None,
-    place_columns: PlaceColumns = None,
-    max_line: MaxLine = READ_LIMITS.line,
-    max_ratio: MaxRatio = READ_LIMITS.ratio,
-) -> Any:
-    """What was said about costs, checked, as `CostFiles`; None where nothing was."""
-    from meshwright.pipeline.cost_files import CostFiles
+    def files(self) -> Any:
+        """What was said, checked, as `CostFiles`; None where nothing was."""
+        from meshwright.pipeline.cost_files import CostFiles
 
-    values: dict[str, Any] = {
-        "costs": costs,
-        "sites": sites,
-        "local": local,
-        "inner": inner,
-        "outer": outer,
-        "places": places,
-        "base": base,
-        "factor": factor,
-        "symmetrise": symmetrise,
-        "missing": missing,
-        "cost_names": cost_names,
-        "site_columns": site_columns and _columns("--site-columns", site_columns, "node,site"),
-        "place_columns": place_columns and _columns("--place-columns", place_columns, "city,Lat,Long"),
-    }
-    given = {name: value for name, value in values.items() if value is not None}
-    return CostFiles(**given, limits=read_limits(max_line, max_ratio)) if given else None
+        given = {name: value for name, value in self._asdict().items() if value is not None}
+        limits = given.pop("max_line"), given.pop("max_ratio")
+        for name, example in _COLUMNS.items():
+            if name in given:
+                given[name] = _columns("--" + name.replace("_", "-"), given[name], example)
+        return CostFiles(**given, limits=read_limits(*limits)) if given else None
 
 
 def _columns(flag: str, text: str, example: str) -> tuple[str, ...]:

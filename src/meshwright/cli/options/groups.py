@@ -3,7 +3,7 @@
 import inspect
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -32,9 +32,24 @@ def read_limits(max_line: MaxLine = READ_LIMITS.line, max_ratio: MaxRatio = READ
 Command = Callable[..., None]
 
 
-def options_for(parameter: str, make: Callable[..., Any]) -> Callable[[Command], Command]:
+def fields_as_options(kind: type[Any], options: Mapping[str, Any]) -> Callable[..., Any]:
+    """What makes a dataclass of its fields, each shown as an option, in the order of `options`."""
+    hints, fields = get_type_hints(kind), inspect.signature(kind).parameters
+
+    def make(**values: Any) -> Any:
+        return kind(**values)
+
+    shown = [fields[name].replace(annotation=Annotated[hints[name], own]) for name, own in options.items()]
+    make.__signature__ = inspect.Signature(shown)  # type: ignore[attr-defined]
+    return make
+
+
+def options_for(
+    parameter: str, make: Callable[..., Any], then: Callable[[Any], Any] = lambda made: made
+) -> Callable[[Command], Command]:
     """A decorator: in place of a parameter the command line shows those of `make`, which makes its value.
 
+    What is made goes through `then`.
     Groups may ask for the same option; it is shown once, and each gets it.
     """
     asked = inspect.signature(make, eval_str=True).parameters
@@ -42,7 +57,7 @@ def options_for(parameter: str, make: Callable[..., Any]) -> Callable[[Command],
     def decorate(command: Command) -> Command:
         @wraps(command)
         def run(**values: Any) -> None:
-            made = make(**{name: values[name] for name in asked})
+            made = then(make(**{name: values[name] for name in asked}))
             others = {name: value for name, value in values.items() if name in own and name != parameter}
             command(**{parameter: made}, **others)
 

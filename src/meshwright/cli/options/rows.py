@@ -1,6 +1,6 @@
 """The options of commands that read raw rows, and what they stand for."""
 
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
@@ -9,58 +9,47 @@ from meshwright.model.reading.limits import READ_LIMITS
 from meshwright.runtime.errors import OptionError
 
 Inputs = Annotated[list[str], typer.Argument(metavar="PATH", help="Files, folders, patterns or URLs.")]
-Relation = Annotated[str, typer.Option("--as", metavar="pairs|friendship|follows", help="What a row means.")]
-Format = Annotated[
-    str | None,
-    typer.Option("--format", metavar="csv|tsv|edges|jsonl|parquet", help="By default from the files' names."),
-]
-Columns = Annotated[
-    str | None,
-    typer.Option("--columns", metavar="A,B", help="The two columns, by name or by position from 1."),
-]
-Header = Annotated[
-    bool | None, typer.Option("--header/--no-header", help="Whether the first line names the columns.")
-]
-Delimiter = Annotated[
-    str | None, typer.Option("--delimiter", metavar="CHARACTER", help="The character between columns.")
-]
-MaxRejected = Annotated[
-    float,
-    typer.Option("--max-rejected", metavar="FRACTION", help="Stop if a greater share of rows can't be used."),
-]
-OwnTopic = Annotated[bool, typer.Option("--own-topic", help="Users also subscribe to their own topic.")]
-Wildcards = Annotated[
-    str,
-    typer.Option("--wildcards", metavar="reject|keep", help="In pairs: topics that have a level # or +."),
-]
 
 
-def reading_options(
-    relation: Relation,
-    file_format: Format = None,
-    columns: Columns = None,
-    header: Header = None,
-    delimiter: Delimiter = None,
-    max_rejected: MaxRejected = 0.01,
-    own_topic: OwnTopic = False,
-    wildcards: Wildcards = "reject",
-    max_line: MaxLine = READ_LIMITS.line,
-    max_ratio: MaxRatio = READ_LIMITS.ratio,
-) -> Any:
-    """The options as `IngestOptions`, checked."""
-    from meshwright.pipeline.ingest.options import IngestOptions
+class RowOptions(NamedTuple):
+    """How raw rows are read; see `IngestOptions`."""
 
-    return IngestOptions(
-        relation=relation,
-        format=file_format,
-        columns=_two(columns),
-        header=header,
-        delimiter="\t" if delimiter == "\\t" else delimiter,
-        max_rejected=max_rejected,
-        own_topic=own_topic,
-        wildcards=wildcards,
-        limits=read_limits(max_line, max_ratio),
-    )
+    relation: Annotated[
+        str, typer.Option("--as", metavar="pairs|friendship|follows", help="What a row means.")
+    ]
+    format: Annotated[
+        str | None,
+        typer.Option(metavar="csv|tsv|edges|jsonl|parquet", help="By default from the files' names."),
+    ] = None
+    columns: Annotated[
+        str | None, typer.Option(metavar="A,B", help="The two columns, by name or by position from 1.")
+    ] = None
+    header: Annotated[
+        bool | None, typer.Option("--header/--no-header", help="Whether the first line names the columns.")
+    ] = None
+    delimiter: Annotated[
+        str | None, typer.Option(metavar="CHARACTER", help="The character between columns.")
+    ] = None
+    max_rejected: Annotated[
+        float, typer.Option(metavar="FRACTION", help="Stop if a greater share of rows can't be used.")
+    ] = 0.01
+    own_topic: Annotated[
+        bool, typer.Option("--own-topic", help="Users also subscribe to their own topic.")
+    ] = False
+    wildcards: Annotated[
+        str, typer.Option(metavar="reject|keep", help="In pairs: topics that have a level # or +.")
+    ] = "reject"
+    max_line: MaxLine = READ_LIMITS.line
+    max_ratio: MaxRatio = READ_LIMITS.ratio
+
+    def reading(self) -> Any:
+        """The options as `IngestOptions`, checked."""
+        from meshwright.pipeline.ingest.options import IngestOptions
+
+        given = self._asdict() | {"columns": _two(self.columns)}
+        given["limits"] = read_limits(given.pop("max_line"), given.pop("max_ratio"))
+        given["delimiter"] = "\t" if self.delimiter == "\\t" else self.delimiter
+        return IngestOptions(**given)
 
 
 def _two(columns: str | None) -> tuple[str, str] | None:
