@@ -200,9 +200,10 @@ def gossip(
     if out is not None:
         overlay_of(found, how).write(out, force=force, made_by=made_by, progress=bar)
     if report is not None:
-        from meshwright.report import write_gossip_page
+        from meshwright.report.gossip import gossip_page
+        from meshwright.report.page import write_page
 
-        write_gossip_page(report, str(dataset), found, made_by)
+        write_page(report, gossip_page(str(dataset), found, made_by))
     _print(dataset, found, getattr(engine, "facts", {}), as_json)
 
 

@@ -61,9 +61,10 @@ def profile(
         source = location(session, dataset)
         found = profile_dataset(session, source, most_topics=most_topics, seed=seed, progress=progress_bar())
     if out is not None:
-        from meshwright.report.page import write_profile_page
+        from meshwright.report.page import write_page
+        from meshwright.report.report_page import profile_page
 
-        write_profile_page(out, found.to_json(), dataset)
+        write_page(out, profile_page(found.to_json(), dataset))
     if as_json:
         print_json(found.to_json())
     else:

@@ -35,7 +35,8 @@ from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.model.sessions import read_sessions
 from meshwright.model.storage.dataset import LEFT_BEHIND, draft, write_tables, writing
 from meshwright.model.storage.manifest import make_manifest, write_manifest
-from meshwright.report import Run, run_of, write_churn_page
+from meshwright.report.churn import Run, churn_page, run_of
+from meshwright.report.page import write_page
 from meshwright.runtime.errors import InputError, OptionError
 from meshwright.runtime.owned import remove_own_folder
 from meshwright.runtime.progress import Progress, StageTimer, stage
@@ -107,16 +108,6 @@ def _of_kind(run: Run, own: Any) -> dict[str, float]:
         "median_milliseconds": round(float(np.median(milliseconds)), 3),
         "p99_milliseconds": round(float(np.quantile(milliseconds, 0.99)), 3),
     }
-
-
-def write_page(
-    path: Path,
-    policies: Mapping[str, pa.Table],
-    parameters: Mapping[str, Any],
-) -> None:
-    """A page with pictures of what policies did, by the tables of their repairs; the first is ours."""
-    runs = [run_of(policy, repairs) for policy, repairs in policies.items()]
-    write_churn_page(path, "Churn", runs, dict(_plain(parameters)))
 
 
 def _plain(parameters: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -221,7 +212,9 @@ def churn_here(
                 for policy in plan.compare
             }
             policy = result.facts["maintained"]["policy"]
-            write_page(plan.report, {policy: repairs, **others}, {**made_by, **trace.facts, **found})
+            runs = [run_of(name, table) for name, table in {policy: repairs, **others}.items()]
+            parameters = dict(_plain({**made_by, **trace.facts, **found}))
+            write_page(plan.report, churn_page("Churn", runs, parameters))
         sums = write_tables(folder, overlay_tables.tables(result), timer)
         made_by["seconds"] = {name: round(seconds, 3) for name, seconds in timer.seconds.items()}
         extras = {name: recorded[name].num_rows for name in ("changes", "repairs")}

@@ -21,7 +21,8 @@ from meshwright.pipeline.build.job import build_on_spark
 from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.evaluate.job import evaluate_on_spark
 from meshwright.pipeline.spark.storage import copy_folder
-from meshwright.report import write_compare_page
+from meshwright.report.compare import compare_page
+from meshwright.report.page import write_page
 from meshwright.runtime.owned import remove_own_folder
 from meshwright.runtime.places import Place, is_local
 from meshwright.runtime.progress import Progress
@@ -139,7 +140,7 @@ def _write_files(
     pq.write_table(as_table(found), folder / TABLE, compression="zstd")
     text = json.dumps(_as_json(found, counts, about), indent=2, ensure_ascii=False)
     (folder / JSON).write_text(f"{text}\n", "utf-8")
-    write_compare_page(folder / PAGE, title, found, counts, about)
+    write_page(folder / PAGE, compare_page(title, found, counts, about))
 
 
 def _as_json(found: Sequence[Result], counts: Mapping[str, int], about: Mapping[str, Any]) -> dict[str, Any]:

@@ -17,7 +17,7 @@ from meshwright.pipeline.spark.loading import load_costs, load_interests, load_n
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import read_table
 from meshwright.pipeline.spark.tables import broadcast
-from meshwright.report import (
+from meshwright.report.contents import (
     Alternative,
     Contents,
     Drawing,
@@ -26,10 +26,11 @@ from meshwright.report import (
     Quality,
     Sharing,
     Spending,
-    alternatives,
-    choose_drawing,
-    write_report,
 )
+from meshwright.report.overlay import choose_drawing
+from meshwright.report.page import write_page
+from meshwright.report.report_page import report_page
+from meshwright.report.summary import alternatives
 from meshwright.runtime.arrays import Flags, Floats, Ids, Longs
 from meshwright.runtime.errors import CapacityError
 from meshwright.runtime.memory import fits
@@ -299,7 +300,7 @@ def write_summary(
         sharing=_sharing(session, out / "overlay", found["build"]["tables"], progress),
     )
     with stage(progress, "writing the report"):
-        write_report(out / "report.html", contents)
+        write_page(out / "report.html", report_page(contents))
     return compared
 
 

@@ -9,19 +9,8 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from meshwright.report.figures import lines
-from meshwright.report.markup import (
-    Html,
-    as_text,
-    count,
-    decimal,
-    figure,
-    name,
-    percent,
-    section,
-    table,
-    tag,
-    tiles,
-)
+from meshwright.report.markup import Html, count, decimal, figure, percent, section, table, tag
+from meshwright.report.page import header, making, page
 from meshwright.runtime.arrays import Floats
 
 Series = tuple[str, npt.NDArray[Any], npt.NDArray[Any]]
@@ -87,8 +76,8 @@ _COLUMNS = (
 )
 
 
-def churn_header(title: str, runs: Sequence[Run]) -> Html:
-    """The heading, and the numbers that matter."""
+def churn_page(title: str, runs: Sequence[Run], parameters: Mapping[str, Any]) -> str:
+    """What churn did to an overlay; the first run is what it is about."""
     ours = runs[0]
     numbers = [(count(len(ours.changes)), "repairs")]
     if len(ours.changes):
@@ -98,27 +87,21 @@ def churn_header(title: str, runs: Sequence[Run]) -> Html:
             (decimal(ours.average[-1]), "links per node at the end"),
             (count(int(ours.maximum[-1])), "the most links of a node"),
         ]
-    eyebrow = tag("p", "Meshwright churn", class_="eyebrow")
-    return tag("header", eyebrow, tag("h1", name(title, 120)), tiles(numbers))
-
-
-def churn_sections(runs: Sequence[Run], parameters: Mapping[str, Any]) -> dict[str, Html]:
-    """The sections of the page; without repairs there is little to tell."""
-    rows = [(key, as_text(value)) for key, value in parameters.items()]
-    making = section("making", "How it was made", table("Parameters", ("what", "value"), rows))
     there = [run for run in runs if len(run.changes)]
-    if not there:
-        return {"making": making}
+    body = _sections(there) if there else {}
+    return page(title, header("churn", title, numbers), {**body, "making": making(parameters)})
+
+
+def _sections(runs: Sequence[Run]) -> dict[str, Html]:
     return {
-        "degrees": section("degrees", "Degrees", tag("div", *_degrees(there), class_="pair")),
+        "degrees": section("degrees", "Degrees", tag("div", *_degrees(runs), class_="pair")),
         "repairs": section(
             "repairs",
             "Repairs",
             tag("p", _EXPLANATION),
-            tag("div", _sizes(there), _times(there), class_="pair"),
-            *_numbers(there),
+            tag("div", _sizes(runs), _times(runs), class_="pair"),
+            *_numbers(runs),
         ),
-        "making": making,
     }
 
 

@@ -7,7 +7,8 @@ from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from meshwright.report.figures import bars
-from meshwright.report.markup import Html, as_text, count, decimal, figure, name, section, table, tag, tiles
+from meshwright.report.markup import Html, as_text, count, decimal, figure, section, table, tag
+from meshwright.report.page import glossary, header, making, page
 
 if TYPE_CHECKING:
     from meshwright.comparing import Result
@@ -75,33 +76,23 @@ def value_of(row: Result, field: str) -> Any:
     return value / 1e6 if field == "memory_bytes" and value is not None else value
 
 
-def compare_header(title: str, results: Sequence[Result], counts: Mapping[str, int]) -> Html:
-    """The heading, and the numbers that matter."""
+def compare_page(
+    title: str, results: Sequence[Result], counts: Mapping[str, int], parameters: Mapping[str, Any]
+) -> str:
+    """Algorithms side by side, in the style of the report."""
     numbers = [(count(counts[what]), what) for what in ("nodes", "topics", "interests")]
     numbers.append((count(len({row.algorithm for row in results})), "algorithms"))
-    failed = sum(row.error is not None for row in results)
-    if failed:
-        numbers.append((count(failed), f"of {count(len(results), 'run')} failed"))
-    eyebrow = tag("p", "Meshwright compare", class_="eyebrow")
-    return tag("header", eyebrow, tag("h1", name(title, 120)), tiles(numbers))
-
-
-def compare_sections(results: Sequence[Result], parameters: Mapping[str, Any]) -> dict[str, Html]:
-    """The sections of the page."""
     built = [row for row in results if row.error is None]
-    words = (part for word, meaning in _WORDS.items() for part in (tag("dt", word), tag("dd", meaning)))
-    return {
-        "pictures": section("pictures", "Side by side", tag("div", *_pictures(built), class_="pair"))
-        if built
-        else Html(""),
+    if len(built) < len(results):
+        numbers.append((count(len(results) - len(built)), f"of {count(len(results), 'run')} failed"))
+    pictures = section("pictures", "Side by side", tag("div", *_pictures(built), class_="pair"))
+    body = {
+        "pictures": pictures if built else Html(""),
         "numbers": section("numbers", "Every run", _table(results)),
-        "making": section(
-            "making",
-            "How it was made",
-            table("Parameters", ("what", "value"), [(key, as_text(own)) for key, own in parameters.items()]),
-        ),
-        "reading": section("reading", "How to read this", tag("dl", *words, class_="words")),
+        "making": making(parameters),
+        "reading": glossary(_WORDS),
     }
+    return page(title, header("compare", title, numbers), body)
 
 
 def _pictures(built: Sequence[Result]) -> Iterator[Html]:

@@ -166,7 +166,7 @@ class Sharing:
 
 @dataclass(frozen=True, kw_only=True)
 class Contents:
-    """All that `write_report` puts on the page.
+    """All that `report_page` puts on the page.
 
     Attributes:
         title: the heading, for example the name of the folder.

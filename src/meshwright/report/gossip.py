@@ -8,19 +8,8 @@ import numpy.typing as npt
 
 from meshwright.report.contents import Sharing
 from meshwright.report.figures import lines, scatter
-from meshwright.report.markup import (
-    Html,
-    as_text,
-    count,
-    decimal,
-    figure,
-    name,
-    percent,
-    section,
-    table,
-    tag,
-    tiles,
-)
+from meshwright.report.markup import Html, as_text, count, decimal, figure, percent, section, table, tag
+from meshwright.report.page import header, making, page
 from meshwright.stan.measures import Gossip, Round
 
 _STRONG = 40
@@ -114,34 +103,22 @@ _TOPICS = {
 }
 
 
-def gossip_header(title: str, found: Gossip) -> Html:
-    """The heading, and the numbers that matter."""
+def gossip_page(title: str, found: Gossip, parameters: Mapping[str, Any]) -> str:
+    """A run of gossip, in the style of the report."""
     numbers = [
         (decimal(found.initial_physical_view_size), "physical links per node at first"),
         (decimal(found.final_physical_view_size), f"after {count(found.rounds, 'round')}"),
         (decimal(found.logical_view_size), "logical links per node"),
         (percent(found.strongly_improved_nodes), "of the nodes got rid of over 40%"),
     ]
-    eyebrow = tag("p", "Meshwright gossip", class_="eyebrow")
-    return tag("header", eyebrow, tag("h1", name(title, 120)), tiles(numbers))
-
-
-def gossip_sections(found: Gossip, parameters: Mapping[str, Any]) -> dict[str, Html]:
-    """The sections of the page."""
-    return {
+    measured = table("Topics", ("over all topics", "before", "after"), _topics(found), {1, 2})
+    body = {
         "views": views(found.view_distributions(), Sharing.of(*(own.physical for own in found.counts))),
         "rounds": section("rounds", "Rounds", tag("div", *_rounds(found.by_round), class_="pair")),
-        "topics": section(
-            "topics",
-            "Topics",
-            table("Topics", ("over all topics", "before", "after"), _topics(found), {1, 2}),
-        ),
-        "making": section(
-            "making",
-            "How it was made",
-            table("Parameters", ("what", "value"), [(key, as_text(own)) for key, own in parameters.items()]),
-        ),
+        "topics": section("topics", "Topics", measured),
+        "making": making(parameters),
     }
+    return page(title, header("gossip", title, numbers), body)
 
 
 def _rounds(rounds: Sequence[Round]) -> Iterator[Html]:

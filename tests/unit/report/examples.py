@@ -8,7 +8,9 @@ from typing import Any
 import numpy as np
 
 import meshwright as mw
-from meshwright.report import Contents, Drawing, Quality, alternatives, choose_drawing, edges_inside
+from meshwright.report.contents import Contents, Drawing, Quality
+from meshwright.report.overlay import choose_drawing, edges_inside
+from meshwright.report.summary import alternatives
 
 
 def report_of(
@@ -127,7 +129,7 @@ def drawing_of(overlay: mw.Overlay) -> Drawing:
 def through_json(contents: Contents) -> Contents:
     """The same contents after all of it was a file."""
     values: Mapping[str, Any] = json.loads(json.dumps(asdict(contents)))
-    from meshwright.report import Alternative
+    from meshwright.report.contents import Alternative
 
     return Contents(
         **{

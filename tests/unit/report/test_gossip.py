@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import meshwright as mw
-from meshwright.report import Sharing
-from meshwright.report.gossip import views
-from meshwright.report.page import gossip_page, report_page
+from meshwright.report.contents import Sharing
+from meshwright.report.gossip import gossip_page, views
+from meshwright.report.report_page import report_page
 from tests.shelf import AWKWARD
 from tests.unit.report.examples import report_of
 from tests.unit.report.test_page import check_whole

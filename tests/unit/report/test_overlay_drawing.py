@@ -7,7 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import meshwright as mw
-from meshwright.report import Drawing, choose_drawing, edges_inside
+from meshwright.report.contents import Drawing
+from meshwright.report.overlay import choose_drawing, edges_inside
 from tests.shelf import AWKWARD
 from tests.unit.report.examples import drawing_of
 

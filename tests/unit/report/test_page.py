@@ -11,8 +11,9 @@ import numpy as np
 import pytest
 
 import meshwright as mw
-from meshwright.report import Contents, Drawing, Quality, write_profile_page, write_report
-from meshwright.report.page import profile_page, report_page
+from meshwright.report.contents import Contents, Drawing, Quality
+from meshwright.report.page import write_page
+from meshwright.report.report_page import profile_page, report_page
 from tests.shelf import AWKWARD
 from tests.unit.report.examples import profile_of, report_of, report_of_overlay, through_json
 from tests.unit.report.pages import Page
@@ -280,16 +281,16 @@ def test_a_page_is_written_whole_or_not_at_all(small: Contents, tmp_path: Path) 
     path = tmp_path / "report.html"
     path.write_text("old")
     with pytest.raises(KeyError):
-        write_report(path, replace(small, evaluation={}))
+        write_page(path, report_page(replace(small, evaluation={})))
     assert path.read_text() == "old"
-    write_report(path, small)
+    write_page(path, report_page(small))
     assert path.read_text("utf-8").endswith("</html>\n")
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_place_that_can_not_be_written_is_an_error_of_ours(small: Contents, tmp_path: Path) -> None:
     with pytest.raises(mw.DatasetError, match="can't be written"):
-        write_profile_page(tmp_path / "missing" / "profile.html", small.profile or {})
+        write_page(tmp_path / "missing" / "profile.html", profile_page(small.profile or {}))
 
 
 def test_importing_the_report_loads_neither_matplotlib_nor_spark_nor_networkx() -> None:

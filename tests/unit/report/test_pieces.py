@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import meshwright as mw
-from meshwright.report import alternatives, figures
+from meshwright.report import figures
 from meshwright.report.markup import (
     Html,
     as_text,
@@ -22,6 +22,7 @@ from meshwright.report.markup import (
     tick,
     times,
 )
+from meshwright.report.summary import alternatives
 from tests.shelf import AWKWARD
 from tests.unit.report.examples import evaluation_of, profile_of
 

@@ -6,8 +6,8 @@ from dataclasses import asdict, replace
 import pytest
 
 import meshwright as mw
-from meshwright.report import LinkClass, Map, Spending
-from meshwright.report.page import report_page
+from meshwright.report.contents import LinkClass, Map, Spending
+from meshwright.report.report_page import report_page
 from meshwright.report.spending import drawn_map
 from tests.unit.report.examples import report_of
 

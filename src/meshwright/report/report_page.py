@@ -1,0 +1,73 @@
+"""The pages about a dataset and about a run, with a glossary of their words."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from meshwright.report.contents import Contents
+from meshwright.report.distributions import correlation, distributions
+from meshwright.report.gossip import views
+from meshwright.report.markup import count, percent
+from meshwright.report.overlay import overlay
+from meshwright.report.page import glossary, header, page
+from meshwright.report.spending import spending
+from meshwright.report.summary import broken_topics, comparison, data_quality, headline, making
+
+_INTERESTS = {
+    "Node, topic, interest": "A node is a broker or a peer, a topic a channel; an interest says that a node "
+    "subscribes to a topic.",
+    "Power law": "On logarithmic scales a power law is a falling straight line: few topics have very many "
+    "subscribers, and most have few. The exponent says how steeply it falls.",
+    "Correlation": "How far subscribing to one topic goes with subscribing to another: 1 always together, 0 "
+    "independent. Correlated topics can share links.",
+}
+_OVERLAY = {
+    "Overlay, link": "The overlay says which nodes keep a connection, a link, to which. Fewer cost less.",
+    "Topic-connected": "The subscribers of every topic reach each other through subscribers of that topic "
+    "alone, so that no message passes through a node that did not ask for it.",
+    "Topic diameter": "The most links that a message crosses from one subscriber of a topic to another.",
+    "Ring for each topic": "A simple topic-connected overlay. The number is an upper limit, since rings of "
+    "different topics may share links.",
+    "Full mesh": "A link between any two nodes.",
+    "Lower bound": "A number of links that every topic-connected overlay of these interests has at least, by "
+    "proof; the best possible overlay lies between it and this one.",
+}
+
+
+_COSTS = {
+    "Cost": "What a link costs: milliseconds, money or any other positive number, as it was given. All links "
+    "together cost the sum.",
+    "Local, long": "A local link has both ends on one site; a long one joins two sites.",
+    "Lower bound on cost": "No topic-connected overlay of these interests costs less, by proof: the value of "
+    "a solution of the dual linear program.",
+}
+
+
+def report_page(contents: Contents) -> str:
+    """The report of a run; the same contents give the same bytes."""
+    body = {
+        "broken": broken_topics(contents.evaluation),
+        "comparison": comparison(contents),
+        "spending": spending(contents.spending, contents.evaluation, contents.parameters),
+        "quality": data_quality(contents.quality),
+        "interests": distributions(contents.profile),
+        "correlation": correlation(contents.profile),
+        "overlay": overlay(contents.evaluation, contents.drawing),
+        "views": views(contents.evaluation.get("view_distributions"), contents.sharing),
+        "making": making(contents),
+        "reading": glossary(_INTERESTS | _OVERLAY | ({} if contents.spending is None else _COSTS)),
+    }
+    return page(contents.title, headline(contents), body)
+
+
+def profile_page(profile: Mapping[str, Any], title: str = "Profile") -> str:
+    """The profile of a dataset (`Profile.to_json()`), in the style of the report."""
+    body = {
+        "interests": distributions(profile),
+        "correlation": correlation(profile),
+        "reading": glossary(_INTERESTS),
+    }
+    nodes, topics, interests = profile["nodes"], profile["topics"], profile["interests"]
+    numbers = [(count(nodes), "nodes"), (count(topics), "topics"), (count(interests), "interests")]
+    if nodes and topics:
+        numbers.append((percent(interests / (nodes * topics)), "of all that could be"))
+    return page(title, header("profile", title, numbers), body)
