@@ -5,7 +5,7 @@ The fit is that of Clauset, Shalizi and Newman: Power-law distributions in empir
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -137,20 +137,8 @@ class Distribution:
             counts=tuple(counts.tolist()),
             mean=float(values @ counts / counts.sum()) if rising else None,
             quantiles=_quantiles(values, counts) if rising else {},
-            exponent=law.exponent if law else None,
-            x_min=law.x_min if law else None,
-            ks_distance=law.ks_distance if law else None,
-            tail=law.tail if law else None,
+            **(law._asdict() if law else dict.fromkeys(PowerLaw._fields)),
         )
-
-    def to_json(self) -> dict[str, Any]:
-        """In JSON's types."""
-        return asdict(self) | {"values": list(self.values), "counts": list(self.counts)}
-
-    @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> Self:
-        """What `to_json` gave."""
-        return cls(**{**found, "values": tuple(found["values"]), "counts": tuple(found["counts"])})
 
 
 def _quantiles(values: np.ndarray[Any, Any], counts: np.ndarray[Any, Any]) -> dict[str, int]:

@@ -5,8 +5,8 @@ subscribers of a bounded number of topics, from which the Pearson correlation fo
 distributions and those counts reach the driver.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -21,6 +21,7 @@ from meshwright.pipeline.spark.storage import open_checked
 from meshwright.pipeline.spark.tables import dense_table, rank, salt
 from meshwright.runtime.arrays import Floats, Longs
 from meshwright.runtime.errors import DatasetError, OptionError
+from meshwright.runtime.json_values import plain
 from meshwright.runtime.places import Place
 from meshwright.runtime.progress import Progress
 
@@ -76,17 +77,6 @@ class Correlation:
             maximum=float(off.max()) if len(off) else None,
             share_strong=float((off > STRONG).mean()) if len(off) else None,
         )
-
-    def to_json(self) -> dict[str, Any]:
-        """In JSON's types."""
-        lists = {"topics": list(self.topics), "subscribers": list(self.subscribers)}
-        return asdict(self) | lists | {"matrix": [list(row) for row in self.matrix]}
-
-    @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> Self:
-        """What `to_json` gave."""
-        tuples = {"topics": tuple(found["topics"]), "subscribers": tuple(found["subscribers"])}
-        return cls(**{**found, **tuples, "matrix": tuple(tuple(row) for row in found["matrix"])})
 
 
 def pearson(common: Longs, nodes: int) -> Floats:
@@ -185,27 +175,8 @@ class Profile:
 
     def to_json(self) -> dict[str, Any]:
         """In JSON's types."""
-        return {
-            "nodes": self.nodes,
-            "topics": self.topics,
-            "interests": self.interests,
-            "sparsity": self.sparsity,
-            "subscribers_per_topic": self.subscribers_per_topic.to_json(),
-            "topics_per_node": self.topics_per_node.to_json(),
-            "popular_topics": [list(pair) for pair in self.popular_topics],
-            "correlation": self.correlation.to_json(),
-        }
-
-    @classmethod
-    def from_json(cls, found: Mapping[str, Any]) -> Self:
-        """What `to_json` gave."""
-        parts = {
-            "subscribers_per_topic": Distribution.from_json(found["subscribers_per_topic"]),
-            "topics_per_node": Distribution.from_json(found["topics_per_node"]),
-            "popular_topics": tuple((name, count) for name, count in found["popular_topics"]),
-            "correlation": Correlation.from_json(found["correlation"]),
-        }
-        return cls(**{**found, **parts})
+        found: dict[str, Any] = plain(self, "the profile")
+        return found
 
 
 class Chosen(NamedTuple):
