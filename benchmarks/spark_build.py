@@ -22,6 +22,7 @@ from typing import Any
 
 import meshwright as mw
 from benchmarks.processes import watched_memory
+from meshwright.pipeline.build.in_process import BuildPlan
 from meshwright.pipeline.build.job import build_on_spark
 from meshwright.pipeline.spark.session import spark_session
 from meshwright.runtime.machine import cores
@@ -44,7 +45,7 @@ def on_spark(session: Any, dataset: Path, out: Path, name: str, options: dict[st
     """Seconds, memory and overhead of one build."""
     with watched_memory() as peak:
         begin = perf_counter()
-        manifest = build_on_spark(session, dataset, out, name, options=options)
+        manifest = build_on_spark(session, dataset, out, BuildPlan(algorithm=name, settings=options))
         seconds = perf_counter() - begin
     in_tasks = sum(manifest["task_seconds"].values()) / cores()
     on_driver = sum(manifest["seconds"].get(stage, 0.0) for stage in _ON_DRIVER)

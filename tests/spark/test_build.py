@@ -13,6 +13,7 @@ from meshwright.construct.parts import dcbc_direct
 from meshwright.construct.parts.interest_queries import InProcess
 from meshwright.model.storage.manifest import read_manifest, without_files
 from meshwright.pipeline.build import edges
+from meshwright.pipeline.build.in_process import BuildPlan
 from meshwright.pipeline.build.job import build_on_spark
 from meshwright.pipeline.build.source import SparkSource
 from meshwright.pipeline.cost_files import CostFiles
@@ -56,16 +57,10 @@ def workload(ordered, tmp_path_factory):
 
 def built(spark, source, out, algorithm, seed=0, costs=None, reverse_delete=False, **options):
     """The overlay that Spark builds, after a look at its manifest."""
-    manifest = build_on_spark(
-        spark,
-        source,
-        out,
-        algorithm,
-        costs=costs,
-        reverse_delete=reverse_delete,
-        seed=seed,
-        options=options,
+    plan = BuildPlan(
+        algorithm=algorithm, settings=options, costs=costs, reverse_delete=reverse_delete, seed=seed
     )
+    manifest = build_on_spark(spark, source, out, plan)
     assert manifest == without_files(read_manifest(out))
     assert manifest["engine"] == "spark"
     tables = {"interests", "nodes", "topics", "lists", "edges", "manifest.json"}
@@ -197,7 +192,7 @@ def assert_sorted_with_names(overlay, path):
 def test_a_part_that_does_not_fit_is_refused_and_leaves_nothing(spark, workload, tmp_path, algorithm, advice):
     options = {"memory_limit": 10_000, "part_size": 200}
     with pytest.raises(mw.CapacityError, match=advice):
-        build_on_spark(spark, workload, tmp_path / "o", algorithm, options=options)
+        build_on_spark(spark, workload, tmp_path / "o", BuildPlan(algorithm=algorithm, settings=options))
     assert not (tmp_path / "o").exists()
 
 
@@ -206,9 +201,11 @@ def test_what_needs_all_interests_on_the_driver_is_refused_where_they_do_not_fit
 ):
     monkeypatch.setattr("meshwright.runtime.memory.free_memory", lambda: 10_000)
     with pytest.raises(mw.CapacityError, match=r"on the driver needs about .*; use dc or dcbc-direct"):
-        build_on_spark(spark, workload, tmp_path / "o", "gm", options={})
+        build_on_spark(spark, workload, tmp_path / "o", BuildPlan(algorithm="gm"))
     with pytest.raises(mw.CapacityError, match=r"to the driver needs about .*; give a smaller bulk set"):
-        build_on_spark(spark, workload, tmp_path / "o", "dcbc", options={"threshold": 1})
+        build_on_spark(
+            spark, workload, tmp_path / "o", BuildPlan(algorithm="dcbc", settings={"threshold": 1})
+        )
 
 
 def test_a_dataset_that_is_damaged_is_refused(spark, tmp_path):
@@ -218,10 +215,14 @@ def test_a_dataset_that_is_damaged_is_refused(spark, tmp_path):
     )
     pq.write_table(lists, tmp_path / "i" / "lists" / "part-00000.parquet")
     with pytest.raises(mw.DatasetError, match=r"lists/part-00000.parquet is damaged"):
-        build_on_spark(spark, tmp_path / "i", tmp_path / "o", "dc", options={"partitions": 2})
+        build_on_spark(
+            spark, tmp_path / "i", tmp_path / "o", BuildPlan(algorithm="dc", settings={"partitions": 2})
+        )
     reseal(tmp_path / "i")
     with pytest.raises(mw.DatasetError, match="not strictly rising"):
-        build_on_spark(spark, tmp_path / "i", tmp_path / "o", "dc", options={"partitions": 2})
+        build_on_spark(
+            spark, tmp_path / "i", tmp_path / "o", BuildPlan(algorithm="dc", settings={"partitions": 2})
+        )
 
 
 def test_the_command_writes_the_same_dataset_on_either_engine(spark, workload, tmp_path, monkeypatch, capsys):
@@ -243,5 +244,5 @@ def test_the_command_writes_the_same_dataset_on_either_engine(spark, workload, t
 @pytest.mark.parametrize("algorithm", ["ring", "dcbc-direct"])
 def test_datasets_elsewhere_are_read_and_written_through_spark(spark, ordered, tmp_path, algorithm):
     source, out = RemotePath(spark, url(ordered)), RemotePath(spark, url(tmp_path / "o"))
-    build_on_spark(spark, source, out, algorithm, options={})
+    build_on_spark(spark, source, out, BuildPlan(algorithm=algorithm))
     assert mw.Overlay.read(tmp_path / "o") == mw.build(mw.Interests.read(ordered), algorithm)

@@ -67,13 +67,16 @@ def build(
     as_json: Json = False,
 ) -> None:
     """Compute the links of an overlay, and write it; most algorithms connect every topic."""
+    from meshwright.pipeline.build.in_process import BuildPlan, build_here
+
     chosen = registry.find(algorithm, "build")
     options = parse_settings(settings, typing.get_type_hints(chosen.options))
-    registry.check_given(algorithm, prices is not None)
+    plan = BuildPlan(
+        algorithm=algorithm, settings=options, costs=prices, reverse_delete=reverse_delete, seed=seed
+    )
     where = chosen_engine(engine, [dataset, out], master, conf, counts_of(dataset), "building")
     check_target(out, force)
-    how: dict[str, Any] = {"costs": prices, "reverse_delete": reverse_delete, "seed": seed}
-    how |= {"options": options, "force": force, "progress": progress_bar()}
+    how: dict[str, Any] = {"force": force, "progress": progress_bar()}
     begin = perf_counter()
     if where == "spark":
         with spark_command(master, conf) as session:
@@ -81,11 +84,9 @@ def build(
             from meshwright.pipeline.spark.storage import location
 
             places = location(session, dataset), location(session, out)
-            manifest = build_on_spark(session, *places, algorithm, **how)
+            manifest = build_on_spark(session, *places, plan, **how)
     else:
-        from meshwright.pipeline.build.in_process import build_here
-
-        manifest = build_here(local_path(dataset), local_path(out), algorithm, **how)
+        manifest = build_here(local_path(dataset), local_path(out), plan, **how)
     _say(out, manifest, _WHERE[where], perf_counter() - begin, as_json)
 
 

@@ -17,6 +17,7 @@ from meshwright.metrics.evaluation import Evaluation
 from meshwright.model.interests import Interests
 from meshwright.model.storage.dataset import draft, writing
 from meshwright.model.storage.manifest import counted, make_manifest, read_manifest, write_manifest
+from meshwright.pipeline.build.in_process import BuildPlan
 from meshwright.pipeline.build.job import build_on_spark
 from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.evaluate.job import evaluate_on_spark
@@ -84,9 +85,8 @@ def _on_spark(
         begin = perf_counter()
         given = wanted.options.get(algorithm, {})
         try:
-            build_on_spark(
-                session, dataset, scratch, algorithm, costs=costs, seed=seed, options=given, progress=progress
-            )
+            plan = BuildPlan(algorithm=algorithm, settings=given, costs=costs, seed=seed)
+            build_on_spark(session, dataset, scratch, plan, progress=progress)
             usage = Usage(perf_counter() - begin)
             return evaluate_on_spark(session, scratch, bound=bound, progress=progress), usage
         finally:

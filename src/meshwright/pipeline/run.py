@@ -7,19 +7,17 @@ When all is done the notes become `manifest.json`, and the folder `.run/` goes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from meshwright import registry
 from meshwright.metrics.evaluation import evaluate
 from meshwright.model.overlay import Overlay
 from meshwright.model.storage.dataset import LEFT_BEHIND, writing
 from meshwright.model.storage.manifest import make_manifest, read_sealed, versions, write_sealed
-from meshwright.pipeline.build.in_process import build_here
+from meshwright.pipeline.build.in_process import BuildPlan, build_here
 from meshwright.pipeline.build.job import build_on_spark
-from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.evaluate.job import evaluate_on_spark
 from meshwright.pipeline.ingest.job import IngestOptions, fingerprint, ingest
 from meshwright.pipeline.profile.job import profile
@@ -39,28 +37,11 @@ _SHOWN_TOPICS = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class RunOptions:
-    """What a run does: how rows are read, what builds the overlay, with which seed.
-
-    Attributes:
-        ingest: how rows are read.
-        algorithm: the name of a build.
-        settings: its options by name.
-        costs: where to read what links cost; they don't, unless given.
-        reverse_delete: remove links that no topic needs after building.
-        seed: of everything that is random.
-    """
+class RunOptions(BuildPlan):
+    """What a run does: how rows are read (`ingest`), and what builds the overlay."""
 
     ingest: IngestOptions
     algorithm: str = "dcbc-direct"
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    costs: CostFiles | None = None
-    reverse_delete: bool = False
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        registry.find(self.algorithm, "build").make_options(self.settings)
-        registry.check_given(self.algorithm, self.costs is not None)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -154,18 +135,11 @@ def _read_profile(path: Place) -> Note:
 
 
 def _build(state: _Run, progress: Progress) -> Note:
-    how: dict[str, Any] = {
-        "algorithm": state.options.algorithm,
-        "costs": state.options.costs,
-        "reverse_delete": state.options.reverse_delete,
-        "seed": state.options.seed,
-        "options": state.options.settings,
-        "force": True,  # as above
-        "progress": progress,
-    }
+    how: dict[str, Any] = {"force": True, "progress": progress}  # forced, as above
     if (here := _folder_for_this_process(state)) is not None:
-        return build_here(here / "interests", here / "overlay", **how)
-    return build_on_spark(state.session, state.out / "interests", state.out / "overlay", **how)
+        return build_here(here / "interests", here / "overlay", state.options, **how)
+    places = state.out / "interests", state.out / "overlay"
+    return build_on_spark(state.session, *places, state.options, **how)
 
 
 def _evaluate(state: _Run, progress: Progress) -> Note:

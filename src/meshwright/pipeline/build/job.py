@@ -23,9 +23,9 @@ from meshwright.model.storage.manifest import (
     write_manifest,
 )
 from meshwright.pipeline.build.edges import write_edges
+from meshwright.pipeline.build.in_process import BuildPlan
 from meshwright.pipeline.build.source import SparkSource
 from meshwright.pipeline.build.spread import SPREAD, Job, Spread
-from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.spark.failures import translated
 from meshwright.pipeline.spark.loading import load_interests, load_nodes
 from meshwright.pipeline.spark.status import spark_stage
@@ -37,32 +37,6 @@ from meshwright.runtime.progress import Progress, StageTimer, stage
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
-
-
-def build_on_driver(
-    session: SparkSession,
-    dataset: Place,
-    algorithm: str,
-    *,
-    counts: Mapping[str, int],
-    costs: Costs | None,
-    reverse_delete: bool,
-    seed: int,
-    options: Mapping[str, Any],
-    progress: Progress | None,
-) -> Overlay:
-    """As `building.build`, after a check that the interests fit into the driver's memory."""
-    with stage(progress, "reading the interests"):
-        interests = load_interests(session, dataset, counts)
-    return building.build(
-        interests,
-        algorithm,
-        costs=costs,
-        reverse_delete=reverse_delete,
-        seed=seed,
-        progress=progress,
-        **options,
-    )
 
 
 def write_from_driver(
@@ -89,12 +63,8 @@ def build_on_spark(
     session: SparkSession,
     dataset: Place,
     out: Place,
-    algorithm: str,
+    plan: BuildPlan,
     *,
-    costs: CostFiles | None = None,
-    reverse_delete: bool = False,
-    seed: int = 0,
-    options: Mapping[str, Any],
     force: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
@@ -107,51 +77,41 @@ def build_on_spark(
     every link gets its cost. The manifest has the seconds of each stage and, as `task_seconds`, those that
     tasks spent in the algorithm itself.
     """
-    chosen = registry.find(algorithm, "build")
-    checked = chosen.make_options(options)
+    spread = plan.algorithm in SPREAD
     with translated():
-        counts = _counts(dataset, algorithm in SPREAD or costs is not None)
+        counts = _counts(dataset, spread or plan.costs is not None)
         check_free(out, force)
-        made_by = {
-            "command": "build",
-            "engine": "spark",
-            "algorithm": algorithm,
-            "options": registry.how_made(algorithm, checked, seed)["options"],
-            "reverse_delete": reverse_delete,
-            "costs": None if costs is None else costs.given(),
-            "seed": seed,
-            "inputs": [str(dataset)],
-        }
         timer = StageTimer(progress)
-        prices = None if costs is None else costs.load(load_nodes(session, dataset))
-        building.check_costs(algorithm, prices)
-        if algorithm not in SPREAD or reverse_delete or not counts["nodes"]:
-            overlay = build_on_driver(
-                session,
-                dataset,
-                algorithm,
-                counts=counts,
-                costs=prices,
-                reverse_delete=reverse_delete,
-                seed=seed,
-                options=options,
-                progress=timer,
-            )
-            return write_from_driver(session, overlay, out, force, made_by | {"seconds": timer.seconds})
-        with draft(out, force) as folder:
-            source = SparkSource(session, dataset, counts, timer)
-            job = Job(session=session, source=source, scratch=folder / "scratch", progress=timer)
-            spread = SPREAD[algorithm](job, prices, checked, seed)
-            edges = _write_tables(job, spread, prices, dataset, folder)
-            extras = {} if prices is None else _write_costs(session, prices, folder)
-            facts = registry.how_made(algorithm, checked, seed) | dict(spread.facts)
-            facts |= {} if prices is None else {COSTS_FACT: prices.description()}
-            facts["seconds"] = made_by["seconds"] = timer.seconds
-            made_by["task_seconds"] = _task_seconds(spread)
-            manifest = make_manifest("overlay", counts | {"edges": edges}, facts, extras, made_by)
-            drop_by_products(folder)
-            write_manifest(folder, manifest)
-        return manifest
+        prices = None if plan.costs is None else plan.costs.load(load_nodes(session, dataset))
+        building.check_costs(plan.algorithm, prices)
+        made_by = plan.made_by("spark", dataset) | {"seconds": timer.seconds}
+        if spread and not plan.reverse_delete and counts["nodes"]:
+            with draft(out, force) as folder:
+                source = SparkSource(session, dataset, counts, timer)
+                job = Job(session=session, source=source, scratch=folder / "scratch", progress=timer)
+                return _build_in_tasks(job, plan, prices, made_by, dataset, folder)
+        with stage(timer, "reading the interests"):
+            interests = load_interests(session, dataset, counts)
+        overlay = plan.build(interests, prices, timer)
+        return write_from_driver(session, overlay, out, force, made_by)
+
+
+def _build_in_tasks(
+    job: Job, plan: BuildPlan, prices: Costs | None, made_by: dict[str, Any], dataset: Place, folder: Place
+) -> dict[str, Any]:
+    """Build in tasks, and write everything into a draft; gives the manifest."""
+    checked = plan.options()
+    spread = SPREAD[plan.algorithm](job, prices, checked, plan.seed)
+    edges = _write_tables(job, spread, prices, dataset, folder)
+    extras = {} if prices is None else _write_costs(job.session, prices, folder)
+    facts = registry.how_made(plan.algorithm, checked, plan.seed) | dict(spread.facts)
+    facts |= {} if prices is None else {COSTS_FACT: prices.description()}
+    facts["seconds"], made_by["task_seconds"] = job.progress.seconds, _task_seconds(spread)
+    counts = job.source.counts | {"edges": edges}
+    manifest = make_manifest("overlay", counts, facts, extras, made_by)
+    drop_by_products(folder)
+    write_manifest(folder, manifest)
+    return manifest
 
 
 def _counts(dataset: Place, dense: bool) -> dict[str, int]:

@@ -100,19 +100,19 @@ class SparkSource:
     def __init__(
         self, session: SparkSession, dataset: Place, counts: dict[str, int], progress: Progress | None
     ) -> None:
-        self._session, self._dataset, self._counts, self._progress = session, dataset, counts, progress
+        self._session, self._dataset, self.counts, self._progress = session, dataset, counts, progress
         self._files = ListFiles(session, dataset, counts["nodes"])
         self._known_stars: dict[tuple[int, int], int] = {}
 
     @property
     def node_count(self) -> int:
         """See `Source`."""
-        return self._counts["nodes"]
+        return self.counts["nodes"]
 
     @property
     def topic_count(self) -> int:
         """See `Source`."""
-        return self._counts["topics"]
+        return self.counts["topics"]
 
     def tasks(self, groups: int) -> int:
         """How many tasks so many groups are worth: several for each core, so that none waits long for one."""
@@ -256,7 +256,7 @@ class SparkSource:
 
     def interests(self) -> Interests:
         """See `Source`; refused where the driver has no room for them."""
-        return load_interests(self._session, self._dataset, self._counts)
+        return load_interests(self._session, self._dataset, self.counts)
 
     def _stage(self, label: str) -> AbstractContextManager[None]:
         return spark_stage(self._session, self._progress, label)
