@@ -23,7 +23,7 @@ from meshwright.studies.divide_and_conquer import study as divide_and_conquer
 from meshwright.studies.shadows import study as shadows
 from meshwright.studies.small_world import study as small_world
 from meshwright.studies.stan import study as stan
-from meshwright.studies.stan.cases import Universes
+from meshwright.studies.stan.study import Universes
 from meshwright.studies.weighted import study as weighted
 from meshwright.studies.weighted.cases import CostSetting, placed_on
 

@@ -3,7 +3,7 @@
     python -m benchmarks.stan_live [--seconds 1.0] [--processes 2] [--runs 5] [--out docs/images]
 
 100 nodes, 16 topics, 8 rounds, five runs of each. Two grids: the calibrated one, and one whose interests
-overlap more (`CLOSE_GRID` of studies.stan_cases); both start at a PVS of about 25. Prints the mean LVS
+overlap more (`CLOSE_GRID` of `studies.stan.study`); both start at a PVS of about 25. Prints the mean LVS
 and PVS after each round, the greatest difference between the two curves in percent of the simulated one, the
 greatest distance between the two distributions of PVS after the last round (Kolmogorov and Smirnov's), and
 what sockets took.
@@ -21,7 +21,7 @@ import meshwright as mw
 from benchmarks.stan_pictures import curve, plots
 from meshwright.stan.live import LiveEngine
 from meshwright.stan.measures import Gossip
-from meshwright.studies.stan.cases import CLOSE_GRID
+from meshwright.studies.stan.study import CLOSE_GRID
 
 _GRIDS: Mapping[str, Mapping[str, Any]] = {"calibrated grid": {}, "close grid": CLOSE_GRID}
 Runs = Mapping[str, Sequence[Gossip]]

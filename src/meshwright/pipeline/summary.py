@@ -13,10 +13,9 @@ from meshwright import building, registry
 from meshwright.model.costs.costs import Costs
 from meshwright.model.costs.forms import lookup
 from meshwright.pipeline.cost_files import CostFiles
-from meshwright.pipeline.spark.loading import load_costs, load_interests, load_nodes
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import read_table
-from meshwright.pipeline.spark.tables import broadcast
+from meshwright.pipeline.spark.tables import broadcast, load_costs, load_interests, load_nodes
 from meshwright.report.contents import (
     Alternative,
     Contents,

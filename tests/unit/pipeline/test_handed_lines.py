@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.pipeline.ingest.cutting import LONG_LINE, Layout
-from meshwright.pipeline.ingest.handed_lines import (
+from meshwright.pipeline.ingest.file_parts import (
     HandedFile,
     check_all_handed,
     longest_piece,

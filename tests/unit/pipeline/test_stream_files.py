@@ -11,8 +11,7 @@ import meshwright as mw
 from meshwright.maintain.journal.journal import Journal
 from meshwright.maintain.journal.recording import Recording
 from meshwright.model.reading.limits import ReadLimits
-from meshwright.pipeline.stream.batches import apply_batch
-from meshwright.pipeline.stream.source import File, Unreadable, events_of
+from meshwright.pipeline.stream.batches import File, Unreadable, apply_batch, events_of
 
 NO_UNICODE = pa.Array.from_buffers(
     pa.string(), 1, [None, pa.py_buffer(b"\0\0\0\0\2\0\0\0"), pa.py_buffer(b"\xff\xfe")]

@@ -27,9 +27,9 @@ from meshwright.pipeline.build.in_process import BuildPlan
 from meshwright.pipeline.build.source import SparkSource
 from meshwright.pipeline.build.spread import SPREAD, Job, Spread
 from meshwright.pipeline.spark.failures import translated
-from meshwright.pipeline.spark.loading import load_interests, load_nodes
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import copy_folder, drop_by_products, open_checked
+from meshwright.pipeline.spark.tables import load_interests, load_nodes
 from meshwright.runtime.errors import DatasetError
 from meshwright.runtime.owned import remove_own_folder
 from meshwright.runtime.places import Place, is_local

@@ -27,9 +27,8 @@ from meshwright.pipeline.build.part_rows import (
     read_lists,
 )
 from meshwright.pipeline.spark.arrays import packed, unpacked
-from meshwright.pipeline.spark.loading import load_interests
 from meshwright.pipeline.spark.status import spark_stage
-from meshwright.pipeline.spark.tables import broadcast
+from meshwright.pipeline.spark.tables import broadcast, load_interests
 from meshwright.runtime.arrays import Flags, Ids, Offsets
 from meshwright.runtime.memory import check_memory, needed
 from meshwright.runtime.places import Place

@@ -28,10 +28,9 @@ from meshwright.pipeline.evaluate.topics import (
 )
 from meshwright.pipeline.evaluate.triangles import colouring, node_measures
 from meshwright.pipeline.spark.failures import translated
-from meshwright.pipeline.spark.loading import load_costs, load_nodes
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import open_checked, read_table
-from meshwright.pipeline.spark.tables import broadcast
+from meshwright.pipeline.spark.tables import broadcast, load_costs, load_nodes
 from meshwright.runtime.arrays import Offsets
 from meshwright.runtime.errors import DatasetError, OptionError
 from meshwright.runtime.places import Place

@@ -15,10 +15,15 @@ from meshwright.model.reading.limits import ReadLimits
 from meshwright.model.reading.text import is_packed
 from meshwright.pipeline.ingest import cutting, lines
 from meshwright.pipeline.ingest.cutting import Layout
-from meshwright.pipeline.ingest.file_parts import parts_of, staged_shares
-from meshwright.pipeline.ingest.footers import schemas
-from meshwright.pipeline.ingest.handed_lines import HandedFile, check_all_handed, longest_piece, staged_pieces
-from meshwright.pipeline.ingest.inputs import InputFile, beginning
+from meshwright.pipeline.ingest.file_parts import (
+    HandedFile,
+    check_all_handed,
+    longest_piece,
+    parts_of,
+    staged_pieces,
+    staged_shares,
+)
+from meshwright.pipeline.ingest.inputs import InputFile, beginning, schemas
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.spark.failures import names_no_input
 from meshwright.pipeline.spark.storage import read_table, url

@@ -1,4 +1,4 @@
-"""Tables that jobs share: dense tables of a dataset, scratch tables, broadcast values, random ranks.
+"""What jobs share: tables, whole datasets in the driver's memory, broadcast values, random ranks.
 
 Writing a scratch table cuts the lineage of what is computed from it. Spark's own `rand()` depends on how rows
 lie in partitions. A rank does not: it is the 64-bit hash `xxhash64(salt, id, …)` over long integers, and the
@@ -8,14 +8,25 @@ published function (Spark's has the seed 42), so any engine can compute the same
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import tempfile
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from meshwright.pipeline.spark.storage import read_table, url
+import numpy as np
+import pyarrow as pa
+
+from meshwright.model.costs.costs import Costs
+from meshwright.model.interest_tables import read_named
+from meshwright.model.interests import Interests
+from meshwright.model.overlay_costs import FACT
+from meshwright.model.storage.manifest import MANIFEST, open_dataset, read_manifest
+from meshwright.pipeline.spark.storage import copy_folder, read_table, url
 from meshwright.runtime.errors import DatasetError, InputError
+from meshwright.runtime.memory import check_memory, needed
 from meshwright.runtime.owned import remove_own_folder
-from meshwright.runtime.places import Place
+from meshwright.runtime.places import Place, is_local
 from meshwright.runtime.seeds import generator
 
 if TYPE_CHECKING:
@@ -90,3 +101,45 @@ def rank(salt: int, *ids: str) -> Column:
     from pyspark.sql import functions as f
 
     return f.xxhash64(f.lit(salt).cast("long"), *(f.col(name).cast("long") for name in ids))
+
+
+_INSTEAD = "use dc or dcbc-direct with random parts, which Spark builds in pieces, or a larger driver"
+
+
+def load_interests(session: SparkSession, dataset: Place, counts: Mapping[str, int]) -> Interests:
+    """The interests of a dataset in the driver's memory, after a check that they fit."""
+    check_memory("reading all interests on the driver", needed("reading", **counts), _INSTEAD)
+    with on_this_machine(session, dataset) as folder:
+        return Interests.read(folder)
+
+
+def load_nodes(session: SparkSession, dataset: Place) -> Interests:
+    """The nodes of a dataset with their attributes in the driver's memory, as interests in nothing."""
+    with on_this_machine(session, dataset, ("nodes", MANIFEST)) as folder:
+        names, attributes = read_named(open_dataset(folder), "nodes")
+    lists = np.zeros(len(names) + 1, np.int64), np.empty(0, np.int32)
+    return Interests(*lists, names, pa.array([], pa.string()), attributes, None)
+
+
+def load_costs(session: SparkSession, dataset: Place) -> Costs | None:
+    """The costs between all nodes that an overlay's dataset holds; None where it holds none."""
+    manifest = read_manifest(dataset)
+    if FACT not in manifest["facts"]:
+        return None
+    with on_this_machine(session, dataset, (*manifest["tables"], MANIFEST)) as folder:
+        return Costs.read(folder)
+
+
+@contextmanager
+def on_this_machine(
+    session: SparkSession, dataset: Place, tables: tuple[str, ...] = ("nodes", "topics", "lists", MANIFEST)
+) -> Iterator[Path]:
+    """The folder of a dataset, or a copy of some tables of a remote one that is gone at the end."""
+    if is_local(dataset):
+        yield dataset
+        return
+    with tempfile.TemporaryDirectory(prefix="meshwright-") as name:
+        folder = Path(name)
+        for table in tables:
+            copy_folder(session, dataset / table, folder / table)
+        yield folder

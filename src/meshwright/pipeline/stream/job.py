@@ -22,9 +22,8 @@ from meshwright.maintain.warm_up import rehearse
 from meshwright.model.overlay import Overlay
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.pipeline.spark.storage import url
-from meshwright.pipeline.stream.batches import BatchReport, apply_batch
+from meshwright.pipeline.stream.batches import BatchReport, apply_batch, event_stream, files_of
 from meshwright.pipeline.stream.folders import CHECKPOINT, RESEND, bind, check_folders, finish, prepare
-from meshwright.pipeline.stream.source import event_stream, files_of
 from meshwright.runtime.errors import DatasetError, MeshwrightError, MeshwrightWarning
 from meshwright.runtime.places import Place
 from meshwright.runtime.progress import Progress

@@ -7,8 +7,7 @@ import meshwright as mw
 from meshwright.metrics.views import count_links, measure_fitness
 from meshwright.stan.rounds import draw_views, omniscient_views, run_rounds
 from meshwright.studies.claims import Verdict, check
-from meshwright.studies.stan.cases import CLOSE_GRID, Universes, run_grid
-from meshwright.studies.stan.study import claims, growth_factor
+from meshwright.studies.stan.study import CLOSE_GRID, Universes, claims, growth_factor, run_grid
 
 SMALL = Universes(
     strong=lambda seed: mw.workloads.grid(150, 12, min_radius=1.2, seed=seed),
