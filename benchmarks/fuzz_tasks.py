@@ -15,7 +15,7 @@ from meshwright.model.reading.limits import ReadLimits
 from meshwright.model.reading.text import is_packed
 from meshwright.pipeline.ingest import file_parts, reading
 from meshwright.pipeline.ingest.cutting import Layout
-from meshwright.pipeline.ingest.file_parts import HandedFile, check_all_handed, longest_piece, staged_pieces
+from meshwright.pipeline.ingest.file_parts import check_all_handed, longest_piece, staged_pieces
 from meshwright.pipeline.ingest.inputs import InputFile, beginning, format_by_name
 from meshwright.pipeline.ingest.lines import BLOCK_END
 from meshwright.pipeline.ingest.options import IngestOptions
@@ -55,7 +55,7 @@ def _from_file(path: Path, layout: Layout) -> Iterator[pa.RecordBatch]:
 
 
 def _from_pieces(path: Path, layout: Layout) -> Iterator[pa.RecordBatch]:
-    file = HandedFile(str(path), path.stat().st_size)
+    file = InputFile(str(path), "", "", path.stat().st_size, 0)
     count = 0
     for batch in staged_pieces(_handed(path), {0: file}, {0: layout}, _LIMITS):
         yield batch

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from meshwright.construct.parts.partitioning import parts_at, random_places
-from meshwright.pipeline.build.part_rows import cutter, joined
+from meshwright.pipeline.build.part_rows import cut_lists, joined
 from meshwright.runtime.errors import DatasetError
 from tests.strategies import topic_sets
 
@@ -20,8 +20,8 @@ def test_what_is_cut_into_blocks_is_joined_by_part_in_the_order_of_ids(topics, p
     order = np.random.default_rng(seed).permutation(len(topics))
     table = table_of([topics[node] for node in order], order)
     batches = table.to_batches(max_chunksize=rows)
-    cut = cutter(lambda ids: ids % (parts + 1) - 1, len(topics), 100)
-    blocks = pa.Table.from_batches([*cut(batches)]) if len(topics) else None
+    cut = cut_lists(batches, lambda ids: ids % (parts + 1) - 1, len(topics), 100)
+    blocks = pa.Table.from_batches([*cut]) if len(topics) else None
     for part in range(parts if blocks else 0):
         found = joined(blocks.filter(pa.compute.equal(blocks["part"], part)))
         members = [node for node in range(len(topics)) if node % (parts + 1) - 1 == part]
@@ -47,4 +47,4 @@ def test_more_random_parts_lie_within_fewer_that_divide_them(nodes, fewer, times
 )
 def test_rows_that_a_dataset_can_not_have_are_refused(table, word):
     with pytest.raises(DatasetError, match=word):
-        joined(pa.Table.from_batches([*cutter(lambda ids: ids * 0, 2, 100)(table.to_batches())]))
+        joined(pa.Table.from_batches([*cut_lists(table.to_batches(), lambda ids: ids * 0, 2, 100)]))

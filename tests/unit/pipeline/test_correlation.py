@@ -33,7 +33,7 @@ def test_common_subscribers_are_counted_over_batches_and_tasks(matrix, batches):
     lists = [[0, *ids[row == 1].tolist(), 99] for row in matrix]
     table = pa.table({"topic_ids": pa.array(lists, pa.list_(pa.int32()))})
     tasks = [table.to_batches(max_chunksize=batches)[at::2] for at in range(2)]
-    rows = [row for task in tasks for row in common_subscribers(ids)(iter(task))]
+    rows = [row for task in tasks for row in common_subscribers(iter(task), ids)]
     (total,) = summed(iter(rows))
     found = np.frombuffer(total.column(0)[0].as_py(), np.int64).reshape(len(ids), len(ids))
     np.testing.assert_array_equal(found, matrix.T @ matrix)

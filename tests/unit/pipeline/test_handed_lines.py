@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.pipeline.ingest.cutting import LONG_LINE, Layout
 from meshwright.pipeline.ingest.file_parts import (
-    HandedFile,
     check_all_handed,
     longest_piece,
     staged_pieces,
 )
+from meshwright.pipeline.ingest.inputs import InputFile
 from meshwright.pipeline.ingest.lines import BLOCK_END
 from meshwright.runtime.errors import InputError
 
@@ -33,7 +33,7 @@ def handed(data, at_once=3):
 
 
 def read(name, data, at_once=3, left_out=0):
-    files = {0: HandedFile(name, len(data) + left_out)}
+    files = {0: InputFile(name, "", "", len(data) + left_out, 0)}
     rows = [
         row
         for batch in staged_pieces(handed(data, at_once), files, {0: EDGES}, LIMITS)

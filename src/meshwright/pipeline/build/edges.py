@@ -92,7 +92,7 @@ def _write(
 
         def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
             names, prices = known.value
-            for batch in _sorter(nodes)(batches):
+            for batch in _sorted(batches, nodes):
                 found = [] if names is None else [names.take(column) for column in batch.columns]
                 cost = [] if prices is None else [pa.array(prices.between(*batch.columns))]
                 columns = [*found, *batch.columns, *cost]
@@ -139,18 +139,14 @@ def write_file(folder: Path, stem: str, schema: pa.Schema, batches: Iterable[pa.
     return count
 
 
-def _sorter(nodes: int) -> Work:
-    """For `mapInArrow`: the edges of a range, which is all of a task, sorted and each once."""
-
-    def to_rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        found = [unpacked(batch.column("keys"), np.int64) for batch in batches]
-        keys, _ = runs(np.sort(np.concatenate([np.empty(0, np.int64), *found])))
-        for start in range(0, len(keys), _ROWS_A_BATCH):
-            ends = np.divmod(keys[start : start + _ROWS_A_BATCH], nodes)
-            columns = [pa.array(end.astype(np.int32)) for end in ends]
-            yield pa.record_batch(columns, names=["source_id", "target_id"])
-
-    return to_rows
+def _sorted(batches: Iterable[pa.RecordBatch], nodes: int) -> Iterator[pa.RecordBatch]:
+    """The edges of a range, which is all of a task, sorted and each once."""
+    found = [unpacked(batch.column("keys"), np.int64) for batch in batches]
+    keys, _ = runs(np.sort(np.concatenate([np.empty(0, np.int64), *found])))
+    for start in range(0, len(keys), _ROWS_A_BATCH):
+        ends = np.divmod(keys[start : start + _ROWS_A_BATCH], nodes)
+        columns = [pa.array(end.astype(np.int32)) for end in ends]
+        yield pa.record_batch(columns, names=["source_id", "target_id"])
 
 
 def _names(table: DataFrame) -> pa.Array:

@@ -84,16 +84,12 @@ def cut(lists: Lists, parts: Ids) -> pa.RecordBatch:
     return pa.record_batch(columns, schema=_BLOCK_SCHEMA)
 
 
-def cutter(
-    part_of: Callable[[Ids], Ids], nodes: int, topics: int
-) -> Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]:
+def cut_lists(
+    batches: Iterable[pa.RecordBatch], part_of: Callable[[Ids], Ids], nodes: int, topics: int
+) -> Iterator[pa.RecordBatch]:
     """For `mapInArrow`: rows of `lists/` to blocks; `part_of` gives the parts of some nodes."""
-
-    def to_blocks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-        for lists in read_lists(batches, nodes, topics):
-            yield cut(lists, part_of(lists.nodes))
-
-    return to_blocks
+    for lists in read_lists(batches, nodes, topics):
+        yield cut(lists, part_of(lists.nodes))
 
 
 def joined(blocks: pa.Table) -> Lists:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from meshwright.pipeline.build.part_rows import (
     conquered,
     conquered_ranges,
     cut,
-    cutter,
+    cut_lists,
     joined,
     read_lists,
 )
@@ -35,41 +35,22 @@ from meshwright.runtime.places import Place
 from meshwright.runtime.progress import Progress
 
 if TYPE_CHECKING:
-    from pyspark import Broadcast
     from pyspark.sql import DataFrame, SparkSession
 
 
 OWNERS = "topic_id int, owner int, shared boolean"
 
 
-class Owners:
-    """What one task has seen: by topic, one of its owners, and whether it has another."""
-
-    def __init__(self, topic_count: int) -> None:
-        self._first = np.full(topic_count, -1, np.int32)
-        self._shared = np.zeros(topic_count, np.bool_)
-
-    def add(self, topic_ids: Ids, owners: Ids) -> None:
-        """See more interests; `owners` has one, from 0 on, for each."""
-        new = self._first[topic_ids] < 0
-        self._first[topic_ids[new]] = owners[new]
-        self._shared[topic_ids[self._first[topic_ids] != owners]] = True
-
-    def batch(self) -> pa.RecordBatch:
-        """A row of `OWNERS` for each topic seen."""
-        seen = np.flatnonzero(self._first >= 0)
-        return pa.record_batch(
-            [pa.array(seen.astype(np.int32)), pa.array(self._first[seen]), pa.array(self._shared[seen])],
-            names=["topic_id", "owner", "shared"],
-        )
-
-
 def of_pairs(pairs: Iterable[tuple[Ids, Ids]], topic_count: int) -> Iterator[pa.RecordBatch]:
-    """The rows of a task that sees (topics, owners) again and again."""
-    seen = Owners(topic_count)
+    """What one task sees of (topics, owners): by topic, one of its owners, and whether it has another."""
+    first, shared = np.full(topic_count, -1, np.int32), np.zeros(topic_count, np.bool_)
     for topic_ids, owners in pairs:
-        seen.add(topic_ids, owners)
-    yield seen.batch()
+        new = first[topic_ids] < 0
+        first[topic_ids[new]] = owners[new]
+        shared[topic_ids[first[topic_ids] != owners]] = True
+    seen = np.flatnonzero(first >= 0)
+    columns = [seen.astype(np.int32), first[seen], shared[seen]]
+    yield pa.record_batch([pa.array(own) for own in columns], names=["topic_id", "owner", "shared"])
 
 
 def shared_flags(rows: DataFrame, topic_count: int) -> Flags:
@@ -100,18 +81,9 @@ class SparkSource:
         self, session: SparkSession, dataset: Place, counts: dict[str, int], progress: Progress | None
     ) -> None:
         self._session, self._dataset, self.counts, self._progress = session, dataset, counts, progress
+        self.node_count, self.topic_count = counts["nodes"], counts["topics"]
         self._files = ListFiles(session, dataset, counts["nodes"])
         self._known_stars: dict[tuple[int, int], int] = {}
-
-    @property
-    def node_count(self) -> int:
-        """See `Source`."""
-        return self.counts["nodes"]
-
-    @property
-    def topic_count(self) -> int:
-        """See `Source`."""
-        return self.counts["topics"]
 
     def tasks(self, groups: int) -> int:
         """How many tasks so many groups are worth: several for each core, so that none waits long for one."""
@@ -119,7 +91,8 @@ class SparkSource:
 
     def blocks(self, part_of: Any, partitions: int) -> DataFrame:
         """Blocks (see `BLOCKS`), those of a part in one task; `part_of` gives the parts of some nodes."""
-        mapped = self._files.map(cutter(part_of, self.node_count, self.topic_count), BLOCKS)
+        how = partial(cut_lists, part_of=part_of, nodes=self.node_count, topics=self.topic_count)
+        mapped = self._files.map(how, BLOCKS)
         # A number of tasks that is stated is left alone by adaptive coalescing, which would pack all parts
         # into a few tasks, since their bytes are few beside the work on them.
         return mapped.repartitionById(self.tasks(partitions), "part")
@@ -190,7 +163,7 @@ class SparkSource:
                 found = found if wanted_topics is None else keep_topics(found, wanted_topics)
                 yield cut(found, np.zeros(len(found.nodes), np.int32))
 
-        with self._broadcast((nodes, topics)) as flags, self._stage("fetching lists of some nodes"):
+        with broadcast(self._session, (nodes, topics)) as flags, self._stage("fetching lists of some nodes"):
             return joined(self._files.map(choose, BLOCKS).toArrow())
 
     def _check_room(self, nodes: Flags, topics: Flags | None) -> None:
@@ -213,7 +186,7 @@ class SparkSource:
             )
             return of_pairs(seen, topics)
 
-        with self._broadcast(owner_of) as by_node, self._stage("finding shared topics"):
+        with broadcast(self._session, owner_of) as by_node, self._stage("finding shared topics"):
             return shared_flags(self._files.map(note, OWNERS), topics)
 
     def count_stars(self, partitions: int, seed: int) -> int:
@@ -246,8 +219,8 @@ class SparkSource:
                 stars.append(sum(stars_of_part(part, wanted) for part in within))
             return pa.table({"partitions": pa.array(tried, pa.int64()), "stars": pa.array(stars, pa.int64())})
 
-        everything = (random_places(nodes, seed), self.subscribers() > 1)
-        with self._broadcast(everything) as known, spark_stage(self._session, None, "counting stars"):
+        session, everything = self._session, (random_places(nodes, seed), self.subscribers() > 1)
+        with broadcast(session, everything) as known, spark_stage(session, None, "counting stars"):
             blocks = self.blocks(lambda ids: parts_at(known.value[0][ids], nodes, fewest), fewest)
             counted = blocks.groupBy("part").applyInArrow(count, "partitions bigint, stars bigint")
             rows = counted.groupBy("partitions").agg(f.sum("stars").alias("stars")).collect()
@@ -259,6 +232,3 @@ class SparkSource:
 
     def _stage(self, label: str) -> AbstractContextManager[None]:
         return spark_stage(self._session, self._progress, label)
-
-    def _broadcast(self, value: Any) -> AbstractContextManager[Broadcast[Any]]:
-        return broadcast(self._session, value)

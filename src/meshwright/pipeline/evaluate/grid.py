@@ -16,8 +16,7 @@ import pyarrow as pa
 
 from meshwright.pipeline.spark.arrays import (
     Array,
-    Row,
-    batch_of,
+    Packed,
     column,
     edge_arrays,
     large_batches,
@@ -32,17 +31,7 @@ _ITEMS_A_CELL = 1 << 26
 """Interests and edges of a cell, at most; at some 20 bytes each they fit a task."""
 _FEWEST_BLOCKS = 3
 
-CELL_SCHEMA = pa.schema(
-    [("cell", pa.int32()), *((name, pa.binary()) for name in ("nodes", "lengths", "topics", "ends", "costs"))]
-)
-CELL = "cell int, nodes binary, lengths binary, topics binary, ends binary, costs binary"
-CELL_KINDS: Mapping[str, type[np.generic]] = {
-    "nodes": np.int32,
-    "lengths": np.int32,
-    "topics": np.int32,
-    "ends": np.int32,
-    "costs": np.float64,
-}
+CELL = Packed("cell", nodes=np.int32, lengths=np.int32, topics=np.int32, ends=np.int32, costs=np.float64)
 
 
 class Grid(NamedTuple):
@@ -85,8 +74,8 @@ def blocks_of(cell: int) -> tuple[int, int]:
 
 def cells(edges: "DataFrame", lists: "DataFrame", grid: Grid, where: str) -> "DataFrame":
     """A partition for each cell, with the packed edges and lists of it (CELL)."""
-    packed_edges = edges.mapInArrow(partial(_edge_rows, grid=grid, where=where), CELL)
-    packed_lists = lists.mapInArrow(partial(_list_rows, grid=grid, where=where), CELL)
+    packed_edges = edges.mapInArrow(partial(_edge_rows, grid=grid, where=where), CELL.ddl)
+    packed_lists = lists.mapInArrow(partial(_list_rows, grid=grid, where=where), CELL.ddl)
     return packed_edges.union(packed_lists).repartitionById(grid.cells, "cell")
 
 
@@ -96,12 +85,8 @@ def _edge_rows(batches: Iterator[pa.RecordBatch], grid: Grid, where: str) -> Ite
         ends, costs = edge_arrays(table, grid.nodes, where)
         blocks = ends % grid.blocks
         for cell, chosen in groups(cell_of(blocks[:, 0], blocks[:, 1])):
-            row: Row = {
-                "cell": cell,
-                "ends": ends[chosen],
-                "costs": None if costs is None else costs[chosen],
-            }
-            yield batch_of(row, CELL_SCHEMA)
+            paid = None if costs is None else costs[chosen]
+            yield CELL.batch(cell=cell, ends=ends[chosen], costs=paid)
 
 
 def _list_rows(batches: Iterator[pa.RecordBatch], grid: Grid, where: str) -> Iterator[pa.RecordBatch]:
@@ -114,7 +99,7 @@ def _list_rows(batches: Iterator[pa.RecordBatch], grid: Grid, where: str) -> Ite
             row: dict[str, Any] = {"nodes": nodes[chosen], "lengths": lengths[chosen], "topics": topics}
             for other in range(grid.blocks):
                 cell = int(cell_of(np.int64(block), np.int64(other)))  # type: ignore[arg-type]
-                yield batch_of(row | {"cell": cell}, CELL_SCHEMA)
+                yield CELL.batch(cell=cell, **row)
 
 
 def groups(keys: Array) -> Iterator[tuple[int, Array]]:

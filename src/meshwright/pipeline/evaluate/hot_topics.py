@@ -42,8 +42,8 @@ def measured_hot(
     `runs` has the edges, in `parts` partitions that are their places. A task reduces its edges as soon as
     `at_once` of a topic have come together.
     """
-    forests = runs.mapInArrow(partial(_forests, hot=hot, at_once=at_once), RUNS)
-    merged = merged_in_tree(forests, _merged, RUNS, parts=parts, trees=len(hot))
+    forests = runs.mapInArrow(partial(_forests, hot=hot, at_once=at_once), RUNS.ddl)
+    merged = merged_in_tree(forests, _merged, RUNS.ddl, parts=parts, trees=len(hot))
     return merged.mapInArrow(partial(_measure_trees, sizes=sizes, diameters=diameters), MEASURED)
 
 

@@ -3,7 +3,7 @@
 What tasks found is merged in a tree, a few at a time.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -16,7 +16,7 @@ from meshwright.metrics.bounds import LowerBound, bound_of, dual_pays, overlaps_
 from meshwright.model.costs.costs import Costs
 from meshwright.model.dense import transposed
 from meshwright.pipeline.evaluate.grid import Grid
-from meshwright.pipeline.spark.arrays import batch_of, gathered, large_batches, list_arrays, rows_of
+from meshwright.pipeline.spark.arrays import Packed, gathered, large_batches, list_arrays
 from meshwright.pipeline.spark.failures import translated
 from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.memory import check_memory, needed
@@ -53,17 +53,8 @@ def merged_in_tree(
             return frame
 
 
-_TOPICS = "place int, topics binary, sizes binary, firsts binary, labels binary"
-_TOPICS_KINDS: Mapping[str, type[np.generic]] = {
-    "topics": np.int32,
-    "sizes": np.int64,
-    "firsts": np.int64,
-    "labels": np.int32,
-}
-_TOPICS_SCHEMA = pa.schema([("place", pa.int32()), *((name, pa.binary()) for name in _TOPICS_KINDS)])
-_LISTS = "nodes binary, lengths binary, topics binary"
-_LISTS_SCHEMA = pa.schema([(name, pa.binary()) for name in ("nodes", "lengths", "topics")])
-_LISTS_KINDS: Mapping[str, type[np.generic]] = {"nodes": np.int32, "lengths": np.int64, "topics": np.int32}
+_TOPICS = Packed("place", topics=np.int32, sizes=np.int64, firsts=np.int64, labels=np.int32)
+_LISTS = Packed(nodes=np.int32, lengths=np.int64, topics=np.int32)
 _BOUND = "edges long, method string, cost double"
 
 
@@ -81,9 +72,9 @@ def topic_sizes(lists: "DataFrame", grid: Grid, where: str) -> TopicSizes:
     A node links its topics, so a forest over topics says what hangs together; forests merge in a tree, and
     no global iteration is needed.
     """
-    found = lists.mapInArrow(partial(_task_sizes, grid=grid, where=where), _TOPICS)
+    found = lists.mapInArrow(partial(_task_sizes, grid=grid, where=where), _TOPICS.ddl)
     merge = partial(_merge_sizes, topics=grid.topics)
-    merged = merged_in_tree(found, merge, _TOPICS, parts=lists.rdd.getNumPartitions())
+    merged = merged_in_tree(found, merge, _TOPICS.ddl, parts=lists.rdd.getNumPartitions())
     return _unpacked(merged.toArrow().to_batches(), grid.topics)[1]
 
 
@@ -131,18 +122,17 @@ def _packed(place: int, found: TopicSizes) -> pa.RecordBatch:
     """The topics that were seen: a task sees few of many."""
     seen = np.flatnonzero(found.sizes)
     values = {name: column[seen] for name, column in found._asdict().items()}
-    return batch_of({"place": place, "topics": seen.astype(np.int32), **values}, _TOPICS_SCHEMA)
+    return _TOPICS.batch(place=place, topics=seen.astype(np.int32), **values)
 
 
 def _unpacked(batches: Iterable[pa.RecordBatch], topics: int) -> tuple[int, TopicSizes]:
     """The place of some rows, and what they say together."""
     place, found = 0, _alone(topics)
-    for batch in batches:
-        for row in rows_of(batch, _TOPICS_KINDS):
-            place, part = row["place"], _alone(topics)
-            for name, column in part._asdict().items():
-                column[row["topics"]] = row[name]
-            found = _sum(found, part)
+    for row in _TOPICS.rows(batches):
+        place, part = row["place"], _alone(topics)
+        for name, column in part._asdict().items():
+            column[row["topics"]] = row[name]
+        found = _sum(found, part)
     return place, found
 
 
@@ -161,7 +151,7 @@ def lower_bound(
     if not overlaps_pay(found.sizes):
         nodes = np.bincount(found.labels, found.firsts, minlength=grid.topics).astype(np.int64)
         return LowerBound(edges=int(np.maximum(nodes - 1, 0).sum()), method="spanning")
-    packed = lists.mapInArrow(partial(_task_lists, grid=grid, where=where), _LISTS)
+    packed = lists.mapInArrow(partial(_task_lists, grid=grid, where=where), _LISTS.ddl)
     known = costs if dual_pays(found.sizes, grid.nodes) else None  # else nobody asks for them
     bound = partial(_bound_lists, grid=grid, where=where, costs=known)
     bounds = packed.coalesce(1).mapInArrow(bound, _BOUND).collect()
@@ -184,17 +174,17 @@ def check_bound_fits(session: "SparkSession", found: TopicSizes) -> None:
 def _task_lists(batches: Iterator[pa.RecordBatch], grid: Grid, where: str) -> Iterator[pa.RecordBatch]:
     for table in large_batches(batches):
         nodes, indptr, topics = list_arrays(table, grid.nodes, grid.topics, where)
-        yield batch_of({"nodes": nodes, "lengths": np.diff(indptr), "topics": topics}, _LISTS_SCHEMA)
+        yield _LISTS.batch(nodes=nodes, lengths=np.diff(indptr), topics=topics)
 
 
 def _bound_lists(
     batches: Iterator[pa.RecordBatch], grid: Grid, where: str, costs: Costs | None
 ) -> Iterator[pa.RecordBatch]:
     """The bound of all lists, which come in any order."""
-    rows = [row for batch in batches for row in rows_of(batch, _LISTS_KINDS)]
+    rows = list(_LISTS.rows(batches))
     nodes, lengths, values = (
-        np.concatenate([np.empty(0, kind), *(row[name] for row in rows)])
-        for name, kind in _LISTS_KINDS.items()
+        np.concatenate([np.empty(0, np.int32), *(row[name] for row in rows)])
+        for name in ("nodes", "lengths", "topics")
     )
     indptr, topics = gathered(nodes, lengths, values, grid.nodes, where)
     lists = TopicLists(indptr, topics, interest_ranks(topics, grid.topics))

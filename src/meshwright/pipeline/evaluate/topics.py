@@ -7,10 +7,10 @@ of topics are then measured, each by a task that holds all of their edges.
 """
 
 import heapq
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -21,8 +21,8 @@ from meshwright.kernels.core.subgraphs import Links, TopicGraphs, TopicLists
 from meshwright.kernels.metrics.diameters import measure_topics
 from meshwright.kernels.metrics.weighted_diameters import weighted_topic_diameters
 from meshwright.metrics.topics import TopicMeasures, topic_rows
-from meshwright.pipeline.evaluate.grid import CELL_KINDS, Grid, blocks_of, cells
-from meshwright.pipeline.spark.arrays import Array, batch_of, gathered, rows_of
+from meshwright.pipeline.evaluate.grid import CELL, Grid, blocks_of, cells
+from meshwright.pipeline.spark.arrays import Array, Packed, gathered
 from meshwright.runtime.arrays import Floats, Ids, Offsets
 
 if TYPE_CHECKING:
@@ -30,16 +30,7 @@ if TYPE_CHECKING:
 
 
 _EDGES_A_ROW = 1 << 20
-_NAMES = ("topics", "counts", "ends", "costs")
-
-RUNS = "place int, topics binary, counts binary, ends binary, costs binary"
-_SCHEMA = pa.schema([("place", pa.int32()), *((name, pa.binary()) for name in _NAMES)])
-_KINDS: Mapping[str, type[np.generic]] = {
-    "topics": np.int32,
-    "counts": np.int32,
-    "ends": np.int64,
-    "costs": np.float64,
-}
+RUNS = Packed("place", topics=np.int32, counts=np.int32, ends=np.int64, costs=np.float64)
 
 
 class Runs(NamedTuple):
@@ -67,9 +58,8 @@ def as_ends(words: Array) -> Ids:
 
 def unpacked(batches: Iterator[pa.RecordBatch]) -> Iterator[Runs]:
     """The rows of a partition."""
-    for batch in batches:
-        for row in rows_of(batch, _KINDS):
-            yield Runs(**row)
+    for row in RUNS.rows(batches):
+        yield Runs(**row)
 
 
 def packed(runs: Runs) -> Iterator[pa.RecordBatch]:
@@ -79,14 +69,13 @@ def packed(runs: Runs) -> Iterator[pa.RecordBatch]:
         stop = min(start + _EDGES_A_ROW, len(runs.ends))
         first, last = np.searchsorted(reached, [start, stop - 1], side="right")
         cuts = np.clip(reached[first : last + 1], start, stop)
-        row: dict[str, Any] = {
-            "place": runs.place,
-            "topics": runs.topics[first : last + 1],
-            "counts": np.diff(cuts, prepend=start).astype(np.int32),
-            "ends": runs.ends[start:stop],
-            "costs": runs.costs[start:stop],
-        }
-        yield batch_of(row, _SCHEMA)
+        yield RUNS.batch(
+            place=runs.place,
+            topics=runs.topics[first : last + 1],
+            counts=np.diff(cuts, prepend=start).astype(np.int32),
+            ends=runs.ends[start:stop],
+            costs=runs.costs[start:stop],
+        )
 
 
 def sorted_runs(runs: Runs, keys: Array) -> Iterator[tuple[int, Runs]]:
@@ -121,11 +110,11 @@ def edges_by_topic(edges: "DataFrame", lists: "DataFrame", grid: Grid, where: st
     Every list crosses the network once for each block, every edge once; what comes out has an item for each
     topic that the ends of an edge share.
     """
-    return cells(edges, lists, grid, where).mapInArrow(partial(_cell_runs, grid=grid, where=where), RUNS)
+    return cells(edges, lists, grid, where).mapInArrow(partial(_cell_runs, grid=grid, where=where), RUNS.ddl)
 
 
 def _cell_runs(batches: Iterator[pa.RecordBatch], grid: Grid, where: str) -> Iterator[pa.RecordBatch]:
-    rows = [row for batch in batches for row in rows_of(batch, CELL_KINDS)]
+    rows = list(CELL.rows(batches))
     if not rows:
         return
     cell = rows[0]["cell"]
@@ -236,9 +225,8 @@ def edges_a_topic(runs: "DataFrame", topic_count: int) -> Offsets:
 
 
 def _counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    for batch in batches:
-        for row in rows_of(batch, {"topics": np.int32, "counts": np.int32}):
-            yield pa.record_batch([row["topics"], row["counts"].astype(np.int64)], schema=_COUNTED_SCHEMA)
+    for row in RUNS.rows(batches):
+        yield pa.record_batch([row["topics"], row["counts"].astype(np.int64)], schema=_COUNTED_SCHEMA)
 
 
 def grouped(sizes: Offsets, edges: Offsets, most_edges: int, cores: int) -> Topics:
@@ -260,7 +248,7 @@ def grouped(sizes: Offsets, edges: Offsets, most_edges: int, cores: int) -> Topi
 
 def measured_groups(runs: "DataFrame", topics: Topics, *, diameters: bool) -> "DataFrame":
     """A row (MEASURED) for each topic that is in a group."""
-    sent = runs.mapInArrow(partial(_sent, groups=topics.groups), RUNS)
+    sent = runs.mapInArrow(partial(_sent, groups=topics.groups), RUNS.ddl)
     sent = sent.repartitionById(topics.group_count, "place")
     return sent.mapInArrow(partial(_measure_group, topics=topics, diameters=diameters), MEASURED)
 

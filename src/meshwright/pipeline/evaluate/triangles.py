@@ -7,7 +7,7 @@ no neighbour list is ever sent along with an edge, however large the hub.
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,7 +19,7 @@ from meshwright.kernels.core.subgraphs import links_of
 from meshwright.kernels.metrics.clustering import count_triangles, upward_links
 from meshwright.pipeline.evaluate.grid import blocks_of, cell_of, groups
 from meshwright.pipeline.evaluate.topics import as_words
-from meshwright.pipeline.spark.arrays import batch_of, edge_arrays, large_batches, rows_of
+from meshwright.pipeline.spark.arrays import Packed, edge_arrays, large_batches
 from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.errors import DatasetError
 
@@ -30,11 +30,8 @@ _SMALL = 1 << 22
 _EDGES_A_TASK = 1 << 24
 _FEWEST_COLOURS = 2
 
-_EDGES = "task int, ends binary"
-_EDGES_SCHEMA = pa.schema([("task", pa.int32()), ("ends", pa.binary())])
-_NODES = "colour int, degrees binary, triangles binary"
-_NODES_SCHEMA = pa.schema([("colour", pa.int32()), ("degrees", pa.binary()), ("triangles", pa.binary())])
-_NODES_KINDS: Mapping[str, type[np.generic]] = {"degrees": np.int64, "triangles": np.int64}
+_EDGES = Packed("task", ends=np.int32)
+_NODES = Packed("colour", degrees=np.int64, triangles=np.int64)
 
 Triple = tuple[int, int, int]
 
@@ -73,16 +70,15 @@ def colouring(node_count: int, edge_count: int) -> Colouring:
 
 def node_measures(edges: "DataFrame", colours: Colouring, where: str) -> NodeMeasures:
     """Degrees and triangles of all nodes, collected in 16 bytes per node."""
-    sent = edges.mapInArrow(partial(_sent, colours=colours, where=where), _EDGES)
+    sent = edges.mapInArrow(partial(_sent, colours=colours, where=where), _EDGES.ddl)
     counted = sent.repartitionById(len(colours.triples()), "task")
-    counted = counted.mapInArrow(partial(_count, colours=colours, where=where), _NODES)
-    summed = counted.repartitionById(colours.colours, "colour").mapInArrow(_sum, _NODES)
+    counted = counted.mapInArrow(partial(_count, colours=colours, where=where), _NODES.ddl)
+    summed = counted.repartitionById(colours.colours, "colour").mapInArrow(_sum, _NODES.ddl)
     found = NodeMeasures(*(np.zeros(colours.nodes, np.int64) for _ in range(2)))
-    for batch in summed.toArrow().to_batches():
-        for row in rows_of(batch, _NODES_KINDS):
-            here = slice(row["colour"], None, colours.colours)
-            for name, values in found._asdict().items():
-                values[here] = row[name][: len(values[here])]
+    for row in _NODES.rows(summed.toArrow().to_batches()):
+        here = slice(row["colour"], None, colours.colours)
+        for name, values in found._asdict().items():
+            values[here] = row[name][: len(values[here])]
     return found
 
 
@@ -96,12 +92,12 @@ def _sent(batches: Iterator[pa.RecordBatch], colours: Colouring, where: str) -> 
             between = ends[chosen]
             for third in range(colours.colours):
                 task = tasks[tuple(sorted((*blocks_of(cell), third)))]  # type: ignore[index]
-                yield batch_of({"task": task, "ends": between}, _EDGES_SCHEMA)
+                yield _EDGES.batch(task=task, ends=between)
 
 
 def _count(batches: Iterator[pa.RecordBatch], colours: Colouring, where: str) -> Iterator[pa.RecordBatch]:
     """The triangles of one task, and the degrees of the edges that are its own, by colour."""
-    rows = [row for batch in batches for row in rows_of(batch, {"ends": np.int32})]
+    rows = list(_EDGES.rows(batches))
     if not rows:
         return
     triple = colours.triples()[rows[0]["task"]]
@@ -120,8 +116,7 @@ def _count(batches: Iterator[pa.RecordBatch], colours: Colouring, where: str) ->
         triangles -= _triangles(local[inside], size)
     for at, colour in enumerate(names):
         here = slice(at * colours.width, (at + 1) * colours.width)
-        row = {"colour": colour, "degrees": degrees[here], "triangles": triangles[here]}
-        yield batch_of(row, _NODES_SCHEMA)
+        yield _NODES.batch(colour=colour, degrees=degrees[here], triangles=triangles[here])
 
 
 def _triangles(ends: Ids, size: int) -> Offsets:
@@ -146,9 +141,8 @@ def _sum(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """The counts of one colour, over all tasks."""
     total: dict[str, Offsets] = {}
     colour = 0
-    for batch in batches:
-        for row in rows_of(batch, _NODES_KINDS):
-            colour = row.pop("colour")
-            total = {name: total.get(name, 0) + values for name, values in row.items()}
+    for row in _NODES.rows(batches):
+        colour = row.pop("colour")
+        total = {name: total.get(name, 0) + values for name, values in row.items()}
     if total:
-        yield batch_of({"colour": colour, **total}, _NODES_SCHEMA)
+        yield _NODES.batch(colour=colour, **total)

@@ -30,6 +30,7 @@ from meshwright.model.reading.text import (
     whole_lines,
 )
 from meshwright.pipeline.ingest.cutting import Layout
+from meshwright.pipeline.ingest.inputs import InputFile
 from meshwright.pipeline.ingest.lines import BLOCK_END, runs, staged
 from meshwright.runtime.errors import InputError
 
@@ -177,13 +178,6 @@ _LONGER = 1 << 10
 _MARK_BYTES = 3
 
 
-class HandedFile(NamedTuple):
-    """A file as people name it, and its size."""
-
-    path: str
-    bytes: int
-
-
 class _Piece(NamedTuple):
     file: int
     block: int
@@ -200,7 +194,7 @@ def longest_piece(path: str, limits: ReadLimits) -> int:
 
 def staged_pieces(
     batches: Iterable[pa.RecordBatch],
-    files: Mapping[int, HandedFile],
+    files: Mapping[int, InputFile],
     layouts: Mapping[int, Layout],
     limits: ReadLimits,
 ) -> Iterator[pa.RecordBatch]:
@@ -237,12 +231,12 @@ class _Counted:
             yield block
 
 
-def _unpacked(pieces: _Counted, file: HandedFile, limits: ReadLimits) -> Iterator[bytes]:
+def _unpacked(pieces: _Counted, file: InputFile, limits: ReadLimits) -> Iterator[bytes]:
     packed = _without_added_end(pieces, file)
     yield from unpacked_bytes(packed, file.path, file.bytes, limits)
 
 
-def _without_added_end(pieces: _Counted, file: HandedFile) -> Iterator[bytes]:
+def _without_added_end(pieces: _Counted, file: InputFile) -> Iterator[bytes]:
     for block in pieces:
         yield block[: len(block) - max(0, pieces.bytes - file.bytes)]
     if pieces.bytes < file.bytes:
@@ -256,7 +250,7 @@ def _with_bytes(batch: pa.RecordBatch, count: int) -> pa.RecordBatch:
     return batch.set_column(at, batch.schema.field(at), pa.array([str(count)], pa.string()))
 
 
-def check_all_handed(file: HandedFile, counted: int, limits: ReadLimits) -> None:
+def check_all_handed(file: InputFile, counted: int, limits: ReadLimits) -> None:
     """Refuse a file of which Hadoop has passed over something, by the bytes of all that it handed over.
 
     There may be one more, the end of the last line, and three less, a byte order mark.

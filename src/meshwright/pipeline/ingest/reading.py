@@ -16,7 +16,6 @@ from meshwright.model.reading.text import is_packed
 from meshwright.pipeline.ingest import cutting, lines
 from meshwright.pipeline.ingest.cutting import Layout
 from meshwright.pipeline.ingest.file_parts import (
-    HandedFile,
     check_all_handed,
     longest_piece,
     parts_of,
@@ -83,8 +82,7 @@ def _lines_handed(
     session: SparkSession, files: Mapping[int, InputFile], layouts: Mapping[int, Layout], limits: ReadLimits
 ) -> list[DataFrame]:
     """STAGED of files elsewhere, whose bytes Spark hands to tasks."""
-    handed = {key: HandedFile(file.path, file.bytes) for key, file in files.items()}
-    how = partial(staged_pieces, files=handed, layouts=layouts, limits=limits)
+    how = partial(staged_pieces, files=files, layouts=layouts, limits=limits)
     by_form: dict[str, list[InputFile]] = {}
     for file in files.values():
         form = PurePosixPath(file.path).suffix.lower() if is_packed(file.path) else ""
@@ -126,7 +124,7 @@ def _check_handed(staged: DataFrame, files: Mapping[int, InputFile], limits: Rea
     sums = ends.groupBy("file").agg(f.sum(f.col("text").cast("bigint"))).collect()
     counts = {key: count for key, count in sums}
     for key, file in files.items():
-        check_all_handed(HandedFile(file.path, file.bytes), counts.get(key, 0), limits)
+        check_all_handed(file, counts.get(key, 0), limits)
 
 
 def _without_globs(session: SparkSession) -> Any:

@@ -5,8 +5,9 @@ subscribers of a bounded number of topics, from which the Pearson correlation fo
 distributions and those counts reach the driver.
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
@@ -15,7 +16,7 @@ import numpy.typing as npt
 from meshwright.model.storage.manifest import Dataset, check_counts
 from meshwright.model.storage.manifest import counted as stated_counts
 from meshwright.pipeline.profile.distribution import Distribution
-from meshwright.pipeline.spark.arrays import entries, packed, places, rows_of
+from meshwright.pipeline.spark.arrays import Packed, entries, places
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import open_checked
 from meshwright.pipeline.spark.tables import dense_table, rank, salt
@@ -102,21 +103,20 @@ def clustered(correlations: Floats) -> list[int]:
     return order
 
 
+_COUNTS = Packed(counts=np.int64)
+
+
 def common_subscribers(
-    topic_ids: npt.NDArray[np.int32],
-) -> Callable[[Iterator["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]:
+    batches: Iterator["pa.RecordBatch"], topic_ids: npt.NDArray[np.int32]
+) -> Iterator["pa.RecordBatch"]:
     """For mapInArrow over `lists/`: one row per task, how many subscribers `topic_ids` share, as bytes.
 
     `topic_ids` rise. The time is the sum of the squares of how many of them each node has.
     """
-
-    def count(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
-        total = np.zeros((len(topic_ids), len(topic_ids)), np.int64)
-        for batch in batches:
-            total += _common(batch.column("topic_ids"), topic_ids)
-        yield _as_row(total)
-
-    return count
+    total = np.zeros((len(topic_ids), len(topic_ids)), np.int64)
+    for batch in batches:
+        total += _common(batch.column("topic_ids"), topic_ids)
+    yield _COUNTS.batch(counts=total)
 
 
 def _common(lists: "pa.ListArray", topic_ids: npt.NDArray[np.int32]) -> Longs:
@@ -132,15 +132,9 @@ def _common(lists: "pa.ListArray", topic_ids: npt.NDArray[np.int32]) -> Longs:
 
 def summed(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
     """For mapInArrow: the sum of a task's rows of `common_subscribers`."""
-    total = sum(row["counts"] for batch in batches for row in rows_of(batch, {"counts": np.int64}))
+    total = sum(row["counts"] for row in _COUNTS.rows(batches))
     if isinstance(total, np.ndarray):
-        yield _as_row(total)
-
-
-def _as_row(counts: Longs) -> "pa.RecordBatch":
-    import pyarrow as pa
-
-    return pa.record_batch([packed([counts])], names=["counts"])
+        yield _COUNTS.batch(counts=total)
 
 
 TALLY = "of_topics boolean, key int, count long"
@@ -242,8 +236,8 @@ def tally(lists: "DataFrame") -> "DataFrame":
     """TALLY: how many subscribers a topic (key) has, and how many nodes have a number (key) of topics."""
     from pyspark.sql import functions as f
 
-    partial = lists.mapInArrow(tally_batches, TALLY)
-    return partial.groupBy("of_topics", "key").agg(f.sum("count").alias("count"))
+    tallied = lists.mapInArrow(tally_batches, TALLY)
+    return tallied.groupBy("of_topics", "key").agg(f.sum("count").alias("count"))
 
 
 def tally_batches(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
@@ -313,11 +307,11 @@ def _count_common(lists: "DataFrame", topic_ids: np.ndarray[Any, np.dtype[np.int
     """The numbers of common subscribers; with very many tasks, some of them add up before the driver does."""
     if not len(topic_ids):
         return np.zeros((0, 0), np.int64)
-    partial = lists.mapInArrow(common_subscribers(topic_ids), "counts binary")
-    tasks = partial.rdd.getNumPartitions()
+    counted = lists.mapInArrow(partial(common_subscribers, topic_ids=topic_ids), _COUNTS.ddl)
+    tasks = counted.rdd.getNumPartitions()
     if tasks > _SUMMED_BY_DRIVER:
-        partial = partial.repartition(int(np.ceil(np.sqrt(tasks)))).mapInArrow(summed, "counts binary")
-    total = sum(np.frombuffer(row.counts, np.int64) for row in partial.collect())
+        counted = counted.repartition(int(np.ceil(np.sqrt(tasks)))).mapInArrow(summed, _COUNTS.ddl)
+    total = sum(np.frombuffer(row.counts, np.int64) for row in counted.collect())
     return (total + np.zeros(len(topic_ids) ** 2, np.int64)).reshape(len(topic_ids), len(topic_ids))
 
 

@@ -1,7 +1,8 @@
 """Sample an interests dataset: a breadth-first search over a social graph, or a self-contained universe."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
+from functools import partial
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -45,10 +46,10 @@ def write_subset(
     named = {}
     for name, ids in (("nodes", nodes), ("topics", topics)):
         table = dense_table(session, dataset, name)
-        rows = table.mapInArrow(rows_of_ids(ids), table.schema)
+        rows = table.mapInArrow(partial(rows_of_ids, ids=ids), table.schema)
         named[name] = kept(session, in_order(rows, len(ids), "id"), folder / name)
     rows = dense_table(session, dataset, "lists").select("node_id", "topic_ids")
-    lists = rows.mapInArrow(lists_of_ids(nodes, topics), LISTS)
+    lists = rows.mapInArrow(partial(lists_of_ids, nodes=nodes, topics=topics), LISTS)
     lists = kept(session, in_order(lists, len(nodes), "node_id"), folder / "lists")
     interests = lists.agg(f.sum(f.size("topic_ids"))).first()[0] or 0  # type: ignore[index]
     pairs = in_order(named_pairs(lists, **named), interests, "node_id", "topic_id")
@@ -73,32 +74,24 @@ def named_pairs(lists: "DataFrame", nodes: "DataFrame", topics: "DataFrame") -> 
     return interests_of(lists).join(topic, "topic_id").join(node, "node_id")
 
 
-def rows_of_ids(ids: Ids) -> Callable[[Batches], Batches]:
+def rows_of_ids(batches: Batches, ids: Ids) -> Batches:
     """For mapInArrow over `nodes/` or `topics/`: the rows of `ids` under their new ids."""
+    import pyarrow as pa
 
-    def restrict(batches: Batches) -> Batches:
-        import pyarrow as pa
-
-        for batch in batches:
-            at, among = places(ids, batch.column("id").to_numpy())
-            left = batch.filter(pa.array(among))
-            yield left.set_column(left.schema.get_field_index("id"), "id", pa.array(at[among]))
-
-    return restrict
+    for batch in batches:
+        at, among = places(ids, batch.column("id").to_numpy())
+        left = batch.filter(pa.array(among))
+        yield left.set_column(left.schema.get_field_index("id"), "id", pa.array(at[among]))
 
 
-def lists_of_ids(nodes: Ids, topics: Ids) -> Callable[[Batches], Batches]:
+def lists_of_ids(batches: Batches, nodes: Ids, topics: Ids) -> Batches:
     """For mapInArrow over `lists/`: LISTS of `nodes`, with those of `topics`, under their new ids."""
+    import pyarrow as pa
 
-    def restrict(batches: Batches) -> Batches:
-        import pyarrow as pa
-
-        for batch in batches:
-            at, among = places(nodes, batch.column("node_id").to_numpy())
-            lists = restricted(batch.filter(pa.array(among)).column("topic_ids"), topics)
-            yield pa.record_batch([pa.array(at[among]), lists], names=["node_id", "topic_ids"])
-
-    return restrict
+    for batch in batches:
+        at, among = places(nodes, batch.column("node_id").to_numpy())
+        lists = restricted(batch.filter(pa.array(among)).column("topic_ids"), topics)
+        yield pa.record_batch([pa.array(at[among]), lists], names=["node_id", "topic_ids"])
 
 
 class Found(NamedTuple):

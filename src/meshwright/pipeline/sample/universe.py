@@ -12,8 +12,9 @@ reading used here (`docs/sampling.md` argues it); `nodes_of` and `topics_of` off
 All universes of a choice among many are made in the same jobs, with a column that says of which one a row is.
 """
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from meshwright.pipeline.spark.tables import interests_of, kept, rank, salt
@@ -89,23 +90,21 @@ class Universe(NamedTuple):
 def seed_topics(session: "SparkSession", topics: int, options: UniverseOptions, seed: int) -> "DataFrame":
     """`universe: int, topic_id: int`: for each universe, `options.seeds` of the ids under `topics`."""
     universes = session.range(options.median_of, numPartitions=min(options.median_of, 8))
-    return universes.mapInArrow(_draws(topics, options.seeds, seed), "universe int, topic_id int")
+    draw = partial(_draws, topics=topics, seeds=options.seeds, seed=seed)
+    return universes.mapInArrow(draw, "universe int, topic_id int")
 
 
 def _draws(
-    topics: int, seeds: int, seed: int
-) -> Callable[[Iterator["pa.RecordBatch"]], Iterator["pa.RecordBatch"]]:
-    def draw(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
-        import numpy as np
-        import pyarrow as pa
+    batches: Iterator["pa.RecordBatch"], topics: int, seeds: int, seed: int
+) -> Iterator["pa.RecordBatch"]:
+    import numpy as np
+    import pyarrow as pa
 
-        for batch in batches:
-            for universe in batch.column(0).to_pylist():
-                drawn = generator(seed, "universe", universe).choice(topics, seeds, replace=False)
-                of = np.full(seeds, universe, np.int32)
-                yield pa.record_batch([of, drawn.astype(np.int32)], names=["universe", "topic_id"])
-
-    return draw
+    for batch in batches:
+        for universe in batch.column(0).to_pylist():
+            drawn = generator(seed, "universe", universe).choice(topics, seeds, replace=False)
+            of = np.full(seeds, universe, np.int32)
+            yield pa.record_batch([of, drawn.astype(np.int32)], names=["universe", "topic_id"])
 
 
 def subscribers(interests: "DataFrame", topics: "DataFrame") -> "DataFrame":

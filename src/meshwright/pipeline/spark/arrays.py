@@ -3,7 +3,7 @@
 Spark moves a list of numbers value by value, from Arrow to its rows and back; bytes it copies as they are.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,6 @@ from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.errors import DatasetError, InputError
 
 Array = npt.NDArray[Any]
-Row = Mapping[str, int | Array | None]
-"""The values of a row by column: a number, or an array, which is packed; None is null."""
 
 ROWS_AT_ONCE = 1 << 16
 """Rows of a table that are packed together: enough that what they are cut into is worth a row."""
@@ -34,25 +32,41 @@ def unpacked(column: pa.Array | pa.ChunkedArray, kind: type[np.generic]) -> Arra
     return np.concatenate([np.empty(0, kind), *(np.frombuffer(value.as_buffer(), kind) for value in column)])
 
 
-def rows_of(batch: pa.RecordBatch, kinds: Mapping[str, type[np.generic]]) -> Iterator[dict[str, Any]]:
-    """The rows of a batch; columns named in `kinds` are unpacked as arrays.
+class Packed:
+    """Rows of a whole number, if any, and of arrays, which travel as bytes: their columns by name.
 
-    These are copies: kernels that are compiled for arrays that can be written to are compiled once.
+    Attributes:
+        schema: the columns for Arrow.
+        ddl: the columns for Spark.
     """
-    columns = {name: batch.column(name) for name in batch.schema.names}
-    for at in range(batch.num_rows):
-        yield {name: _value(column[at], kinds.get(name)) for name, column in columns.items()}
+
+    def __init__(self, number: str | None = None, **kinds: type[np.generic]) -> None:
+        numbers = [] if number is None else [(number, pa.int32())]
+        self._kinds = kinds
+        self.schema = pa.schema([*numbers, *((name, pa.binary()) for name in kinds)])
+        self.ddl = ", ".join([*(f"{name} int" for name, _ in numbers), *(f"{name} binary" for name in kinds)])
+
+    def rows(self, batches: Iterable[pa.RecordBatch]) -> Iterator[dict[str, Any]]:
+        """The rows of batches, which may lack columns.
+
+        Arrays are copies: kernels that are compiled for arrays that can be written to are compiled once.
+        """
+        for batch in batches:
+            columns = {name: batch.column(name) for name in batch.schema.names}
+            for at in range(batch.num_rows):
+                yield {name: _value(column[at], self._kinds.get(name)) for name, column in columns.items()}
+
+    def batch(self, **row: int | Array | None) -> pa.RecordBatch:
+        """A batch of one row: rows of packed arrays are long, and Spark gathers them as it likes."""
+        return pa.record_batch(
+            [_column(row.get(own.name), own.type) for own in self.schema], schema=self.schema
+        )
 
 
 def _value(scalar: Any, kind: type[np.generic] | None) -> Any:
     if kind is None:
         return scalar.as_py()
     return np.frombuffer(scalar.as_buffer(), kind).copy() if scalar.is_valid else np.empty(0, kind)
-
-
-def batch_of(row: Row, schema: pa.Schema) -> pa.RecordBatch:
-    """A batch of one row: rows of packed arrays are long, and Spark gathers them as it likes."""
-    return pa.record_batch([_column(row.get(field.name), field.type) for field in schema], schema=schema)
 
 
 def _column(value: int | Array | None, kind: pa.DataType) -> pa.Array:
