@@ -13,6 +13,7 @@ from meshwright import building, registry
 from meshwright.model.costs.costs import Costs
 from meshwright.model.costs.forms import lookup
 from meshwright.pipeline.cost_files import CostFiles
+from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import read_table
 from meshwright.pipeline.spark.tables import broadcast, load_costs, load_interests, load_nodes
@@ -107,7 +108,6 @@ def _spots(costs: Costs) -> _Spots:
 
 def _pairs(edges: DataFrame, spot_of: Any) -> DataFrame:
     """A row of `_PAIRS` for each two spots that are linked."""
-    from pyspark.sql import functions as f
 
     def add_up(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         for batch in batches:
@@ -125,8 +125,6 @@ def _pairs(edges: DataFrame, spot_of: Any) -> DataFrame:
 
 
 def _local_and_long(pairs: DataFrame) -> list[LinkClass]:
-    from pyspark.sql import functions as f
-
     rows = pairs.groupBy((f.col("low") == f.col("high")).alias("local")).agg(
         f.sum("links").alias("links"), f.sum("cost").alias("cost")
     )
@@ -140,8 +138,6 @@ def _local_and_long(pairs: DataFrame) -> list[LinkClass]:
 
 def _quarters(edges: DataFrame) -> list[LinkClass]:
     """Links by the quarter that their cost is in; equal costs are in one."""
-    from pyspark.sql import functions as f
-
     shares = f.array(*(f.lit(share) for share in (0.25, 0.5, 0.75)))
     cuts = edges.agg(f.percentile("cost", shares).alias("cuts")).collect()[0]["cuts"] or [0.0] * 3
     quarter = sum((f.col("cost") > cut).cast("int") for cut in cuts)
@@ -159,8 +155,6 @@ def _quarters(edges: DataFrame) -> list[LinkClass]:
 
 
 def _dearest(pairs: DataFrame, spots: _Spots) -> list[LinkClass]:
-    from pyspark.sql import functions as f
-
     rows = pairs.orderBy(f.desc("cost"), "low", "high").limit(_DEAREST).collect()
     return [
         LinkClass(name=_between(spots.names, row["low"], row["high"]), links=row["links"], cost=row["cost"])
@@ -182,8 +176,6 @@ def _map(
     files: CostFiles | None,
 ) -> Map | None:
     """The dearest links between spots that have a place."""
-    from pyspark.sql import functions as f
-
     places = _places(session, overlay, spots, costs, files)
     if places is None:
         return None
@@ -311,7 +303,6 @@ def _title(inputs: Sequence[str]) -> str:
 def _examples(session: SparkSession, rejected: Place) -> list[dict[str, Any]]:
     """Some rejected rows, the first of each reason first."""
     from pyspark.sql import Window
-    from pyspark.sql import functions as f
 
     turn = f.row_number().over(Window.partitionBy("reason").orderBy("file", "line"))
     rows = read_table(session, rejected).withColumn("turn", turn).where(f"turn <= {_EXAMPLES}")
@@ -331,8 +322,6 @@ def _sharing(
 
 def _drawing(session: SparkSession, overlay: Place, seed: int, progress: Progress | None) -> Drawing:
     """A few nodes and their links, found by filters on the overlay's tables; the degrees are collected."""
-    from pyspark.sql import functions as f
-
     edges = read_table(session, overlay / "edges").select("source_id", "target_id")
     nodes = read_table(session, overlay / "nodes").select("id", "name")
 

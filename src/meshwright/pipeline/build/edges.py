@@ -14,6 +14,7 @@ from meshwright.model.costs.costs import Costs
 from meshwright.model.overlay_tables import edges_schema
 from meshwright.pipeline.build.list_files import Work
 from meshwright.pipeline.build.part_rows import runs
+from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.arrays import packed, unpacked
 from meshwright.pipeline.spark.storage import read_table, url
 from meshwright.pipeline.spark.tables import broadcast
@@ -82,8 +83,6 @@ def _write(
     out: Place,
     costs: Costs | None,
 ) -> int:
-    from pyspark.sql import functions as f
-
     table = read_table(session, dataset / "nodes").select("id", "name")
     length = table.agg(f.coalesce(f.sum(f.octet_length("name")), f.lit(0))).collect()[0][0]
     few = length <= _MOST_NAMES

@@ -16,6 +16,7 @@ import pyarrow as pa
 from meshwright.construct.parts.conquer import Part
 from meshwright.construct.parts.topic_lists import Lists, join_lists, take_lists
 from meshwright.model.dense import check_lists
+from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.arrays import packed, unpacked
 from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.errors import DatasetError, InputError
@@ -185,8 +186,6 @@ class Summary(NamedTuple):
 
 def summaries(parts: "DataFrame") -> list[Summary]:
     """What the driver learns of the parts, by number."""
-    from pyspark.sql import functions as f
-
     counts = (f.length("stars") / 4).cast("long"), (f.length("edges") / 8).cast("long")
     rows = parts.select("part", *counts, "facts", "seconds").sort("part").collect()
     return [Summary(*row) for row in rows]

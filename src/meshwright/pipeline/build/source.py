@@ -26,6 +26,7 @@ from meshwright.pipeline.build.part_rows import (
     joined,
     read_lists,
 )
+from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.arrays import packed, unpacked
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.tables import broadcast, load_interests
@@ -55,8 +56,6 @@ def of_pairs(pairs: Iterable[tuple[Ids, Ids]], topic_count: int) -> Iterator[pa.
 
 def shared_flags(rows: DataFrame, topic_count: int) -> Flags:
     """By topic, whether it has several owners, of the rows of all tasks; collects at most all topics."""
-    from pyspark.sql import functions as f
-
     several = f.max("shared") | (f.min("owner") != f.max("owner"))
     found = (
         rows.groupBy("topic_id").agg(several.alias("several")).where("several").select("topic_id").toArrow()

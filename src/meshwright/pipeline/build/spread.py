@@ -39,6 +39,7 @@ from meshwright.pipeline.build.part_rows import (
     summaries,
 )
 from meshwright.pipeline.build.source import SparkSource
+from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.arrays import unpacked
 from meshwright.pipeline.spark.settings import is_local_master
 from meshwright.pipeline.spark.status import spark_stage
@@ -184,8 +185,6 @@ def _conquer(job: Job, planned: PartsPlan, greedy: Greedy, ties: str, seed: int)
 
 def _combine(job: Job, kept: Kept, level: int, greedy: Greedy, most_stars: int) -> Kept:
     """One level of the tree of combines."""
-    from pyspark.sql import functions as f
-
     runs = group_parts([part.stars for part in kept.parts], most_stars)
     run_of = np.repeat(np.arange(len(runs), dtype=np.int32), [len(run) for run in runs])
     parts = read_table(job.session, kept.folder).drop("edges", "seconds")

@@ -16,6 +16,7 @@ from meshwright.metrics.bounds import LowerBound, bound_of, dual_pays, overlaps_
 from meshwright.model.costs.costs import Costs
 from meshwright.model.dense import transposed
 from meshwright.pipeline.evaluate.grid import Grid
+from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.arrays import Packed, gathered, large_batches, list_arrays
 from meshwright.pipeline.spark.failures import translated
 from meshwright.runtime.arrays import Ids, Offsets
@@ -42,11 +43,9 @@ def merged_in_tree(
     at a time, and must keep it. All rounds are one job. A round brings together eight parts, so no task gets
     more than that, however many there are.
     """
-    from pyspark.sql import functions as sf
-
     while True:
         parts = -(-parts // _MERGED_AT_ONCE)
-        place = sf.col("place") % (parts * trees)
+        place = f.col("place") % (parts * trees)
         frame = frame.withColumn("place", place).repartitionById(parts * trees, "place")
         frame = frame.mapInArrow(merge, schema)
         if parts <= 1:

@@ -27,6 +27,7 @@ from meshwright.pipeline.evaluate.topics import (
     without_edges,
 )
 from meshwright.pipeline.evaluate.triangles import colouring, node_measures
+from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.failures import translated
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import open_checked, read_table
@@ -49,7 +50,6 @@ def link_counts(views: "DataFrame", nodes: int, where: str) -> LinkCounts:
     of a view, only evaluating in process checks: here it would take a join with all interests.
     """
     from pyspark import StorageLevel
-    from pyspark.sql import functions as f
 
     links = views.groupBy("node_id", "peer_id").agg(f.count(f.lit(1)).alias("topics"))
     links = links.persist(StorageLevel.DISK_ONLY)  # read twice

@@ -22,6 +22,7 @@ from meshwright.kernels.metrics.diameters import measure_topics
 from meshwright.kernels.metrics.weighted_diameters import weighted_topic_diameters
 from meshwright.metrics.topics import TopicMeasures, topic_rows
 from meshwright.pipeline.evaluate.grid import CELL, Grid, blocks_of, cells
+from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.arrays import Array, Packed, gathered
 from meshwright.runtime.arrays import Floats, Ids, Offsets
 
@@ -215,10 +216,8 @@ class Topics(NamedTuple):
 
 def edges_a_topic(runs: "DataFrame", topic_count: int) -> Offsets:
     """How many edges each topic's sub-overlay has; collected, one number per topic."""
-    from pyspark.sql import functions as sf
-
     counted = runs.select("place", "topics", "counts").mapInArrow(_counted, _COUNTED)
-    table = counted.groupBy("topic").agg(sf.sum("edges").alias("edges")).toArrow()
+    table = counted.groupBy("topic").agg(f.sum("edges").alias("edges")).toArrow()
     edges = np.zeros(topic_count, np.int64)
     edges[table["topic"].to_numpy()] = table["edges"].to_numpy()
     return edges

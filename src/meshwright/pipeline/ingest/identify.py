@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from meshwright.model.reading.files import reading
 from meshwright.pipeline.ingest.grouping import NO_TOPIC, grouped
+from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.storage import url
 from meshwright.runtime.errors import CapacityError, DatasetError
 from meshwright.runtime.places import Place
@@ -47,8 +48,6 @@ def numbered(session: SparkSession, folder: Place, schema: str) -> Numbered:
     The rows of each file are read from its footer. Each file is read by itself and in its turn: Spark would
     take larger ones first, and what is written from here would not be in the order of ids.
     """
-    from pyspark.sql import functions as f
-
     parts, before, size = [], 0, 0
     for file in part_sizes(session, folder):
         part = session.read.schema(schema).option("__globPaths__", "false").parquet(url(file.path))
@@ -93,8 +92,6 @@ def part_sizes(session: SparkSession, folder: Place) -> list[PartSize]:
 
 def coded(pairs: DataFrame, topics: Numbered) -> DataFrame:
     """`node, topic` as `name, code`, in which a topic is its id, or NO_TOPIC where it is null."""
-    from pyspark.sql import functions as f
-
     known = topics.frame.select("id", f.col("name").alias("topic"))
     code = f.coalesce("id", f.lit(NO_TOPIC))
     return pairs.join(_small(known, topics), "topic", "left").select(
@@ -103,15 +100,11 @@ def coded(pairs: DataFrame, topics: Numbered) -> DataFrame:
 
 
 def _small(frame: DataFrame, topics: Numbered) -> DataFrame:
-    from pyspark.sql import functions as f
-
     return f.broadcast(frame) if topics.name_bytes <= MOST_BROADCAST_BYTES else frame
 
 
 def as_users(topics: Numbered, own_topic: bool) -> DataFrame:
     """Each topic's name as the name of a node: without a topic, or with its own."""
-    from pyspark.sql import functions as f
-
     code = -2 - f.col("id") if own_topic else f.lit(NO_TOPIC)
     return topics.frame.select("name", code.alias("code"))
 
@@ -135,8 +128,6 @@ def _parts(session: SparkSession, count: int) -> int:
 
 def interest_names(nodes: Numbered, topics: Numbered) -> DataFrame:
     """`node, topic` by name, in the order of ids."""
-    from pyspark.sql import functions as f
-
     known = topics.frame.select("id", f.col("name").alias("topic"))
     pairs = nodes.frame.select(
         f.col("id").alias("node_id"), f.col("name").alias("node"), f.explode("topic_ids").alias("id")

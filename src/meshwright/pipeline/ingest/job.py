@@ -18,6 +18,7 @@ from meshwright.pipeline.ingest.identify import Numbered
 from meshwright.pipeline.ingest.inputs import FORMATS, InputFile, format_of, input_files
 from meshwright.pipeline.ingest.lines import BLOCK_END
 from meshwright.pipeline.ingest.options import RELATIONS, WILDCARDS, IngestOptions
+from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.failures import translated
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import drop_by_products, read_table, url
@@ -40,8 +41,6 @@ def look_alikes(tables: Mapping[str, DataFrame]) -> dict[str, dict[str, Any]]:
     Of names that look alike at least one is not in lower case or has a blank at an end; so where there is
     none of these, one scan is all.
     """
-    from pyspark.sql import functions as f
-
     look = f.lower(f.btrim("name", f.lit(_BLANKS))).alias("look")
     frames = [table.select(f.lit(what).alias("what"), "name", look) for what, table in tables.items()]
     looks = reduce(lambda one, other: one.unionAll(other), frames)
@@ -227,8 +226,6 @@ class _Found(NamedTuple):
 
 def _write_tables(session: SparkSession, folder: Place, nodes: Numbered, topics: Numbered) -> _Found:
     """Write the tables of the dataset, and say what is in them."""
-    from pyspark.sql import functions as f
-
     tables = {
         "topics": topics.frame.select("id", "name"),
         "nodes": nodes.frame.select("id", "name"),

@@ -24,6 +24,7 @@ from meshwright.pipeline.ingest.file_parts import (
 )
 from meshwright.pipeline.ingest.inputs import InputFile, beginning, schemas
 from meshwright.pipeline.ingest.options import IngestOptions
+from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.failures import names_no_input
 from meshwright.pipeline.spark.storage import read_table, url
 from meshwright.runtime.errors import InputError
@@ -99,8 +100,6 @@ def _pieces(session: SparkSession, form: str, longest: int, places: list[str]) -
 
     A file is known by a hash of its path: the path itself would be most of what goes to Python.
     """
-    from pyspark.sql import functions as f
-
     reader = _without_globs(session).option("lineSep", "\n").option(_LONGEST_PIECE, str(longest))
     if form:
         reader = reader.option("io.compression.codecs", _AS_IT_IS)
@@ -116,8 +115,6 @@ def _pieces(session: SparkSession, form: str, longest: int, places: list[str]) -
 
 def _check_handed(staged: DataFrame, files: Mapping[int, InputFile], limits: ReadLimits) -> None:
     """Refuse a file of which a line is missing, or all of them."""
-    from pyspark.sql import functions as f
-
     if not files:
         return
     ends = staged.filter((f.col("reason") == lines.BLOCK_END) & f.col("text").isNotNull())
@@ -180,8 +177,6 @@ def _refuses_wildcards(options: IngestOptions) -> bool:
 
 def file_keys(session: SparkSession, files: Sequence[InputFile]) -> list[int]:
     """The hash of each file's path, which rows carry."""
-    from pyspark.sql import functions as f
-
     paths = session.createDataFrame([(file.url,) for file in files], "url string")
     keys = [row.key for row in paths.select(f.xxhash64("url").alias("key")).collect()]
     if len(set(keys)) < len(keys):
@@ -254,8 +249,6 @@ def no_column(path: str, name: str, found: Sequence[str]) -> str:
 
 def rejected_lines(session: SparkSession, staged: DataFrame, files: Sequence[InputFile]) -> DataFrame:
     """REJECTED of what `stage_lines` wrote; lines are counted from the start of the file, not of a block."""
-    from pyspark.sql import functions as f
-
     names = session.createDataFrame(
         [(key, file.path) for key, file in zip(file_keys(session, files), files, strict=True)],
         "file bigint, path string",
@@ -273,8 +266,6 @@ def rejected_lines(session: SparkSession, staged: DataFrame, files: Sequence[Inp
 
 def _lines_before(staged: DataFrame) -> list[tuple[int, int, int]]:
     """How many lines of its file come before each block; collects a row for each block."""
-    from pyspark.sql import functions as f
-
     ends = staged.filter(f.col("reason") == lines.BLOCK_END).select("file", "block", "line").collect()
     found, before = [], dict[int, int]()
     for file, block, count in sorted(map(tuple, ends)):
@@ -285,8 +276,6 @@ def _lines_before(staged: DataFrame) -> list[tuple[int, int, int]]:
 
 def parquet_rows(session: SparkSession, files: Sequence[InputFile], options: IngestOptions) -> DataFrame:
     """`node, topic, file, line, reason, text` of Parquet files; lists are exploded, nothing is written."""
-    from pyspark.sql import functions as f
-
     for file in files:
         if file.is_here and ":" in Path(file.path).name:
             raise InputError(f"{file.path}: Spark can't read Parquet from a name with a colon; rename it")
@@ -367,7 +356,6 @@ def _parquet_columns(path: str, table: DataFrame, options: IngestOptions) -> tup
 
 def _as_text(path: str, name: str, kind: DataType) -> Column:
     """A column as strings, or lists of strings: integers become decimal, floats have no one spelling."""
-    from pyspark.sql import functions as f
     from pyspark.sql.types import ArrayType
 
     inner = kind.elementType if isinstance(kind, ArrayType) else kind
@@ -385,8 +373,6 @@ def _exploded(rows: DataFrame, longest: int) -> DataFrame:
 
     `long` marks a list of more bytes than a line may have, of which the first element alone is kept.
     """
-    from pyspark.sql import functions as f
-
     rows = rows.withColumn("alone", f.lit(False)).withColumn("long", f.lit(False))
     if rows.schema["topic"].dataType.simpleString() != "string":
         rows = rows.withColumn("alone", f.coalesce(f.size("topic") == 0, f.lit(False)))
@@ -400,7 +386,6 @@ def _exploded(rows: DataFrame, longest: int) -> DataFrame:
 
 def _is_long(names: Column, longest: int) -> Column:
     """Whether a list of names has more bytes than that; few names are told by themselves if they are long."""
-    from pyspark.sql import functions as f
 
     def added(sum: Column, name: Column) -> Column:
         return sum + f.coalesce(f.octet_length(name), f.lit(0))
@@ -411,8 +396,6 @@ def _is_long(names: Column, longest: int) -> Column:
 
 
 def _with_reasons(rows: DataFrame, refuse_wildcards: bool) -> DataFrame:
-    from pyspark.sql import functions as f
-
     node, topic = f.col("node"), f.col("topic")
     reason = (
         f.when(f.col("long"), cutting.LONG_LINE)
@@ -434,8 +417,6 @@ def _with_reasons(rows: DataFrame, refuse_wildcards: bool) -> DataFrame:
 
 def rejected_parquet(session: SparkSession, rows: DataFrame, files: Sequence[InputFile]) -> DataFrame:
     """REJECTED of what `parquet_rows` gives."""
-    from pyspark.sql import functions as f
-
     names = session.createDataFrame([(file.url, file.path) for file in files], "file string, path string")
     bad = rows.filter(f.col("reason").isNotNull()).join(f.broadcast(names), "file")
     return bad.select(f.col("path").alias("file"), "line", "reason", "text")

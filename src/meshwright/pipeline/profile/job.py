@@ -16,6 +16,7 @@ import numpy.typing as npt
 from meshwright.model.storage.manifest import Dataset, check_counts
 from meshwright.model.storage.manifest import counted as stated_counts
 from meshwright.pipeline.profile.distribution import Distribution
+from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.arrays import Packed, entries, places
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import open_checked
@@ -234,8 +235,6 @@ def profile(
 
 def tally(lists: "DataFrame") -> "DataFrame":
     """TALLY: how many subscribers a topic (key) has, and how many nodes have a number (key) of topics."""
-    from pyspark.sql import functions as f
-
     tallied = lists.mapInArrow(tally_batches, TALLY)
     return tallied.groupBy("of_topics", "key").agg(f.sum("count").alias("count"))
 
@@ -258,8 +257,6 @@ def tally_batches(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBat
 
 def _distributions(counted: "DataFrame", dataset: Dataset[Place]) -> tuple[Distribution, Distribution]:
     """Subscribers of topics, and topics of nodes, after a check against the manifest's counts."""
-    from pyspark.sql import functions as f
-
     of_topics = counted.where("of_topics").groupBy("count").agg(f.count("*"), f.min("key"), f.max("key"))
     rows = of_topics.collect()
     check_counts(dataset, {"interests": sum(row[0] * row[1] for row in rows)})
@@ -278,8 +275,6 @@ def _distributions(counted: "DataFrame", dataset: Dataset[Place]) -> tuple[Distr
 def _choose(
     counted: "DataFrame", subscribers: Distribution, topics: int, most_topics: int, seed: int
 ) -> Chosen:
-    from pyspark.sql import functions as f
-
     if topics <= most_topics:
         return Chosen(np.arange(topics, dtype=np.int32), False, "all topics")
     pairs = zip(subscribers.values, subscribers.counts, strict=True)
@@ -297,8 +292,6 @@ def _choose(
 
 
 def _most_popular(counted: "DataFrame") -> dict[int, int]:
-    from pyspark.sql import functions as f
-
     found = counted.where("of_topics").orderBy(f.desc("count"), "key").limit(_POPULAR)
     return {row.key: row["count"] for row in found.collect()}
 
@@ -316,7 +309,5 @@ def _count_common(lists: "DataFrame", topic_ids: np.ndarray[Any, np.dtype[np.int
 
 
 def _names(session: "SparkSession", dataset: Place, ids: list[int]) -> dict[int, str]:
-    from pyspark.sql import functions as f
-
     topics = dense_table(session, dataset, "topics").where(f.col("id").isin(*set(ids)))
     return {row.id: row.name for row in topics.select("id", "name").collect()}

@@ -9,6 +9,7 @@ reading all relations once a level.
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.storage import read_table
 from meshwright.pipeline.spark.tables import kept, rank, salt
 from meshwright.runtime.errors import InputError, OptionError
@@ -64,8 +65,6 @@ def relations(interests: "DataFrame", owned: "DataFrame") -> "DataFrame":
 
 def links(related: "DataFrame") -> "DataFrame":
     """`source: int, target: int`: each relation between two users in both directions."""
-    from pyspark.sql import functions as f
-
     node, owner = f.col("node_id"), f.col("owner_id")
     there = f.struct(node.alias("source"), owner.alias("target"))
     back = f.struct(owner.alias("source"), node.alias("target"))
@@ -124,8 +123,6 @@ def visit(
 
 
 def _starts(nodes: "DataFrame", options: BfsOptions, seed: int) -> "DataFrame":
-    from pyspark.sql import functions as f
-
     if not options.start:
         return _least(nodes.select("id"), seed, "bfs start", options.starts)
     found = nodes.where(f.col("name").isin(*options.start))

@@ -12,6 +12,7 @@ from meshwright.model.storage.dataset import draft
 from meshwright.model.storage.manifest import counted, make_manifest, write_manifest
 from meshwright.pipeline.sample.bfs import BfsOptions, relations, topics_among, visit
 from meshwright.pipeline.sample.universe import Sizes, UniverseOptions, make_universe
+from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.arrays import places, restricted
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import drop_by_products, open_checked, url
@@ -41,8 +42,6 @@ def write_subset(
     of a name among all, so its place is the rank of the name among those left, and no names are compared.
     Every column of `nodes/` and `topics/` stays. The ids go to all tasks, 4 bytes each.
     """
-    from pyspark.sql import functions as f
-
     named = {}
     for name, ids in (("nodes", nodes), ("topics", topics)):
         table = dense_table(session, dataset, name)
@@ -67,8 +66,6 @@ def in_order(frame: "DataFrame", rows: int, *columns: str) -> "DataFrame":
 
 def named_pairs(lists: "DataFrame", nodes: "DataFrame", topics: "DataFrame") -> "DataFrame":
     """`node_id: int, topic_id: int, node: string, topic: string` of the three dense tables."""
-    from pyspark.sql import functions as f
-
     node = nodes.select(f.col("id").alias("node_id"), f.col("name").alias("node"))
     topic = topics.select(f.col("id").alias("topic_id"), f.col("name").alias("topic"))
     return interests_of(lists).join(topic, "topic_id").join(node, "node_id")

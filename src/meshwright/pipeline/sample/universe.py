@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.tables import interests_of, kept, rank, salt
 from meshwright.runtime.errors import InputError, OptionError
 from meshwright.runtime.places import Place
@@ -120,8 +121,6 @@ def own_topics(members: "DataFrame", owned: "DataFrame") -> "DataFrame":
 
 def random_topics(members: "DataFrame", lists: "DataFrame", salted: int) -> "DataFrame":
     """`universe: int, topic_id: int`: one topic of each member, at the place that its rank gives."""
-    from pyspark.sql import functions as f
-
     place = f.pmod(rank(salted, "universe", "node_id"), f.size("topic_ids").cast("long"))
     topic = f.get("topic_ids", place.cast("int")).alias("topic_id")
     return members.join(lists, "node_id").select("universe", topic)
@@ -163,8 +162,6 @@ def _interests_within(
 
 
 def _chosen(session: "SparkSession", found: "DataFrame", options: UniverseOptions, place: Place) -> Universe:
-    from pyspark.sql import functions as f
-
     enough = f.col("count") >= options.least_subscribers
     counted = found.groupBy("universe", "topic_id").count().where(enough).select("universe", "topic_id")
     topics = kept(session, counted, place / "topics")
@@ -183,8 +180,6 @@ def _chosen(session: "SparkSession", found: "DataFrame", options: UniverseOption
 
 def _sizes(left: "DataFrame") -> list[Sizes]:
     """The sizes of each universe that has anything left."""
-    from pyspark.sql import functions as f
-
     topics = (
         left.select("universe", "topic_id").distinct().groupBy("universe").agg(f.count("*").alias("topics"))
     )

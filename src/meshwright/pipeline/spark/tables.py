@@ -22,6 +22,7 @@ from meshwright.model.interest_tables import read_named
 from meshwright.model.interests import Interests
 from meshwright.model.overlay_costs import FACT
 from meshwright.model.storage.manifest import MANIFEST, open_dataset, read_manifest
+from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.storage import copy_folder, read_table, url
 from meshwright.runtime.errors import DatasetError, InputError
 from meshwright.runtime.memory import check_memory, needed
@@ -53,15 +54,11 @@ def dense_table(session: SparkSession, dataset: Place, name: str) -> DataFrame:
 
 def interests_of(lists: DataFrame) -> DataFrame:
     """A row for each interest: `node_id: int, topic_id: int`."""
-    from pyspark.sql import functions as f
-
     return lists.select("node_id", f.explode("topic_ids").alias("topic_id"))
 
 
 def owners(session: SparkSession, dataset: Place) -> DataFrame:
     """Which topics are named like a node, as in social networks: `topic_id: int, owner_id: int`."""
-    from pyspark.sql import functions as f
-
     nodes = dense_table(session, dataset, "nodes").select(f.col("id").alias("owner_id"), "name")
     topics = dense_table(session, dataset, "topics").select(f.col("id").alias("topic_id"), "name")
     return topics.join(nodes, "name").select("topic_id", "owner_id")
@@ -98,8 +95,6 @@ def salt(seed: int, stage: str) -> int:
 
 def rank(salt: int, *ids: str) -> Column:
     """The rank of a row by its columns of ids; equal ranks of different ids are settled by the ids."""
-    from pyspark.sql import functions as f
-
     return f.xxhash64(f.lit(salt).cast("long"), *(f.col(name).cast("long") for name in ids))
 
 
