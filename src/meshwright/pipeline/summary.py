@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +14,7 @@ from meshwright.model.costs.costs import Costs
 from meshwright.model.costs.forms import lookup
 from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.spark import functions as f
+from meshwright.pipeline.spark.arrays import Batches
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import read_table
 from meshwright.pipeline.spark.tables import broadcast, load_costs, load_interests, load_nodes
@@ -109,7 +110,7 @@ def _spots(costs: Costs) -> _Spots:
 def _pairs(edges: DataFrame, spot_of: Any) -> DataFrame:
     """A row of `_PAIRS` for each two spots that are linked."""
 
-    def add_up(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def add_up(batches: Iterable[pa.RecordBatch]) -> Batches:
         for batch in batches:
             ends = np.column_stack([spot_of.value[column.to_numpy()] for column in batch.columns[:2]])
             found, place = np.unique(np.sort(ends, axis=1), axis=0, return_inverse=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, cast
 
@@ -15,7 +15,7 @@ from meshwright.model.overlay_tables import edges_schema
 from meshwright.pipeline.build.list_files import Work
 from meshwright.pipeline.build.part_rows import runs
 from meshwright.pipeline.spark import functions as f
-from meshwright.pipeline.spark.arrays import packed, unpacked
+from meshwright.pipeline.spark.arrays import Batches, packed, unpacked
 from meshwright.pipeline.spark.storage import read_table, url
 from meshwright.pipeline.spark.tables import broadcast
 from meshwright.runtime.arrays import Ids
@@ -57,7 +57,7 @@ def write_edges(
     for folder in folders:
         frame = frame.unionByName(read_table(session, folder).select("edges"))
 
-    def cut(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def cut(batches: Iterable[pa.RecordBatch]) -> Batches:
         for batch in batches:
             yield _ranges(unpacked(batch.column("edges"), np.int32).reshape(-1, 2), nodes, span)
 
@@ -89,7 +89,7 @@ def _write(
     schema, priced = edges_schema(costs is not None), ", cost double" if costs is not None else ""
     with broadcast(session, (_names(table) if few else None, costs)) as known:
 
-        def rows(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        def rows(batches: Iterable[pa.RecordBatch]) -> Batches:
             names, prices = known.value
             for batch in _sorted(batches, nodes):
                 found = [] if names is None else [names.take(column) for column in batch.columns]
@@ -112,7 +112,7 @@ def _write_in_tasks(keys: DataFrame, rows: Work, schema: pa.Schema, out: Path) -
     out.mkdir()
     folder = str(out.absolute())
 
-    def write(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def write(batches: Iterable[pa.RecordBatch]) -> Batches:
         from pyspark import TaskContext
 
         number = cast(TaskContext, TaskContext.get()).partitionId()
@@ -138,7 +138,7 @@ def write_file(folder: Path, stem: str, schema: pa.Schema, batches: Iterable[pa.
     return count
 
 
-def _sorted(batches: Iterable[pa.RecordBatch], nodes: int) -> Iterator[pa.RecordBatch]:
+def _sorted(batches: Iterable[pa.RecordBatch], nodes: int) -> Batches:
     """The edges of a range, which is all of a task, sorted and each once."""
     found = [unpacked(batch.column("keys"), np.int64) for batch in batches]
     keys, _ = runs(np.sort(np.concatenate([np.empty(0, np.int64), *found])))

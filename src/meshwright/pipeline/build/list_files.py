@@ -6,7 +6,7 @@ reading a file inside the task. That needs files on a path: of this machine, or 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from itertools import chain, pairwise
 from pathlib import Path
@@ -19,6 +19,8 @@ import pyarrow.parquet as pq
 from meshwright.model.interest_tables import LISTS
 from meshwright.model.reading.files import part_files, reading
 from meshwright.model.storage.schema import check_types
+from meshwright.pipeline.spark import functions as f
+from meshwright.pipeline.spark.arrays import Batches
 from meshwright.pipeline.spark.storage import read_table
 from meshwright.runtime.errors import DatasetError
 from meshwright.runtime.places import Place, is_local
@@ -26,7 +28,7 @@ from meshwright.runtime.places import Place, is_local
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-Work = Callable[[Iterable[pa.RecordBatch]], Iterator[pa.RecordBatch]]
+Work = Callable[[Iterable[pa.RecordBatch]], Batches]
 
 _ROWS_A_BATCH = 1 << 16
 _TASKS_A_SLOT = 2
@@ -58,7 +60,7 @@ class ListFiles:
         if not tasks:
             return self._frame.mapInArrow(work, schema)
 
-        def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        def run(batches: Iterable[pa.RecordBatch]) -> Batches:
             numbers = (number for batch in batches for number in batch.column(0).to_pylist())
             return work(chain.from_iterable(_read(piece) for number in numbers for piece in tasks[number]))
 
@@ -81,7 +83,7 @@ class ListFiles:
         if not self._pieces or to_read > max(_MOST_OVERLAP * self._nodes, _FEW_ROWS):
             return None
 
-        def run(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        def run(batches: Iterable[pa.RecordBatch]) -> Batches:
             for batch in batches:
                 for number in batch.column(0).to_pylist():
                     found = chain.from_iterable(_read(piece) for piece in tasks[number])
@@ -116,8 +118,6 @@ class ListFiles:
     @cached_property
     def _frame(self) -> DataFrame:
         """The table as Spark reads it; a node without topics may have no row on disk."""
-        from pyspark.sql import functions as f
-
         found = read_table(self._session, self._dataset / "lists").select("node_id", "topic_ids")
         rows = found.count()
         if rows > self._nodes:
@@ -144,12 +144,12 @@ def _pieces(file: Path, nodes: int) -> list[Piece]:
     return [piece for piece in pieces if piece.rows]
 
 
-def _read(piece: Piece) -> Iterator[pa.RecordBatch]:
+def _read(piece: Piece) -> Batches:
     with reading(Path(piece.file), DatasetError), pq.ParquetFile(piece.file) as opened:
         yield from opened.iter_batches(_ROWS_A_BATCH, [piece.group], list(LISTS))
 
 
-def _within(batches: Iterable[pa.RecordBatch], start: int, end: int) -> Iterator[pa.RecordBatch]:
+def _within(batches: Iterable[pa.RecordBatch], start: int, end: int) -> Batches:
     for batch in batches:
         ids = batch.column("node_id").to_numpy(zero_copy_only=False)
         yield batch.filter(pa.array((ids >= start) & (ids < end)))

@@ -17,7 +17,7 @@ from meshwright.construct.parts.conquer import Part
 from meshwright.construct.parts.topic_lists import Lists, join_lists, take_lists
 from meshwright.model.dense import check_lists
 from meshwright.pipeline.spark import functions as f
-from meshwright.pipeline.spark.arrays import packed, unpacked
+from meshwright.pipeline.spark.arrays import Batches, packed, unpacked
 from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.errors import DatasetError, InputError
 
@@ -87,7 +87,7 @@ def cut(lists: Lists, parts: Ids) -> pa.RecordBatch:
 
 def cut_lists(
     batches: Iterable[pa.RecordBatch], part_of: Callable[[Ids], Ids], nodes: int, topics: int
-) -> Iterator[pa.RecordBatch]:
+) -> Batches:
     """For `mapInArrow`: rows of `lists/` to blocks; `part_of` gives the parts of some nodes."""
     for lists in read_lists(batches, nodes, topics):
         yield cut(lists, part_of(lists.nodes))
@@ -152,9 +152,7 @@ def _part(row: pa.Table) -> Part:
     return Part(edges=np.empty((0, 2), np.int32), stars=stars, met=met, facts=facts)
 
 
-def conquered_ranges(
-    lists: Iterable[Lists], span: int, work: Callable[[int, Lists], Part]
-) -> Iterator[pa.RecordBatch]:
+def conquered_ranges(lists: Iterable[Lists], span: int, work: Callable[[int, Lists], Part]) -> Batches:
     """Rows of `PARTS` for the ranges of `span` nodes that a task has all lists of."""
     whole = by_id(join_lists([*lists, _NOBODY]))
     numbers, starts = runs(whole.nodes // span)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from contextlib import AbstractContextManager
 from functools import cached_property, partial
 from typing import TYPE_CHECKING, Any
@@ -27,7 +27,7 @@ from meshwright.pipeline.build.part_rows import (
     read_lists,
 )
 from meshwright.pipeline.spark import functions as f
-from meshwright.pipeline.spark.arrays import packed, unpacked
+from meshwright.pipeline.spark.arrays import Batches, packed, unpacked
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.tables import broadcast, load_interests
 from meshwright.runtime.arrays import Flags, Ids, Offsets
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 OWNERS = "topic_id int, owner int, shared boolean"
 
 
-def of_pairs(pairs: Iterable[tuple[Ids, Ids]], topic_count: int) -> Iterator[pa.RecordBatch]:
+def of_pairs(pairs: Iterable[tuple[Ids, Ids]], topic_count: int) -> Batches:
     """What one task sees of (topics, owners): by topic, one of its owners, and whether it has another."""
     first, shared = np.full(topic_count, -1, np.int32), np.zeros(topic_count, np.bool_)
     for topic_ids, owners in pairs:
@@ -100,7 +100,7 @@ class SparkSource:
         """Rows of `PARTS`: `work` on each range of `span` nodes, brought together if files have it apart."""
         nodes, topics = self.node_count, self.topic_count
 
-        def conquer(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        def conquer(batches: Iterable[pa.RecordBatch]) -> Batches:
             return conquered_ranges(read_lists(batches, nodes, topics), span, work)
 
         found = self._files.map_ranges(conquer, PARTS, span)
@@ -110,7 +110,7 @@ class SparkSource:
     def _sizes(self) -> Offsets:
         nodes, topics = self.node_count, self.topic_count
 
-        def measure(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        def measure(batches: Iterable[pa.RecordBatch]) -> Batches:
             for lists in read_lists(batches, nodes, topics):
                 sizes = np.diff(lists.indptr).astype(np.int32)
                 yield pa.record_batch([packed([lists.nodes]), packed([sizes])], names=["nodes", "sizes"])
@@ -127,11 +127,9 @@ class SparkSource:
 
     @cached_property
     def _subscribers(self) -> Offsets:
-        from pyspark.sql import functions as f
-
         nodes, topics = self.node_count, self.topic_count
 
-        def count(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        def count(batches: Iterable[pa.RecordBatch]) -> Batches:
             found = np.zeros(topics, np.int64)
             for lists in read_lists(batches, nodes, topics):
                 found += np.bincount(lists.topic_ids, minlength=topics)
@@ -154,7 +152,7 @@ class SparkSource:
         self._check_room(nodes, topics)
         counts = self.node_count, self.topic_count
 
-        def choose(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        def choose(batches: Iterable[pa.RecordBatch]) -> Batches:
             wanted_nodes, wanted_topics = flags.value
             for lists in read_lists(batches, *counts):
                 rows = np.flatnonzero(wanted_nodes[lists.nodes]).astype(np.int32)
@@ -178,7 +176,7 @@ class SparkSource:
         """See `Source`."""
         nodes, topics = self.node_count, self.topic_count
 
-        def note(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+        def note(batches: Iterable[pa.RecordBatch]) -> Batches:
             seen = (
                 (lists.topic_ids, np.repeat(by_node.value[lists.nodes], np.diff(lists.indptr)))
                 for lists in read_lists(batches, nodes, topics)
@@ -204,8 +202,6 @@ class SparkSource:
 
     def _stars_of(self, tried: list[int], seed: int) -> dict[int, int]:
         """By number of parts, the stars; the first of the numbers divides the others."""
-        from pyspark.sql import functions as f
-
         nodes, fewest = self.node_count, tried[0]
 
         def count(blocks: pa.Table) -> pa.Table:

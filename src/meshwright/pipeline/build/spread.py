@@ -40,7 +40,7 @@ from meshwright.pipeline.build.part_rows import (
 )
 from meshwright.pipeline.build.source import SparkSource
 from meshwright.pipeline.spark import functions as f
-from meshwright.pipeline.spark.arrays import unpacked
+from meshwright.pipeline.spark.arrays import Batches, unpacked
 from meshwright.pipeline.spark.settings import is_local_master
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import read_table, url
@@ -211,7 +211,7 @@ def _shared_by_run(job: Job, parts: Any, run_of: Ids) -> Flags:
     """The topics that stars of more than one run have: a star set has all that another part has too."""
     topics = job.source.topic_count
 
-    def note(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def note(batches: Iterable[pa.RecordBatch]) -> Batches:
         return source.of_pairs((pair for batch in batches for pair in _stars_with_run(batch, run_of)), topics)
 
     rows = parts.select("part", "star_topics").mapInArrow(note, source.OWNERS)

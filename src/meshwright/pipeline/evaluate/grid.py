@@ -16,6 +16,7 @@ import pyarrow as pa
 
 from meshwright.pipeline.spark.arrays import (
     Array,
+    Batches,
     Packed,
     column,
     edge_arrays,
@@ -79,7 +80,7 @@ def cells(edges: "DataFrame", lists: "DataFrame", grid: Grid, where: str) -> "Da
     return packed_edges.union(packed_lists).repartitionById(grid.cells, "cell")
 
 
-def _edge_rows(batches: Iterator[pa.RecordBatch], grid: Grid, where: str) -> Iterator[pa.RecordBatch]:
+def _edge_rows(batches: Batches, grid: Grid, where: str) -> Batches:
     """The edges of each cell, packed."""
     for table in large_batches(batches):
         ends, costs = edge_arrays(table, grid.nodes, where)
@@ -89,7 +90,7 @@ def _edge_rows(batches: Iterator[pa.RecordBatch], grid: Grid, where: str) -> Ite
             yield CELL.batch(cell=cell, ends=ends[chosen], costs=paid)
 
 
-def _list_rows(batches: Iterator[pa.RecordBatch], grid: Grid, where: str) -> Iterator[pa.RecordBatch]:
+def _list_rows(batches: Batches, grid: Grid, where: str) -> Batches:
     """The lists of each block, packed, once for each cell that the block is in."""
     for table in large_batches(batches):
         nodes, indptr, _ = list_arrays(table, grid.nodes, grid.topics, where)

@@ -7,12 +7,10 @@ exact. The diameter is at most that of the tree that is left in the end, and at 
 subscribers and of links allows.
 """
 
-from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
-import pyarrow as pa
 
 from meshwright.kernels.core.forests import rank_ids, spanning_forest
 from meshwright.pipeline.evaluate.hypergraph import merged_in_tree
@@ -27,7 +25,7 @@ from meshwright.pipeline.evaluate.topics import (
     sorted_runs,
     unpacked,
 )
-from meshwright.pipeline.spark.arrays import Array
+from meshwright.pipeline.spark.arrays import Array, Batches
 from meshwright.runtime.arrays import Floats, Ids, Offsets
 
 if TYPE_CHECKING:
@@ -47,7 +45,7 @@ def measured_hot(
     return merged.mapInArrow(partial(_measure_trees, sizes=sizes, diameters=diameters), MEASURED)
 
 
-def _forests(batches: Iterator[pa.RecordBatch], hot: Ids, at_once: int) -> Iterator[pa.RecordBatch]:
+def _forests(batches: Batches, hot: Ids, at_once: int) -> Batches:
     """The forest of each hot topic among the edges of a partition."""
     trees = np.full(int(hot.max()) + 1, -1, np.int32)
     trees[hot] = np.arange(len(hot), dtype=np.int32)
@@ -61,7 +59,7 @@ def _forests(batches: Iterator[pa.RecordBatch], hot: Ids, at_once: int) -> Itera
         yield from forest.packed(part * len(hot) + tree, int(hot[tree]))
 
 
-def _merged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _merged(batches: Batches) -> Batches:
     """The forest of forests that are of the same topic and place."""
     forest, last = _Forest(), None
     for last in unpacked(batches):
@@ -70,9 +68,7 @@ def _merged(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
         yield from forest.packed(last.place, int(last.topics[0]))
 
 
-def _measure_trees(
-    batches: Iterator[pa.RecordBatch], sizes: Offsets, diameters: bool
-) -> Iterator[pa.RecordBatch]:
+def _measure_trees(batches: Batches, sizes: Offsets, diameters: bool) -> Batches:
     """Measure the one forest of a partition, that of one topic."""
     rows = list(unpacked(batches))
     if not rows:
@@ -104,7 +100,7 @@ class _Forest:
         words, costs = (np.concatenate(column) for column in zip(*self._waiting, strict=True))
         return reduced(words, costs)
 
-    def packed(self, place: int, topic: int) -> Iterator[pa.RecordBatch]:
+    def packed(self, place: int, topic: int) -> Batches:
         """The forest as rows; none where there was no edge."""
         if self._waiting:
             words, costs = self._reduced()

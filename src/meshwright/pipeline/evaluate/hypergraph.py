@@ -3,7 +3,7 @@
 What tasks found is merged in a tree, a few at a time.
 """
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,7 +17,7 @@ from meshwright.model.costs.costs import Costs
 from meshwright.model.dense import transposed
 from meshwright.pipeline.evaluate.grid import Grid
 from meshwright.pipeline.spark import functions as f
-from meshwright.pipeline.spark.arrays import Packed, gathered, large_batches, list_arrays
+from meshwright.pipeline.spark.arrays import Batches, Packed, gathered, large_batches, list_arrays
 from meshwright.pipeline.spark.failures import translated
 from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.memory import check_memory, needed
@@ -31,7 +31,7 @@ _MERGED_AT_ONCE = 8
 
 def merged_in_tree(
     frame: "DataFrame",
-    merge: Callable[[Iterator[pa.RecordBatch]], Iterator[pa.RecordBatch]],
+    merge: Callable[[Batches], Batches],
     schema: str,
     *,
     parts: int,
@@ -83,7 +83,7 @@ def _alone(topics: int) -> TopicSizes:
     )
 
 
-def _task_sizes(batches: Iterator[pa.RecordBatch], grid: Grid, where: str) -> Iterator[pa.RecordBatch]:
+def _task_sizes(batches: Batches, grid: Grid, where: str) -> Batches:
     from pyspark import TaskContext
 
     found = _alone(grid.topics)
@@ -135,7 +135,7 @@ def _unpacked(batches: Iterable[pa.RecordBatch], topics: int) -> tuple[int, Topi
     return place, found
 
 
-def _merge_sizes(batches: Iterator[pa.RecordBatch], topics: int) -> Iterator[pa.RecordBatch]:
+def _merge_sizes(batches: Batches, topics: int) -> Batches:
     yield _packed(*_unpacked(batches, topics))
 
 
@@ -161,7 +161,7 @@ def check_bound_fits(session: "SparkSession", found: TopicSizes) -> None:
     """Refuse overlaps for which no task has the memory: a task says so, since it has another machine's."""
     estimate = needed("bounding", interests=int(found.sizes.sum()))
 
-    def check(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def check(batches: Batches) -> Batches:
         check_memory("the lower bound", estimate, "evaluate without it (bound=False, --no-bound)")
         yield from batches
 
@@ -170,15 +170,13 @@ def check_bound_fits(session: "SparkSession", found: TopicSizes) -> None:
             session.range(1).coalesce(1).mapInArrow(check, "id long").collect()
 
 
-def _task_lists(batches: Iterator[pa.RecordBatch], grid: Grid, where: str) -> Iterator[pa.RecordBatch]:
+def _task_lists(batches: Batches, grid: Grid, where: str) -> Batches:
     for table in large_batches(batches):
         nodes, indptr, topics = list_arrays(table, grid.nodes, grid.topics, where)
         yield _LISTS.batch(nodes=nodes, lengths=np.diff(indptr), topics=topics)
 
 
-def _bound_lists(
-    batches: Iterator[pa.RecordBatch], grid: Grid, where: str, costs: Costs | None
-) -> Iterator[pa.RecordBatch]:
+def _bound_lists(batches: Batches, grid: Grid, where: str, costs: Costs | None) -> Batches:
     """The bound of all lists, which come in any order."""
     rows = list(_LISTS.rows(batches))
     nodes, lengths, values = (

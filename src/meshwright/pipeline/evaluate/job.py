@@ -1,6 +1,6 @@
 """`evaluate` on Spark: the numbers of `meshwright.metrics`, without holding the overlay in one place."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -28,6 +28,7 @@ from meshwright.pipeline.evaluate.topics import (
 )
 from meshwright.pipeline.evaluate.triangles import colouring, node_measures
 from meshwright.pipeline.spark import functions as f
+from meshwright.pipeline.spark.arrays import Batches
 from meshwright.pipeline.spark.failures import translated
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import open_checked, read_table
@@ -219,7 +220,7 @@ def _names(topics: pa.Table) -> pa.StringArray:
 def priced_edges(edges: "DataFrame", costs: "Broadcast[Costs]") -> "DataFrame":
     """The edges with what `costs` say that each costs."""
 
-    def price(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def price(batches: Iterable[pa.RecordBatch]) -> Batches:
         for batch in batches:
             ends = batch.columns[:2]
             cost = pa.array(costs.value.between(*ends))
@@ -235,7 +236,7 @@ def _costs(edges: "DataFrame") -> _Costs:
     if "cost" not in edges.columns:
         return _Costs(None, 0.0)
 
-    def summed(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def summed(batches: Iterable[pa.RecordBatch]) -> Batches:
         for batch in batches:
             costs = batch.column(0).to_numpy(zero_copy_only=False)
             if len(costs):

@@ -23,7 +23,7 @@ from meshwright.kernels.metrics.weighted_diameters import weighted_topic_diamete
 from meshwright.metrics.topics import TopicMeasures, topic_rows
 from meshwright.pipeline.evaluate.grid import CELL, Grid, blocks_of, cells
 from meshwright.pipeline.spark import functions as f
-from meshwright.pipeline.spark.arrays import Array, Packed, gathered
+from meshwright.pipeline.spark.arrays import Array, Batches, Packed, gathered
 from meshwright.runtime.arrays import Floats, Ids, Offsets
 
 if TYPE_CHECKING:
@@ -57,13 +57,13 @@ def as_ends(words: Array) -> Ids:
     return words.view(np.int32).reshape(-1, 2)
 
 
-def unpacked(batches: Iterator[pa.RecordBatch]) -> Iterator[Runs]:
+def unpacked(batches: Batches) -> Iterator[Runs]:
     """The rows of a partition."""
     for row in RUNS.rows(batches):
         yield Runs(**row)
 
 
-def packed(runs: Runs) -> Iterator[pa.RecordBatch]:
+def packed(runs: Runs) -> Batches:
     """The same runs in rows of bounded length: a topic may go on in the next row."""
     reached = np.cumsum(runs.counts, dtype=np.int64)
     for start in range(0, len(runs.ends), _EDGES_A_ROW):
@@ -114,7 +114,7 @@ def edges_by_topic(edges: "DataFrame", lists: "DataFrame", grid: Grid, where: st
     return cells(edges, lists, grid, where).mapInArrow(partial(_cell_runs, grid=grid, where=where), RUNS.ddl)
 
 
-def _cell_runs(batches: Iterator[pa.RecordBatch], grid: Grid, where: str) -> Iterator[pa.RecordBatch]:
+def _cell_runs(batches: Batches, grid: Grid, where: str) -> Batches:
     rows = list(CELL.rows(batches))
     if not rows:
         return
@@ -223,7 +223,7 @@ def edges_a_topic(runs: "DataFrame", topic_count: int) -> Offsets:
     return edges
 
 
-def _counted(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _counted(batches: Batches) -> Batches:
     for row in RUNS.rows(batches):
         yield pa.record_batch([row["topics"], row["counts"].astype(np.int64)], schema=_COUNTED_SCHEMA)
 
@@ -252,16 +252,14 @@ def measured_groups(runs: "DataFrame", topics: Topics, *, diameters: bool) -> "D
     return sent.mapInArrow(partial(_measure_group, topics=topics, diameters=diameters), MEASURED)
 
 
-def _sent(batches: Iterator[pa.RecordBatch], groups: Ids) -> Iterator[pa.RecordBatch]:
+def _sent(batches: Batches, groups: Ids) -> Batches:
     """The runs for each group."""
     for runs in unpacked(batches):
         for group, chosen in sorted_runs(runs, groups[runs.topics]):
             yield from packed(chosen._replace(place=group))
 
 
-def _measure_group(
-    batches: Iterator[pa.RecordBatch], topics: Topics, diameters: bool
-) -> Iterator[pa.RecordBatch]:
+def _measure_group(batches: Batches, topics: Topics, diameters: bool) -> Batches:
     """Put the edges where they belong as they come, so that a group is held once."""
     rows = unpacked(batches)
     first = next(rows, None)

@@ -7,19 +7,17 @@ no neighbour list is ever sent along with an edge, however large the hub.
 """
 
 import math
-from collections.abc import Iterator
 from functools import partial
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pyarrow as pa
 
 from meshwright.kernels.core.subgraphs import links_of
 from meshwright.kernels.metrics.clustering import count_triangles, upward_links
 from meshwright.pipeline.evaluate.grid import blocks_of, cell_of, groups
 from meshwright.pipeline.evaluate.topics import as_words
-from meshwright.pipeline.spark.arrays import Packed, edge_arrays, large_batches
+from meshwright.pipeline.spark.arrays import Batches, Packed, edge_arrays, large_batches
 from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.errors import DatasetError
 
@@ -82,7 +80,7 @@ def node_measures(edges: "DataFrame", colours: Colouring, where: str) -> NodeMea
     return found
 
 
-def _sent(batches: Iterator[pa.RecordBatch], colours: Colouring, where: str) -> Iterator[pa.RecordBatch]:
+def _sent(batches: Batches, colours: Colouring, where: str) -> Batches:
     """The edges between two colours, for each task that has both: with any third one."""
     tasks = {triple: task for task, triple in enumerate(colours.triples())}
     for table in large_batches(batches):
@@ -95,7 +93,7 @@ def _sent(batches: Iterator[pa.RecordBatch], colours: Colouring, where: str) -> 
                 yield _EDGES.batch(task=task, ends=between)
 
 
-def _count(batches: Iterator[pa.RecordBatch], colours: Colouring, where: str) -> Iterator[pa.RecordBatch]:
+def _count(batches: Batches, colours: Colouring, where: str) -> Batches:
     """The triangles of one task, and the degrees of the edges that are its own, by colour."""
     rows = list(_EDGES.rows(batches))
     if not rows:
@@ -137,7 +135,7 @@ def _own_degrees(ends: Ids, triple: Triple, colours: Colouring, where: str) -> O
     return np.bincount(own.ravel(), minlength=size)
 
 
-def _sum(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+def _sum(batches: Batches) -> Batches:
     """The counts of one colour, over all tasks."""
     total: dict[str, Offsets] = {}
     colour = 0

@@ -5,7 +5,7 @@ subscribers of a bounded number of topics, from which the Pearson correlation fo
 distributions and those counts reach the driver.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, Self
@@ -17,7 +17,7 @@ from meshwright.model.storage.manifest import Dataset, check_counts
 from meshwright.model.storage.manifest import counted as stated_counts
 from meshwright.pipeline.profile.distribution import Distribution
 from meshwright.pipeline.spark import functions as f
-from meshwright.pipeline.spark.arrays import Packed, entries, places
+from meshwright.pipeline.spark.arrays import Batches, Packed, entries, places
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import open_checked
 from meshwright.pipeline.spark.tables import dense_table, rank, salt
@@ -107,9 +107,7 @@ def clustered(correlations: Floats) -> list[int]:
 _COUNTS = Packed(counts=np.int64)
 
 
-def common_subscribers(
-    batches: Iterator["pa.RecordBatch"], topic_ids: npt.NDArray[np.int32]
-) -> Iterator["pa.RecordBatch"]:
+def common_subscribers(batches: Batches, topic_ids: npt.NDArray[np.int32]) -> Batches:
     """For mapInArrow over `lists/`: one row per task, how many subscribers `topic_ids` share, as bytes.
 
     `topic_ids` rise. The time is the sum of the squares of how many of them each node has.
@@ -131,7 +129,7 @@ def _common(lists: "pa.ListArray", topic_ids: npt.NDArray[np.int32]) -> Longs:
     return found
 
 
-def summed(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+def summed(batches: Batches) -> Batches:
     """For mapInArrow: the sum of a task's rows of `common_subscribers`."""
     total = sum(row["counts"] for row in _COUNTS.rows(batches))
     if isinstance(total, np.ndarray):
@@ -239,7 +237,7 @@ def tally(lists: "DataFrame") -> "DataFrame":
     return tallied.groupBy("of_topics", "key").agg(f.sum("count").alias("count"))
 
 
-def tally_batches(batches: Iterator["pa.RecordBatch"]) -> Iterator["pa.RecordBatch"]:
+def tally_batches(batches: Batches) -> Batches:
     """For mapInArrow: TALLY of each batch by itself, so that the memory is that of one batch."""
     import pyarrow as pa
     import pyarrow.compute as pc

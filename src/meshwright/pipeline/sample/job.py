@@ -1,6 +1,5 @@
 """Sample an interests dataset: a breadth-first search over a social graph, or a self-contained universe."""
 
-from collections.abc import Iterator
 from dataclasses import asdict
 from functools import partial
 from time import perf_counter
@@ -13,7 +12,7 @@ from meshwright.model.storage.manifest import counted, make_manifest, write_mani
 from meshwright.pipeline.sample.bfs import BfsOptions, relations, topics_among, visit
 from meshwright.pipeline.sample.universe import Sizes, UniverseOptions, make_universe
 from meshwright.pipeline.spark import functions as f
-from meshwright.pipeline.spark.arrays import places, restricted
+from meshwright.pipeline.spark.arrays import Batches, places, restricted
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import drop_by_products, open_checked, url
 from meshwright.pipeline.spark.tables import check_social, dense_table, interests_of, kept, owners, scratch
@@ -23,11 +22,8 @@ from meshwright.runtime.places import Place
 from meshwright.runtime.progress import Progress
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
-
-Batches = Iterator["pa.RecordBatch"]
 
 LISTS = "node_id int, topic_ids array<int>"
 _ROWS_A_FILE = 1 << 20

@@ -12,19 +12,18 @@ reading used here (`docs/sampling.md` argues it); `nodes_of` and `topics_of` off
 All universes of a choice among many are made in the same jobs, with a column that says of which one a row is.
 """
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from meshwright.pipeline.spark import functions as f
+from meshwright.pipeline.spark.arrays import Batches
 from meshwright.pipeline.spark.tables import interests_of, kept, rank, salt
 from meshwright.runtime.errors import InputError, OptionError
 from meshwright.runtime.places import Place
 from meshwright.runtime.seeds import generator
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 GROWTHS = ("own", "random")
@@ -95,9 +94,7 @@ def seed_topics(session: "SparkSession", topics: int, options: UniverseOptions, 
     return universes.mapInArrow(draw, "universe int, topic_id int")
 
 
-def _draws(
-    batches: Iterator["pa.RecordBatch"], topics: int, seeds: int, seed: int
-) -> Iterator["pa.RecordBatch"]:
+def _draws(batches: Batches, topics: int, seeds: int, seed: int) -> Batches:
     import numpy as np
     import pyarrow as pa
 

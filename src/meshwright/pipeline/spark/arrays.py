@@ -17,6 +17,7 @@ from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.errors import DatasetError, InputError
 
 Array = npt.NDArray[Any]
+Batches = Iterator[pa.RecordBatch]
 
 ROWS_AT_ONCE = 1 << 16
 """Rows of a table that are packed together: enough that what they are cut into is worth a row."""
