@@ -15,7 +15,8 @@ from time import perf_counter
 
 import meshwright as mw
 from benchmarks.processes import Stopwatch, watched_memory
-from meshwright.pipeline.ingest.job import IngestOptions, ingest
+from meshwright.pipeline.ingest.job import ingest
+from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.spark.session import spark_session
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from time import perf_counter
 
 from benchmarks.processes import Peak, busy_seconds, watched_memory
-from meshwright.pipeline.ingest.job import IngestOptions
+from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.run import RunOptions, run
 from meshwright.pipeline.spark.session import spark_session
 

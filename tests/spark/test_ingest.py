@@ -27,7 +27,8 @@ from meshwright.pipeline.ingest.cutting import (
     NULL,
     WRONG_COLUMNS,
 )
-from meshwright.pipeline.ingest.job import IngestOptions, fingerprint, ingest
+from meshwright.pipeline.ingest.job import fingerprint, ingest
+from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.runtime.errors import DatasetError, InputError
 
 PAIRS = [("a", "x"), ("a", "y"), ("b", "x"), ("a", "x"), ("c", "z z"), ("ü", "x"), ("B", "y"), ("b ", "y")]

@@ -12,7 +12,7 @@ import pytest
 import meshwright as mw
 from meshwright.pipeline import run as journey
 from meshwright.pipeline.cost_files import CostFiles
-from meshwright.pipeline.ingest.job import IngestOptions
+from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.run import RunOptions, run
 from meshwright.pipeline.run_folder import alone_in, differences
 from meshwright.report.markup import decimal

@@ -32,7 +32,7 @@ def demo(
     check_free(folder, force=False)
     table = _write_table(folder, nodes, topics, seed)
     with spark_command(master, conf) as session:
-        from meshwright.pipeline.ingest.job import IngestOptions
+        from meshwright.pipeline.ingest.options import IngestOptions
         from meshwright.pipeline.run import RunOptions, run
 
         options = RunOptions(ingest=IngestOptions(relation="pairs"), algorithm="gm", seed=seed)

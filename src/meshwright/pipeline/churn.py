@@ -196,7 +196,9 @@ def churn_here(
             trace = source.load(overlay.interests, plan.seed)
         groups = batches(trace.events, plan.together)
         if plan.journal is not None:  # before there is one, whose options could not be changed any more
-            _check_remembered(len(trace.events), make_options(plan.options).remember)
+            events, remember = len(trace.events), make_options(plan.options).remember
+            advice = f"give remember={events} or more (--set), or fewer events at a time"
+            check_remembered(events, remember, advice)
         rehearse(plan.options, timer)
         with _working(overlay, plan, folder, timer) as work:
             repeated = _apply(work, groups, not plan.strict, timer)
@@ -223,11 +225,6 @@ def churn_here(
         manifest = make_manifest("overlay", counts, facts, extras, made_by)
         write_manifest(folder, manifest, sums)
     return manifest
-
-
-def _check_remembered(events: int, remember: int) -> None:
-    advice = f"give remember={events} or more (--set), or fewer events at a time"
-    check_remembered(events, remember, advice)
 
 
 @contextmanager

@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from meshwright.metrics.evaluation import evaluate
 from meshwright.model.overlay import Overlay
@@ -19,7 +19,8 @@ from meshwright.model.storage.manifest import make_manifest, read_sealed, versio
 from meshwright.pipeline.build.in_process import BuildPlan, build_here
 from meshwright.pipeline.build.job import build_on_spark
 from meshwright.pipeline.evaluate.job import evaluate_on_spark
-from meshwright.pipeline.ingest.job import IngestOptions, fingerprint, ingest
+from meshwright.pipeline.ingest.job import fingerprint, ingest
+from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.profile.job import profile
 from meshwright.pipeline.run_folder import NOTES, Note, alone_in, begun, check_place, finish, resumed
 from meshwright.pipeline.spark.settings import is_local_master
@@ -44,8 +45,7 @@ class RunOptions(BuildPlan):
     algorithm: str = "dcbc-direct"
 
 
-@dataclass(frozen=True, kw_only=True)
-class _Run:
+class _Run(NamedTuple):
     session: SparkSession
     inputs: Sequence[str]
     out: Place
@@ -79,15 +79,7 @@ def run(
         check_place(out, resume, force)
         with writing(out):
             finished = resumed(out, plan) if resume else begun(out, plan)
-        state = _Run(
-            session=session,
-            inputs=inputs,
-            out=out,
-            options=options,
-            spark_only=spark_only,
-            progress=progress,
-            notes=finished,
-        )
+        state = _Run(session, inputs, out, options, spark_only, progress, finished)
         for name, work in _STAGES.items():
             again = name in state.notes
             if not again:

@@ -14,7 +14,7 @@ from meshwright.model.costs.costs import Costs
 from meshwright.model.costs.forms import lookup
 from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.spark import functions as f
-from meshwright.pipeline.spark.arrays import Batches
+from meshwright.pipeline.spark.arrays import Batches, by_id
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import read_table
 from meshwright.pipeline.spark.tables import broadcast, load_costs, load_interests, load_nodes
@@ -339,6 +339,5 @@ def _drawing(session: SparkSession, overlay: Place, seed: int, progress: Progres
     with spark_stage(session, progress, "choosing what to draw"):
         ends = edges.select(f.explode(f.array("source_id", "target_id")).alias("id"))
         counted = ends.groupBy("id").count().toArrow()
-        degrees = np.zeros(nodes.count(), np.int64)
-        degrees[counted["id"].to_numpy()] = counted["count"].to_numpy()
+        degrees = by_id(counted, "id", "count", nodes.count())
         return choose_drawing(degrees, edges_at, names_of, seed)

@@ -16,7 +16,6 @@ from meshwright.runtime.errors import OptionError
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
 _WIDTH = 340
 _TEXT = 11
@@ -59,8 +58,8 @@ _REFERENCE = re.compile(r'(xlink:href="#|url\(#)([^")]+)')
 _ID = re.compile(r' id="([^"]+)"')
 
 
-def _drawn(key: str, label: str, height: float, draw: Callable[["Figure"], None]) -> Html:
-    """The figure that `draw` fills, as SVG; `key` tells it from others on the page, `label` is its text."""
+def _drawn(key: str, label: str, height: float, draw: Callable[["Axes"], None]) -> Html:
+    """What `draw` draws, as SVG; `key` tells it from other figures on the page, `label` is its text."""
     try:
         import matplotlib as mpl
         from matplotlib.figure import Figure
@@ -70,7 +69,7 @@ def _drawn(key: str, label: str, height: float, draw: Callable[["Figure"], None]
         ) from error
     with mpl.rc_context(_STYLE):
         figure = Figure(figsize=(_WIDTH / 72, height / 72), layout="constrained")
-        draw(figure)
+        draw(figure.subplots())
         stream = io.StringIO()
         figure.savefig(stream, format="svg", transparent=True, metadata={"Date": None})
     return _cleaned(stream.getvalue(), key, label)
@@ -99,8 +98,7 @@ def bars(key: str, label: str, rows: Sequence[tuple[str, float, str]], unit: str
     least = min((number for number in numbers if number), default=1)
     log = max(numbers, default=0) > 20 * least
 
-    def draw(figure: "Figure") -> None:
-        axes = figure.subplots()
+    def draw(axes: "Axes") -> None:
         for at, (words, number, kind) in enumerate(rows):
             colour = {"ours": _OURS, "others": _OTHERS}.get(kind, "none")
             edge = _INK if kind == "bound" else "none"
@@ -135,8 +133,7 @@ def log_log(
     """
     x, y = _thinned(values, counts)
 
-    def draw(figure: "Figure") -> None:
-        axes = figure.subplots()
+    def draw(axes: "Axes") -> None:
         size = 3.5 if len(x) > _FEW_POINTS else 6
         axes.loglog(x, y, "o", color=_OURS, markersize=size, markeredgewidth=0, alpha=0.8)
         if fit is not None:
@@ -185,8 +182,7 @@ def histogram(key: str, label: str, pairs: Sequence[tuple[int, int]], words: tup
     heights = np.bincount(bins, counts)
     places = values.min() + (width - 1) / 2 + width * np.arange(len(heights))
 
-    def draw(figure: "Figure") -> None:
-        axes = figure.subplots()
+    def draw(axes: "Axes") -> None:
         axes.bar(places, heights, 0.85 * width, color=_OURS)
         axes.set(xlabel=words[0], ylabel=words[1])
         if heights.max() > 100 * heights[heights > 0].min():
@@ -207,15 +203,14 @@ def lines(
 ) -> Html:
     """Steps of one quantity over another, for up to three named series (name, x, y), the first being ours."""
 
-    def draw(figure: "Figure") -> None:
-        axes = figure.subplots()
+    def draw(axes: "Axes") -> None:
         for (name, x, y), (colour, dashes) in zip(series, _LINES, strict=False):
             axes.plot(*_fewer(x, y), dashes, color=colour, linewidth=1.6, drawstyle="steps-post", label=name)
         axes.set(xlabel=words[0], ylabel=words[1], xscale="log" if log_x else "linear")
         _name_ticks(axes, x=True, whole=all((x == np.round(x)).all() for _, x, _ in series))
         _name_ticks(axes, y=True, whole=all((y == np.round(y)).all() for _, _, y in series))
         if len(series) > 1:
-            figure.legend(loc="outside upper left", ncols=len(series), frameon=False, handlelength=1.4)
+            axes.figure.legend(loc="outside upper left", ncols=len(series), frameon=False, handlelength=1.4)
 
     return _drawn(key, label, 240, draw)
 
@@ -225,8 +220,7 @@ def scatter(key: str, label: str, x: npt.NDArray[Any], y: npt.NDArray[Any], word
     places = np.stack([x / max(np.ptp(x), 1) * 200, y / max(np.ptp(y), 1) * 130])
     chosen = _apart(places)
 
-    def draw(figure: "Figure") -> None:
-        axes = figure.subplots()
+    def draw(axes: "Axes") -> None:
         size = 2.5 if len(chosen) > _FEW_POINTS else 5
         axes.plot(x[chosen], y[chosen], "o", color=_OURS, markersize=size, markeredgewidth=0, alpha=0.6)
         axes.set(xlabel=words[0], ylabel=words[1])
@@ -245,12 +239,11 @@ def heat_map(key: str, label: str, matrix: npt.NDArray[np.float64], darkest: flo
     """The sizes of correlations, from white at none to black at `darkest` and above, as in [5], Fig. 5."""
     shades = np.round(np.clip(_shrunk(np.abs(np.nan_to_num(matrix))) / darkest, 0, 1) * 32) / 32
 
-    def draw(figure: "Figure") -> None:
-        axes = figure.subplots()
+    def draw(axes: "Axes") -> None:
         image = axes.imshow(shades * darkest, cmap="Greys", vmin=0, vmax=darkest, interpolation="none")
         axes.set(xticks=[], yticks=[])
         axes.spines[:].set_visible(True)
-        bar = figure.colorbar(image, ax=axes, location="bottom", shrink=0.7, aspect=30, pad=0.03)
+        bar = axes.figure.colorbar(image, ax=axes, location="bottom", shrink=0.7, aspect=30, pad=0.03)
         bar.set_ticks([0, darkest / 2, darkest])
         bar.set_ticklabels(["0", f"{darkest / 2:g}", f"{darkest:g}" + (" or more" if darkest < 1 else "")])
 

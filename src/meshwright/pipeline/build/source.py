@@ -27,7 +27,7 @@ from meshwright.pipeline.build.part_rows import (
     read_lists,
 )
 from meshwright.pipeline.spark import functions as f
-from meshwright.pipeline.spark.arrays import Batches, packed, unpacked
+from meshwright.pipeline.spark.arrays import Batches, by_id, packed, unpacked
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.tables import broadcast, load_interests
 from meshwright.runtime.arrays import Flags, Ids, Offsets
@@ -139,9 +139,7 @@ class SparkSource:
         counted = self._files.map(count, "topic_id int, nodes bigint")
         with self._stage("counting nodes of topics"):
             found = counted.groupBy("topic_id").agg(f.sum("nodes").alias("nodes")).toArrow()
-        subscribers = np.zeros(topics, np.int64)
-        subscribers[found.column("topic_id").to_numpy()] = found.column("nodes").to_numpy()
-        return subscribers
+        return by_id(found, "topic_id", "nodes", topics)
 
     def subscribers(self) -> Offsets:
         """See `Source`."""

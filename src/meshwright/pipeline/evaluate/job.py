@@ -28,7 +28,7 @@ from meshwright.pipeline.evaluate.topics import (
 )
 from meshwright.pipeline.evaluate.triangles import colouring, node_measures
 from meshwright.pipeline.spark import functions as f
-from meshwright.pipeline.spark.arrays import Batches
+from meshwright.pipeline.spark.arrays import Batches, by_id
 from meshwright.pipeline.spark.failures import translated
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import open_checked, read_table
@@ -64,9 +64,9 @@ def link_counts(views: "DataFrame", nodes: int, where: str) -> LinkCounts:
     finally:
         links.unpersist()
     return LinkCounts(
-        logical=_by_id(mine, "node_id", "logical", nodes),
-        physical=_by_id(mine, "node_id", "physical", nodes),
-        held_by=_by_id(others, "peer_id", "held_by", nodes),
+        logical=by_id(mine, "node_id", "logical", nodes),
+        physical=by_id(mine, "node_id", "physical", nodes),
+        held_by=by_id(others, "peer_id", "held_by", nodes),
     )
 
 
@@ -79,12 +79,6 @@ def _check(links: "DataFrame", nodes: int, where: str) -> None:
             f"{where}: views/ has node {node} with peer {peer}; ids go from 0 to {nodes - 1}, and no node "
             f"is in its own view: write the views again"
         )
-
-
-def _by_id(rows: pa.Table, key: str, name: str, nodes: int) -> Offsets:
-    counts = np.zeros(nodes, np.int64)
-    counts[rows[key].to_numpy()] = rows[name].to_numpy()
-    return counts
 
 
 MOST_EDGES = 1 << 24

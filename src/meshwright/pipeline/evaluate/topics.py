@@ -23,7 +23,7 @@ from meshwright.kernels.metrics.weighted_diameters import weighted_topic_diamete
 from meshwright.metrics.topics import TopicMeasures, topic_rows
 from meshwright.pipeline.evaluate.grid import CELL, Grid, blocks_of, cells
 from meshwright.pipeline.spark import functions as f
-from meshwright.pipeline.spark.arrays import Array, Batches, Packed, gathered
+from meshwright.pipeline.spark.arrays import Array, Batches, Packed, by_id, gathered
 from meshwright.runtime.arrays import Floats, Ids, Offsets
 
 if TYPE_CHECKING:
@@ -218,9 +218,7 @@ def edges_a_topic(runs: "DataFrame", topic_count: int) -> Offsets:
     """How many edges each topic's sub-overlay has; collected, one number per topic."""
     counted = runs.select("place", "topics", "counts").mapInArrow(_counted, _COUNTED)
     table = counted.groupBy("topic").agg(f.sum("edges").alias("edges")).toArrow()
-    edges = np.zeros(topic_count, np.int64)
-    edges[table["topic"].to_numpy()] = table["edges"].to_numpy()
-    return edges
+    return by_id(table, "topic", "edges", topic_count)
 
 
 def _counted(batches: Batches) -> Batches:

@@ -15,9 +15,9 @@ from meshwright.model.storage.dataset import LEFT_BEHIND, draft, list_left_behin
 from meshwright.model.storage.manifest import MANIFEST, make_manifest, write_manifest
 from meshwright.pipeline.ingest import identify, reading
 from meshwright.pipeline.ingest.identify import Numbered
-from meshwright.pipeline.ingest.inputs import FORMATS, InputFile, format_of, input_files
+from meshwright.pipeline.ingest.inputs import InputFile, format_of, input_files
 from meshwright.pipeline.ingest.lines import BLOCK_END
-from meshwright.pipeline.ingest.options import RELATIONS, WILDCARDS, IngestOptions
+from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.failures import translated
 from meshwright.pipeline.spark.status import spark_stage
@@ -60,9 +60,6 @@ def look_alikes(tables: Mapping[str, DataFrame]) -> dict[str, dict[str, Any]]:
     return found
 
 
-__all__ = ["FORMATS", "RELATIONS", "WILDCARDS", "IngestOptions", "fingerprint", "ingest"]
-
-REJECTED_TABLE = LEFT_BEHIND
 _BOTH_WAYS = """inline(if(topic is null or node = topic, array(struct(node, topic)),
                           array(struct(node, topic), struct(topic as node, node as topic))))"""
 
@@ -112,7 +109,7 @@ def ingest(
             rows = _read(session, files, format, options, scratch)
             with reading.damage_named(session, files, options) if format == "parquet" else nullcontext():
                 quality = quality_of(rows)
-            place = _write_rejected(session, rows, files, quality, folder / REJECTED_TABLE)
+            place = _write_rejected(session, rows, files, quality, folder / LEFT_BEHIND)
             if rejected is not None:
                 place = _move_rejected(place, rejected)
             if quality.rejected > options.max_rejected * quality.rows:
@@ -120,12 +117,12 @@ def ingest(
         with spark_stage(session, timer, "making ids"):
             nodes, topics = _make_ids(session, rows, quality, options, scratch)
         with spark_stage(session, timer, "writing"):
-            found = _write_tables(session, folder, nodes, topics)
+            counts, found = _write_tables(session, folder, nodes, topics)
         with writing(out):
             remove_own_folder(scratch)
-        facts = {"files": len(files), "format": format, **_quality_facts(quality), **found.facts}
-        tables = {REJECTED_TABLE: quality.rejected} if rejected is None else {}
-        manifest = make_manifest("interests", found.counts, facts, tables, _made_by(inputs, options, timer))
+        facts = {"files": len(files), "format": format, **_quality_facts(quality), **found}
+        tables = {LEFT_BEHIND: quality.rejected} if rejected is None else {}
+        manifest = make_manifest("interests", counts, facts, tables, _made_by(inputs, options, timer))
         with writing(out):
             drop_by_products(folder)
             write_manifest(folder, manifest)
@@ -184,7 +181,7 @@ def _too_many(
     if keep and (out / MANIFEST).exists():
         where = f"; the dataset at {out} stays as it was, so ingest to another path to see all of them"
     elif keep:
-        where = f"; all are in {_move_rejected(place, out / REJECTED_TABLE)}"
+        where = f"; all are in {_move_rejected(place, out / LEFT_BEHIND)}"
     return InputError(
         f"{quality.rejected:,} of {quality.rows:,} rows can't be used, more than --max-rejected "
         f"{options.max_rejected:g} allows: {count:,} times {reason!r}{example}{where}"
@@ -219,13 +216,10 @@ def _make_ids(
     return nodes, topics
 
 
-class _Found(NamedTuple):
-    counts: dict[str, int]
-    facts: dict[str, Any]
-
-
-def _write_tables(session: SparkSession, folder: Place, nodes: Numbered, topics: Numbered) -> _Found:
-    """Write the tables of the dataset, and say what is in them."""
+def _write_tables(
+    session: SparkSession, folder: Place, nodes: Numbered, topics: Numbered
+) -> tuple[dict[str, int], dict[str, Any]]:
+    """Write the tables of the dataset; gives its counts, and what else is found in it."""
     tables = {
         "topics": topics.frame.select("id", "name"),
         "nodes": nodes.frame.select("id", "name"),
@@ -238,7 +232,7 @@ def _write_tables(session: SparkSession, folder: Place, nodes: Numbered, topics:
     interests, duplicates = (int(value or 0) for value in sums or (0, 0))
     alike = look_alikes({"nodes": nodes.frame, "topics": topics.frame})
     counts = {"nodes": nodes.total, "topics": topics.total, "interests": interests}
-    return _Found(counts, {"duplicates": duplicates, "look_alikes": alike})
+    return counts, {"duplicates": duplicates, "look_alikes": alike}
 
 
 def _quality_facts(quality: Quality) -> dict[str, Any]:

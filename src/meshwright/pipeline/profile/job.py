@@ -12,6 +12,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
+import pyarrow as pa
+import pyarrow.compute as pc
 
 from meshwright.model.storage.manifest import Dataset, check_counts
 from meshwright.model.storage.manifest import counted as stated_counts
@@ -28,7 +30,6 @@ from meshwright.runtime.places import Place
 from meshwright.runtime.progress import Progress
 
 if TYPE_CHECKING:
-    import pyarrow as pa
     from pyspark.sql import DataFrame, SparkSession
 
 
@@ -118,7 +119,7 @@ def common_subscribers(batches: Batches, topic_ids: npt.NDArray[np.int32]) -> Ba
     yield _COUNTS.batch(counts=total)
 
 
-def _common(lists: "pa.ListArray", topic_ids: npt.NDArray[np.int32]) -> Longs:
+def _common(lists: pa.ListArray, topic_ids: npt.NDArray[np.int32]) -> Longs:
     from scipy.sparse import csr_array
 
     rows, values = entries(lists)
@@ -239,9 +240,6 @@ def tally(lists: "DataFrame") -> "DataFrame":
 
 def tally_batches(batches: Batches) -> Batches:
     """For mapInArrow: TALLY of each batch by itself, so that the memory is that of one batch."""
-    import pyarrow as pa
-    import pyarrow.compute as pc
-
     for batch in batches:
         lists = batch.column("topic_ids")
         lengths = pc.list_value_length(lists).to_numpy(zero_copy_only=False)

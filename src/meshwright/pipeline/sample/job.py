@@ -6,6 +6,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
+import pyarrow as pa
 
 from meshwright.model.storage.dataset import draft
 from meshwright.model.storage.manifest import counted, make_manifest, write_manifest
@@ -69,8 +70,6 @@ def named_pairs(lists: "DataFrame", nodes: "DataFrame", topics: "DataFrame") -> 
 
 def rows_of_ids(batches: Batches, ids: Ids) -> Batches:
     """For mapInArrow over `nodes/` or `topics/`: the rows of `ids` under their new ids."""
-    import pyarrow as pa
-
     for batch in batches:
         at, among = places(ids, batch.column("id").to_numpy())
         left = batch.filter(pa.array(among))
@@ -79,8 +78,6 @@ def rows_of_ids(batches: Batches, ids: Ids) -> Batches:
 
 def lists_of_ids(batches: Batches, nodes: Ids, topics: Ids) -> Batches:
     """For mapInArrow over `lists/`: LISTS of `nodes`, with those of `topics`, under their new ids."""
-    import pyarrow as pa
-
     for batch in batches:
         at, among = places(nodes, batch.column("node_id").to_numpy())
         lists = restricted(batch.filter(pa.array(among)).column("topic_ids"), topics)

@@ -16,6 +16,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
+import numpy as np
+import pyarrow as pa
+
 from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.arrays import Batches
 from meshwright.pipeline.spark.tables import interests_of, kept, rank, salt
@@ -95,9 +98,6 @@ def seed_topics(session: "SparkSession", topics: int, options: UniverseOptions, 
 
 
 def _draws(batches: Batches, topics: int, seeds: int, seed: int) -> Batches:
-    import numpy as np
-    import pyarrow as pa
-
     for batch in batches:
         for universe in batch.column(0).to_pylist():
             drawn = generator(seed, "universe", universe).choice(topics, seeds, replace=False)

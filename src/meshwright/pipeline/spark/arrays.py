@@ -100,6 +100,13 @@ def places(ids: Ids, values: Ids) -> tuple[Ids, npt.NDArray[np.bool_]]:
     return at, ids[at] == values
 
 
+def by_id(rows: pa.Table, key: str, name: str, count: int) -> Offsets:
+    """The numbers in a column by the ids in another, 0 for those of the `count` ids that have none."""
+    numbers = np.zeros(count, np.int64)
+    numbers[rows[key].to_numpy()] = rows[name].to_numpy()
+    return numbers
+
+
 def restricted(lists: pa.ListArray, topics: Ids) -> pa.ListArray:
     """Lists of topics with only those of `topics`, each as its place among them."""
     rows, values = entries(lists)
