@@ -37,7 +37,7 @@ _COLUMNS = {
     "seed": "seed",
     "links": "links",
     "average_degree": "average degree",
-    "maximum_degree": "maximum",
+    "maximum_degree": "most",
     "topic_connected": "connected",
     "maximum_topic_diameter": "longest way",
     "mean_topic_diameter": "mean way",
@@ -45,18 +45,17 @@ _COLUMNS = {
     "cost": "cost",
     "times_lower_bound_cost": "times cost bound",
     "seconds": "seconds",
-    "processor_seconds": "processor s",
+    "processor_seconds": "CPU s",
     "memory_bytes": "MB",
-    "error": "error",
 }
 _WORDS = {
-    "Average degree, maximum": "Links of a node on average, and the most links that one node has.",
+    "Average degree, most": "Links of a node on average, and the most links that one node has.",
     "Connected": "Whether the subscribers of every topic reach each other through subscribers of it alone.",
     "Longest way, mean way": "The diameter of a topic is the most links between two of its subscribers; "
     "these are the maximum and the mean over topics that are connected.",
     "Times bound": "The average degree, or the cost, divided by the proven lower bound for any "
     "topic-connected overlay. 1 is optimal. An overlay that is not connected has no such number.",
-    "Seconds, processor s, MB": "Time on the clock and of all cores, and the most memory that this process "
+    "Seconds, CPU s, MB": "Time on the clock and of all cores, and the most memory that this process "
     "held while it built, above what it held before. Work on other machines is not in the last two.",
 }
 
@@ -88,7 +87,8 @@ def compare_page(
     pictures = section("pictures", "Side by side", tag("div", *_pictures(built), class_="pair"))
     body = {
         "pictures": pictures if built else Html(""),
-        "numbers": section("numbers", "Every run", _table(results)),
+        "numbers": section("numbers", "Every run", _table(built)) if built else Html(""),
+        "failed": _failed(results),
         "making": making(parameters),
         "reading": glossary(_WORDS),
     }
@@ -105,7 +105,7 @@ def _pictures(built: Sequence[Result]) -> Iterator[Html]:
         if bound is not None:
             rows.append((f"lower bound: {decimal(bound)}", bound, "bound"))
         best = min(means, key=lambda algorithm: means[algorithm])
-        caption = f"The mean over seeds, {measure.unit}. The least is that of {best}, {decimal(means[best])}."
+        caption = f"Mean over the seeds: {measure.unit}. {best} has the least, {decimal(means[best])}."
         picture = bars(f"compare-{measure.field}", f"Bars. {caption}", rows, measure.unit)
         yield tag("div", tag("h3", measure.heading), figure(picture, caption))
 
@@ -123,8 +123,15 @@ def _means(built: Sequence[Result], measure: _Measure) -> dict[str, float]:
 def _table(results: Sequence[Result]) -> Html:
     columns = shown(_COLUMNS, results)
     rows = [[_cell(value_of(row, field)) for field in columns] for row in results]
-    numbers = {at for at, field in enumerate(columns) if field not in ("algorithm", "error")}
-    return table("Every run", list(columns.values()), rows, numbers)
+    return table("Every run", list(columns.values()), rows, set(range(1, len(columns))))
+
+
+def _failed(results: Sequence[Result]) -> Html:
+    """The runs without an overlay, with the reason; nothing where all have one."""
+    rows = [(row.algorithm, count(row.seed), row.error) for row in results if row.error is not None]
+    if not rows:
+        return Html("")
+    return section("failed", "Failed runs", table("Failed runs", ("algorithm", "seed", "error"), rows, {1}))
 
 
 def _cell(value: Any) -> str:

@@ -1,7 +1,7 @@
 """HTML made of small pieces, and numbers as people read them. What is not known to be HTML is escaped."""
 
 import html
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -115,6 +115,8 @@ def as_text(value: Any) -> str:
         return count(value)
     if isinstance(value, float):
         return f"{value:.4g}"
+    if isinstance(value, Mapping):
+        value = [f"{key}: {as_text(one)}" for key, one in value.items()]
     if isinstance(value, list | tuple):
         more = f", … ({count(len(value))} in all)" if len(value) > _MOST_VALUES else ""
         return ", ".join(as_text(one) for one in value[:_MOST_VALUES]) + more

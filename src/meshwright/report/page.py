@@ -24,6 +24,7 @@ _SECTIONS = {
     "repairs": "Repairs",
     "pictures": "Side by side",
     "numbers": "Every run",
+    "failed": "Failed runs",
     "making": "How it was made",
     "reading": "How to read this",
 }

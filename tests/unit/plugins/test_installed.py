@@ -93,15 +93,6 @@ def test_building_with_a_broken_one_names_the_plugin_in_one_line(site, workload,
     assert not (tmp_path / "overlay").exists()
 
 
-def test_compare_reports_a_package_that_can_not_be_imported_and_goes_on(site, workload, tmp_path):
-    names = ("--algorithms", "broken,ring", "--out", tmp_path / "compared")
-    done = meshwright(site, "compare", workload, *names, "--json")
-    assert done.returncode == 1, done.stderr
-    broken, ring = json.loads(done.stdout)["runs"]
-    assert "mesh-broken 1.2 can't be loaded" in broken["error"]
-    assert ring["topic_connected"]
-
-
 def test_help_and_building_with_another_import_no_package_that_offers_algorithms(site, tmp_path):
     program = (
         "import sys, meshwright as mw; from meshwright.cli import main\n"
