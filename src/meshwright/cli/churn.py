@@ -27,9 +27,8 @@ from meshwright.cli.options.churn import EventOptions, JournalOptions, PageOptio
 from meshwright.cli.options.groups import given, options_for, read_limits, refuse_given
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.runtime.checks import check_whole
-from meshwright.runtime.errors import OptionError
+from meshwright.runtime.errors import OptionError, visible
 from meshwright.runtime.places import is_local_address, local_path
-from meshwright.runtime.text import visible
 
 if TYPE_CHECKING:
     from meshwright.pipeline.stream.batches import BatchReport

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from meshwright.runtime.errors import OptionError
+from meshwright.runtime.errors import OptionError, visible
 from meshwright.runtime.places import is_local_address, local_path
 from meshwright.runtime.progress import CompilationLines, Progress, ProgressBar, stage
-from meshwright.runtime.text import visible
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

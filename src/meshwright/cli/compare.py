@@ -22,9 +22,8 @@ from meshwright.cli.common import (
 )
 from meshwright.cli.options.costs import CostOptions
 from meshwright.cli.options.groups import Engine, chosen_engine, options_for
-from meshwright.runtime.errors import OptionError
+from meshwright.runtime.errors import OptionError, visible
 from meshwright.runtime.places import local_path
-from meshwright.runtime.text import visible
 
 if TYPE_CHECKING:
     from meshwright.comparing import Comparison, Result

@@ -22,9 +22,8 @@ from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.model.reading.text import blocks, cut_lines
 from meshwright.model.storage.schema import INTEGER, LIST_OF_STRINGS, STRING, check_types
 from meshwright.model.storage.single_file import TABLE_MARK, new_file
-from meshwright.runtime.errors import InputError
+from meshwright.runtime.errors import InputError, one_line
 from meshwright.runtime.json_values import compact
-from meshwright.runtime.text import one_line
 
 KINDS = ("join", "leave", "subscribe", "unsubscribe")
 

@@ -13,8 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from meshwright.runtime.arrays import Ids
-from meshwright.runtime.errors import CapacityError, InputError
-from meshwright.runtime.text import one_line
+from meshwright.runtime.errors import CapacityError, InputError, one_line
 
 NameSource: TypeAlias = Iterable[str] | pa.Array | pa.ChunkedArray
 

@@ -8,8 +8,7 @@ from typing import NamedTuple
 from meshwright.model.reading.files import reading
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.model.reading.text import csv_reader, decoded_lines
-from meshwright.runtime.errors import InputError
-from meshwright.runtime.text import one_line, visible
+from meshwright.runtime.errors import InputError, one_line, visible
 
 BY_TIME = ("node", "start", "end")
 BY_SNAPSHOT = ("node", "first_snapshot", "last_snapshot")

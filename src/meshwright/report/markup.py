@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
-from meshwright.runtime.text import visible
+from meshwright.runtime.errors import visible
 
 _WORDS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 _SIGNS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))

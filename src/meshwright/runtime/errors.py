@@ -67,3 +67,23 @@ class SparkError(MeshwrightError):
 
 class NetworkError(MeshwrightError):
     """Nodes can't run on real sockets: a port is taken, files are short, or a process of theirs has died."""
+
+
+_JOINERS = "\u200c\u200d"  # not printable by themselves, and part of words in Persian and of emoji
+
+
+def visible(text: str) -> str:
+    """A text with what can't be seen, steers a terminal or turns text around written as an escape."""
+    if text.isprintable():
+        return text
+    return "".join(
+        letter
+        if letter.isprintable() or letter in _JOINERS
+        else letter.encode("unicode_escape", "surrogatepass").decode("ascii")
+        for letter in text
+    )
+
+
+def one_line(error: BaseException) -> str:
+    """What a foreign exception says, on one line."""
+    return " ".join(str(error).split())

@@ -24,8 +24,7 @@ from meshwright.model.reading.csv_rows import CsvLayout, FirstRow, first_row, re
 from meshwright.model.reading.files import check_declared, part_files, reading
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.runtime.arrays import Floats, Ids
-from meshwright.runtime.errors import InputError
-from meshwright.runtime.text import one_line
+from meshwright.runtime.errors import InputError, one_line
 
 PAIRS = Columns("source", "target", "cost")
 

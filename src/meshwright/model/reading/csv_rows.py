@@ -19,8 +19,7 @@ import pyarrow.csv
 
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.model.reading.text import blocks, csv_reader, decoded_lines
-from meshwright.runtime.errors import InputError
-from meshwright.runtime.text import one_line
+from meshwright.runtime.errors import InputError, one_line
 
 _BLOCK_BYTES = 1 << 24
 _QUOTE, _ENDS = ord('"'), (ord("\n"), ord("\r"))

@@ -8,9 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from meshwright.model.reading.limits import ReadLimits
-from meshwright.runtime.errors import DatasetError, InputError, MeshwrightError
+from meshwright.runtime.errors import DatasetError, InputError, MeshwrightError, one_line
 from meshwright.runtime.places import Place
-from meshwright.runtime.text import one_line
 
 _BYTES_A_ROW = 8
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 
 from meshwright.model.reading.limits import ReadLimits
-from meshwright.runtime.errors import InputError
-from meshwright.runtime.text import one_line
+from meshwright.runtime.errors import InputError, one_line
 
 if TYPE_CHECKING:
     from _csv import Reader

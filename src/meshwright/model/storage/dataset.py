@@ -34,11 +34,10 @@ from meshwright.model.storage.manifest import (
 from meshwright.model.storage.schema import Wanted, check_types
 from meshwright.runtime.atomic_files import DurableFile, write_new
 from meshwright.runtime.checksums import Sum
-from meshwright.runtime.errors import DatasetError, InputError
+from meshwright.runtime.errors import DatasetError, InputError, one_line
 from meshwright.runtime.owned import check_ours, remove_files, remove_own_folder
 from meshwright.runtime.places import Place, Where, alone_in, is_local, sync_folders
 from meshwright.runtime.progress import Progress, stage
-from meshwright.runtime.text import one_line
 
 LEFT_BEHIND = "rejected"
 """The table that a refused ingest leaves by itself, to be looked at; no obstacle to the next attempt."""

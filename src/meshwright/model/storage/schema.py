@@ -6,8 +6,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from meshwright.model.names import is_text
-from meshwright.runtime.errors import DatasetError, InputError
-from meshwright.runtime.text import visible
+from meshwright.runtime.errors import DatasetError, InputError, visible
 
 
 class Wanted(NamedTuple):

@@ -18,9 +18,8 @@ from meshwright.model.reading.text import cut_lines, unpacked
 from meshwright.model.storage.dataset import LEFT_BEHIND
 from meshwright.pipeline.churn import batches
 from meshwright.pipeline.spark.storage import url
-from meshwright.runtime.errors import InputError
+from meshwright.runtime.errors import InputError, one_line
 from meshwright.runtime.places import Place, is_local
-from meshwright.runtime.text import one_line
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
