@@ -29,9 +29,8 @@ import numpy as np
 import meshwright as mw
 from meshwright.construct.gm import greedy_merge
 from meshwright.construct.options import DcMawOptions, GmOptions, GrMawOptions, PdMawOptions, TrMawOptions
+from meshwright.construct.weighted.by_price import primal_dual, primal_dual_reverse_delete, weighted_greedy
 from meshwright.construct.weighted.dc_maw import weighted_divide_and_conquer
-from meshwright.construct.weighted.gr_maw import weighted_greedy
-from meshwright.construct.weighted.pd_maw import primal_dual, primal_dual_reverse_delete
 from meshwright.construct.weighted.tr_maw import tree_per_topic
 from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built

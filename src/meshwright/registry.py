@@ -113,19 +113,19 @@ _BUILT_IN = {
     "gr-maw": Algorithm(
         summary="the greedy by cost for each component removed: the cheapest links; grows with the square",
         needs_costs=True,
-        load="meshwright.construct.weighted.gr_maw:weighted_greedy",
+        load="meshwright.construct.weighted.by_price:weighted_greedy",
         options=GrMawOptions,
     ),
     "pd-maw": Algorithm(
         summary="the primal-dual algorithm: near gr-maw, and a lower bound on what any overlay costs",
         needs_costs=True,
-        load="meshwright.construct.weighted.pd_maw:primal_dual",
+        load="meshwright.construct.weighted.by_price:primal_dual",
         options=PdMawOptions,
     ),
     "pdrd-maw": Algorithm(
         summary="pd-maw without the links that no topic needs",
         needs_costs=True,
-        load="meshwright.construct.weighted.pd_maw:primal_dual_reverse_delete",
+        load="meshwright.construct.weighted.by_price:primal_dual_reverse_delete",
         options=PdMawOptions,
     ),
     "dc-maw": Algorithm(

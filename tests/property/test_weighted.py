@@ -5,13 +5,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from meshwright.construct.gm import greedy_merge, tie_order
+from meshwright.construct.gm import greedy_merge
+from meshwright.construct.greedy_driver import tie_order
 from meshwright.construct.options import DcMawOptions, GmOptions, GrMawOptions, PdMawOptions, TrMawOptions
 from meshwright.construct.reverse_delete import reverse_delete
+from meshwright.construct.weighted.by_price import (
+    primal_dual_reverse_delete,
+    take_cheapest,
+    weighted_greedy,
+)
 from meshwright.construct.weighted.dc_maw import divide, weighted_divide_and_conquer
-from meshwright.construct.weighted.gr_maw import weighted_greedy
-from meshwright.construct.weighted.pd_maw import primal_dual_reverse_delete, run_primal_dual
 from meshwright.construct.weighted.tr_maw import tree_per_topic
+from meshwright.kernels.greedy.prices import TIGHT
 from meshwright.model.costs.costs import Costs
 from tests import oracles, oracles_weighted
 from tests.helpers import interests_of, topics_by_node
@@ -108,9 +113,9 @@ def test_gr_maw_with_equal_costs_is_greedy_merge(topics, seed, price):
 @given(priced_systems(), SEEDS)
 def test_every_choice_of_pd_maw_is_tight_first_and_the_dual_stays_feasible(system, seed):
     interests, costs = system
-    found = run_primal_dual(interests, costs, PdMawOptions(), seed, None)
+    found = take_cheapest(interests, costs, PdMawOptions(), TIGHT, seed, None)[0]
     oracle = oracles_weighted.PrimalDual(topics_by_node(interests), cost_of(interests, costs))
-    for edge, tight_at in zip(normal_each(found.edges), found.tight_at, strict=True):
+    for edge, tight_at in zip(normal_each(found.edges), found.prices, strict=True):
         raises = oracle.raises()
         assert raises[edge] <= min(raises.values()) + 1e-9
         oracle.take(edge, min(raises.values()))
@@ -130,8 +135,8 @@ def normal_each(edges):
 def test_the_dual_variables_satisfy_every_constraint_of_the_dual_program(system, seed):
     interests, costs = system
     topics_of, cost = topics_by_node(interests), cost_of(interests, costs)
-    found = run_primal_dual(interests, costs, PdMawOptions(), seed, None)
-    raises = np.diff(found.tight_at, prepend=0.0).tolist()
+    found = take_cheapest(interests, costs, PdMawOptions(), TIGHT, seed, None)[0]
+    raises = np.diff(found.prices, prepend=0.0).tolist()
     assert min(raises, default=0.0) >= 0.0
     sums, value = oracles_weighted.dual_sums(topics_of, normal_each(found.edges), raises)
     assert all(paid <= cost(*pair) + 1e-9 for pair, paid in sums.items())
@@ -146,7 +151,7 @@ def test_the_dual_variables_satisfy_every_constraint_of_the_dual_program(system,
 def test_with_unit_costs_the_dual_value_bounds_the_number_of_links(topics, seed):
     interests = interests_of(topics)
     units = Costs.clusters(dict.fromkeys(interests.nodes.to_pylist(), "one"), inner=1, outer=1)
-    found = run_primal_dual(interests, units, PdMawOptions(), seed, None)
+    found = take_cheapest(interests, units, PdMawOptions(), TIGHT, seed, None)[0]
     fewest = oracles_weighted.least_cost(topics_by_node(interests), lambda u, v: 1.0)
     assert found.lower_bound <= fewest + 1e-6
 
@@ -156,7 +161,7 @@ def test_with_unit_costs_the_dual_value_bounds_the_number_of_links(topics, seed)
 def test_the_dual_value_is_never_above_the_least_cost(system, seed):
     interests, costs = system
     topics_of, cost = topics_by_node(interests), cost_of(interests, costs)
-    found = run_primal_dual(interests, costs, PdMawOptions(), seed, None)
+    found = take_cheapest(interests, costs, PdMawOptions(), TIGHT, seed, None)[0]
     least = oracles_weighted.least_cost(topics_of, cost)
     assert found.lower_bound <= least + 1e-6
     greedy = weighted_greedy(interests, costs, GrMawOptions(), seed, None)
@@ -167,7 +172,7 @@ def test_the_dual_value_is_never_above_the_least_cost(system, seed):
 def test_pdrd_maw_deletes_what_the_transcription_deletes(system, seed):
     interests, costs = system
     topics_of = topics_by_node(interests)
-    before = pairs(run_primal_dual(interests, costs, PdMawOptions(), seed, None).edges)
+    before = pairs(take_cheapest(interests, costs, PdMawOptions(), TIGHT, seed, None)[0].edges)
     after = pairs(primal_dual_reverse_delete(interests, costs, PdMawOptions(), seed, None).edges)
     assert after == oracles_weighted.reverse_delete(topics_of, before)
 

@@ -1,26 +1,20 @@
 """Greedy Merge: the overlay of lowest average degree that a polynomial algorithm is known to build."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from meshwright.construct.greedy_driver import make_problem, take_edges
+from meshwright.construct.greedy_driver import make_problem, take_edges, tie_order
 from meshwright.construct.options import GmOptions
 from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
-from meshwright.runtime.arrays import Ids, Offsets
+from meshwright.runtime.arrays import Ids
 from meshwright.runtime.errors import OptionError
 from meshwright.runtime.progress import Progress
-from meshwright.runtime.seeds import generator
 
-_ORDERS: Mapping[str, Callable[[Offsets], Offsets]] = {
-    "shuffled": lambda sizes: np.arange(len(sizes)),
-    "small-first": lambda sizes: np.argsort(sizes, kind="stable"),
-    "large-first": lambda sizes: np.argsort(-sizes, kind="stable"),
-}
 _INSTEAD = {
     True: "use dcbc-direct or dc (few more links), or set keep_bounds=no (the same overlay, memory linear in "
     "the interests, several times slower)",
@@ -60,12 +54,6 @@ def greedy_merge(
     )
     facts = {"pairs_examined": result.pairs_examined, "estimated_bytes": problem.estimated_bytes()}
     return Built(edges=result.edges, facts=facts, in_order=True)
-
-
-def tie_order(sizes: Offsets, ties: str, seed: int, part: int = 0) -> Ids:
-    """Nodes with `sizes` topics in the order that settles ties; each part of a divided job has its own."""
-    shuffle = generator(seed, "gm", part).permutation(len(sizes))
-    return shuffle[_ORDERS[ties](sizes[shuffle])].astype(np.int32)
 
 
 def _weights_by_id(interests: Interests, weights: Mapping[str, int] | None) -> Ids | None:

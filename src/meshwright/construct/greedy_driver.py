@@ -3,7 +3,7 @@
 Algorithms that add to an overlay begin with what its edges connect already.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -24,6 +24,13 @@ from meshwright.runtime.arrays import Ids, Offsets, Ticks
 from meshwright.runtime.machine import MOST_THREADS, cores
 from meshwright.runtime.memory import check_memory, needed
 from meshwright.runtime.progress import CANCEL, Progress, run_with_ticks
+from meshwright.runtime.seeds import generator
+
+_ORDERS: Mapping[str, Callable[[Offsets], Offsets]] = {
+    "shuffled": lambda sizes: np.arange(len(sizes)),
+    "small-first": lambda sizes: np.argsort(sizes, kind="stable"),
+    "large-first": lambda sizes: np.argsort(-sizes, kind="stable"),
+}
 
 _HEAVY = 1_000_000
 """Pairs in the rows of a level from which on threads pay: under it a level takes about a millisecond."""
@@ -59,11 +66,22 @@ class GreedyProblem:
         few_topics = words * len(self.nodes) <= 2 * len(self.topic_ids)
         return words if few_topics and bool(np.all(self.weights == 1)) else 0
 
+    @property
+    def to_unite(self) -> int:
+        """How many unions connect every topic: no more edges are taken."""
+        return self.components - self.topic_count
+
     def estimated_bytes(self) -> int:
         """How much memory `take_edges` needs: one byte per pair, and what grows with the interests."""
         nodes = len(self.nodes)
         pairs = int((nodes - self.firsts + 63).sum()) if self.keep_bounds else 0
         return needed("greedy", pairs=pairs, interests=len(self.topic_ids), words=self.words * nodes)
+
+
+def tie_order(sizes: Offsets, ties: str, seed: int, part: int = 0) -> Ids:
+    """Nodes with `sizes` topics in the order that settles ties; each part of a divided job has its own."""
+    shuffle = generator(seed, "gm", part).permutation(len(sizes))
+    return shuffle[_ORDERS[ties](sizes[shuffle])].astype(np.int32)
 
 
 def make_problem(
@@ -144,22 +162,29 @@ def take_edges(
     twice; `instead` is what a message recommends when the memory can't suffice.
     """
     check_fits(problem, instead, memory_limit)
-    to_unite = problem.components - problem.topic_count
-    return run_with_ticks(
-        lambda ticks: run_greedy(problem, ticks, cores()), "taking edges", to_unite, progress
-    )
+
+    def work(ticks: Ticks) -> GreedyResult:
+        return run_greedy(problem, ticks, cores())
+
+    return run_with_ticks(work, "taking edges", problem.to_unite, progress)
 
 
 def check_fits(
-    problem: GreedyProblem, instead: str, memory_limit: int | None = None, threads: int | None = None
+    problem: GreedyProblem,
+    instead: str,
+    memory_limit: int | None = None,
+    threads: int | None = None,
+    estimate: int | None = None,
 ) -> None:
     """Refuse a problem that does not fit into memory, and recommend what to do `instead`.
 
     Where it gets only some `threads`, others like it are taken to run at the same time on the other cores.
+    Those that need more bytes than `take_edges` give the `estimate`.
     """
     at_once = 1 if threads is None else max(1, cores() // threads)
     what = f"the greedy over {len(problem.nodes):,} nodes" + (f", {at_once} at once," if at_once > 1 else "")
-    check_memory(what, at_once * problem.estimated_bytes(), instead, memory_limit)
+    each = problem.estimated_bytes() if estimate is None else estimate
+    check_memory(what, at_once * each, instead, memory_limit)
 
 
 def run_greedy(problem: GreedyProblem, ticks: Ticks, threads: int) -> GreedyResult:
@@ -172,11 +197,7 @@ def run_greedy(problem: GreedyProblem, ticks: Ticks, threads: int) -> GreedyResu
 
 
 def _run(problem: GreedyProblem, ticks: Ticks, threads: int) -> kernel.Pairs:
-    state = start_components(
-        problem.indptr, problem.topic_ids, problem.topic_count, problem.weights, problem.words
-    )
-    if problem.labels is not None:
-        unite_labelled(state, problem.labels)
+    state = start_state(problem)
     pairs = start_pairs(problem, state)
     floor = int(problem.weights.min(initial=1))
     rooms = [start_room(problem) for _ in range(threads)]
@@ -192,6 +213,16 @@ def _run(problem: GreedyProblem, ticks: Ticks, threads: int) -> kernel.Pairs:
     return pairs
 
 
+def start_state(problem: GreedyProblem) -> TopicComponents:
+    """The components of the topics before the first edge is taken."""
+    state = start_components(
+        problem.indptr, problem.topic_ids, problem.topic_count, problem.weights, problem.words
+    )
+    if problem.labels is not None:
+        unite_labelled(state, problem.labels)
+    return state
+
+
 def start_pairs(problem: GreedyProblem, state: TopicComponents) -> kernel.Pairs:
     """What is known of the pairs before the first edge is taken."""
     nodes = len(problem.nodes)
@@ -201,7 +232,7 @@ def start_pairs(problem: GreedyProblem, state: TopicComponents) -> kernel.Pairs:
         store=np.zeros(starts[-1] if problem.keep_bounds else 0, np.uint64),
         starts=starts,
         tops=np.zeros(nodes, np.int32),
-        edges=np.empty((problem.components - problem.topic_count, 2), np.int32),
+        edges=np.empty((problem.to_unite, 2), np.int32),
         counts=np.zeros(2, np.int64),
     )
     kernel.start_rows(state, pairs)

@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from meshwright.construct.gm import tie_order
 from meshwright.construct.greedy_driver import (
     GreedyProblem,
     GreedyResult,
@@ -11,9 +10,10 @@ from meshwright.construct.greedy_driver import (
     make_problem,
     start_pairs,
     start_room,
+    start_state,
+    tie_order,
 )
 from meshwright.construct.options import LowOdaOptions
-from meshwright.kernels.core.topic_components import start_components, unite_labelled
 from meshwright.kernels.greedy import low_degree as kernel
 from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
@@ -84,12 +84,11 @@ def take_low_edges(
 ) -> GreedyResult:
     """Take edges by findLowEdge until none contributes; `degrees` and `potential` are by outer ids."""
     check_fits(problem, _INSTEAD, memory_limit)
-    to_unite = problem.components - problem.topic_count
 
     def work(ticks: Ticks) -> GreedyResult:
         return _run(problem, degrees, rho, potential, ticks)
 
-    return run_with_ticks(work, "taking edges", to_unite, progress)
+    return run_with_ticks(work, "taking edges", problem.to_unite, progress)
 
 
 def _run(
@@ -97,11 +96,7 @@ def _run(
 ) -> GreedyResult:
     if not problem.topic_count:
         return GreedyResult(edges=np.empty((0, 2), np.int32), pairs_examined=0)
-    state = start_components(
-        problem.indptr, problem.topic_ids, problem.topic_count, problem.weights, problem.words
-    )
-    if problem.labels is not None:
-        unite_labelled(state, problem.labels)
+    state = start_state(problem)
     pairs = start_pairs(problem, state)
     if potential is not None:
         kernel.keep_pairs(pairs, _rows(problem, potential, len(degrees)))

@@ -45,7 +45,7 @@ def least_cost(
     dual linear program, eq. 18: by weak duality its value is under the cost of all of them. Ties are settled
     by seed 0.
     """
-    from meshwright.construct.weighted.pd_maw import dual_value
+    from meshwright.construct.weighted.by_price import dual_value
 
     if costs is None:
         costs = by_cluster(1.0, 1.0, np.zeros(len(indptr) - 1, np.int32))

@@ -63,16 +63,25 @@ def on_all_cores(
     return run_with_ticks(run, label, sum(last - first for first, last in chunks), progress)
 
 
-def map_parts(work: Callable[[Item], Result], parts: Sequence[Item], ticks: Ticks) -> list[Result]:
-    """`work` of each part, in order, on as many threads as there are cores; it stops when `ticks` say so."""
+def map_parts(
+    work: Callable[[Item, Ticks], Result],
+    parts: Sequence[Item],
+    label: str,
+    total: int,
+    progress: Progress | None = None,
+) -> list[Result]:
+    """`work` of each part, in order, on a thread for each core, until its ticks say to stop."""
 
-    def unless_cancelled(part: Item) -> Result:
-        if ticks[CANCEL]:
-            raise CancelledError
-        return work(part)
+    def run(ticks: Ticks) -> list[Result]:
+        def unless_cancelled(part: Item) -> Result:
+            if ticks[CANCEL]:
+                raise CancelledError
+            return work(part, ticks)
 
-    with ThreadPoolExecutor(max(1, min(cores(), len(parts)))) as pool:
-        return list(pool.map(unless_cancelled, parts))
+        with ThreadPoolExecutor(max(1, min(cores(), len(parts)))) as pool:
+            return list(pool.map(unless_cancelled, parts))
+
+    return run_with_ticks(run, label, total, progress)
 
 
 def threads_each(parts: int) -> int:

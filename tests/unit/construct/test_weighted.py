@@ -6,15 +6,20 @@ import numpy as np
 import pytest
 
 import meshwright as mw
-from meshwright.construct.gm import greedy_merge, tie_order
-from meshwright.construct.greedy_driver import GreedyProblem
+from meshwright.construct.gm import greedy_merge
+from meshwright.construct.greedy_driver import GreedyProblem, tie_order
 from meshwright.construct.options import DcMawOptions, GmOptions, GrMawOptions, PdMawOptions, TrMawOptions
 from meshwright.construct.reverse_delete import by_cost, by_shared_topics, reverse_delete
-from meshwright.construct.weighted import price_greedy_driver as pricing
+from meshwright.construct.weighted import by_price as pricing
+from meshwright.construct.weighted.by_price import (
+    primal_dual,
+    primal_dual_reverse_delete,
+    take_cheapest,
+    weighted_greedy,
+)
 from meshwright.construct.weighted.dc_maw import divide, weighted_divide_and_conquer
-from meshwright.construct.weighted.gr_maw import weighted_greedy
-from meshwright.construct.weighted.pd_maw import primal_dual, primal_dual_reverse_delete, run_primal_dual
 from meshwright.construct.weighted.tr_maw import tree_per_topic
+from meshwright.kernels.greedy.prices import TIGHT
 from meshwright.model.costs.costs import Costs
 from meshwright.registry import imported
 from meshwright.runtime.errors import CapacityError, InputError, OptionError
@@ -142,7 +147,7 @@ def test_with_equal_costs_gr_maw_is_gm_for_every_order_of_ties():
         assert sorted(pairs(built.edges)) == sorted(pairs(merged.edges))
 
 
-@pytest.mark.parametrize("build", [weighted_greedy, run_primal_dual])
+@pytest.mark.parametrize("build", [weighted_greedy, primal_dual])
 def test_neither_room_nor_threads_nor_the_form_of_interests_change_what_is_taken(build, monkeypatch):
     interests = mw.workloads.unif(150, 40, min_subscriptions=2, max_subscriptions=9, seed=3)
     options = GrMawOptions() if build is weighted_greedy else PdMawOptions()
@@ -175,7 +180,7 @@ def test_every_choice_among_thirty_nodes_is_the_transcriptions(rule, monkeypatch
         assert pairs(built.edges) == oracles_weighted.weighted_greedy(topics_of, order, cost)
         return
     oracle = oracles_weighted.PrimalDual(topics_of, cost)
-    for edge in pairs(run_primal_dual(interests, costs, PdMawOptions(), 0, None).edges):
+    for edge in pairs(take_cheapest(interests, costs, PdMawOptions(), TIGHT, 0, None)[0].edges):
         raises = oracle.raises()
         first = min(raises, key=raises.get)
         assert first == (min(edge), max(edge))

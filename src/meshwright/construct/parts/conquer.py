@@ -10,15 +10,14 @@ from typing import Protocol
 
 import numpy as np
 
-from meshwright.construct.gm import tie_order
-from meshwright.construct.greedy_driver import GreedyProblem, make_problem
+from meshwright.construct.greedy_driver import GreedyProblem, make_problem, tie_order
 from meshwright.construct.parts.interest_queries import shared_topics
 from meshwright.construct.parts.star_sets import star_set
 from meshwright.construct.parts.topic_lists import Lists, join_lists, lists_of, split_lists, take_lists
 from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Flags, Ids, Offsets, Ticks
 from meshwright.runtime.parallel import map_parts, threads_each
-from meshwright.runtime.progress import Progress, run_with_ticks
+from meshwright.runtime.progress import Progress
 
 TOO_LARGE = "give more partitions, a smaller part_size or a smaller most_stars"
 """What to do about a part that does not fit."""
@@ -177,14 +176,11 @@ def _conquer_all(
     members = split_lists(lists_of(interests), planned.part_of, planned.partitions)
     threads = threads_each(planned.partitions)
 
-    def work(ticks: Ticks) -> list[Part]:
-        def one(part: int) -> Part:
-            return conquer(greedy, part, members[part], planned.shared, ties, seed, ticks, threads)
-
-        return map_parts(one, range(planned.partitions), ticks)
+    def one(part: int, ticks: Ticks) -> Part:
+        return conquer(greedy, part, members[part], planned.shared, ties, seed, ticks, threads)
 
     # An interest is united with its topic's others in the part, but for one in each topic of each part.
-    return run_with_ticks(work, "building the parts", len(interests), progress)
+    return map_parts(one, range(planned.partitions), "building the parts", len(interests), progress)
 
 
 def _combine_once(
@@ -195,15 +191,12 @@ def _combine_once(
     shared = _shared_by_run(parts, runs, topic_count)
     threads = threads_each(len(runs))
 
-    def work(ticks: Ticks) -> list[Part]:
-        def one(run: range) -> Part:
-            if len(run) == 1:
-                return parts[run.start]
-            return combine(greedy, parts[run.start : run.stop], shared, ticks, threads)
+    def one(run: range, ticks: Ticks) -> Part:
+        if len(run) == 1:
+            return parts[run.start]
+        return combine(greedy, parts[run.start : run.stop], shared, ticks, threads)
 
-        return map_parts(one, runs, ticks)
-
-    return run_with_ticks(work, "combining the parts", 0, progress)
+    return map_parts(one, runs, "combining the parts", 0, progress)
 
 
 def _shared_by_run(parts: list[Part], runs: list[range], topic_count: int) -> Flags:

@@ -5,8 +5,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from meshwright.construct.gm import tie_order
-from meshwright.construct.greedy_driver import GreedyResult, check_fits, make_problem, run_greedy, take_edges
+from meshwright.construct.greedy_driver import (
+    GreedyResult,
+    check_fits,
+    make_problem,
+    run_greedy,
+    take_edges,
+    tie_order,
+)
 from meshwright.construct.options import DcbcOptions
 from meshwright.construct.parts.bulk import BulkSet, bulk_by_threshold
 from meshwright.construct.parts.choosing_p import choose_partitions
@@ -19,7 +25,7 @@ from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Ids, Ticks
 from meshwright.runtime.parallel import map_parts, threads_each
-from meshwright.runtime.progress import Progress, run_with_ticks
+from meshwright.runtime.progress import Progress
 
 _INSTEAD = "set a smaller bulk_limit or part_size, or use dcbc-direct (linear)"
 
@@ -46,14 +52,12 @@ def bulk_clones(
 
     threads = threads_each(planned.partitions)
 
-    def conquer_all(ticks: Ticks) -> list[Part]:
-        def one(part: int) -> Part:
-            lists = parts[part]
-            return conquer(part, lists, planned.bulk, interests.topic_count, options, seed, ticks, threads)
+    def one(part: int, ticks: Ticks) -> Part:
+        lists = parts[part]
+        return conquer(part, lists, planned.bulk, interests.topic_count, options, seed, ticks, threads)
 
-        return map_parts(one, range(planned.partitions), ticks)
-
-    conquered = run_with_ticks(conquer_all, "conquering parts", len(light.topic_ids), progress)
+    every = range(planned.partitions)
+    conquered = map_parts(one, every, "conquering parts", len(light.topic_ids), progress)
     edges = np.concatenate([planned.bulk_edges, *(part.edges for part in conquered)])
     return Built(edges=edges, facts=facts_of(planned, [part.facts for part in conquered]))
 

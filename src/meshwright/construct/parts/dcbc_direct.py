@@ -6,8 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from meshwright.construct.gm import tie_order
-from meshwright.construct.greedy_driver import GreedyResult
+from meshwright.construct.greedy_driver import GreedyResult, tie_order
 from meshwright.construct.options import DcbcDirectOptions
 from meshwright.construct.parts.bulk import BulkSet, bulk_by_size
 from meshwright.construct.parts.conquer import Part
@@ -20,7 +19,7 @@ from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Flags, Ids, Offsets, Ticks
 from meshwright.runtime.parallel import map_parts
-from meshwright.runtime.progress import Progress, run_with_ticks
+from meshwright.runtime.progress import Progress
 from meshwright.runtime.seeds import generator
 
 NODES_A_PART = 8192
@@ -62,15 +61,13 @@ def bulk_clones_direct(
     del costs
     planned = plan(InProcess(interests), options, seed, progress)
 
-    def conquer_all(ticks: Ticks) -> list[Part]:
-        def one(part: int) -> Part:
-            lists = _lists(interests, slice(part * NODES_A_PART, (part + 1) * NODES_A_PART))
-            rows = np.flatnonzero(planned.is_light[lists.nodes]).astype(np.int32)
-            return conquer(part, lists, rows, planned.shared, options.slack, seed, ticks)
+    def one(part: int, ticks: Ticks) -> Part:
+        lists = _lists(interests, slice(part * NODES_A_PART, (part + 1) * NODES_A_PART))
+        rows = np.flatnonzero(planned.is_light[lists.nodes]).astype(np.int32)
+        return conquer(part, lists, rows, planned.shared, options.slack, seed, ticks)
 
-        return map_parts(one, range(planned.partitions), ticks)
-
-    conquered = run_with_ticks(conquer_all, "covering topics", len(planned.chosen.light), progress)
+    light = len(planned.chosen.light)
+    conquered = map_parts(one, range(planned.partitions), "covering topics", light, progress)
     edges = np.concatenate([planned.bulk_edges, *(part.edges for part in conquered)])
     return Built(edges=edges, facts=facts_of(planned, [part.facts for part in conquered]))
 

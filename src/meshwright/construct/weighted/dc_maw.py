@@ -6,18 +6,19 @@ from functools import partial
 import numpy as np
 from scipy import sparse
 
-from meshwright.construct.greedy_driver import GreedyProblem
+from meshwright.construct.greedy_driver import GreedyProblem, check_fits
 from meshwright.construct.options import DcMawOptions
 from meshwright.construct.parts.conquer import TOO_LARGE, Greedy, PartsPlan, build_in_parts, facts_of
 from meshwright.construct.parts.interest_queries import InProcess, Source
+from meshwright.construct.weighted.by_price import estimated_bytes, run_by_price
 from meshwright.kernels.core.cost_arrays import CostArrays
+from meshwright.kernels.greedy.prices import RATIO
 from meshwright.model.costs.costs import Costs
 from meshwright.model.costs.forms import taken
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Floats, Ids, Ticks
 from meshwright.runtime.errors import OptionError
-from meshwright.runtime.machine import cores
 from meshwright.runtime.progress import Progress
 from meshwright.runtime.seeds import generator
 
@@ -222,9 +223,6 @@ def greedy(costs: Costs, options: DcMawOptions) -> Greedy:
 def _by_cost(
     problem: GreedyProblem, nodes: Ids, ticks: Ticks, threads: int, *, costs: Costs, memory_limit: int | None
 ) -> tuple[Ids, int]:
-    from meshwright.construct.weighted.price_greedy_driver import check_fits, run_by_price
-    from meshwright.kernels.greedy.prices import RATIO
-
-    check_fits(problem, RATIO, TOO_LARGE, memory_limit, max(1, cores() // threads))
+    check_fits(problem, TOO_LARGE, memory_limit, threads, estimated_bytes(problem, RATIO))
     result = run_by_price(problem, taken(costs.arrays(), nodes), RATIO, ticks, threads)
     return result.edges, result.pairs_examined

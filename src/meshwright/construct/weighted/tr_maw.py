@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from meshwright.construct.gm import tie_order
+from meshwright.construct.greedy_driver import tie_order
 from meshwright.construct.options import TrMawOptions
 from meshwright.model.costs.costs import Costs
 from meshwright.model.costs.forms import taken
@@ -11,7 +11,7 @@ from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Ids, Offsets, Ticks
 from meshwright.runtime.machine import cores
 from meshwright.runtime.parallel import map_parts
-from meshwright.runtime.progress import Progress, run_with_ticks
+from meshwright.runtime.progress import Progress
 
 _TASKS_A_CORE = 4
 
@@ -40,13 +40,10 @@ def tree_per_topic(
     topic_indptr, members = _subscribers(interests, order)
     close = find_close_sites(arrays)
 
-    def work(ticks: Ticks) -> list[Ids]:
-        def one(topics: Offsets) -> Ids:
-            return span_topics(arrays, close, topic_indptr, members, topics, ticks)
+    def one(topics: Offsets, ticks: Ticks) -> Ids:
+        return span_topics(arrays, close, topic_indptr, members, topics, ticks)
 
-        return map_parts(one, _shares(topic_indptr), ticks)
-
-    found = run_with_ticks(work, "growing trees", interests.topic_count, progress)
+    found = map_parts(one, _shares(topic_indptr), "growing trees", interests.topic_count, progress)
     every = order[np.concatenate([np.empty((0, 2), np.int32), *found])]
     edges = np.unique(np.sort(every, axis=1), axis=0)
     cost = float(costs.between(every[:, 0], every[:, 1]).sum())
