@@ -25,7 +25,6 @@ from meshwright.construct.options import (
     LowOdaOptions,
     MergeOptions,
     PdMawOptions,
-    RingOptions,
     TrMawOptions,
 )
 from meshwright.plugins import installed
@@ -102,7 +101,6 @@ _BUILT_IN = {
     "ring": Algorithm(
         summary="Ring-per-Topic: a ring for each topic; linear, and about two links for each interest",
         load="meshwright.construct.ring:ring_per_topic",
-        options=RingOptions,
     ),
     "tr-maw": Algorithm(
         summary="a minimum spanning tree for each topic: cheap inside a topic, dear in all",

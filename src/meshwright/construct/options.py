@@ -4,21 +4,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
 
-from meshwright.runtime.checks import (
-    check_choice,
-    check_flag,
-    check_fraction,
-    check_whole,
-    is_number,
-    is_whole,
-)
+from meshwright.runtime import checks
+from meshwright.runtime.checks import Checked
 from meshwright.runtime.errors import OptionError
 
 TIES = ("shuffled", "small-first", "large-first")
 
 
 @dataclass(frozen=True, kw_only=True)
-class GmOptions:
+class GmOptions(Checked):
     """How Greedy Merge settles ties, what topics weigh, and the memory it may take.
 
     Attributes:
@@ -32,27 +26,31 @@ class GmOptions:
         memory_limit: bytes that may be taken; four fifths of what is free, unless given.
     """
 
-    ties: str = "shuffled"
+    ties: str = checks.choice("shuffled", TIES)
     weights: Mapping[str, int] | None = None
-    keep_bounds: bool = True
-    memory_limit: int | None = None
+    keep_bounds: bool = checks.flag(True)
+    memory_limit: int | None = checks.whole_number(None, 1)
 
     def __post_init__(self) -> None:
-        check_choice("ties", self.ties, TIES)
-        check_flag("keep_bounds", self.keep_bounds)
-        check_whole("memory_limit", self.memory_limit, 1)
+        super().__post_init__()
         if self.weights is not None and not isinstance(self.weights, Mapping):
             raise OptionError(
                 f"weights is a {type(self.weights).__name__}; give a mapping of topic to number",
                 option="weights",
             )
         for topic, weight in (self.weights or {}).items():
-            if not isinstance(topic, str) or not is_whole(weight) or not 0 <= weight < 2**20:
+            if not isinstance(topic, str) or not checks.is_whole(weight) or not 0 <= weight < 2**20:
                 raise OptionError(f"topic {topic!r} weighs {weight!r}; give a whole number from 0 to 1048575")
 
 
+def check_rho(name: str, rho: object) -> None:
+    """Refuse what is no finite number from 1 on."""
+    if not checks.is_number(rho) or not 1 <= rho < inf:
+        raise OptionError(f"{name} is {rho!r}; give a finite number from 1 on", option=name)
+
+
 @dataclass(frozen=True, kw_only=True)
-class LowOdaOptions:
+class LowOdaOptions(Checked):
     """How Low-ODA weighs the maximum degree against the average, how it settles ties, and its memory.
 
     Attributes:
@@ -62,29 +60,13 @@ class LowOdaOptions:
         memory_limit: bytes that may be taken; four fifths of what is free, unless given.
     """
 
-    rho: float = 3.0
-    ties: str = "shuffled"
-    memory_limit: int | None = None
-
-    def __post_init__(self) -> None:
-        check_rho(self.rho)
-        check_choice("ties", self.ties, TIES)
-        check_whole("memory_limit", self.memory_limit, 1)
-
-
-def check_rho(rho: object) -> None:
-    """Refuse what is no finite number of at least 1."""
-    if not is_number(rho) or not 1 <= rho < inf:
-        raise OptionError(f"rho is {rho!r}; give a finite number of at least 1", option="rho")
+    rho: float = checks.checked(3.0, check_rho)
+    ties: str = checks.choice("shuffled", TIES)
+    memory_limit: int | None = checks.whole_number(None, 1)
 
 
 @dataclass(frozen=True, kw_only=True)
-class RingOptions:
-    """Ring-per-Topic has no options."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class MergeOptions:
+class MergeOptions(Checked):
     """The memory that a merge may take.
 
     Attributes:
@@ -93,20 +75,22 @@ class MergeOptions:
         memory_limit: bytes that may be taken; four fifths of what is free, unless given.
     """
 
-    keep_bounds: bool = True
-    memory_limit: int | None = None
-
-    def __post_init__(self) -> None:
-        check_flag("keep_bounds", self.keep_bounds)
-        check_whole("memory_limit", self.memory_limit, 1)
+    keep_bounds: bool = checks.flag(True)
+    memory_limit: int | None = checks.whole_number(None, 1)
 
 
 CRITERIA = ("pn-size", "time", "parallel-time")
 PARTITIONINGS = ("random", "k-means")
 
 
+def _check_one(options: object, *names: str) -> None:
+    given = [name for name in names if getattr(options, name) is not None]
+    if len(given) > 1:
+        raise OptionError(f"{' and '.join(given)} are given; each sets the number of parts, give one")
+
+
 @dataclass(frozen=True, kw_only=True)
-class DcOptions:
+class DcOptions(Checked):
     """How Divide and Conquer divides the nodes, and how it conquers and combines the parts.
 
     Attributes:
@@ -121,26 +105,20 @@ class DcOptions:
         memory_limit: bytes that a part or a combine may take; four fifths of what is free, unless given.
     """
 
-    partitions: int | None = None
-    part_size: int | None = None
+    partitions: int | None = checks.whole_number(None, 1)
+    part_size: int | None = checks.whole_number(None, 1)
     choose_by: str | None = None
-    partition_by: str = "random"
-    ties: str = "shuffled"
-    most_stars: int = 20_000
-    memory_limit: int | None = None
+    partition_by: str = checks.choice("random", PARTITIONINGS)
+    ties: str = checks.choice("shuffled", TIES)
+    most_stars: int = checks.whole_number(20_000, 2)
+    memory_limit: int | None = checks.whole_number(None, 1)
 
     def __post_init__(self) -> None:
-        check_choice("partition_by", self.partition_by, PARTITIONINGS)
-        check_choice("ties", self.ties, TIES)
-        for name, least in (("partitions", 1), ("part_size", 1), ("memory_limit", 1)):
-            check_whole(name, getattr(self, name), least)
-        check_whole("most_stars", self.most_stars, 2, required=True)
-        given = [name for name in ("partitions", "part_size", "choose_by") if getattr(self, name) is not None]
-        if len(given) > 1:
-            raise OptionError(f"{' and '.join(given)} are given; each sets the number of parts, give one")
+        super().__post_init__()
+        _check_one(self, "partitions", "part_size", "choose_by")
         if self.choose_by is not None:
             elbow = ("elbow",) if self.partition_by == "k-means" else ()
-            check_choice("choose_by", self.choose_by, CRITERIA + elbow)
+            checks.check_choice("choose_by", self.choose_by, CRITERIA + elbow)
 
     @property
     def criterion(self) -> str:
@@ -149,7 +127,7 @@ class DcOptions:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DcbcOptions:
+class DcbcOptions(Checked):
     """Which nodes are bulk, and into how many parts the lightweight ones are divided.
 
     Attributes:
@@ -163,25 +141,20 @@ class DcbcOptions:
         memory_limit: bytes that a part may take; four fifths of what is free, unless given.
     """
 
-    threshold: int | None = None
-    bulk_share: float = 0.2
-    bulk_limit: int = 4000
-    partitions: int | None = None
-    part_size: int | None = None
-    memory_limit: int | None = None
+    threshold: int | None = checks.whole_number(None, 0)
+    bulk_share: float = checks.fraction(0.2)
+    bulk_limit: int = checks.whole_number(4000, 0)
+    partitions: int | None = checks.whole_number(None, 1)
+    part_size: int | None = checks.whole_number(None, 1)
+    memory_limit: int | None = checks.whole_number(None, 1)
 
     def __post_init__(self) -> None:
-        for name, least in (("threshold", 0), ("partitions", 1), ("part_size", 1)):
-            check_whole(name, getattr(self, name), least)
-        check_whole("bulk_limit", self.bulk_limit, 0, required=True)
-        check_whole("memory_limit", self.memory_limit, 1)
-        check_fraction("bulk_share", self.bulk_share)
-        if self.partitions is not None and self.part_size is not None:
-            raise OptionError("partitions and part_size are given; each sets the number of parts, give one")
+        super().__post_init__()
+        _check_one(self, "partitions", "part_size")
 
 
 @dataclass(frozen=True, kw_only=True)
-class DcbcDirectOptions:
+class DcbcDirectOptions(Checked):
     """How many nodes are bulk, and how evenly the links are spread over them.
 
     Attributes:
@@ -196,20 +169,14 @@ class DcbcDirectOptions:
             memory.
     """
 
-    bulk_size: int | None = None
-    crowd: int = 1000
-    slack: float = 0.0
-    memory_limit: int | None = None
-
-    def __post_init__(self) -> None:
-        for name in ("bulk_size", "memory_limit"):
-            check_whole(name, getattr(self, name), 1)
-        check_whole("crowd", self.crowd, 1, required=True)
-        check_fraction("slack", self.slack, below_one=True)
+    bulk_size: int | None = checks.whole_number(None, 1)
+    crowd: int = checks.whole_number(1000, 1)
+    slack: float = checks.fraction(0.0, below_one=True)
+    memory_limit: int | None = checks.whole_number(None, 1)
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrMawOptions:
+class TrMawOptions(Checked):
     """How trees settle ties.
 
     Attributes:
@@ -218,14 +185,11 @@ class TrMawOptions:
             `large-first`. All topics have the same order.
     """
 
-    ties: str = "shuffled"
-
-    def __post_init__(self) -> None:
-        check_choice("ties", self.ties, TIES)
+    ties: str = checks.choice("shuffled", TIES)
 
 
 @dataclass(frozen=True, kw_only=True)
-class GrMawOptions:
+class GrMawOptions(Checked):
     """How the greedy by cost settles ties, and the memory it may take.
 
     Attributes:
@@ -235,12 +199,8 @@ class GrMawOptions:
         memory_limit: bytes that may be taken; four fifths of what is free, unless given.
     """
 
-    ties: str = "shuffled"
-    memory_limit: int | None = None
-
-    def __post_init__(self) -> None:
-        check_choice("ties", self.ties, TIES)
-        check_whole("memory_limit", self.memory_limit, 1)
+    ties: str = checks.choice("shuffled", TIES)
+    memory_limit: int | None = checks.whole_number(None, 1)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -257,7 +217,7 @@ DIVISIONS = ("k-means", "landmarks", "sites")
 
 
 @dataclass(frozen=True, kw_only=True)
-class DcMawOptions:
+class DcMawOptions(Checked):
     """How the nodes are divided by their costs, and how the parts are conquered and combined.
 
     Attributes:
@@ -275,25 +235,19 @@ class DcMawOptions:
         memory_limit: bytes that a part or a combine may take; four fifths of what is free, unless given.
     """
 
-    divide_by: str = "k-means"
-    partitions: int | None = None
-    part_size: int | None = None
-    landmarks: int = 6
-    cost_levels: int = 3
-    least_bin: int = 10
-    ties: str = "shuffled"
-    most_stars: int = 20_000
-    memory_limit: int | None = None
+    divide_by: str = checks.choice("k-means", DIVISIONS)
+    partitions: int | None = checks.whole_number(None, 1)
+    part_size: int | None = checks.whole_number(None, 1)
+    landmarks: int = checks.whole_number(6, 1)
+    cost_levels: int = checks.whole_number(3, 1)
+    least_bin: int = checks.whole_number(10, 1)
+    ties: str = checks.choice("shuffled", TIES)
+    most_stars: int = checks.whole_number(20_000, 2)
+    memory_limit: int | None = checks.whole_number(None, 1)
 
     def __post_init__(self) -> None:
-        check_choice("divide_by", self.divide_by, DIVISIONS)
-        check_choice("ties", self.ties, TIES)
-        for name in ("partitions", "part_size", "memory_limit"):
-            check_whole(name, getattr(self, name), 1)
-        for name, least in (("landmarks", 1), ("cost_levels", 1), ("least_bin", 1), ("most_stars", 2)):
-            check_whole(name, getattr(self, name), least, required=True)
-        if self.partitions is not None and self.part_size is not None:
-            raise OptionError("partitions and part_size are given; each sets the number of parts, give one")
+        super().__post_init__()
+        _check_one(self, "partitions", "part_size")
         if self.divide_by != "k-means" and (self.partitions or self.part_size):
             raise OptionError(
                 f"partitions and part_size are for k-means; {self.divide_by} has as many parts as it finds"

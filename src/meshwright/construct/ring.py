@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from meshwright.construct.options import RingOptions
 from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
@@ -11,7 +10,7 @@ from meshwright.runtime.seeds import generator
 
 
 def ring_per_topic(
-    interests: Interests, costs: Costs | None, options: RingOptions, seed: int, progress: Progress | None
+    interests: Interests, costs: Costs | None, options: object, seed: int, progress: Progress | None
 ) -> Built:
     """Ring-per-Topic (RingPT).
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from meshwright.construct.options import check_rho
-from meshwright.runtime.checks import check_choice, check_flag, check_whole
+from meshwright.runtime.checks import Checked, checked, choice, flag, whole_number
 from meshwright.runtime.errors import OptionError
 
 POLICIES = ("shadow", "naive", "rebuild")
@@ -18,7 +18,7 @@ TIES = ("few-links", "shuffled")
 
 
 @dataclass(frozen=True, kw_only=True)
-class MaintainOptions:
+class MaintainOptions(Checked):
     """How an overlay is maintained.
 
     Attributes:
@@ -36,26 +36,15 @@ class MaintainOptions:
         remember: how many ids of the last events are remembered; an event with a known id is passed over.
     """
 
-    policy: str = "shadow"
-    backups: str = "primal-dual"
-    coverage: int = 3
-    rho: float = 3.0
-    degree_of: str = "overlay"
-    ties: str = "few-links"
-    disconnected: str = "repair"
-    weigh_primaries: bool = True
-    remember: int = 1_000_000
-
-    def __post_init__(self) -> None:
-        check_choice("policy", self.policy, POLICIES)
-        check_choice("backups", self.backups, BACKUPS)
-        check_choice("degree_of", self.degree_of, DEGREES)
-        check_choice("ties", self.ties, TIES)
-        check_choice("disconnected", self.disconnected, STARTS)
-        check_whole("coverage", self.coverage, 1, 2**31 - 1, required=True)
-        check_whole("remember", self.remember, 0, required=True)
-        check_rho(self.rho)
-        check_flag("weigh_primaries", self.weigh_primaries)
+    policy: str = choice("shadow", POLICIES)
+    backups: str = choice("primal-dual", BACKUPS)
+    coverage: int = whole_number(3, 1, 2**31 - 1)
+    rho: float = checked(3.0, check_rho)
+    degree_of: str = choice("overlay", DEGREES)
+    ties: str = choice("few-links", TIES)
+    disconnected: str = choice("repair", STARTS)
+    weigh_primaries: bool = flag(True)
+    remember: int = whole_number(1_000_000, 0)
 
 
 class RepairSettings(NamedTuple):

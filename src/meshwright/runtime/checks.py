@@ -1,7 +1,10 @@
 """Checks of options: an error says what was given, what is legal, and the way out."""
 
+from collections.abc import Callable
+from dataclasses import field, fields
+from functools import partial
 from numbers import Integral, Real
-from typing import TypeGuard
+from typing import Any, TypeGuard
 
 from meshwright.runtime.errors import OptionError
 
@@ -44,6 +47,41 @@ def check_fraction(name: str, value: object, *, below_one: bool = False) -> None
     if not is_number(value) or not 0 <= value <= 1 or (below_one and value == 1):
         legal = "of at least 0 and under 1" if below_one else "from 0 to 1"
         raise OptionError(f"{name} is {value!r}; give a fraction {legal}", option=name)
+
+
+class Checked:
+    """A base of dataclasses of options: each field that was made by a function below is checked."""
+
+    def __post_init__(self) -> None:
+        for each in fields(self):  # type: ignore[arg-type]
+            if "check" in each.metadata:
+                each.metadata["check"](each.name, getattr(self, each.name))
+
+
+def checked(default: object, check: Callable[[str, object], None]) -> Any:
+    """A field with a check of its own, of its name and value."""
+    return field(default=default, metadata={"check": check})
+
+
+def choice(default: str, choices: tuple[str, ...]) -> Any:
+    """A field that is one of the choices."""
+    return checked(default, partial(check_choice, choices=choices))
+
+
+def flag(default: bool) -> Any:
+    """A field that is True or False."""
+    return checked(default, check_flag)
+
+
+def whole_number(default: int | None, least: int, most: int = 2**62 - 1) -> Any:
+    """A field that is a whole number in range, or None where that is the default."""
+    required = default is not None
+    return checked(default, partial(check_whole, least=least, most=most, required=required))
+
+
+def fraction(default: float, *, below_one: bool = False) -> Any:
+    """A field that is a number from 0 to 1."""
+    return checked(default, partial(check_fraction, below_one=below_one))
 
 
 # Ten characters a name times this many names stay inside the 2 GiB of one Arrow string array.

@@ -2,8 +2,7 @@
 
 from dataclasses import dataclass
 
-from meshwright.runtime.checks import check_choice, check_flag, check_whole
-from meshwright.runtime.errors import OptionError
+from meshwright.runtime.checks import Checked, choice, flag, whole_number
 
 PLACEMENTS = ("shuffled", "sorted")
 TIES = ("nearest", "random", "farthest")
@@ -13,7 +12,7 @@ MOST_BITS = 62
 
 
 @dataclass(frozen=True, kw_only=True)
-class SmallWorldOptions:
+class SmallWorldOptions(Checked):
     """Where nodes stand on the ring.
 
     Attributes:
@@ -24,18 +23,9 @@ class SmallWorldOptions:
             identifiers is no power of two: a link less for each node. The numbers of [4] fit that.
     """
 
-    placement: str = "shuffled"
-    bits: int | None = None
-    whole_phases: bool = False
-
-    def __post_init__(self) -> None:
-        check_choice("placement", self.placement, PLACEMENTS)
-        check_whole("bits", self.bits, 0)
-        check_flag("whole_phases", self.whole_phases)
-        if self.bits is not None and self.bits > MOST_BITS:
-            raise OptionError(
-                f"bits is {self.bits}; give a whole number from 0 to {MOST_BITS}", option="bits"
-            )
+    placement: str = choice("shuffled", PLACEMENTS)
+    bits: int | None = whole_number(None, 0, MOST_BITS)
+    whole_phases: bool = flag(False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,12 +45,6 @@ class GrSwicoOptions(SmallWorldOptions):
             and so the next subscriber is near, and as many where they are rare.
     """
 
-    ties: str = "nearest"
-    target_slot: str = "if-free"
-    fill: str = "first"
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        check_choice("ties", self.ties, TIES)
-        check_choice("target_slot", self.target_slot, TARGET_SLOTS)
-        check_choice("fill", self.fill, FILLS)
+    ties: str = choice("nearest", TIES)
+    target_slot: str = choice("if-free", TARGET_SLOTS)
+    fill: str = choice("first", FILLS)

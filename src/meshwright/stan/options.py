@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from meshwright.runtime.checks import check_choice, check_flag, check_fraction, check_whole, is_number
+from meshwright.runtime.checks import Checked, choice, flag, fraction, is_number, whole_number
 from meshwright.runtime.errors import OptionError
 
 LINKS = ("walks", "omniscient", "random")
@@ -12,7 +12,7 @@ MOST_STEPS = 1_000_000
 
 
 @dataclass(frozen=True, kw_only=True)
-class StanOptions:
+class StanOptions(Checked):
     """Views, and how their links are chosen.
 
     Attributes:
@@ -29,32 +29,25 @@ class StanOptions:
             all subscribers of its topics; or `random`, as they were at first.
     """
 
-    rounds: int = 8
-    ttl: int = 5
-    connected: float = 0.99
-    view_size: int | None = None
-    learn: bool = False
-    slowest: int = 1
-    loss: float = 0.0
-    links: str = "walks"
+    rounds: int = whole_number(8, 0)
+    ttl: int = whole_number(5, 0, MOST_STEPS)
+    connected: float = fraction(0.99, below_one=True)
+    view_size: int | None = whole_number(None, 1)
+    learn: bool = flag(False)
+    slowest: int = whole_number(1, 1)
+    loss: float = fraction(0.0)
+    links: str = choice("walks", LINKS)
 
     def __post_init__(self) -> None:
-        check_whole("rounds", self.rounds, 0, required=True)
-        check_whole("ttl", self.ttl, 0, MOST_STEPS, required=True)
-        check_fraction("connected", self.connected, below_one=True)
+        super().__post_init__()
         if not self.connected:
             raise OptionError(
                 "connected is 0, which leaves views empty; give a fraction above 0", option="connected"
             )
-        check_whole("view_size", self.view_size, 1)
-        check_flag("learn", self.learn)
-        check_whole("slowest", self.slowest, 1, required=True)
-        check_fraction("loss", self.loss)
-        check_choice("links", self.links, LINKS)
 
 
 @dataclass(frozen=True, kw_only=True)
-class SimulationOptions:
+class SimulationOptions(Checked):
     """What the simulator adds: how views begin, how messages travel, and who comes and goes.
 
     Attributes:
@@ -68,20 +61,16 @@ class SimulationOptions:
         patience: after how many unanswered messages in a row a peer is dropped.
     """
 
-    membership: str = "random"
-    copies: int = 4
+    membership: str = choice("random", MEMBERSHIPS)
+    copies: int = whole_number(4, 0)
     delay: float = 0.01
-    churn: float = 0.0
-    keep_alive: bool = False
-    patience: int = 4
+    churn: float = fraction(0.0, below_one=True)
+    keep_alive: bool = flag(False)
+    patience: int = whole_number(4, 1)
 
     def __post_init__(self) -> None:
-        check_choice("membership", self.membership, MEMBERSHIPS)
-        check_whole("copies", self.copies, 0, required=True)
+        super().__post_init__()
         if not is_number(self.delay) or not 0 <= self.delay < 1:
             raise OptionError(
                 f"delay is {self.delay!r}; give a number of periods, at least 0 and under 1", option="delay"
             )
-        check_fraction("churn", self.churn, below_one=True)
-        check_flag("keep_alive", self.keep_alive)
-        check_whole("patience", self.patience, 1, required=True)
