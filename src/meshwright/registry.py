@@ -10,25 +10,15 @@ import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from difflib import get_close_matches
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-from meshwright.construct.options import (
-    DcbcDirectOptions,
-    DcbcOptions,
-    DcMawOptions,
-    DcOptions,
-    GmOptions,
-    GrMawOptions,
-    LowOdaOptions,
-    MergeOptions,
-    PdMawOptions,
-    TrMawOptions,
-)
+from meshwright.construct import options as construct
 from meshwright.plugins import installed
 from meshwright.plugins.installed import Origin
+from meshwright.runtime.checks import make_options
 from meshwright.runtime.errors import MeshwrightWarning, OptionError, PluginError
 from meshwright.smallworld.options import GrSwicoOptions, SmallWorldOptions
 from meshwright.stan.options import StanOptions
@@ -63,96 +53,84 @@ class Algorithm:
 
     def make_options(self, values: Mapping[str, Any]) -> Any:
         """The options object, checked; an unknown name is refused with those that exist."""
-        known = [field.name for field in fields(self.options)]
-        for name in values:
-            if name not in known:
-                raise OptionError(
-                    f"there is no option {name!r}; {_listed('choose among', known)}", option=name
-                )
-        return self.options(**values)
+        return make_options(self.options, values)
 
+
+_BY_COST = partial(Algorithm, needs_costs=True)
+_FOR_ROUTING = partial(Algorithm, topic_connected=False)
 
 _BUILT_IN = {
     "gm": Algorithm(
         summary="Greedy Merge: the fewest links; time grows with the square of the nodes",
         load="meshwright.construct.gm:greedy_merge",
-        options=GmOptions,
+        options=construct.GmOptions,
     ),
     "dc": Algorithm(
         summary="Divide and Conquer: Greedy Merge on parts, linked through a few nodes each; large fleets",
         load="meshwright.construct.parts.dc:divide_and_conquer",
-        options=DcOptions,
+        options=construct.DcOptions,
     ),
     "dcbc": Algorithm(
         summary="Bulk Clones: parts of nodes, each with all nodes of many topics; near gm in links, faster",
         load="meshwright.construct.parts.dcbc:bulk_clones",
-        options=DcbcOptions,
+        options=construct.DcbcOptions,
     ),
     "dcbc-direct": Algorithm(
         summary="Bulk Clones without parts: links to nodes of many topics alone; linear, for large fleets",
         load="meshwright.construct.parts.dcbc_direct:bulk_clones_direct",
-        options=DcbcDirectOptions,
+        options=construct.DcbcDirectOptions,
     ),
     "low-oda": Algorithm(
         summary="Low-ODA: a low maximum degree beside a low average; time grows with the square of the nodes",
         load="meshwright.construct.low_oda:low_oda",
-        options=LowOdaOptions,
+        options=construct.LowOdaOptions,
     ),
     "ring": Algorithm(
         summary="Ring-per-Topic: a ring for each topic; linear, and about two links for each interest",
         load="meshwright.construct.ring:ring_per_topic",
     ),
-    "tr-maw": Algorithm(
+    "tr-maw": _BY_COST(
         summary="a minimum spanning tree for each topic: cheap inside a topic, dear in all",
-        needs_costs=True,
         load="meshwright.construct.weighted.tr_maw:tree_per_topic",
-        options=TrMawOptions,
+        options=construct.TrMawOptions,
     ),
-    "gr-maw": Algorithm(
+    "gr-maw": _BY_COST(
         summary="the greedy by cost for each component removed: the cheapest links; grows with the square",
-        needs_costs=True,
         load="meshwright.construct.weighted.by_price:weighted_greedy",
-        options=GrMawOptions,
+        options=construct.GrMawOptions,
     ),
-    "pd-maw": Algorithm(
+    "pd-maw": _BY_COST(
         summary="the primal-dual algorithm: near gr-maw, and a lower bound on what any overlay costs",
-        needs_costs=True,
         load="meshwright.construct.weighted.by_price:primal_dual",
-        options=PdMawOptions,
+        options=construct.PdMawOptions,
     ),
-    "pdrd-maw": Algorithm(
+    "pdrd-maw": _BY_COST(
         summary="pd-maw without the links that no topic needs",
-        needs_costs=True,
         load="meshwright.construct.weighted.by_price:primal_dual_reverse_delete",
-        options=PdMawOptions,
+        options=construct.PdMawOptions,
     ),
-    "dc-maw": Algorithm(
+    "dc-maw": _BY_COST(
         summary="gr-maw on parts that are near to each other, linked through a few nodes; large fleets",
-        needs_costs=True,
         load="meshwright.construct.weighted.dc_maw:weighted_divide_and_conquer",
-        options=DcMawOptions,
+        options=construct.DcMawOptions,
     ),
-    "chord": Algorithm(
+    "chord": _FOR_ROUTING(
         summary="Chord: nodes on a ring, the first node of each phase as finger; few links, for nsmf routing",
-        topic_connected=False,
         load="meshwright.smallworld.ring:chord",
         options=SmallWorldOptions,
     ),
-    "random-sw": Algorithm(
+    "random-sw": _FOR_ROUTING(
         summary="RandomSW: nodes on a ring, any node of each phase as finger; few links, for nsmf routing",
-        topic_connected=False,
         load="meshwright.smallworld.ring:random_sw",
         options=SmallWorldOptions,
     ),
-    "gr-swico": Algorithm(
+    "gr-swico": _FOR_ROUTING(
         summary="GrSwico: nodes on a ring, fingers to common interests; few links, fewer forwards by nsmf",
-        topic_connected=False,
         load="meshwright.smallworld.gr_swico:gr_swico",
         options=GrSwicoOptions,
     ),
-    "stan": Algorithm(
+    "stan": _FOR_ROUTING(
         summary="StaN: random views in every topic that come to share links; without a planner, for gossip",
-        topic_connected=False,
         load="meshwright.stan.api:stan",
         options=StanOptions,
     ),
@@ -160,13 +138,13 @@ _BUILT_IN = {
         kind="merge",
         summary="Naive Merge: few new links, between any nodes; time grows with the square of the nodes",
         load="meshwright.construct.merge:naive_merge",
-        options=MergeOptions,
+        options=construct.MergeOptions,
     ),
     "sm": Algorithm(
         kind="merge",
         summary="Star Merge: new links between a few nodes of each overlay; some more links, much less work",
         load="meshwright.construct.merge:star_merge",
-        options=MergeOptions,
+        options=construct.MergeOptions,
     ),
 }
 

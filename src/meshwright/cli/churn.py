@@ -230,10 +230,11 @@ def _churn_here(
 
 def check_options(options: dict[str, Any], policies: Iterable[str]) -> None:
     """Refuse options of the maintainer that are out of range, before any work."""
-    from meshwright.maintain.options import make_options
+    from meshwright.maintain.options import MaintainOptions
+    from meshwright.runtime.checks import make_options
 
     for policy in (options["policy"], *policies):
-        make_options({**options, "policy": policy})
+        make_options(MaintainOptions, {**options, "policy": policy})
 
 
 def _settings(settings: list[str] | None) -> dict[str, Any]:

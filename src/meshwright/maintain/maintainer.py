@@ -20,13 +20,14 @@ from meshwright.maintain.low_oda_target import (
     missing_links,
     reference_of,
 )
-from meshwright.maintain.options import MaintainOptions, RepairSettings, make_options
+from meshwright.maintain.options import MaintainOptions, RepairSettings
 from meshwright.maintain.policies import Mending, portions
 from meshwright.maintain.reoptimise import Reoptimisation, link_places
 from meshwright.maintain.repairs import Link, Relink, Repair, Step, merged, named
 from meshwright.maintain.state import Change, Known, MaintainedOverlay, overlay_of, row, state_of
 from meshwright.model.events import Event
 from meshwright.model.overlay import Overlay
+from meshwright.runtime.checks import make_options
 from meshwright.runtime.errors import InputError, MeshwrightError
 from meshwright.runtime.progress import Progress
 from meshwright.runtime.seeds import generator
@@ -88,7 +89,8 @@ class Maintainer:
     ) -> None:
         if not isinstance(overlay, Overlay):
             raise InputError(f"Maintainer got a {type(overlay).__name__}; give an Overlay")
-        options = make_options({"policy": policy, "backups": backups, "coverage": coverage, **others})
+        given = {"policy": policy, "backups": backups, "coverage": coverage, **others}
+        options = make_options(MaintainOptions, given)
         self._set(RepairSettings(options, int(seed), generator(seed, _STAGE)), state_of(overlay))
         self._reference = reference_of(overlay, self._state, self._settings)
         interests = overlay.interests
@@ -345,7 +347,8 @@ class Maintainer:
         rng = generator(about.seed, _STAGE)
         rng.bit_generator.state = about.random
         live = cls.__new__(cls)
-        live._set(RepairSettings(make_options(about.options), about.seed, rng), saved.state)
+        options = make_options(MaintainOptions, about.options)
+        live._set(RepairSettings(options, about.seed, rng), saved.state)
         live._nodes, live._topics = saved.nodes, saved.topics
         live._ids = KnownIds(live.options.remember, about.ids)
         live.revision = about.revision

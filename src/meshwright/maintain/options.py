@@ -1,14 +1,12 @@
 """The options of a maintainer."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, fields
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from meshwright.construct.options import check_rho
 from meshwright.runtime.checks import Checked, checked, choice, flag, whole_number
-from meshwright.runtime.errors import OptionError
 
 POLICIES = ("shadow", "naive", "rebuild")
 BACKUPS = ("primal-dual", "greedy")
@@ -53,12 +51,3 @@ class RepairSettings(NamedTuple):
     options: MaintainOptions
     seed: int
     rng: np.random.Generator
-
-
-def make_options(values: Mapping[str, Any]) -> MaintainOptions:
-    """Check options; the error for an unknown name lists those that exist."""
-    known = [field.name for field in fields(MaintainOptions)]
-    for name in values:
-        if name not in known:
-            raise OptionError(f"there is no option {name!r}; choose among {', '.join(known)}", option=name)
-    return MaintainOptions(**values)

@@ -24,7 +24,7 @@ from meshwright.maintain.journal.recording import (
     repairs_table,
 )
 from meshwright.maintain.maintainer import Maintainer
-from meshwright.maintain.options import make_options
+from meshwright.maintain.options import MaintainOptions
 from meshwright.maintain.repairs import Step
 from meshwright.maintain.warm_up import rehearse
 from meshwright.model import overlay_tables
@@ -37,6 +37,7 @@ from meshwright.model.storage.dataset import LEFT_BEHIND, draft, write_tables, w
 from meshwright.model.storage.manifest import make_manifest, write_manifest
 from meshwright.report.churn import Run, churn_page, run_of
 from meshwright.report.page import write_page
+from meshwright.runtime.checks import make_options
 from meshwright.runtime.errors import InputError, OptionError
 from meshwright.runtime.owned import remove_own_folder
 from meshwright.runtime.progress import Progress, StageTimer, stage
@@ -196,7 +197,7 @@ def churn_here(
             trace = source.load(overlay.interests, plan.seed)
         groups = batches(trace.events, plan.together)
         if plan.journal is not None:  # before there is one, whose options could not be changed any more
-            events, remember = len(trace.events), make_options(plan.options).remember
+            events, remember = len(trace.events), make_options(MaintainOptions, plan.options).remember
             advice = f"give remember={events} or more (--set), or fewer events at a time"
             check_remembered(events, remember, advice)
         rehearse(plan.options, timer)

@@ -1,12 +1,14 @@
 """Checks of options: an error says what was given, what is legal, and the way out."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import field, fields
 from functools import partial
 from numbers import Integral, Real
-from typing import Any, TypeGuard
+from typing import Any, TypeGuard, TypeVar
 
 from meshwright.runtime.errors import OptionError
+
+Options = TypeVar("Options")
 
 
 def is_whole(value: object) -> TypeGuard[int]:
@@ -56,6 +58,16 @@ class Checked:
         for each in fields(self):  # type: ignore[arg-type]
             if "check" in each.metadata:
                 each.metadata["check"](each.name, getattr(self, each.name))
+
+
+def make_options(kind: type[Options], values: Mapping[str, Any]) -> Options:
+    """Options of a kind, checked; an unknown name is refused with those that exist."""
+    known = sorted(each.name for each in fields(kind))  # type: ignore[arg-type]
+    for name in values:
+        if name not in known:
+            rule = f"choose among {', '.join(known)}" if known else "there is none to choose"
+            raise OptionError(f"there is no option {name!r}; {rule}", option=name)
+    return kind(**values)
 
 
 def checked(default: object, check: Callable[[str, object], None]) -> Any:

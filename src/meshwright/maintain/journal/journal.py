@@ -18,11 +18,11 @@ from meshwright.maintain.journal.survey import KeptGeneration, Loss, LostStepsEr
 from meshwright.maintain.journal.syncing import ALWAYS, check_sync
 from meshwright.maintain.journal.writer import JournalWriter
 from meshwright.maintain.maintainer import Maintainer
-from meshwright.maintain.options import make_options
+from meshwright.maintain.options import MaintainOptions
 from meshwright.maintain.repairs import Repair, Step
 from meshwright.model.overlay import Overlay
 from meshwright.model.storage.manifest import versions
-from meshwright.runtime.checks import check_whole
+from meshwright.runtime.checks import check_whole, make_options
 from meshwright.runtime.errors import DatasetError, InputError, MeshwrightWarning
 from meshwright.runtime.progress import Progress, stage
 
@@ -67,7 +67,7 @@ def check_overlay(folder: Path, origin: Origin, overlay: Overlay) -> None:
 
 def check_options(folder: Path, live: Maintainer, seed: int, options: Mapping[str, Any]) -> None:
     """Refuse a journal whose maintainer has other options."""
-    given = {**asdict(make_options(options)), "seed": int(seed)}
+    given = {**asdict(make_options(MaintainOptions, options)), "seed": int(seed)}
     for name, known in {**asdict(live.options), "seed": live.seed}.items():
         if given[name] != known:
             raise DatasetError(
