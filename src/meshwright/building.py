@@ -10,8 +10,7 @@ from meshwright.construct.reverse_delete import delete_after
 from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
-from meshwright.model.overlay import Overlay
-from meshwright.model.overlay_costs import priced
+from meshwright.model.overlay import Overlay, priced
 from meshwright.model.union import Union, union
 from meshwright.plugins.checks import run_outside
 from meshwright.registry import Algorithm, check_given, find, how_made, imported, outside_origin

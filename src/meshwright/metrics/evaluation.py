@@ -11,8 +11,7 @@ from meshwright.metrics.bounds import LowerBound
 from meshwright.metrics.topics import TopicMeasures
 from meshwright.metrics.views import LinkCounts
 from meshwright.model.costs.costs import Costs
-from meshwright.model.overlay import Overlay
-from meshwright.model.overlay_costs import costs_of, priced
+from meshwright.model.overlay import Overlay, costs_of, priced
 from meshwright.model.views import TABLE, Views
 from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.errors import InputError

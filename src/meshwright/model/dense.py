@@ -8,7 +8,8 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from meshwright.model.pairs import Pairs
+from meshwright.model.names import NameSource, name_array, numbered, ranks
+from meshwright.model.pairs import NODE_TOPIC, Pairs, collect, from_tuples
 from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.errors import InputError
 
@@ -23,6 +24,8 @@ class Dense(NamedTuple):
     topic_ids: Ids
     nodes: pa.StringArray
     topics: pa.StringArray
+    node_attributes: pa.Table | None = None
+    topic_attributes: pa.Table | None = None
 
 
 def dense(pairs: Pairs) -> Dense:
@@ -42,6 +45,55 @@ def dense(pairs: Pairs) -> Dense:
     if len(keys):
         keys %= topic_count
     return Dense(sealed(indptr), sealed(keys.astype(np.int32)), pairs.first_names, pairs.second_names)
+
+
+def dense_of_matrix(matrix: Any, nodes: NameSource | None, topics: NameSource | None) -> Dense:
+    """Of a sparse or dense matrix, nodes by topics: what is not zero is an interest."""
+    from scipy.sparse import coo_array
+
+    try:
+        entries = coo_array(matrix)
+    except (TypeError, ValueError) as error:
+        raise InputError(f"a {type(matrix).__name__} can't be taken as a matrix: {error}") from error
+    if entries.ndim != 2:
+        raise InputError(f"the matrix has {entries.ndim} dimension(s); give two, nodes by topics")
+    entries.sum_duplicates()
+    row, column = (place[entries.data != 0] for place in entries.coords)
+    node_names, node_rank = _side(nodes, entries.shape[0], "node", "rows")
+    topic_names, topic_rank = _side(topics, entries.shape[1], "topic", "columns")
+    return dense(Pairs(node_rank[row], node_names, topic_rank[column], topic_names, None))
+
+
+def _side(names: NameSource | None, count: int, what: str, where: str) -> tuple[Any, Ids]:
+    """The sorted names of one side of a matrix, and the id that each row or column gets."""
+    if names is None:
+        return numbered(what[0], count), np.arange(count, dtype=np.int32)
+    given = name_array(names, what)
+    if len(given) != count:
+        raise InputError(f"{len(given)} names of {what}s for a matrix of {count} {where}; give one for each")
+    ordered, rank = ranks(given)
+    if len(ordered) != count:
+        raise InputError(
+            f"the names of {what}s repeat: {count} names, {len(ordered)} different; make them unique"
+        )
+    return ordered, rank
+
+
+def dense_of_graph(graph: Any) -> Dense:
+    """Of a bipartite graph whose vertices have the attribute `bipartite`: 0 for a node, 1 for a topic."""
+    side = dict(graph.nodes(data="bipartite"))
+    for vertex, value in side.items():
+        if value not in (0, 1):
+            raise InputError(f"vertex {vertex!r} has bipartite={value!r}; give 0 for a node, 1 for a topic")
+    for u, v in graph.edges():
+        if side[u] == side[v]:
+            kind = "topics" if side[u] else "nodes"
+            raise InputError(
+                f"edge {u!r} - {v!r} joins two {kind}; an interest is an edge of a node and a topic"
+            )
+    pairs = ((v, u) if side[u] else (u, v) for u, v in graph.edges())
+    nodes, topics = ([vertex for vertex in side if side[vertex] == which] for which in (0, 1))
+    return dense(collect(from_tuples(pairs, NODE_TOPIC), NODE_TOPIC, nodes, topics))
 
 
 def transposed(indptr: Offsets, ids: Ids, columns: int) -> tuple[Offsets, Ids]:
@@ -67,6 +119,12 @@ def sealed(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """An array that nobody else holds, made read-only in place."""
     array.flags.writeable = False
     return array
+
+
+def set_fields(owner: object, **values: object) -> None:
+    """Set fields of a frozen dataclass while it is being made."""
+    for name, value in values.items():
+        object.__setattr__(owner, name, value)
 
 
 def frozen(array: npt.ArrayLike, kind: type[np.generic], what: str) -> npt.NDArray[Any]:

@@ -1,6 +1,6 @@
 """Edges as arrays: their one form, what is refused on the way to it, and what an algorithm hands back."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,9 +10,10 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from meshwright.model.dense import frozen
-from meshwright.model.pairs import Columns, Pairs
+from meshwright.model.pairs import Chunk, Columns, collect
 from meshwright.runtime.arrays import Floats, Ids
 from meshwright.runtime.errors import InputError
+from meshwright.runtime.progress import Progress
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,9 +128,15 @@ def _check_agreement(
 
 
 def by_name(
-    nodes: pa.StringArray, pairs: Pairs, costs: npt.ArrayLike | None, origin: str
+    nodes: pa.StringArray,
+    chunks: Iterable[Chunk],
+    columns: Columns,
+    origin: str,
+    costs: npt.ArrayLike | None = None,
+    progress: Progress | None = None,
 ) -> tuple[Ids, Floats | None]:
     """Pairs of node names as edges in their one form; a name that is no node is refused."""
+    pairs = collect(chunks, columns, progress=progress)
     sides = ((pairs.first_ids, pairs.first_names), (pairs.second_ids, pairs.second_names))
     ends = [_lookup(nodes, names)[ids] for ids, names in sides]
     edges = np.stack(ends, axis=1)
@@ -148,7 +155,7 @@ def by_name(
             f"among the {len(nodes):,} nodes of the interests; add it there (a node may have no topics), "
             f"or leave its edges out"
         )
-    return canonical(nodes, edges, costs)
+    return canonical(nodes, edges, pairs.values if costs is None else costs)
 
 
 def _lookup(nodes: pa.StringArray, names: pa.StringArray) -> Ids:

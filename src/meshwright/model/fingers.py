@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from meshwright.model.dense import frozen
+from meshwright.model.dense import frozen, set_fields
 from meshwright.model.storage.manifest import stated
 from meshwright.model.storage.schema import INTEGER, check_types
 from meshwright.runtime.arrays import Ids, Offsets
@@ -86,8 +86,8 @@ class Fingers:
     targets: Ids
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "positions", frozen(self.positions, np.int64, "positions"))
-        object.__setattr__(self, "targets", frozen(self.targets, np.int32, "targets"))
+        set_fields(self, positions=frozen(self.positions, np.int64, "positions"))
+        set_fields(self, targets=frozen(self.targets, np.int32, "targets"))
         self._check_shape()
         self._check_targets()
 

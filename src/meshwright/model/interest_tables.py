@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from meshwright.model import interest_sources
-from meshwright.model.dense import rows_of, sealed
+from meshwright.model.dense import Dense, dense, rows_of, sealed
 from meshwright.model.names import name_array
+from meshwright.model.pairs import NODE_TOPIC, collect, from_parquet
 from meshwright.model.storage.dataset import TableSource, read_table, whole
 from meshwright.model.storage.manifest import Dataset, check_files
 from meshwright.model.storage.schema import INT32, LIST_OF_INT32, STRING
@@ -31,17 +31,6 @@ LISTS = {"node_id": INT32, "topic_ids": LIST_OF_INT32}
 
 _DENSE = ("nodes", "topics", "lists")
 _INTERESTS_A_BLOCK = 1 << 20
-
-
-class Read(NamedTuple):
-    """What a dataset says about interests: the fields of `Interests`."""
-
-    indptr: Offsets
-    topic_ids: Ids
-    nodes: pa.StringArray
-    topics: pa.StringArray
-    node_attributes: pa.Table | None
-    topic_attributes: pa.Table | None
 
 
 def counts(interests: Interests) -> dict[str, int]:
@@ -92,16 +81,15 @@ def _lists_block(interests: Interests, start: int, stop: int) -> pa.RecordBatch:
     return pa.record_batch([np.arange(start, stop, dtype=np.int32), lists], schema=LISTS_SCHEMA)
 
 
-def read(dataset: Dataset[Path]) -> Read:
+def read(dataset: Dataset[Path]) -> Dense:
     """The dense tables; or the pairs, when none of the dense tables is there."""
     if not any(dataset.has(name) for name in _DENSE):
         check_files(dataset, ("interests",))
-        dense = interest_sources.from_parquet(dataset.path / "interests", interest_sources.NODE_TOPIC, None)
-        return Read(*dense, None, None)
+        return dense(collect(from_parquet(dataset.path / "interests", NODE_TOPIC), NODE_TOPIC))
     nodes, node_attributes = read_named(dataset, "nodes")
     topics, topic_attributes = read_named(dataset, "topics")
     indptr, topic_ids = _read_lists(dataset, len(nodes))
-    return Read(indptr, topic_ids, nodes, topics, node_attributes, topic_attributes)
+    return Dense(indptr, topic_ids, nodes, topics, node_attributes, topic_attributes)
 
 
 def read_named(dataset: Dataset[Path], name: str) -> tuple[pa.StringArray, pa.Table]:

@@ -12,10 +12,21 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from meshwright.model import interest_sources, interest_tables
-from meshwright.model.dense import as_scipy, check_lists, frozen, rows_of, transposed
+from meshwright.model import interest_tables
+from meshwright.model import pairs as sources
+from meshwright.model.dense import (
+    as_scipy,
+    check_lists,
+    dense,
+    dense_of_graph,
+    dense_of_matrix,
+    frozen,
+    rows_of,
+    set_fields,
+    transposed,
+)
 from meshwright.model.names import NameSource, check_names, find, name_array
-from meshwright.model.pairs import Columns
+from meshwright.model.pairs import NODE_TOPIC, Chunk, Columns
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.model.storage.dataset import as_dataset, write_dataset
 from meshwright.model.storage.manifest import Dataset, check_counts, make_manifest, open_dataset
@@ -74,46 +85,6 @@ def same_table(one: pa.Table | None, other: pa.Table | None) -> bool:
 _NODES_A_BLOCK = 1 << 14
 
 
-def to_pairs(interests: Interests) -> Iterator[tuple[str, str]]:
-    """The pairs one by one, by node and then by topic."""
-    for start in range(0, interests.node_count, _NODES_A_BLOCK):
-        nodes = interests.nodes.slice(start, _NODES_A_BLOCK).to_pylist()
-        indptr = interests.indptr[start : start + len(nodes) + 1]
-        topics = interests.topics.take(pa.array(interests.topic_ids[indptr[0] : indptr[-1]])).to_pylist()
-        owners = rows_of(indptr).tolist()
-        yield from ((nodes[owner], topic) for owner, topic in zip(owners, topics, strict=True))
-
-
-def to_arrow(interests: Interests) -> pa.Table:
-    """Two dictionary-encoded columns, 8 bytes per interest."""
-    owners = pa.DictionaryArray.from_arrays(rows_of(interests.indptr), interests.nodes)
-    topics = pa.DictionaryArray.from_arrays(interests.topic_ids, interests.topics)
-    return pa.table({"node": owners, "topic": topics})
-
-
-def to_scipy(interests: Interests) -> csr_array:
-    """A matrix of ones in int32, so that its product with its transpose counts common topics."""
-    ones = np.ones(len(interests), np.int32)
-    return as_scipy(ones, interests.indptr, interests.topic_ids.copy(), interests.topic_count)
-
-
-def to_networkx(interests: Interests) -> nx.Graph[str]:
-    """A bipartite graph; its vertices share one space of names, so a name on both sides is refused."""
-    import networkx as nx
-
-    graph: nx.Graph[str] = nx.Graph()
-    graph.add_nodes_from(interests.nodes.to_pylist(), bipartite=0)
-    for topic in interests.topics.to_pylist():
-        if topic in graph:
-            raise InputError(
-                f"{topic!r} is a node and a topic, and a networkx graph has one namespace for both; "
-                f"rename one of them or use to_pairs, to_arrow or to_scipy"
-            )
-    graph.add_nodes_from(interests.topics.to_pylist(), bipartite=1)
-    graph.add_edges_from(to_pairs(interests))
-    return graph
-
-
 def _names(names: pa.StringArray, ids: Ids) -> list[str]:
     found: list[str] = names.take(pa.array(ids)).to_pylist()
     return found
@@ -140,20 +111,16 @@ class Interests:
     topic_attributes: pa.Table | None = None
 
     def __post_init__(self) -> None:
-        self._set(indptr=frozen(self.indptr, np.int64, "indptr"))
-        self._set(topic_ids=frozen(self.topic_ids, np.int32, "topic_ids"))
-        self._set(nodes=name_array(self.nodes, "node"), topics=name_array(self.topics, "topic"))
+        set_fields(self, indptr=frozen(self.indptr, np.int64, "indptr"))
+        set_fields(self, topic_ids=frozen(self.topic_ids, np.int32, "topic_ids"))
+        set_fields(self, nodes=name_array(self.nodes, "node"), topics=name_array(self.topics, "topic"))
         check_names(self.nodes, "node")
         check_names(self.topics, "topic")
         check_lists(self.indptr, self.topic_ids, self.node_count, self.topic_count)
         known = (self.node_attributes, self.node_count, NODE_ATTRIBUTES, "node")
-        self._set(node_attributes=checked_attributes(*known))
+        set_fields(self, node_attributes=checked_attributes(*known))
         known = (self.topic_attributes, self.topic_count, TOPIC_ATTRIBUTES, "topic")
-        self._set(topic_attributes=checked_attributes(*known))
-
-    def _set(self, **fields: object) -> None:
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
+        set_fields(self, topic_attributes=checked_attributes(*known))
 
     def __len__(self) -> int:
         """The number of interests."""
@@ -214,13 +181,8 @@ class Interests:
     def from_arrays(
         cls, indptr: npt.ArrayLike, topic_ids: npt.ArrayLike, nodes: NameSource, topics: NameSource
     ) -> Interests:
-        """Build from arrays of dense ids, and names sorted by id. Read-only arrays are not copied."""
-        return cls(
-            frozen(indptr, np.int64, "indptr"),
-            frozen(topic_ids, np.int32, "topic_ids"),
-            name_array(nodes, "node"),
-            name_array(topics, "topic"),
-        )
+        """Of arrays that are dense already, and names sorted by id. Read-only arrays are not copied."""
+        return cls(indptr, topic_ids, nodes, topics)  # type: ignore[arg-type]
 
     @classmethod
     def from_pairs(
@@ -237,7 +199,8 @@ class Interests:
             >>> interests.topics_of("b2")
             ['news', 'sport']
         """
-        return cls(*interest_sources.from_pairs(pairs, nodes, topics))
+        chunks = sources.from_tuples(pairs, NODE_TOPIC)
+        return cls(*dense(sources.collect(chunks, NODE_TOPIC, nodes, topics)))
 
     @classmethod
     def from_csv(
@@ -262,7 +225,8 @@ class Interests:
             >>> mw.Interests.from_csv("subscriptions.csv")
             Interests(2 nodes, 1 topics, 2 interests)
         """
-        return cls(*interest_sources.from_csv(path, Columns(node, topic), delimiter, progress, limits))
+        columns = Columns(node, topic)
+        return cls._of(sources.from_csv(path, columns, delimiter, limits), columns, progress)
 
     @classmethod
     def from_parquet(
@@ -274,13 +238,15 @@ class Interests:
         limits: ReadLimits = READ_LIMITS,
         progress: Progress | None = None,
     ) -> Interests:
-        """Build from two string columns of a Parquet file, or of all Parquet files in a folder."""
-        return cls(*interest_sources.from_parquet(path, Columns(node, topic), progress, limits))
+        """Of two string columns of a Parquet file, or of all Parquet files in a folder."""
+        columns = Columns(node, topic)
+        return cls._of(sources.from_parquet(path, columns, limits), columns, progress)
 
     @classmethod
     def from_arrow(cls, table: Any, node: str = "node", topic: str = "topic") -> Interests:
-        """Build from two string columns of an Arrow table, or of what exports one (Polars, DuckDB)."""
-        return cls(*interest_sources.from_arrow(table, Columns(node, topic)))
+        """Of two string columns of an Arrow table, or of what hands one over (Polars, DuckDB)."""
+        columns = Columns(node, topic)
+        return cls._of(sources.from_arrow(table, columns), columns)
 
     @classmethod
     def from_pandas(cls, frame: pd.DataFrame, node: str = "node", topic: str = "topic") -> Interests:
@@ -293,7 +259,12 @@ class Interests:
             >>> mw.Interests.from_pandas(frame, node="broker", topic="channel").nodes_of("news")
             ['b1', 'b2']
         """
-        return cls(*interest_sources.from_pandas(frame, Columns(node, topic)))
+        columns = Columns(node, topic)
+        return cls._of(sources.from_pandas(frame, columns), columns)
+
+    @classmethod
+    def _of(cls, chunks: Iterable[Chunk], columns: Columns, progress: Progress | None = None) -> Interests:
+        return cls(*dense(sources.collect(chunks, columns, progress=progress)))
 
     @classmethod
     def from_scipy(
@@ -310,20 +281,27 @@ class Interests:
             >>> sorted(mw.Interests.from_scipy(matrix, ["b1", "b2"], ["news", "sport"]).to_pairs())
             [('b1', 'news'), ('b2', 'news'), ('b2', 'sport')]
         """
-        return cls(*interest_sources.from_scipy(matrix, nodes, topics))
+        return cls(*dense_of_matrix(matrix, nodes, topics))
 
     @classmethod
     def from_networkx(cls, graph: nx.Graph[str]) -> Interests:
-        """Build from a bipartite graph whose vertices have `bipartite` 0 (a node) or 1 (a topic)."""
-        return cls(*interest_sources.from_networkx(graph))
+        """Of a bipartite graph whose vertices have `bipartite` 0 (a node) or 1 (a topic)."""
+        return cls(*dense_of_graph(graph))
 
     def to_pairs(self) -> Iterator[tuple[str, str]]:
         """The (node, topic) pairs one by one, by node and then by topic; without those that have none."""
-        return to_pairs(self)
+        for start in range(0, self.node_count, _NODES_A_BLOCK):
+            nodes = self.nodes.slice(start, _NODES_A_BLOCK).to_pylist()
+            indptr = self.indptr[start : start + len(nodes) + 1]
+            topics = self.topics.take(pa.array(self.topic_ids[indptr[0] : indptr[-1]])).to_pylist()
+            owners = rows_of(indptr).tolist()
+            yield from ((nodes[owner], topic) for owner, topic in zip(owners, topics, strict=True))
 
     def to_arrow(self) -> pa.Table:
-        """A table `node, topic` of dictionary-encoded strings, at 8 bytes per interest."""
-        return to_arrow(self)
+        """A table `node, topic` of dictionary-encoded strings, at 8 bytes an interest."""
+        owners = pa.DictionaryArray.from_arrays(rows_of(self.indptr), self.nodes)
+        topics = pa.DictionaryArray.from_arrays(self.topic_ids, self.topics)
+        return pa.table({"node": owners, "topic": topics})
 
     def to_pandas(self) -> pd.DataFrame:
         """A frame `node, topic` of categories, at 8 bytes per interest."""
@@ -331,12 +309,25 @@ class Interests:
         return frame
 
     def to_scipy(self) -> csr_array:
-        """A matrix of ones (int32), nodes by topics, by id."""
-        return to_scipy(self)
+        """A matrix of ones (int32), nodes by topics, by id; its product with its transpose counts topics."""
+        ones = np.ones(len(self), np.int32)
+        return as_scipy(ones, self.indptr, self.topic_ids.copy(), self.topic_count)
 
     def to_networkx(self) -> nx.Graph[str]:
         """A bipartite graph of nodes (`bipartite` 0) and topics (1); a name on both sides is refused."""
-        return to_networkx(self)
+        import networkx as nx
+
+        graph: nx.Graph[str] = nx.Graph()
+        graph.add_nodes_from(self.nodes.to_pylist(), bipartite=0)
+        for topic in self.topics.to_pylist():
+            if topic in graph:
+                raise InputError(
+                    f"{topic!r} is a node and a topic, and a networkx graph has one namespace for both; "
+                    f"rename one of them or use to_pairs, to_arrow or to_scipy"
+                )
+        graph.add_nodes_from(self.topics.to_pylist(), bipartite=1)
+        graph.add_edges_from(self.to_pairs())
+        return graph
 
     def write(
         self,

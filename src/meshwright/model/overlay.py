@@ -15,7 +15,8 @@ import pyarrow as pa
 from meshwright.model import edges as edge_lists
 from meshwright.model import overlay_tables
 from meshwright.model import pairs as sources
-from meshwright.model.dense import frozen
+from meshwright.model.costs.costs import Costs
+from meshwright.model.dense import frozen, set_fields
 from meshwright.model.interests import Interests, same_table
 from meshwright.model.pairs import Columns
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
@@ -32,37 +33,6 @@ if TYPE_CHECKING:
 
 
 _ROWS_A_BLOCK = 1 << 14
-
-
-def to_arrow(overlay: Overlay) -> pa.Table:
-    """The columns of `edges/`; names dictionary-encoded, at 4 bytes each."""
-    ends = [pa.array(overlay.edges[:, side]) for side in (0, 1)]
-    names = [pa.DictionaryArray.from_arrays(ids, overlay.interests.nodes) for ids in ends]
-    columns = dict(zip(("source", "target", "source_id", "target_id"), (*names, *ends), strict=True))
-    if overlay.costs is not None:
-        columns["cost"] = pa.array(overlay.costs)
-    return pa.table(columns)
-
-
-def to_scipy(overlay: Overlay) -> csr_array:
-    """The symmetric matrix of costs or ones."""
-    from scipy.sparse import coo_array
-
-    values = np.ones(len(overlay), np.int32) if overlay.costs is None else overlay.costs
-    u, v = overlay.edges.T
-    entries = (np.concatenate([values, values]), (np.concatenate([u, v]), np.concatenate([v, u])))
-    count = overlay.interests.node_count
-    return coo_array(entries, shape=(count, count)).tocsr()
-
-
-def to_networkx(overlay: Overlay) -> nx.Graph[str]:
-    """A graph of names; nodes have the attributes that are known of them, edges `cost` where links cost."""
-    import networkx as nx
-
-    graph: nx.Graph[str] = nx.Graph()
-    graph.add_nodes_from(nodes_with_attributes(overlay))
-    graph.add_edges_from(edges_with_cost(overlay))
-    return graph
 
 
 def nodes_with_attributes(overlay: Overlay) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -107,16 +77,14 @@ class Overlay:
     tables: Mapping[str, pa.Table] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._set(edges=edge_lists.frozen_edges(self.edges))
+        set_fields(self, edges=edge_lists.frozen_edges(self.edges))
         if self.costs is not None:
-            self._set(costs=frozen(self.costs, np.float64, "costs"))
-        self._set(facts=plain(dict(self.facts), "facts"), tables=overlay_tables.checked_extras(self.tables))
+            set_fields(self, costs=frozen(self.costs, np.float64, "costs"))
+        set_fields(
+            self, facts=plain(dict(self.facts), "facts"), tables=overlay_tables.checked_extras(self.tables)
+        )
         edge_lists.check_edges(self.interests.nodes, self.edges)
         edge_lists.check_costs(self.interests.nodes, self.edges, self.costs)
-
-    def _set(self, **fields: object) -> None:
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
 
     def __len__(self) -> int:
         """The number of edges."""
@@ -177,8 +145,8 @@ class Overlay:
             Overlay(3 nodes, 2 edges)
         """
         columns = edge_lists.SOURCE_TARGET
-        found = sources.collect(sources.from_tuples(pairs, columns), columns)
-        return cls(interests, *edge_lists.by_name(interests.nodes, found, costs, "the edges"))
+        found = sources.from_tuples(pairs, columns)
+        return cls(interests, *edge_lists.by_name(interests.nodes, found, columns, "the edges", costs))
 
     @classmethod
     def from_csv(
@@ -195,9 +163,8 @@ class Overlay:
     ) -> Overlay:
         """Build from two CSV columns of node names, read as by `Interests.from_csv`, and one of costs."""
         columns = Columns(source, target, cost)
-        chunks = sources.from_csv(path, columns, delimiter, limits)
-        found = sources.collect(chunks, columns, progress=progress)
-        return cls(interests, *edge_lists.by_name(interests.nodes, found, found.values, str(path)))
+        found = sources.from_csv(path, columns, delimiter, limits)
+        return cls(interests, *edge_lists.by_name(interests.nodes, found, columns, str(path), None, progress))
 
     @classmethod
     def from_parquet(
@@ -213,15 +180,20 @@ class Overlay:
     ) -> Overlay:
         """Build from two string columns of a Parquet file or a folder of them, and a column of costs."""
         columns = Columns(source, target, cost)
-        found = sources.collect(sources.from_parquet(path, columns, limits), columns, progress=progress)
-        return cls(interests, *edge_lists.by_name(interests.nodes, found, found.values, str(path)))
+        found = sources.from_parquet(path, columns, limits)
+        return cls(interests, *edge_lists.by_name(interests.nodes, found, columns, str(path), None, progress))
 
     def to_arrow(self) -> pa.Table:
         """A table `source, target, source_id, target_id`, and `cost` where links cost.
 
         The names are dictionary-encoded, at 4 bytes each.
         """
-        return to_arrow(self)
+        ends = [pa.array(self.edges[:, side]) for side in (0, 1)]
+        names = [pa.DictionaryArray.from_arrays(ids, self.interests.nodes) for ids in ends]
+        columns = dict(zip(("source", "target", "source_id", "target_id"), (*names, *ends), strict=True))
+        if self.costs is not None:
+            columns["cost"] = pa.array(self.costs)
+        return pa.table(columns)
 
     def to_pandas(self) -> pd.DataFrame:
         """The columns of `to_arrow` as a frame; names are categories."""
@@ -230,11 +202,22 @@ class Overlay:
 
     def to_scipy(self) -> csr_array:
         """The symmetric matrix, nodes by nodes: costs (float64), or ones (int32) where there are none."""
-        return to_scipy(self)
+        from scipy.sparse import coo_array
+
+        values = np.ones(len(self), np.int32) if self.costs is None else self.costs
+        u, v = self.edges.T
+        entries = (np.concatenate([values, values]), (np.concatenate([u, v]), np.concatenate([v, u])))
+        count = self.interests.node_count
+        return coo_array(entries, shape=(count, count)).tocsr()
 
     def to_networkx(self) -> nx.Graph[str]:
         """A graph of all nodes, by name, with their attributes, and of the edges, with their costs."""
-        return to_networkx(self)
+        import networkx as nx
+
+        graph: nx.Graph[str] = nx.Graph()
+        graph.add_nodes_from(nodes_with_attributes(self))
+        graph.add_edges_from(edges_with_cost(self))
+        return graph
 
     def write(
         self,
@@ -269,3 +252,24 @@ def _lasting(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 def _same_costs(one: Floats | None, other: Floats | None) -> bool:
     return one is other if one is None or other is None else np.array_equal(one, other)
+
+
+COSTS_FACT = "costs"
+
+
+def priced(overlay: Overlay, costs: Costs) -> Overlay:
+    """The overlay with what `costs` say that each link costs; costs that it had are forgotten.
+
+    A node that has no costs is refused.
+    """
+    own = costs.of(overlay.interests)
+    facts = {**overlay.facts, COSTS_FACT: own.description()}
+    prices = own.between(overlay.edges[:, 0], overlay.edges[:, 1])
+    return Overlay(overlay.interests, overlay.edges, prices, facts, {**overlay.tables, **own.tables()})
+
+
+def costs_of(overlay: Overlay) -> Costs | None:
+    """The costs between all nodes that the overlay was priced by; None where it does not say."""
+    if COSTS_FACT not in overlay.facts:
+        return None
+    return Costs.from_tables(overlay.tables, overlay.facts[COSTS_FACT]).of(overlay.interests)

@@ -45,6 +45,9 @@ class Columns:
         return [self.first, self.second] + ([self.value] if self.value is not None else [])
 
 
+NODE_TOPIC = Columns("node", "topic")
+
+
 class Chunk(NamedTuple):
     """Some pairs: names as dictionary<int32, string> without nulls, and their numbers."""
 

@@ -50,13 +50,12 @@ def union(overlays: Sequence[Overlay]) -> Union:
     owners = [node_ids[rows_of(overlay.interests.indptr)] for overlay, node_ids, _ in each]
     wanted = [topic_ids[overlay.interests.topic_ids] for overlay, _, topic_ids in each]
     pairs = Pairs(np.concatenate(owners), nodes.names, np.concatenate(wanted), topics.names, None)
-    interests = Interests(
-        *dense(pairs),
-        _attributes([overlay.interests.node_attributes for overlay in overlays], nodes, "node"),
-        _attributes([overlay.interests.topic_attributes for overlay in overlays], topics, "topic"),
+    found = dense(pairs)._replace(
+        node_attributes=_attributes([each.interests.node_attributes for each in overlays], nodes, "node"),
+        topic_attributes=_attributes([each.interests.topic_attributes for each in overlays], topics, "topic"),
     )
     edges = np.concatenate([node_ids[overlay.edges] for overlay, node_ids, _ in each])
-    return Union(interests, len(overlays), part_of, edges, costs)
+    return Union(Interests(*found), len(overlays), part_of, edges, costs)
 
 
 def _costs(overlays: Sequence[Overlay]) -> Floats | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import pyarrow as pa
 
-from meshwright.model.dense import frozen, rows_of
+from meshwright.model.dense import frozen, rows_of, set_fields
 from meshwright.model.interests import Interests
 from meshwright.model.storage.schema import INTEGER, check_types
 from meshwright.runtime.arrays import Ids, Offsets
@@ -35,8 +35,8 @@ class Views:
     slots: Ids
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "indptr", frozen(self.indptr, np.int64, "indptr"))
-        object.__setattr__(self, "slots", frozen(self.slots, np.int32, "slots"))
+        set_fields(self, indptr=frozen(self.indptr, np.int64, "indptr"))
+        set_fields(self, slots=frozen(self.slots, np.int32, "slots"))
         self._check()
 
     @property

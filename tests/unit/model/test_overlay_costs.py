@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import meshwright as mw
-from meshwright.model.overlay_costs import costs_of, priced
+from meshwright.model.overlay import costs_of, priced
 
 
 @pytest.fixture

@@ -34,6 +34,7 @@ from meshwright.model.costs.forms import (
 )
 from meshwright.model.costs.matrices import MatrixRules, check_room, checked_matrix
 from meshwright.model.costs.sources import Cells, named
+from meshwright.model.dense import set_fields
 from meshwright.model.interests import Interests
 from meshwright.model.names import NameSource, numbered
 from meshwright.model.pairs import Columns
@@ -67,18 +68,14 @@ class Costs:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self._set(nodes=unique_names(self.nodes, "node", "the costs"))
-        self._set(site_names=unique_names(self.site_names, "site", "the costs"))
-        self._set(form=cost_forms.sealed_form(self.form), facts=plain(dict(self.facts), "facts"))
+        set_fields(self, nodes=unique_names(self.nodes, "node", "the costs"))
+        set_fields(self, site_names=unique_names(self.site_names, "site", "the costs"))
+        set_fields(self, form=cost_forms.sealed_form(self.form), facts=plain(dict(self.facts), "facts"))
         cost_forms.check_form(self.form, self.nodes, self.site_names)
-
-    def _set(self, **fields: object) -> None:
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Unpickled arrays are writeable, which kernels would be compiled once more for."""
-        self._set(**state)
+        set_fields(self, **state)
         for array in (self.form.matrix, self.form.site_of, self.form.points):
             array.flags.writeable = False
 

@@ -3,7 +3,6 @@
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
@@ -15,7 +14,7 @@ from meshwright.kernels.core.cost_arrays import (
     SITES,
     CostArrays,
 )
-from meshwright.model.dense import frozen
+from meshwright.model.dense import frozen, sealed
 from meshwright.model.names import NameSource, name_array, ranks
 from meshwright.runtime.arrays import Flags, Floats, Ids, Offsets
 from meshwright.runtime.errors import InputError
@@ -166,19 +165,14 @@ def same(one: CostArrays, other: CostArrays) -> bool:
 def taken(form: CostArrays, nodes: Ids) -> CostArrays:
     """The form for some of the nodes, in the order given; sites stay as they are."""
     if has_sites(form):
-        return form._replace(site_of=_read_only(form.site_of[nodes]))
-    return form._replace(points=_read_only(form.points[nodes]))
+        return form._replace(site_of=sealed(form.site_of[nodes]))
+    return form._replace(points=sealed(form.points[nodes]))
 
 
 def scaled(form: CostArrays, divisor: float) -> CostArrays:
     """All costs divided by a number."""
-    matrix = _read_only(form.matrix / divisor)
+    matrix = sealed(form.matrix / divisor)
     return form._replace(matrix=matrix, base=form.base / divisor, factor=form.factor / divisor)
-
-
-def _read_only(array: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    array.flags.writeable = False
-    return array
 
 
 def check_form(form: CostArrays, nodes: pa.StringArray, sites: pa.StringArray) -> None:

@@ -16,7 +16,7 @@ from meshwright.model.costs.forms import KINDS, has_sites, kind_name
 from meshwright.model.names import name_array
 from meshwright.model.storage.dataset import read_table
 from meshwright.model.storage.manifest import Dataset
-from meshwright.model.storage.schema import DOUBLE, INT32, STRING, Wanted, check_types
+from meshwright.model.storage.schema import DOUBLE, INT32, STRING, Wanted, check_types, list_of
 from meshwright.runtime.arrays import Floats
 from meshwright.runtime.errors import DatasetError
 
@@ -26,12 +26,7 @@ SITES_TABLE = "cost_sites"
 _AXES = ("x", "y", "z")
 
 
-def _is_list_of_doubles(kind: pa.DataType) -> bool:
-    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
-    return bool(is_list and pa.types.is_float64(kind.value_type))
-
-
-_LIST_OF_DOUBLE = Wanted("list<double>", _is_list_of_doubles)
+_LIST_OF_DOUBLE = list_of("double", pa.types.is_float64)
 
 
 class Parts(NamedTuple):

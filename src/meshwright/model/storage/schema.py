@@ -16,22 +16,21 @@ class Wanted(NamedTuple):
     holds: Callable[[pa.DataType], bool]
 
 
-def _is_list_of_int32(kind: pa.DataType) -> bool:
-    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
-    return bool(is_list and pa.types.is_int32(kind.value_type))
+def list_of(label: str, holds: Callable[[pa.DataType], bool]) -> Wanted:
+    """Lists of what `holds`."""
 
+    def is_list(kind: pa.DataType) -> bool:
+        return (pa.types.is_list(kind) or pa.types.is_large_list(kind)) and holds(kind.value_type)
 
-def _is_list_of_strings(kind: pa.DataType) -> bool:
-    is_list = pa.types.is_list(kind) or pa.types.is_large_list(kind)
-    return bool(is_list and (is_text(kind.value_type) or pa.types.is_null(kind.value_type)))
+    return Wanted(f"list<{label}>", is_list)
 
 
 STRING = Wanted("string", is_text)
 INT32 = Wanted("int32", pa.types.is_int32)
 INTEGER = Wanted("an integer type", pa.types.is_integer)
 DOUBLE = Wanted("double", pa.types.is_float64)
-LIST_OF_STRINGS = Wanted("list<string>", _is_list_of_strings)
-LIST_OF_INT32 = Wanted("list<int32>", _is_list_of_int32)
+LIST_OF_STRINGS = list_of("string", lambda kind: is_text(kind) or pa.types.is_null(kind))
+LIST_OF_INT32 = list_of("int32", pa.types.is_int32)
 
 
 def check_types(

@@ -11,8 +11,7 @@ import pyarrow.parquet as pq
 
 from meshwright import building, registry
 from meshwright.model.costs.costs import Costs
-from meshwright.model.overlay import Overlay
-from meshwright.model.overlay_costs import FACT as COSTS_FACT
+from meshwright.model.overlay import COSTS_FACT, Overlay
 from meshwright.model.storage.dataset import check_free, draft
 from meshwright.model.storage.manifest import (
     MANIFEST,

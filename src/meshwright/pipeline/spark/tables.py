@@ -20,7 +20,7 @@ import pyarrow as pa
 from meshwright.model.costs.costs import Costs
 from meshwright.model.interest_tables import read_named
 from meshwright.model.interests import Interests
-from meshwright.model.overlay_costs import FACT
+from meshwright.model.overlay import COSTS_FACT
 from meshwright.model.storage.manifest import MANIFEST, open_dataset, read_manifest
 from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.storage import copy_folder, read_table, url
@@ -119,7 +119,7 @@ def load_nodes(session: SparkSession, dataset: Place) -> Interests:
 def load_costs(session: SparkSession, dataset: Place) -> Costs | None:
     """The costs between all nodes that an overlay's dataset holds; None where it holds none."""
     manifest = read_manifest(dataset)
-    if FACT not in manifest["facts"]:
+    if COSTS_FACT not in manifest["facts"]:
         return None
     with on_this_machine(session, dataset, (*manifest["tables"], MANIFEST)) as folder:
         return Costs.read(folder)
