@@ -35,8 +35,8 @@ import numpy as np
 import meshwright as mw
 from benchmarks.stan_pictures import curve, draw_trouble, draw_universes, logical_curve, plots
 from meshwright.metrics.views import count_links
+from meshwright.stan.lock_step import draw_views, run_rounds
 from meshwright.stan.measures import Gossip
-from meshwright.stan.rounds import draw_views, run_rounds
 from meshwright.stan.spreading import draw_publishings, spread
 
 _RUNS = 5

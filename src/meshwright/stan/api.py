@@ -16,12 +16,12 @@ from meshwright.model.views import Views
 from meshwright.runtime.checks import check_choice
 from meshwright.runtime.errors import InputError, OptionError
 from meshwright.runtime.progress import Progress
+from meshwright.stan.lock_step import Watch, draw_views, omniscient_views, run_rounds
 from meshwright.stan.measures import TABLE as BY_NODE
-from meshwright.stan.measures import BeforeAfter, Course, Gossip, measured, view_table
+from meshwright.stan.measures import Course, Gossip, measured, view_table
 from meshwright.stan.messages import Traffic
 from meshwright.stan.options import SimulationOptions, StanOptions
-from meshwright.stan.protocol_rounds import run_simulation, scamp_views
-from meshwright.stan.rounds import Watch, draw_views, omniscient_views, run_rounds
+from meshwright.stan.simulation import run_simulation, scamp_views
 
 Engine = Callable[
     [Views, StanOptions, SimulationOptions, int, Watch | None, Progress | None], tuple[Views, Traffic]
@@ -71,10 +71,7 @@ def gossip(
         raise OptionError(f"links are {options.links!r}, which take no messages; take walks, or lock step")
     before = first_views(interests, options, conditions, seed, progress)
     course = Course(before)
-    if options.links == "walks":
-        after, traffic = run(before, options, conditions, seed, course, progress)
-    else:
-        after, traffic = _without_walks(before, options, seed, course, progress), Traffic()
+    after, traffic = _linked(run, before, options, conditions, seed, course, progress)
     return measured(name, (before, after), course.rounds, traffic, diameters=diameters, progress=progress)
 
 
@@ -101,19 +98,16 @@ def stan(
     not for sure. Costs change nothing. The overlay has a link wherever one end has the other in a view; the
     views themselves are in the table `views`, and `views_by_node` says what each node was freed of.
 
-    Cost: `stan.rounds`, O((ttl + 1) k) for each round, interest and its view of k peers.
+    Cost: `stan.lock_step`, O((ttl + 1) k) for each round, interest and its view of k peers.
 
     Source: [5], Alg. 1 and 2, in lock step as in its simulator (3.3).
     """
     del costs
     before = draw_views(interests, options, seed, progress)
-    if options.links == "walks":
-        after, traffic = run_rounds(before, options, seed, None, progress)
-    else:
-        after, traffic = _without_walks(before, options, seed, None, progress), Traffic()
-    run = BeforeAfter((before, after), (count_links(before, progress), count_links(after, progress)))
+    after, traffic = _linked(_ENGINES["rounds"], before, options, SimulationOptions(), seed, None, progress)
+    counts = count_links(before, progress), count_links(after, progress)
     facts = {"logical_links": len(after.slots), "walk_messages": traffic.messages, "walk_ids": traffic.ids}
-    return Built(edges=after.edges(), facts=facts, tables=_tables(after, view_table(run)))
+    return Built(edges=after.edges(), facts=facts, tables=_tables(after, view_table((before, after), counts)))
 
 
 def overlay_of(found: Gossip, how: Mapping[str, Any]) -> Overlay:
@@ -128,15 +122,8 @@ def _tables(after: Views, by_node: pa.Table) -> dict[str, pa.Table]:
     return {VIEWS: after.to_table(), BY_NODE: by_node}
 
 
-def _without_walks(
-    views: Views, options: StanOptions, seed: int, watch: Watch | None, progress: Progress | None
-) -> Views:
-    if watch is not None:
-        watch(0, views, Traffic())
-    return omniscient_views(views, seed, progress) if options.links == "omniscient" else views
-
-
-def _in_lock_step(
+def _linked(
+    run: Engine,
     views: Views,
     options: StanOptions,
     conditions: SimulationOptions,
@@ -144,11 +131,19 @@ def _in_lock_step(
     watch: Watch | None,
     progress: Progress | None,
 ) -> tuple[Views, Traffic]:
-    del conditions
-    return run_rounds(views, options, seed, watch, progress)
+    """The views with the links that are asked for: the engine runs walks alone."""
+    if options.links == "walks":
+        return run(views, options, conditions, seed, watch, progress)
+    if watch is not None:
+        watch(0, views, Traffic())
+    chosen = omniscient_views(views, seed, progress) if options.links == "omniscient" else views
+    return chosen, Traffic()
 
 
-_ENGINES: Mapping[str, Engine] = {"rounds": _in_lock_step, "simulator": run_simulation}
+_ENGINES: Mapping[str, Engine] = {
+    "rounds": lambda views, options, _, *rest: run_rounds(views, options, *rest),
+    "simulator": run_simulation,
+}
 
 
 def _engine(engine: str | Engine) -> tuple[str, Engine]:

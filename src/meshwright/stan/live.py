@@ -15,12 +15,12 @@ from meshwright.net.live.network import Live
 from meshwright.net.live.options import LiveOptions
 from meshwright.runtime.errors import OptionError
 from meshwright.runtime.progress import Progress, stage
+from meshwright.stan.local_views import Weights
+from meshwright.stan.lock_step import Watch
 from meshwright.stan.messages import Message, Traffic, TrafficCounter
 from meshwright.stan.options import SimulationOptions, StanOptions
 from meshwright.stan.peer import Peer
-from meshwright.stan.protocol_rounds import Scene, carry_rounds
-from meshwright.stan.rounds import Watch
-from meshwright.stan.weights import Weights
+from meshwright.stan.simulation import Scene, carry_rounds
 
 MESSAGES: tuple[type, ...] = get_args(Message)
 

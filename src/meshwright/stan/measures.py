@@ -18,13 +18,6 @@ TABLE = "views_by_node"
 """The table of an overlay that says how the views of its nodes became what they are."""
 
 
-class BeforeAfter(NamedTuple):
-    """The views of all nodes before a run and after it, and their link counts."""
-
-    views: tuple[Views, Views]
-    counts: tuple[LinkCounts, LinkCounts]
-
-
 def improvements(before: LinkCounts, after: LinkCounts) -> Floats:
     """The share of its physical links that each node with links, before and after, was freed of."""
     there = _linked(before, after)
@@ -38,13 +31,13 @@ def present(before: Views, now: Views) -> Flags:
     return found
 
 
-def view_table(run: BeforeAfter) -> pa.Table:
+def view_table(views: tuple[Views, Views], counts: tuple[LinkCounts, LinkCounts]) -> pa.Table:
     """A row for each node: its topics, LVS, PVS and in how many views it is, before and after.
 
     `improvement` is the share of its physical links that it was freed of, negative where it got more; null
     where it has none, before or after.
     """
-    (first, last), (before, after) = run.views, run.counts
+    (first, last), (before, after) = views, counts
     there = _linked(before, after)
     improvement = np.zeros(len(there))
     improvement[there] = improvements(before, after)
@@ -62,21 +55,6 @@ def view_table(run: BeforeAfter) -> pa.Table:
             "improvement": pa.array(improvement, mask=~there),
         }
     )
-
-
-def distributions(run: BeforeAfter) -> dict[str, dict[str, Any]]:
-    """The distributions of LVS, PVS and in-views over the present nodes, before (`initial_…`) and after.
-
-    And of `improvement_percent`, over nodes with links before and after, in whole percents rounded down.
-    """
-    found = {}
-    for prefix, views, counts in zip(("initial_", ""), run.views, run.counts, strict=True):
-        here = present(run.views[0], views)
-        own = {"logical_view_size": counts.logical, "physical_view_size": counts.physical}
-        for name, values in (own | {"in_views": counts.held_by}).items():
-            found[f"{prefix}{name}"] = distribution(values[here])
-    before, after = (counts.physical[_linked(*run.counts)] for counts in run.counts)
-    return found | {"improvement_percent": _improvement_percent(before, after)}
 
 
 def _improvement_percent(before: Offsets, after: Offsets) -> dict[str, Any]:
@@ -181,19 +159,28 @@ class Gossip:
         return {number.name: getattr(self, number.name) for number in fields(self) if number.repr}
 
     def distributions(self) -> dict[str, dict[str, Any]]:
-        """How LVS, PVS, in-views and improvement are spread over the nodes: `by_node.distributions`."""
-        return distributions(self._before_after())
+        """Of LVS, PVS and in-views over the nodes that are there, before (`initial_…`) and after.
+
+        And of `improvement_percent`, over those with links before and after, by whole percents rounded down.
+        """
+        found = {}
+        for prefix, views, counts in zip(
+            ("initial_", ""), (self.before, self.after), self.counts, strict=True
+        ):
+            here = present(self.before, views)
+            own = {"logical_view_size": counts.logical, "physical_view_size": counts.physical}
+            for name, values in (own | {"in_views": counts.held_by}).items():
+                found[f"{prefix}{name}"] = distribution(values[here])
+        before, after = (counts.physical[_linked(*self.counts)] for counts in self.counts)
+        return found | {"improvement_percent": _improvement_percent(before, after)}
 
     def view_distributions(self) -> dict[str, dict[str, Any]]:
         """The distributions of the views at the end, over all nodes, as `evaluate` gives for the overlay."""
         return self.counts[1].distributions()
 
     def view_table(self) -> pa.Table:
-        """A row for each node, before and after: `by_node.view_table`."""
-        return view_table(self._before_after())
-
-    def _before_after(self) -> BeforeAfter:
-        return BeforeAfter((self.before, self.after), self.counts)
+        """A row for each node, before and after: see `view_table`."""
+        return view_table((self.before, self.after), self.counts)
 
 
 class Course:
@@ -253,7 +240,7 @@ def measured(
 
 
 def _improvement_counts(before: LinkCounts, after: LinkCounts) -> Mapping[str, Any]:
-    there = (before.physical > 0) & (after.physical > 0)
+    there = _linked(before, after)
     gained = improvements(before, after)
     worse = before.physical[there][gained < 0]
     return {

@@ -6,7 +6,7 @@ With leases, nodes stay in views and views keep their size while nodes crash and
 from collections.abc import Hashable, Iterable, Sequence
 
 from meshwright.net import Action, Moment, Node, Protocol, Send, Wake
-from meshwright.stan.local_views import LocalViews
+from meshwright.stan.local_views import LocalViews, random_node
 from meshwright.stan.messages import (
     MOST_FORWARDS,
     NONE,
@@ -22,7 +22,6 @@ from meshwright.stan.messages import (
     Return,
     Subscribe,
 )
-from meshwright.stan.walks import random_node
 
 
 def keeps(view: Sequence[Node], moment: Moment) -> bool:

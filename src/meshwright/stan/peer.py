@@ -1,19 +1,168 @@
-"""What runs on a node of a gossip overlay: all protocols over the same views, keep-alive included.
+"""What runs on a node of a gossip overlay: all protocols, over the same views.
 
-Keep-alive asks one question for each physical link, however many views share it.
+StaN's walks find peers, and weights choose among them; events flood inside topics. Keep-alive asks one
+question for each physical link, however many views share it.
 """
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
-from meshwright.net import Action, Moment, Node, Protocol, Send, Wake
+import numpy as np
+
+from meshwright.net import Action, Deliver, Moment, Node, Protocol, Send, Wake
+from meshwright.net.protocol import Seen
+from meshwright.runtime.errors import InputError
 from meshwright.stan import messages
-from meshwright.stan.dissemination import Dissemination
-from meshwright.stan.local_views import LocalViews
+from meshwright.stan.local_views import LocalViews, Weights, random_node
 from meshwright.stan.membership import LOOK, Leases, Scamp
-from meshwright.stan.messages import Join, Message, Ping, Pong, Return
-from meshwright.stan.walks import WALK, Stan
-from meshwright.stan.weights import Weights
+from meshwright.stan.messages import CollectReply, CollectWalk, Event, Join, Message, Ping, Pong, Return
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings:
+    """How the protocols of a node run; times are in the unit of whoever keeps the clock.
+
+    Attributes:
+        period: the time between rounds of walks, and between keep-alive messages.
+        ttl: how often a walk is passed on after the first step; near a topic's diameter.
+        learn: take nodes from passing walks too ([5], 2.4).
+        slowest: where a walk brings nothing new, the topic waits twice as many rounds for the next one, up to
+            so many ([5], 2.4); 1 never slows down.
+        stagger: begin at a random time within the first period, and not at once.
+        walks: whether walks go out at all.
+        copies: as `Scamp` takes it.
+        patience: as `KeepAlive` takes it; 0 sends no keep-alive messages, and looks after no lease.
+    """
+
+    period: float = 1.0
+    ttl: int = 5
+    learn: bool = False
+    slowest: int = 1
+    stagger: bool = True
+    walks: bool = True
+    copies: int = 4
+    patience: int = 0
+
+
+class Dissemination(Protocol[Message]):
+    """Events on one node: what is new is handed on to the views of all of the event's topics.
+
+    Guarantee: a physical link carries an event once in each direction at most, however many of its topics
+    share the link. Only subscribers of one of its topics get it, as only these are in views (accuracy). Each
+    gets it once; all of them do where nothing is lost and the views of every topic lead from the publisher to
+    all of its subscribers (completeness).
+
+    The supplement of [5] that specifies it is not public; this is what [5], 2.1 and 2.2, ask of it.
+    """
+
+    def __init__(self, views: LocalViews) -> None:
+        self._views = views
+        self._seen = Seen()
+
+    def publish(self, number: int, topics: Iterable[int], content: bytes = b"") -> Event:
+        """The message that publishes an event, if the application hands it over.
+
+        A publisher subscribes to what it publishes on ([5], 2.1): nobody else could tell the subscribers. The
+        number is the event's own among those of all publishers: one that came before is taken for known.
+        """
+        own = tuple(sorted(set(topics)))
+        foreign = [topic for topic in own if topic not in self._views]
+        if foreign or not own:
+            raise InputError(
+                f"node {self._views.node} publishes on {foreign or 'no topic'}; "
+                f"give one or more of its own topics"
+            )
+        return Event(number, own, content, 0)
+
+    def receive(self, message: Message, sender: Node | None, moment: Moment) -> Iterable[Action[Message]]:
+        """Hand on what is new, once over each link; drop what is not, or is not for this node."""
+        del moment
+        if not isinstance(message, Event) or message.number in self._seen:
+            return []
+        own = [topic for topic in message.topics if topic in self._views]
+        if not own:
+            return []
+        self._seen.add(message.number)
+        peers = dict.fromkeys(peer for topic in own for peer in self._views.view(topic) if peer != sender)
+        onward: Message = Event(message.number, message.topics, message.content, message.hops + 1)
+        delivered: list[Action[Message]] = [] if sender is None else [Deliver(message)]
+        return [*delivered, *(Send(peer, onward) for peer in peers)]
+
+
+WALK = "walk"
+"""The timer of a round."""
+
+
+class Stan(Protocol[Message]):
+    """StaN on one node ([5], Alg. 2). Every period a walk goes out in each topic, and comes back with peers.
+
+    Guarantee: no view changes its size, and the weights of a view only fall. A walk takes ttl + 2 messages,
+    which carry at most (ttl + 1)(view size + 1) nodes. Whom it collects subscribes to the topic, so nobody
+    learns of a topic that is not its own.
+
+    Line 8 of Alg. 2 is lost in print; it adds the view to the set. The node itself never enters its view.
+    """
+
+    def __init__(self, views: LocalViews, settings: Settings) -> None:
+        self._views, self._settings = views, settings
+        self._paces: dict[int, int] = {}
+        self._waits: dict[int, int] = {}
+
+    def start(self, moment: Moment) -> Iterable[Action[Message]]:
+        """Ask for the first round."""
+        period, stagger = self._settings.period, self._settings.stagger
+        return [Wake(float(moment.random.random()) * period if stagger else 0.0, WALK)]
+
+    def wake(self, timer: Hashable, moment: Moment) -> Iterable[Action[Message]]:
+        """Lines 1 to 4: send a walk out in each topic that is due, and ask for the next round."""
+        return [*self._walks(moment.random), Wake(self._settings.period, timer)]
+
+    def _walks(self, random: np.random.Generator) -> list[Send[Message]]:
+        sent: list[Send[Message]] = []
+        for topic in self._views.topics:
+            view, wait = self._views.view(topic), self._waits.get(topic, 0)
+            if wait or not view:
+                self._waits[topic] = max(0, wait - 1)
+                continue
+            self._waits[topic] = self._paces.get(topic, 1) - 1
+            sent.append(
+                Send(random_node(view, random), CollectWalk(self._views.node, topic, self._settings.ttl, ()))
+            )
+        return sent
+
+    def receive(self, message: Message, sender: Node | None, moment: Moment) -> Iterable[Action[Message]]:
+        """Pass a walk on or answer it; choose among the nodes of a reply."""
+        del sender
+        match message:
+            case CollectWalk():
+                return self._collect(message, moment)
+            case CollectReply():
+                self._take(message)
+        return []
+
+    def _collect(self, walk: CollectWalk, moment: Moment) -> list[Action[Message]]:
+        """Lines 5 to 13. A walk in a topic that this node has left ends without a word.
+
+        None goes on for longer than this node's own would: who asks for more does not get it.
+        """
+        if walk.topic not in self._views:
+            return []
+        if self._settings.learn:
+            self._views.choose(walk.topic, (walk.source, *walk.nodes))
+        view, ttl = self._views.view(walk.topic), min(walk.ttl, self._settings.ttl)
+        met = tuple(dict.fromkeys((*walk.nodes, self._views.node, *view)))
+        if ttl > 0 and view:
+            onward = CollectWalk(walk.source, walk.topic, ttl - 1, met)
+            return [Send(random_node(view, moment.random), onward)]
+        return [Send(walk.source, CollectReply(walk.topic, met))]
+
+    def _take(self, reply: CollectReply) -> None:
+        """Lines 14 to 17."""
+        changed = self._views.choose(reply.topic, reply.nodes)
+        pace = 1 if changed else min(2 * self._paces.get(reply.topic, 1), self._settings.slowest)
+        self._paces[reply.topic] = pace
+        self._waits[reply.topic] = pace - 1
+
 
 PING = "ping"
 """The timer of the questions."""
@@ -82,28 +231,6 @@ class KeepAlive(Protocol[Message]):
         return []
 
 
-@dataclass(frozen=True, kw_only=True)
-class Settings:
-    """How the protocols of a node run; times are in the unit of whoever keeps the clock.
-
-    Attributes:
-        period: the time between rounds of walks, and between keep-alive messages.
-        ttl, learn, slowest, stagger: as `Stan` takes them.
-        walks: whether walks go out at all.
-        copies: as `Scamp` takes it.
-        patience: as `KeepAlive` takes it; 0 sends no keep-alive messages, and looks after no lease.
-    """
-
-    period: float = 1.0
-    ttl: int = 5
-    learn: bool = False
-    slowest: int = 1
-    stagger: bool = True
-    walks: bool = True
-    copies: int = 4
-    patience: int = 0
-
-
 class Peer(Protocol[Message]):
     """A node: membership, keep-alive messages, leases, link management and dissemination.
 
@@ -119,14 +246,7 @@ class Peer(Protocol[Message]):
         self._joins = joins
         alive = KeepAlive(views, period=settings.period, patience=settings.patience)
         leases = Leases(views, period=settings.period)
-        stan = Stan(
-            views,
-            ttl=settings.ttl,
-            period=settings.period,
-            learn=settings.learn,
-            slowest=settings.slowest,
-            stagger=settings.stagger,
-        )
+        stan = Stan(views, settings)
         self._alive, self._scamp = alive, Scamp(views, copies=settings.copies)
         self._parts = [*([leases, alive] if settings.patience else []), *([stan] if settings.walks else [])]
         self._by_timer: Mapping[Hashable, Protocol[Message]] = {WALK: stan, PING: alive, LOOK: leases}

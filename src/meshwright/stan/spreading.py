@@ -12,10 +12,9 @@ from meshwright.net import Happening, Node, Simulator, What
 from meshwright.runtime.errors import InputError, OptionError
 from meshwright.runtime.progress import Progress, stage
 from meshwright.runtime.seeds import generator
-from meshwright.stan.dissemination import Dissemination
-from meshwright.stan.local_views import LocalViews
+from meshwright.stan.local_views import LocalViews, Weights
 from meshwright.stan.messages import Event, Message
-from meshwright.stan.weights import Weights
+from meshwright.stan.peer import Dissemination
 
 
 class Publishing(NamedTuple):

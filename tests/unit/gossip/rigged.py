@@ -1,7 +1,7 @@
 """Protocols by hand: moments, random numbers and weights that are known beforehand."""
 
 from meshwright.net import Moment, Send
-from meshwright.stan.weights import Weights
+from meshwright.stan.local_views import Weights
 
 
 class Rigged:

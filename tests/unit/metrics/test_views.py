@@ -7,8 +7,8 @@ import pytest
 import meshwright as mw
 from meshwright.metrics import views as module
 from meshwright.metrics.views import count_links, measure_fitness
+from meshwright.stan.lock_step import draw_views
 from meshwright.stan.options import StanOptions
-from meshwright.stan.rounds import draw_views
 from tests import oracles_gossip as oracles
 
 

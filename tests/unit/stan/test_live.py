@@ -6,9 +6,8 @@ import pytest
 
 import meshwright as mw
 from meshwright.stan.live import LiveEngine, linked_peers
-from meshwright.stan.local_views import LocalViews
+from meshwright.stan.local_views import LocalViews, Weights, node_keys
 from meshwright.stan.peer import Peer, Settings
-from meshwright.stan.weights import Weights, node_keys
 
 ROUNDS = 3
 

@@ -7,11 +7,10 @@ from hypothesis import strategies as st
 
 import meshwright as mw
 from meshwright.net import Simulator, Wake
-from meshwright.stan.local_views import LocalViews
+from meshwright.stan.local_views import LocalViews, Weights, node_keys
 from meshwright.stan.membership import LOOK, Leases
 from meshwright.stan.messages import MOST_FORWARDS, NONE, AskPlaces, Kept, Ping, Places, Renewal, Return
 from meshwright.stan.peer import Peer, Settings
-from meshwright.stan.weights import Weights, node_keys
 from tests.unit.gossip.rigged import at, rising, sent
 
 

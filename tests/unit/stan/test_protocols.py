@@ -5,8 +5,7 @@ import pytest
 
 import meshwright as mw
 from meshwright.net import Deliver, Wake
-from meshwright.stan.dissemination import Dissemination
-from meshwright.stan.local_views import LocalViews
+from meshwright.stan.local_views import LocalViews, Weights, node_keys
 from meshwright.stan.membership import LOOK, Leases, Scamp
 from meshwright.stan.messages import (
     MOST_FORWARDS,
@@ -23,15 +22,12 @@ from meshwright.stan.messages import (
     Replace,
     Subscribe,
 )
-from meshwright.stan.peer import PING, KeepAlive, Peer, Settings
-from meshwright.stan.walks import WALK, Stan
-from meshwright.stan.weights import Weights, node_keys
+from meshwright.stan.peer import PING, WALK, Dissemination, KeepAlive, Peer, Settings, Stan
 from tests.unit.gossip.rigged import Table, at, rising, sent
 
 
 def stan(views, **options):
-    defaults = {"ttl": 2, "period": 1.0, "learn": False, "slowest": 1, "stagger": False}
-    return Stan(views, **defaults | options)
+    return Stan(views, Settings(**{"ttl": 2, "stagger": False} | options))
 
 
 def test_figure_2_maps_four_logical_links_to_two_physical_ones():

@@ -5,7 +5,7 @@ import pytest
 
 import meshwright as mw
 from meshwright.metrics.views import count_links, measure_fitness
-from meshwright.stan.rounds import draw_views, omniscient_views, run_rounds
+from meshwright.stan.lock_step import draw_views, omniscient_views, run_rounds
 from meshwright.studies.claims import Verdict, check
 from meshwright.studies.stan.study import CLOSE_GRID, Universes, claims, growth_factor, run_grid
 

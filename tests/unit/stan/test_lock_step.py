@@ -9,12 +9,11 @@ import meshwright as mw
 from meshwright.metrics.views import count_links
 from meshwright.model.views import Views
 from meshwright.net import Moment, Send
+from meshwright.stan.local_views import Weights, node_keys
+from meshwright.stan.lock_step import draw_views, omniscient_views, round_keys, run_rounds, view_sizes
 from meshwright.stan.messages import CollectReply
 from meshwright.stan.options import StanOptions
-from meshwright.stan.peer import Settings, make_peers
-from meshwright.stan.rounds import draw_views, omniscient_views, round_keys, run_rounds, view_sizes
-from meshwright.stan.walks import WALK
-from meshwright.stan.weights import Weights, node_keys
+from meshwright.stan.peer import WALK, Settings, make_peers
 from tests import oracles_gossip as oracles
 
 

@@ -14,12 +14,11 @@ from meshwright.model.views import Views
 from meshwright.net import Node, Simulator
 from meshwright.runtime.progress import Progress, stage
 from meshwright.runtime.seeds import generator
-from meshwright.stan.local_views import LocalViews, snapshot
+from meshwright.stan.local_views import LocalViews, Weights, node_keys, snapshot
+from meshwright.stan.lock_step import Watch
 from meshwright.stan.messages import NONE, Join, Message, Return, Traffic, TrafficCounter
 from meshwright.stan.options import SimulationOptions, StanOptions
 from meshwright.stan.peer import Peer, Settings, make_peers
-from meshwright.stan.rounds import Watch
-from meshwright.stan.weights import Weights, node_keys
 
 
 class Carrier(Protocol):

@@ -10,9 +10,9 @@ from meshwright.runtime.arrays import Ids, Offsets, Ticks, Words
 from meshwright.runtime.parallel import Chunk, balanced_chunks, on_all_cores
 from meshwright.runtime.progress import Progress
 from meshwright.runtime.seeds import generator
+from meshwright.stan.local_views import node_keys
 from meshwright.stan.messages import Traffic
 from meshwright.stan.options import StanOptions
-from meshwright.stan.weights import node_keys
 
 
 def view_sizes(interests: Interests, options: StanOptions) -> Offsets:

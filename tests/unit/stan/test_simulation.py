@@ -7,12 +7,11 @@ import meshwright as mw
 from meshwright.metrics.views import count_links, measure_fitness
 from meshwright.net import Simulator, What
 from meshwright.stan.api import first_views
-from meshwright.stan.local_views import snapshot
+from meshwright.stan.local_views import Weights, node_keys, snapshot
 from meshwright.stan.messages import TrafficCounter
 from meshwright.stan.options import SimulationOptions, StanOptions
 from meshwright.stan.peer import Settings, make_peers
-from meshwright.stan.protocol_rounds import Scene, carry_rounds, run_simulation, scamp_views
-from meshwright.stan.weights import Weights, node_keys
+from meshwright.stan.simulation import Scene, carry_rounds, run_simulation, scamp_views
 
 
 @pytest.fixture(scope="module")
