@@ -13,8 +13,9 @@ import numpy as np
 
 import meshwright as mw
 from meshwright.construct.reverse_delete import by_shared_topics, reverse_delete
+from meshwright.construct.weighted.by_price import least_cost
 from meshwright.kernels.metrics.bounds import Subscribers
-from meshwright.metrics.bounds import bounds_by_method, least_cost
+from meshwright.metrics.bounds import bounds_by_method
 from meshwright.metrics.topics import prepare
 
 _WORKLOADS = {

@@ -116,17 +116,17 @@ _BUILT_IN = {
     ),
     "chord": _FOR_ROUTING(
         summary="Chord: nodes on a ring, the first node of each phase as finger; few links, for nsmf routing",
-        load="meshwright.smallworld.ring:chord",
+        load="meshwright.smallworld.algorithms:chord",
         options=SmallWorldOptions,
     ),
     "random-sw": _FOR_ROUTING(
         summary="RandomSW: nodes on a ring, any node of each phase as finger; few links, for nsmf routing",
-        load="meshwright.smallworld.ring:random_sw",
+        load="meshwright.smallworld.algorithms:random_sw",
         options=SmallWorldOptions,
     ),
     "gr-swico": _FOR_ROUTING(
         summary="GrSwico: nodes on a ring, fingers to common interests; few links, fewer forwards by nsmf",
-        load="meshwright.smallworld.gr_swico:gr_swico",
+        load="meshwright.smallworld.algorithms:gr_swico",
         options=GrSwicoOptions,
     ),
     "stan": _FOR_ROUTING(

@@ -7,9 +7,8 @@ from hypothesis import strategies as st
 
 import meshwright as mw
 from meshwright.model.fingers import NONE
-from meshwright.smallworld.gr_swico import choose
+from meshwright.smallworld.algorithms import choose, place
 from meshwright.smallworld.options import TARGET_SLOTS, TIES, GrSwicoOptions
-from meshwright.smallworld.ring import place
 from tests import oracles, oracles_small_world
 from tests.helpers import interests_of, topics_by_node
 from tests.strategies import topic_sets

@@ -6,11 +6,11 @@ from typing import Any
 
 import numpy as np
 
+from meshwright.construct.weighted.by_price import least_cost
 from meshwright.kernels.core.cost_arrays import CostArrays
 from meshwright.kernels.core.subgraphs import TopicLists
 from meshwright.kernels.metrics import bounds as kernel
 from meshwright.kernels.metrics.bounds import Counts, Subscribers
-from meshwright.model.costs.forms import by_cluster
 from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Floats, Ids, Offsets, Ticks
 from meshwright.runtime.parallel import Chunk, balanced_chunks, on_all_cores
@@ -30,26 +30,6 @@ def dual_pays(sizes: Offsets, node_count: int) -> bool:
     """
     steps = np.sum(sizes.astype(np.float64) ** 2) / 2
     return bool(node_count**2 / 2 <= _MOST_PAIRS and steps <= _MOST_DUAL_STEPS)
-
-
-def least_cost(
-    indptr: Offsets,
-    topic_ids: Ids,
-    topic_count: int,
-    costs: CostArrays | None = None,
-    progress: Progress | None = None,
-) -> float:
-    """A number under the cost of every topic-connected overlay, by proof; without `costs`, under its links.
-
-    The overlays are the solutions of an integer program, eq. 17 of [2], and PdMAW raises a solution of the
-    dual linear program, eq. 18: by weak duality its value is under the cost of all of them. Ties are settled
-    by seed 0.
-    """
-    from meshwright.construct.weighted.by_price import dual_value
-
-    if costs is None:
-        costs = by_cluster(1.0, 1.0, np.zeros(len(indptr) - 1, np.int32))
-    return dual_value(indptr, topic_ids, topic_count, costs, progress)
 
 
 _MOST_STEPS = 5_000_000_000

@@ -1,7 +1,7 @@
 """`evaluate`: measure an overlay, in this process or from what Spark has measured."""
 
 from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,9 +16,6 @@ from meshwright.model.views import TABLE, Views
 from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.progress import Progress
-
-if TYPE_CHECKING:
-    from meshwright.metrics.views import LinkCounts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -85,7 +82,7 @@ class Evaluation:
     weighted_diameter_per_topic: npt.NDArray[np.float64] | None = field(repr=False, compare=False)
     """The same in costs; None where links have none."""
     topic_names: pa.StringArray = field(repr=False, compare=False)
-    view_counts: "LinkCounts | None" = field(default=None, repr=False, compare=False)
+    view_counts: LinkCounts | None = field(default=None, repr=False, compare=False)
     """By node: logical links, physical links, in how many views; None where the overlay has no views."""
 
     def __str__(self) -> str:

@@ -79,8 +79,7 @@ class Simulator(Generic[Message]):
         self._numbers = count()
         self._protocols: dict[Node, Protocol[Message]] = {}
         self._joins: dict[Node, int] = {}  # how often each node has joined: timers are those of one stay
-        self._delay = delay if callable(delay) else partial(_constant, _checked_delay(delay))
-        self._loss = loss if callable(loss) else partial(_coin, _checked_loss(loss))
+        self._delay, self._loss = _delay(delay), _loss(loss)
         self._seed = seed
         self._links = generator(seed, "net.links")
         self._random: dict[Node, np.random.Generator] = {}
@@ -181,25 +180,22 @@ class Simulator(Generic[Message]):
             self._watch(Happening(self._now, what, source, target, message))
 
 
-def _constant(
-    delay: float, source: Node, target: Node, message: Message, random: np.random.Generator
-) -> float:
-    del source, target, message, random
-    return delay
-
-
-def _coin(loss: float, source: Node, target: Node, message: Message, random: np.random.Generator) -> bool:
-    del source, target, message
-    return bool(loss > 0 and random.random() < loss)
-
-
 def _checked_delay(delay: float) -> float:
     if not 0 <= delay < np.inf:
         raise OptionError(f"a delay is {delay!r}; give a finite number of at least 0")
     return delay
 
 
-def _checked_loss(loss: float) -> float:
+def _delay(delay: float | Delay[Message]) -> Delay[Message]:
+    if callable(delay):
+        return delay
+    constant = _checked_delay(delay)
+    return lambda *_: constant
+
+
+def _loss(loss: float | Loss[Message]) -> Loss[Message]:
+    if callable(loss):
+        return loss
     if not 0 <= loss <= 1:
         raise OptionError(f"loss is {loss!r}; give a probability from 0 to 1", option="loss")
-    return loss
+    return lambda source, target, message, random: bool(loss > 0 and random.random() < loss)

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import meshwright as mw
-from meshwright.smallworld import gr_swico
+from meshwright.smallworld import algorithms
+from meshwright.smallworld.algorithms import place, random_ranks
 from meshwright.smallworld.options import FILLS, TARGET_SLOTS, TIES, GrSwicoOptions, SmallWorldOptions
-from meshwright.smallworld.ring import place, random_ranks
 
 
 def test_every_identifier_has_a_node_unless_bits_are_given():
@@ -92,8 +92,8 @@ def test_facts_count_the_links_chosen_and_the_fingers_filled(interests):
 def test_however_popular_topics_are_counted_the_choices_are_the_same(monkeypatch, ties, target_slot):
     popular = mw.workloads.zipf(300, 150, subscriptions=20, seed=1)
     found = []
-    for paying in (0.0, gr_swico._PAYING, np.inf):  # all topics by bits where that is less work, some, none
-        monkeypatch.setattr(gr_swico, "_PAYING", paying)
+    for paying in (0.0, algorithms._PAYING, np.inf):  # all topics by bits where that is less work, some, none
+        monkeypatch.setattr(algorithms, "_PAYING", paying)
         overlay = mw.build(popular, "gr-swico", ties=ties, target_slot=target_slot)
         facts = overlay.facts["links_chosen"], overlay.facts["contributions_counted"]
         found.append((mw.Fingers.of(overlay).targets.tobytes(), *facts))

@@ -18,7 +18,7 @@ from meshwright.kernels.greedy import by_price as kernel
 from meshwright.kernels.greedy.lazy import CAP
 from meshwright.kernels.greedy.prices import RATIO, TIGHT, UnionTrees, start_trees
 from meshwright.model.costs.costs import Costs
-from meshwright.model.costs.forms import taken
+from meshwright.model.costs.forms import by_cluster, taken
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Floats, Ids, Offsets, Ticks
@@ -237,14 +237,27 @@ def take_cheapest(
     return result, facts | ({"lower_bound_cost": result.lower_bound} if rule == TIGHT else {})
 
 
-def dual_value(
-    indptr: Offsets, topic_ids: Ids, topic_count: int, costs: CostArrays, progress: Progress | None
+def least_cost(
+    indptr: Offsets,
+    topic_ids: Ids,
+    topic_count: int,
+    costs: CostArrays | None = None,
+    progress: Progress | None = None,
 ) -> float:
-    """The value of the dual solution alone, for interests as arrays; see `primal_dual`."""
+    """A number under the cost of every topic-connected overlay, by proof; without `costs`, under its links.
+
+    The overlays are the solutions of an integer program, eq. 17 of [2], and PdMAW raises a solution of the
+    dual linear program, eq. 18: by weak duality its value is under the cost of all of them. Ties are settled
+    by seed 0.
+
+    [2] Chen, Tock, Jacobsen, Vitenberg: Weighted Overlay Design for Topic-based Publish/Subscribe Systems on
+    Geo-Distributed Data Centers, ICDCS 2015.
+    """
     problem = make_problem(indptr, topic_ids, topic_count, tie_order(np.diff(indptr), "shuffled", 0))
+    arrays = by_cluster(1.0, 1.0, np.zeros(len(indptr) - 1, np.int32)) if costs is None else costs
 
     def work(ticks: Ticks) -> PricedResult:
-        return run_by_price(problem, costs, TIGHT, ticks, cores())
+        return run_by_price(problem, arrays, TIGHT, ticks, cores())
 
     return run_with_ticks(work, "bounding by duality", problem.to_unite, progress).lower_bound
 

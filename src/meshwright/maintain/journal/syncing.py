@@ -5,21 +5,24 @@
 
 from collections.abc import Callable
 from threading import Event, Thread
-from typing import Protocol
+from typing import NamedTuple
 
 from meshwright.runtime.errors import OptionError
 
 ALWAYS, NEVER = "always", "never"
 
 
-class Syncing(Protocol):
-    """A policy at work."""
+class Syncing(NamedTuple):
+    """When the log is forced to disk."""
 
-    def written(self) -> None:
-        """Called after every write."""
+    written: Callable[[], None]
+    """A step was written."""
+    close: Callable[[], None]
+    """No more will be written."""
 
-    def close(self) -> None:
-        """Called after the last write."""
+
+def _nothing() -> None:
+    pass
 
 
 def check_sync(policy: str | int) -> None:
@@ -38,25 +41,10 @@ def start_syncing(policy: str | int, sync: Callable[[], None]) -> Syncing:
     has to remember its errors.
     """
     check_sync(policy)
-    if policy == ALWAYS:
-        return _Always(sync)
-    return _Never() if policy == NEVER else _Interval(int(policy) / 1000, sync)
-
-
-class _Always:
-    def __init__(self, sync: Callable[[], None]) -> None:
-        self.written = sync
-
-    def close(self) -> None:
-        pass
-
-
-class _Never:
-    def written(self) -> None:
-        pass
-
-    def close(self) -> None:
-        pass
+    if policy in (ALWAYS, NEVER):
+        return Syncing(sync if policy == ALWAYS else _nothing, _nothing)
+    interval = _Interval(int(policy) / 1000, sync)
+    return Syncing(interval.written, interval.close)
 
 
 class _Interval:

@@ -8,13 +8,13 @@ and is closed when neither end has had a use for it for a while.
 import asyncio
 import socket
 from collections.abc import Callable, Collection, Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from functools import partial
+from operator import add
 from typing import Any, cast
 
 from meshwright.net.live.codec import Codec
-from meshwright.net.live.frames import Hello, Kind, framed, hello_to
-from meshwright.net.live.link import PATIENCE, Link
+from meshwright.net.live.link import PATIENCE, Hello, Kind, Link, framed, hello_to
 from meshwright.net.live.sockets import SHORTAGES, Address, Listener, reason
 from meshwright.net.protocol import Node
 from meshwright.runtime.errors import InputError, NetworkError
@@ -63,12 +63,7 @@ class Traffic:
     open: int = 0
 
     def __add__(self, other: "Traffic") -> "Traffic":
-        return Traffic(
-            self.messages + other.messages,
-            self.bytes + other.bytes,
-            self.opened + other.opened,
-            self.open + other.open,
-        )
+        return Traffic(*map(add, astuple(self), astuple(other)))
 
 
 class Connections:

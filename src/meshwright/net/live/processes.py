@@ -4,7 +4,7 @@ import asyncio
 import signal
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from multiprocessing import get_context, resource_tracker
 from multiprocessing.connection import Connection
@@ -83,24 +83,10 @@ class Worker:
             job.protocols,
             job.options,
             job.run,
-            watch=self._happenings_watch if job.watched else None,
+            watch=self._happenings.append if job.watched else None,
             complain=self._complain,
             fail=self._failures.append,
         )
-        self._answers: dict[str, Callable[..., Any]] = {
-            "open": self._host.open,
-            "learn": self._host.learn,
-            "link": self._host.link,
-            "begin": self._host.begin,
-            "add": self._host.add,
-            "start": self._host.start,
-            "inject": self._host.inject,
-            "remove": self._host.remove,
-            "report": self._report,
-            "protocols": lambda: self._host.protocols,
-            "peers": lambda: self._host.peers,
-            "freeze": self._host.freeze,
-        }
 
     async def work(self) -> None:
         """Answer until the parent asks no more."""
@@ -122,14 +108,16 @@ class Worker:
         return self._channel.recv()
 
     def _answer(self, name: str, arguments: tuple[Any, ...]) -> Any:
+        """What the host has by that name, called if it is a method; the names are the parent's own."""
         try:
-            return self._answers[name](*arguments)
+            found = self._report if name == "report" else getattr(self._host, name)
+            return found(*arguments) if callable(found) else found
         except MeshwrightError as error:
             return error
 
     def _report(self) -> Report:
         report = Report(
-            self._happenings,
+            self._happenings.copy(),
             self._complaints,
             self._words,
             self._failures[:1],
@@ -137,11 +125,9 @@ class Worker:
             self._host.traffic,
             self._host.late,
         )
-        self._happenings, self._complaints, self._words = [], Counter(), {}
+        self._happenings.clear()
+        self._complaints, self._words = Counter(), {}
         return report
-
-    def _happenings_watch(self, happening: Happening) -> None:
-        self._happenings.append(happening)
 
     def _complain(self, kind: str, words: str) -> None:
         self._complaints[kind] += 1

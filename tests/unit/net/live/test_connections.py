@@ -15,7 +15,7 @@ import meshwright as mw
 from meshwright.net.live import connections, link
 from meshwright.net.live.codec import Codec
 from meshwright.net.live.connections import Connections, Owner, Traffic
-from meshwright.net.live.frames import Hello, Kind, challenge_to, framed, hello_to, proof_to
+from meshwright.net.live.link import Hello, Kind, challenge_to, framed, hello_to, proof_to
 from meshwright.net.live.sockets import Address
 from tests.live_protocols import Note
 from tests.patience import PATIENCE, soon

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import meshwright as mw
-from meshwright.net.live.frames import LARGEST_BODY, TALK, Frame, FrameReader, Kind, framed
+from meshwright.net.live.link import LARGEST_BODY, TALK, Frame, FrameReader, Kind, framed
 
 sizes = {Kind.HELLO: 32, Kind.CHALLENGE: 48, Kind.PROOF: 32, Kind.HOLD: 0, Kind.RELEASE: 0}
 frames = st.lists(

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import meshwright as mw
-from meshwright.net.live.frames import Hello, challenge_to, check_proof, hello_to, proof_to
+from meshwright.net.live.link import Hello, challenge_to, check_proof, hello_to, proof_to
 
 RUN = b"the run of tests"
 ids = st.integers(0, 2**64 - 1)
