@@ -9,8 +9,7 @@ from typing import Any
 
 from meshwright.model.costs.costs import Costs
 from meshwright.model.costs.matrices import MatrixRules
-from meshwright.model.costs.places import Located, check_globe, located
-from meshwright.model.costs.sources import named
+from meshwright.model.costs.sources import Located, check_globe, located, named
 from meshwright.model.interests import Interests
 from meshwright.model.names import NameSource
 from meshwright.model.reading.files import reading

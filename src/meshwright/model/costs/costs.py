@@ -20,7 +20,6 @@ from meshwright.kernels.core.cost_arrays import (
     CostArrays,
 )
 from meshwright.model.costs import forms as cost_forms
-from meshwright.model.costs import places as cost_places
 from meshwright.model.costs import sources as cost_sources
 from meshwright.model.costs import tables as cost_tables
 from meshwright.model.costs.forms import (
@@ -314,7 +313,7 @@ class Costs:
     def sites(
         cls,
         between: Costs,
-        site_of: cost_places.Placement,
+        site_of: cost_sources.Placement,
         *,
         local: float | Mapping[str, float] | None = None,
         node: str = "node",
@@ -331,7 +330,7 @@ class Costs:
         if not isinstance(between, Costs):
             kind = type(between).__name__
             raise InputError(f"sites got a {kind}; give the Costs between sites, such as Costs.from_csv(…)")
-        found = cost_places.placed(site_of, Columns(node, site), limits)
+        found = cost_sources.placed(site_of, Columns(node, site), limits)
         what = between._known()
         used = between._taken(
             found.sites,
@@ -340,14 +339,14 @@ class Costs:
             "sites_left_out",
         )
         matrix = used.to_matrix()
-        np.fill_diagonal(matrix, cost_places.local_costs(local, found.sites))
+        np.fill_diagonal(matrix, cost_sources.local_costs(local, found.sites))
         matrix.flags.writeable = False
         return cls(found.nodes, cost_forms.by_site(matrix, found.site_of), found.sites, used.facts)
 
     @classmethod
     def clusters(
         cls,
-        cluster_of: cost_places.Placement,
+        cluster_of: cost_sources.Placement,
         *,
         inner: float,
         outer: float,
@@ -366,13 +365,13 @@ class Costs:
             [1.0, 10.0]
         """
         prices = positive(inner, "inner"), positive(outer, "outer")
-        found = cost_places.placed(cluster_of, Columns(node, cluster), limits)
+        found = cost_sources.placed(cluster_of, Columns(node, cluster), limits)
         return cls(found.nodes, cost_forms.by_cluster(*prices, found.site_of), found.sites)
 
     @classmethod
     def coordinates(
         cls,
-        places: cost_places.Coordinates,
+        places: cost_sources.Coordinates,
         *,
         base: float,
         factor: float = 1.0,
@@ -396,10 +395,10 @@ class Costs:
         wanted = columns or (("x", "y") if metric == "euclidean" else ("lat", "lon"))
         if len(wanted) not in ((2, 3) if metric == "euclidean" else (2,)):
             raise OptionError(f"columns names {len(wanted)} coordinates; give two, or three for euclidean")
-        found = cost_places.located(places, node, wanted, limits)
+        found = cost_sources.located(places, node, wanted, limits)
         if metric == "euclidean":
             return cls(found.nodes, cost_forms.by_distance(found.values, *prices))
-        cost_places.check_globe(found)
+        cost_sources.check_globe(found)
         return cls(found.nodes, cost_forms.by_great_circle(found.values, *prices))
 
     def _parts(self) -> cost_tables.Parts:
