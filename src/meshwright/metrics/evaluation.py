@@ -261,14 +261,12 @@ def _extremes(
     kind: type[int] | type[float],
 ) -> dict[str, Any]:
     """Maximum and mean of the diameters and of their lower bounds, by the names of an evaluation."""
-    maximum, mean = _maximum_and_mean(diameters, components)
-    least_maximum, least_mean = _maximum_and_mean(least, components)
-    return {
-        f"maximum_{name}": None if maximum is None else kind(maximum),
-        f"mean_{name}": mean,
-        f"maximum_{name}_lower_bound": None if least_maximum is None else kind(least_maximum),
-        f"mean_{name}_lower_bound": least_mean,
-    }
+    found: dict[str, Any] = {}
+    for end, values in (("", diameters), ("_lower_bound", least)):
+        maximum, mean = _maximum_and_mean(values, components)
+        found[f"maximum_{name}{end}"] = None if maximum is None else kind(maximum)
+        found[f"mean_{name}{end}"] = mean
+    return found
 
 
 def _maximum_and_mean(

@@ -71,8 +71,7 @@ def sealed(value: Mapping[str, Any]) -> dict[str, Any]:
 
 def is_whole(value: Mapping[str, Any]) -> bool:
     """Whether a JSON object is what `sealed` gave."""
-    rest = {key: item for key, item in value.items() if key != CHECKSUM}
-    return value.get(CHECKSUM) == _digest(rest)
+    return bool(value.get(CHECKSUM) == sealed(value)[CHECKSUM])
 
 
 def _digest(value: Mapping[str, Any]) -> str:

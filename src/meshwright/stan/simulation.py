@@ -84,7 +84,7 @@ def carry_rounds(
     those of the nodes that are there, without links to others.
     """
     interests, rounds = scene.views.interests, scene.options.rounds
-    crowd = _Crowd(carrier, interests, scene.weights, scene.settings, scene.seed)
+    crowd = _Crowd(carrier, scene)
     if watch is not None:
         watch(0, scene.views, Traffic())
     now = scene.views
@@ -106,17 +106,10 @@ def difference(after: Traffic, before: Traffic) -> Traffic:
 class _Crowd:
     """Who comes and goes."""
 
-    def __init__(
-        self,
-        carrier: Carrier,
-        interests: Interests,
-        weights: Weights,
-        settings: Settings,
-        seed: int,
-    ) -> None:
-        self._carrier, self._interests = carrier, interests
-        self._weights, self._settings = weights, settings
-        self._random = generator(seed, "gossip.churn")
+    def __init__(self, carrier: Carrier, scene: Scene) -> None:
+        self._carrier, self._interests = carrier, scene.views.interests
+        self._weights, self._settings = scene.weights, scene.settings
+        self._random = generator(scene.seed, "gossip.churn")
         self._away: dict[Node, float] = {}
 
     def live_through(self, at: int, churn: float) -> None:

@@ -1,7 +1,11 @@
-"""Divide-and-Conquer with Bulk Clones: parts of lightweight nodes, each with all the bulk nodes."""
+"""Bulk Clones: parts of nodes, each with a bulk set: a few nodes of many topics, which all others link to.
+
+`bulk_clones_direct` has no parts: every lightweight node, on its own, links to a few bulk nodes.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,21 +17,123 @@ from meshwright.construct.greedy_driver import (
     take_edges,
     tie_order,
 )
-from meshwright.construct.options import DcbcOptions
-from meshwright.construct.parts.bulk import BulkSet, bulk_by_threshold
+from meshwright.construct.options import DcbcDirectOptions, DcbcOptions
 from meshwright.construct.parts.choosing_p import choose_partitions
 from meshwright.construct.parts.conquer import Part
 from meshwright.construct.parts.interest_queries import InProcess, Source
 from meshwright.construct.parts.partitioning import random_parts
+from meshwright.construct.parts.star_sets import star_set
 from meshwright.construct.parts.topic_lists import Lists, join_lists, lists_of, split_lists, take_lists
+from meshwright.kernels.greedy.covering import MOST_TOPICS, BulkTopics, cover_nodes, list_bulk_topics
 from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
-from meshwright.runtime.arrays import Ids, Ticks
+from meshwright.runtime.arrays import Flags, Ids, Offsets, Ticks
+from meshwright.runtime.errors import OptionError
 from meshwright.runtime.parallel import map_parts, threads_each
 from meshwright.runtime.progress import Progress
+from meshwright.runtime.seeds import generator
 
 _INSTEAD = "set a smaller bulk_limit or part_size, or use dcbc-direct (linear)"
+
+
+@dataclass(frozen=True, kw_only=True)
+class BulkSet:
+    """The bulk nodes, and the others, which are the lightweight ones; both sorted by id.
+
+    `lists` has the topics of the bulk nodes. `threshold` is such that nodes of more topics are bulk; `added`
+    counts the nodes that are bulk for the sake of topics that would otherwise have too few bulk subscribers.
+    """
+
+    bulk: Ids
+    light: Ids
+    lists: Lists
+    threshold: int
+    added: int
+
+
+def choose_threshold(sizes: Offsets, at_most: int) -> int:
+    """The smallest number of topics that at most `at_most` nodes exceed; linear ([1], VII, chooseEta)."""
+    if at_most >= len(sizes):
+        return 0
+    place = len(sizes) - 1 - at_most
+    return int(np.partition(sizes, place)[place])
+
+
+def bulk_by_threshold(
+    source: Source, *, threshold: int | None, bulk_share: float, bulk_limit: int
+) -> BulkSet:
+    """The nodes of more than `threshold` topics, and as many more as it takes to cover every topic.
+
+    Without a threshold it is the smallest that leaves at most `bulk_share` of the nodes, and no more than
+    `bulk_limit`, above it. Every topic of two subscribers has one in the bulk set; a topic of one needs no
+    cover. Linear in the interests. Source: [1], Alg. 6, lines 1 to 5; the limit is ours, since time grows
+    with the bulk set times the nodes.
+    """
+    sizes = source.sizes()
+    if threshold is None:
+        threshold = choose_threshold(sizes, min(int(bulk_share * len(sizes)), bulk_limit))
+    elif threshold > source.topic_count:
+        raise OptionError(
+            f"threshold is {threshold} and there are {source.topic_count} topics; give a number up to that",
+            option="threshold",
+        )
+    chosen = sizes > threshold
+    demand = np.where(source.subscribers() > 1, 1, 0)
+    return _bulk_set(source, chosen, threshold, demand)
+
+
+def bulk_by_size(source: Source, order: Ids, *, bulk_size: int, most_topics: int, crowd: int) -> BulkSet:
+    """The `bulk_size` nodes with the most topics, and more where a topic would crowd the few that have it.
+
+    Ties go to the earlier node in `order`. Every topic of two subscribers has a bulk subscriber for each
+    `crowd` of its subscribers, so that none has to take all links of a popular topic; nodes of more than
+    `most_topics` are always bulk. Linear in the interests, for each of a few rounds.
+    """
+    sizes = source.sizes()
+    largest = order[np.argsort(-sizes[order], kind="stable")[:bulk_size]]
+    chosen = sizes > most_topics
+    chosen[largest] = True
+    chosen &= sizes > 0
+    subscribers = source.subscribers()
+    demand = np.where(subscribers > 1, -(-subscribers // crowd), 0)
+    threshold = int(sizes[~chosen].max(initial=0))
+    return _bulk_set(source, chosen, threshold, demand)
+
+
+def _bulk_set(source: Source, chosen: Flags, threshold: int, demand: Offsets) -> BulkSet:
+    """The chosen nodes, and those that it takes to give each topic as many bulk subscribers as demanded."""
+    lists = source.lists(chosen)
+    lack = demand - np.bincount(lists.topic_ids, minlength=len(demand))
+    added = np.zeros(len(chosen), np.bool_)
+    if (lack > 0).any():
+        added[meet_demand(source.lists(~chosen, lack > 0), lack)] = True
+        both = join_lists([lists, source.lists(added)])
+        lists = take_lists(both, np.argsort(both.nodes).astype(np.int32))
+    return BulkSet(
+        bulk=lists.nodes,
+        light=np.flatnonzero(~(chosen | added)).astype(np.int32),
+        lists=lists,
+        threshold=threshold,
+        added=int(added.sum()),
+    )
+
+
+def meet_demand(candidates: Lists, lack: Offsets) -> Ids:
+    """Nodes among `candidates` such that each topic has as many of them as it lacks bulk subscribers.
+
+    The candidates come by id, with the topics that lack any, and no others need be among their topics. Star
+    sets of them are taken until nothing is lacking: a round gives each topic that lacks any at least one
+    more, so there are as many rounds as the greatest lack. Each is linear in the candidates' topics.
+    """
+    lack = lack.copy()
+    left = np.ones(len(candidates.nodes), np.bool_)
+    while (lack > 0).any():
+        rows = np.flatnonzero(left).astype(np.int32)
+        stars = star_set(candidates.indptr, candidates.topic_ids, len(lack), rows, lack > 0)
+        left[stars] = False
+        lack -= np.bincount(take_lists(candidates, stars).topic_ids, minlength=len(lack))
+    return candidates.nodes[~left]
 
 
 def bulk_clones(
@@ -201,3 +307,141 @@ def part_without_stars(edges: Ids, facts: dict[str, int]) -> Part:
     """A part that needs no links to other parts, since it is connected to the bulk set."""
     nobody = Lists(np.empty(0, np.int32), np.zeros(1, np.int64), np.empty(0, np.int32))
     return Part(edges=edges, stars=nobody, met=np.empty(0, np.int64), facts=facts)
+
+
+NODES_A_PART = 8192
+"""By node id. Each part balances the load of the bulk nodes by itself, so this settles the overlay."""
+
+_SHARE = 0.2
+_MOST_BULK = 2000
+
+
+class Shared(NamedTuple):
+    """What every part must know of the bulk set; a place is a position in `bulk`."""
+
+    bulk: Ids
+    topics: BulkTopics
+    links: Offsets  # by place: the links to other bulk nodes that a part has to reckon with
+
+
+def bulk_clones_direct(
+    interests: Interests,
+    costs: Costs | None,
+    options: DcbcDirectOptions,
+    seed: int,
+    progress: Progress | None,
+) -> Built:
+    """Greedy Merge on a bulk set, and for every other node a greedy cover of its topics by bulk nodes.
+
+    Guarantee: topic-connected; every edge has an end in the bulk set, so a topic's diameter is at most that
+    of its bulk subscribers plus two. A lightweight node has at most 1 + ln(its topics) times the
+    links to bulk nodes that it needs, with no `slack`. With all nodes bulk it is Greedy Merge, edge for edge.
+    Costs change nothing.
+
+    Cost: that of Greedy Merge on the bulk set, whose size is bounded, and a pass over the other nodes in
+    which an interest costs at most two additions for each bulk node that has the topic, or a sixteenth of
+    that for each bulk node at all. Nodes need to know the bulk set alone, not each other.
+
+    Source: ours, after [1], Alg. 6, which also allows links between lightweight nodes of one part (see
+    `dcbc`). `DcbcDirectOptions` tells how the bulk set is chosen.
+
+    [1] Chen, Jacobsen, Vitenberg: Algorithms Based on Divide and Conquer for Topic-Based Publish/Subscribe
+    Overlay Design, IEEE/ACM Transactions on Networking, 2016.
+    """
+    del costs
+    planned = plan_direct(InProcess(interests), options, seed, progress)
+
+    def one(part: int, ticks: Ticks) -> Part:
+        lists = _lists(interests, slice(part * NODES_A_PART, (part + 1) * NODES_A_PART))
+        rows = np.flatnonzero(planned.is_light[lists.nodes]).astype(np.int32)
+        return cover(part, lists, rows, planned.shared, options.slack, seed, ticks)
+
+    light = len(planned.chosen.light)
+    conquered = map_parts(one, range(planned.partitions), "covering topics", light, progress)
+    edges = np.concatenate([planned.bulk_edges, *(part.edges for part in conquered)])
+    return Built(edges=edges, facts=facts_of_direct(planned, [part.facts for part in conquered]))
+
+
+@dataclass(frozen=True, kw_only=True)
+class CoverPlan:
+    """The bulk set, joined, and what every part must know of it.
+
+    Attributes:
+        chosen: the bulk set and the lightweight nodes.
+        shared: what a part must know.
+        among_bulk: the edges between bulk nodes, as places in the bulk set.
+        is_light: by node, whether it is lightweight.
+        partitions: how many parts there are.
+    """
+
+    chosen: BulkSet
+    shared: Shared
+    among_bulk: GreedyResult
+    is_light: Flags
+    partitions: int
+
+    @property
+    def bulk_edges(self) -> Ids:
+        """The edges between bulk nodes, as node ids."""
+        found: Ids = self.shared.bulk[self.among_bulk.edges]
+        return found
+
+
+def plan_direct(
+    source: Source, options: DcbcDirectOptions, seed: int, progress: Progress | None = None
+) -> CoverPlan:
+    """Choose the bulk nodes and join them; linear in the interests, and Greedy Merge on the bulk set."""
+    chosen = _choose_bulk(source, options, seed)
+    bulk = ordered_bulk(chosen, source.node_count, seed)
+    among_bulk = join_bulk(bulk, source.topic_count, options.memory_limit, progress)
+    partitions = -(-source.node_count // NODES_A_PART)
+    is_light = np.zeros(source.node_count, np.bool_)
+    is_light[chosen.light] = True
+    return CoverPlan(
+        chosen=chosen,
+        shared=_share(bulk, source.topic_count, among_bulk, partitions),
+        among_bulk=among_bulk,
+        is_light=is_light,
+        partitions=partitions,
+    )
+
+
+def facts_of_direct(planned: CoverPlan, conquered: Iterable[Mapping[str, int]]) -> dict[str, int]:
+    """What the algorithm reports, of the plan and the facts of all parts."""
+    outer_edges = sum(counts["outer_edges"] for counts in conquered)
+    return bulk_facts(planned.chosen, planned.among_bulk) | {"outer_edges": outer_edges}
+
+
+def _choose_bulk(source: Source, options: DcbcDirectOptions, seed: int) -> BulkSet:
+    bulk_size = options.bulk_size
+    if bulk_size is None:
+        bulk_size = min(int(_SHARE * source.node_count), _MOST_BULK)
+    order = tie_order(np.zeros(source.node_count, np.int64), "shuffled", seed)
+    return bulk_by_size(source, order, bulk_size=bulk_size, most_topics=MOST_TOPICS, crowd=options.crowd)
+
+
+def _share(bulk: Lists, topic_count: int, among_bulk: GreedyResult, parts: int) -> Shared:
+    every = np.arange(len(bulk.nodes), dtype=np.int32)
+    topics = list_bulk_topics(bulk.indptr, bulk.topic_ids, topic_count, every)
+    links = np.bincount(among_bulk.edges.ravel(), minlength=len(every)) // max(1, parts)
+    return Shared(bulk=bulk.nodes, topics=topics, links=links)
+
+
+def _lists(interests: Interests, span: slice) -> Lists:
+    """Those of a range of nodes, without copying them."""
+    nodes = np.arange(span.start, min(span.stop, interests.node_count), dtype=np.int32)
+    return Lists(nodes, interests.indptr[span.start : span.start + len(nodes) + 1], interests.topic_ids)
+
+
+def cover(part: int, lists: Lists, rows: Ids, shared: Shared, slack: float, seed: int, ticks: Ticks) -> Part:
+    """Link the lightweight nodes of one part, which stand in `rows` of `lists`, to bulk nodes.
+
+    Among bulk nodes that cover equally many topics, or fewer by a fraction of at most `slack`, those with
+    fewer links come first; the links counted are those of this part and its share of those among bulk nodes,
+    so that parts don't depend on each other. The facts count `outer_edges`.
+    """
+    places = len(shared.bulk)
+    turns = generator(seed, "dcbc-direct", part).permutation(places) + places * shared.links
+    found = cover_nodes(lists.indptr, lists.topic_ids, rows, shared.topics, turns, slack, ticks)
+    edges = np.column_stack([lists.nodes[found[:, 0]], shared.bulk[found[:, 1]]])
+    return part_without_stars(edges, {"outer_edges": len(edges)})
