@@ -37,7 +37,7 @@ from benchmarks.stan_pictures import curve, draw_trouble, draw_universes, logica
 from meshwright.metrics.views import count_links
 from meshwright.stan.lock_step import draw_views, run_rounds
 from meshwright.stan.measures import Gossip
-from meshwright.stan.spreading import draw_publishings, spread
+from tests.spreading import draw_publishings, spread
 
 _RUNS = 5
 _SEEDS = range(_RUNS)

@@ -7,8 +7,8 @@ from hypothesis import strategies as st
 import meshwright as mw
 from meshwright.metrics.views import count_links
 from meshwright.stan.lock_step import draw_views, run_rounds
-from meshwright.stan.spreading import draw_publishings, spread
 from tests import oracles_gossip as oracles
+from tests.spreading import draw_publishings, spread
 from tests.strategies import topic_sets
 
 

@@ -6,7 +6,7 @@ import pytest
 import meshwright as mw
 from meshwright.metrics.views import measure_fitness
 from meshwright.stan.options import StanOptions
-from meshwright.stan.spreading import Publishing, draw_publishings, spread
+from tests.spreading import Publishing, draw_publishings, spread
 
 
 @pytest.fixture(scope="module")
