@@ -6,11 +6,11 @@ are taken, differs between the algorithms built on this. In process, `build_in_p
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
 
 import numpy as np
 
 from meshwright.construct.greedy_driver import GreedyProblem, make_problem, tie_order
+from meshwright.construct.options import DcMawOptions, DcOptions
 from meshwright.construct.parts.interest_queries import shared_topics
 from meshwright.construct.parts.star_sets import star_set
 from meshwright.construct.parts.topic_lists import Lists, join_lists, lists_of, split_lists, take_lists
@@ -58,16 +58,8 @@ pairs were examined.
 """
 
 
-class PartOptions(Protocol):
-    """What the options of all algorithms in parts have."""
-
-    @property
-    def ties(self) -> str:
-        """The order that settles ties within a part."""
-
-    @property
-    def most_stars(self) -> int:
-        """How many stars one combine may take."""
+PartOptions = DcOptions | DcMawOptions
+"""How a problem is divided."""
 
 
 def conquer(

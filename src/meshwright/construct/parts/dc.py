@@ -4,9 +4,8 @@ from functools import partial
 
 from meshwright.construct.greedy_driver import GreedyProblem, check_fits, run_greedy
 from meshwright.construct.options import DcOptions
-from meshwright.construct.parts.choosing_p import choose_partitions
 from meshwright.construct.parts.conquer import TOO_LARGE, Greedy, PartsPlan, build_in_parts, facts_of
-from meshwright.construct.parts.interest_queries import InProcess, Source
+from meshwright.construct.parts.interest_queries import InProcess, Source, choose_partitions
 from meshwright.construct.parts.partitioning import k_means_parts, random_parts
 from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built

@@ -18,9 +18,8 @@ from meshwright.construct.greedy_driver import (
     tie_order,
 )
 from meshwright.construct.options import DcbcDirectOptions, DcbcOptions
-from meshwright.construct.parts.choosing_p import choose_partitions
 from meshwright.construct.parts.conquer import Part
-from meshwright.construct.parts.interest_queries import InProcess, Source
+from meshwright.construct.parts.interest_queries import InProcess, Source, choose_partitions
 from meshwright.construct.parts.partitioning import random_parts
 from meshwright.construct.parts.star_sets import star_set
 from meshwright.construct.parts.topic_lists import Lists, join_lists, lists_of, split_lists, take_lists

@@ -1,6 +1,7 @@
 """Dividing nodes into parts: at random, or by likeness of interests."""
 
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -76,14 +77,7 @@ def _k_means(matrix: sparse.csr_array, count: int, seed: int) -> _Clusters:
         return _Clusters(np.empty(0, np.int32), 0.0)
     first = generator(seed, "k-means", count).choice(nodes, count, replace=False)
     centres = matrix[first].toarray()
-    part_of = np.full(nodes, -1)
-    for _ in range(_MOST_ROUNDS):
-        distances = _distances(matrix, centres)
-        nearest = distances.argmin(axis=1)
-        if np.array_equal(nearest, part_of):
-            break
-        part_of = nearest
-        centres = _means(matrix, part_of, centres)
+    part_of, centres = k_means(matrix, np.ones(nodes), centres, _distances)
     dense = np.unique(part_of, return_inverse=True)[1].astype(np.int32)
     return _Clusters(dense, float(_distances(matrix, centres)[np.arange(nodes), part_of].sum()))
 
@@ -94,10 +88,28 @@ def _distances(matrix: sparse.csr_array, centres: Floats) -> Floats:
     return found
 
 
-def _means(matrix: sparse.csr_array, part_of: Ids, centres: Floats) -> Floats:
-    """The mean interests of each cluster; an empty one keeps its centre."""
-    sizes = np.bincount(part_of, minlength=len(centres))
+def k_means(
+    rows: Any, weights: Floats, centres: Floats, squares: Callable[[Any, Floats], Floats]
+) -> tuple[Ids, Floats]:
+    """The nearest of the centres for each row, after moving them to the mean of theirs until nothing changes.
+
+    At most 100 rounds; `squares` are the distances of all rows to all centres.
+    """
+    part_of = np.full(rows.shape[0], -1)
+    for _ in range(_MOST_ROUNDS):
+        nearest = squares(rows, centres).argmin(axis=1)
+        if np.array_equal(nearest, part_of):
+            break
+        part_of = nearest
+        centres = _means(rows, weights, part_of, centres)
+    return part_of.astype(np.int32), centres
+
+
+def _means(rows: Any, weights: Floats, part_of: Ids, centres: Floats) -> Floats:
+    """The mean row of each cluster; an empty one keeps its centre."""
     shape = (len(part_of), len(centres))
-    members = sparse.csr_array((np.ones(shape[0]), part_of, np.arange(shape[0] + 1)), shape=shape)
-    sums = (members.T @ matrix).toarray()
-    return np.where(sizes[:, None] > 0, sums / np.maximum(sizes, 1)[:, None], centres)
+    members = sparse.csr_array((weights, part_of, np.arange(shape[0] + 1)), shape=shape)
+    sizes = np.bincount(part_of, weights, minlength=len(centres))[:, None]
+    sums: Any = members.T @ rows
+    sums = sums.toarray() if hasattr(sums, "toarray") else sums
+    return np.where(sizes > 0, sums / np.maximum(sizes, 1), centres)

@@ -4,12 +4,12 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 import numpy as np
-from scipy import sparse
 
 from meshwright.construct.greedy_driver import GreedyProblem, check_fits
 from meshwright.construct.options import DcMawOptions
 from meshwright.construct.parts.conquer import TOO_LARGE, Greedy, PartsPlan, build_in_parts, facts_of
 from meshwright.construct.parts.interest_queries import InProcess, Source
+from meshwright.construct.parts.partitioning import k_means
 from meshwright.construct.weighted.by_price import estimated_bytes, run_by_price
 from meshwright.kernels.core.cost_arrays import CostArrays
 from meshwright.kernels.greedy.prices import RATIO
@@ -22,7 +22,6 @@ from meshwright.runtime.errors import OptionError
 from meshwright.runtime.progress import Progress
 from meshwright.runtime.seeds import generator
 
-_MOST_ROUNDS = 100
 _MOST_COLUMNS = 512
 _PART_SIZE = 100
 
@@ -67,8 +66,9 @@ def _by_k_means(costs: Costs, options: DcMawOptions, seed: int) -> Ids:
     random = generator(seed, "k-means on costs", partitions)
     columns = np.sort(random.choice(nodes, min(nodes, _MOST_COLUMNS), replace=False)).astype(np.int32)
     weights = np.bincount(row_of, minlength=len(rows)).astype(np.float64)
-    found: Ids = _k_means(_table(costs.arrays(), rows, columns), weights, partitions, random)[row_of]
-    return found
+    table = _table(costs.arrays(), rows, columns)
+    found, _ = k_means(table, weights, _spread_centres(table, weights, partitions, random), _squares)
+    return found[row_of]
 
 
 def _distinct_rows(costs: Costs) -> tuple[Ids, Ids]:
@@ -89,26 +89,6 @@ def _table(costs: CostArrays, rows: Ids, columns: Ids) -> Floats:
     fill_costs(costs, sources, targets, out)
     out[sources == targets] = 0.0
     return out.reshape(len(rows), len(columns))
-
-
-def _k_means(table: Floats, weights: Floats, count: int, random: np.random.Generator) -> Ids:
-    centres = _spread_centres(table, weights, count, random)
-    part_of = np.full(len(table), -1)
-    for _ in range(_MOST_ROUNDS):
-        nearest = _squares(table, centres).argmin(axis=1)
-        if np.array_equal(nearest, part_of):
-            break
-        part_of = nearest
-        centres = _means(table, weights, part_of, centres)
-    return part_of.astype(np.int32)
-
-
-def _means(table: Floats, weights: Floats, part_of: Ids, centres: Floats) -> Floats:
-    """The mean row of each cluster; an empty one keeps its centre."""
-    shape = (len(table), len(centres))
-    members = sparse.csr_array((weights, part_of, np.arange(len(table) + 1)), shape=shape)
-    sizes = np.bincount(part_of, weights, minlength=len(centres))[:, None]
-    return np.where(sizes > 0, (members.T @ table) / np.maximum(sizes, 1), centres)
 
 
 def _spread_centres(table: Floats, weights: Floats, count: int, random: np.random.Generator) -> Floats:

@@ -304,10 +304,10 @@ class Costs:
         count = len(cells.values)
         given = cells.names if cells.names is not None else names
         nodes = numbered("n", count) if given is None else unique_names(given, "node", "the matrix")
-        checked = checked_matrix(cells.values, nodes, rules)
-        checked.matrix.flags.writeable = False
-        form = cost_forms.by_site(checked.matrix, np.arange(count, dtype=np.int32))
-        return cls(nodes, form, nodes, checked.facts)
+        matrix, facts = checked_matrix(cells.values, nodes, rules)
+        matrix.flags.writeable = False
+        form = cost_forms.by_site(matrix, np.arange(count, dtype=np.int32))
+        return cls(nodes, form, nodes, facts)
 
     @classmethod
     def sites(

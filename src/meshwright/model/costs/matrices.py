@@ -6,7 +6,7 @@ matrix takes little more than its own memory.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -46,13 +46,6 @@ class MatrixRules:
                 )
 
 
-class Checked(NamedTuple):
-    """A symmetric matrix, positive off its diagonal and zero on it, and what was done to get it."""
-
-    matrix: Floats
-    facts: dict[str, Any]
-
-
 def check_room(count: int, copies: int = 3) -> None:
     """Refuse a matrix of which this many copies do not fit into memory; call it before reading."""
     check_memory(
@@ -62,7 +55,9 @@ def check_room(count: int, copies: int = 3) -> None:
     )
 
 
-def checked_matrix(cells: npt.ArrayLike, names: pa.StringArray, rules: MatrixRules) -> Checked:
+def checked_matrix(
+    cells: npt.ArrayLike, names: pa.StringArray, rules: MatrixRules
+) -> tuple[Floats, dict[str, Any]]:
     """Costs of measured cells: row u, column v is the cost from u to v. NaN is a cell without a number.
 
     Quadratic; with missing pairs that need a path, a shortest path search from one end of each.
@@ -74,7 +69,7 @@ def checked_matrix(cells: npt.ArrayLike, names: pa.StringArray, rules: MatrixRul
         raise _missing_error(matrix, names)
     facts = {"symmetrised_by": rules.symmetrise, "missing_filled_by": rules.missing}
     facts |= _symmetrised(matrix, names, rules.symmetrise)
-    return Checked(matrix, facts | _filled(matrix, names, rules.missing))
+    return matrix, facts | _filled(matrix, names, rules.missing)
 
 
 def _numbers(cells: npt.ArrayLike, count: int) -> Floats:

@@ -3,8 +3,7 @@ import pytest
 
 import meshwright as mw
 from meshwright.construct.options import CRITERIA
-from meshwright.construct.parts.choosing_p import choose_partitions, partitions_by, search
-from meshwright.construct.parts.interest_queries import InProcess
+from meshwright.construct.parts.interest_queries import InProcess, choose_partitions, partitions_by, search
 from tests.shelf import AWKWARD
 
 
