@@ -41,7 +41,7 @@ class Batch:
         node = event.node
         if node not in self._now:
             self._before[node] = self._now[node] = self._topics_of(node)
-        self._now[node] = _CHANGES[event.event](node, self._now[node], frozenset(event.topics))
+        self._now[node] = _changed(event, self._now[node])
 
     def add_all(self, events: Iterable[Event], lenient: bool) -> list[Refusal]:
         """Apply events; one that can't be applied is an error or, if `lenient`, left out and returned."""
@@ -70,36 +70,18 @@ def sort_out(
     return [event for event in events if id(event) not in bad], refused
 
 
-def _join(node: str, now: Topics | None, topics: Topics) -> Topics:
-    if now is not None:
-        raise InputError(f"{node!r} joins, but is already there; subscribe to change its topics")
-    return topics
-
-
-def _leave(node: str, now: Topics | None, _: Topics) -> None:
-    _present(node, now, "leaves")
-
-
-def _subscribe(node: str, now: Topics | None, topics: Topics) -> Topics:
-    return _present(node, now, "subscribes") | topics
-
-
-def _unsubscribe(node: str, now: Topics | None, topics: Topics) -> Topics:
-    return _present(node, now, "unsubscribes") - topics
-
-
-def _present(node: str, now: Topics | None, does: str) -> Topics:
+def _changed(event: Event, now: Topics | None) -> Topics | None:
+    """The topics of the event's node after it; None for a node that is not there."""
+    topics = frozenset(event.topics)
+    if event.event == "join":
+        if now is not None:
+            raise InputError(f"{event.node!r} joins, but is there already; subscribe to change its topics")
+        return topics
     if now is None:
-        raise InputError(f"{node!r} {does}, but is not there; a node has to join first")
-    return now
-
-
-_CHANGES: dict[str, Callable[[str, Topics | None, Topics], Topics | None]] = {
-    "join": _join,
-    "leave": _leave,
-    "subscribe": _subscribe,
-    "unsubscribe": _unsubscribe,
-}
+        raise InputError(f"{event.node!r} {event.event}s, but is not there; a node has to join first")
+    if event.event == "leave":
+        return None
+    return now | topics if event.event == "subscribe" else now - topics
 
 
 def check_remembered(events: int, remember: int, advice: str) -> None:

@@ -11,7 +11,6 @@ from meshwright.kernels.core.cost_arrays import CostArrays
 from meshwright.kernels.core.subgraphs import TopicLists
 from meshwright.kernels.metrics import bounds as kernel
 from meshwright.kernels.metrics.bounds import Counts, Subscribers
-from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Floats, Ids, Offsets, Ticks
 from meshwright.runtime.parallel import Chunk, balanced_chunks, on_all_cores
 from meshwright.runtime.progress import Progress
@@ -51,9 +50,10 @@ class LowerBound:
     cost: float | None = None
 
 
-def lower_bound(
-    interests: Interests,
+def bound_of(
+    subscribers: Subscribers,
     lists: TopicLists,
+    node_count: int,
     costs: CostArrays | None = None,
     progress: Progress | None = None,
 ) -> LowerBound:
@@ -90,18 +90,6 @@ def lower_bound(
     4.51 by the dual, 4.39 by overlaps, 2.00 by spanning; Greedy Merge has 5.27. At 5,000 nodes, 1,000 topics
     and 10 to 150 per node: 7.09, 6.50 and 2.00; Greedy Merge has 9.54.
     """
-    subscribers = Subscribers(interests.topic_indptr, interests.node_ids.view(np.uint32))
-    return bound_of(subscribers, lists, interests.node_count, costs, progress)
-
-
-def bound_of(
-    subscribers: Subscribers,
-    lists: TopicLists,
-    node_count: int,
-    costs: CostArrays | None = None,
-    progress: Progress | None = None,
-) -> LowerBound:
-    """`lower_bound` of interests as plain arrays, by topic and by node."""
     found, cost = bounds_by_method(subscribers, lists, node_count, costs, progress)
     method = max(found, key=lambda name: found[name])
     return LowerBound(edges=found[method], method=method, cost=cost)

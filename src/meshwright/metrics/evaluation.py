@@ -152,7 +152,8 @@ def evaluate(
     if costs is not None:
         overlay = priced(overlay, costs)
     known = costs_of(overlay) if bound else None
-    from meshwright.metrics.bounds import lower_bound
+    from meshwright.kernels.metrics.bounds import Subscribers
+    from meshwright.metrics.bounds import bound_of
     from meshwright.metrics.statistics import exact_sum
     from meshwright.metrics.topics import clustering_coefficient, measure_topics, prepare
     from meshwright.metrics.views import count_links
@@ -161,12 +162,16 @@ def evaluate(
     arrays = None if known is None else known.arrays()
     links, lists = prepare(overlay, progress)
     topics = measure_topics(overlay, links, lists, diameters=diameters, progress=progress)
+    least = None
+    if bound:
+        by_topic = Subscribers(interests.topic_indptr, interests.node_ids.view(np.uint32))
+        least = bound_of(by_topic, lists, interests.node_count, arrays, progress)
     found = Measures(
         interests=len(interests),
         edges=len(overlay),
         costs=None if overlay.costs is None else exact_sum(overlay.costs),
         degrees=overlay.degrees(),
-        bound=lower_bound(interests, lists, arrays, progress) if bound else None,
+        bound=least,
         clustering=clustering_coefficient(links, progress),
         topics=topics,
         topic_names=interests.topics,

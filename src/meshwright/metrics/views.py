@@ -74,11 +74,8 @@ def count_links(views: Views, progress: Progress | None = None) -> LinkCounts:
     logical = np.bincount(interests.node_ids, weights=sizes, minlength=count).astype(np.int64)
     physical, held_by = np.zeros(count, np.int64), np.zeros(count, np.int64)
 
-    def work(ticks: Ticks) -> None:
-        del ticks
-        count_peers(interests.indptr, own_slots, views.indptr, views.peers, physical, held_by)
-
-    run_with_ticks(work, "counting links", 0, progress)
+    arrays = interests.indptr, own_slots, views.indptr, views.peers, physical, held_by
+    run_with_ticks(lambda ticks: count_peers(*arrays), "counting links", 0, progress)
     return LinkCounts(logical=logical, physical=physical, held_by=held_by)
 
 

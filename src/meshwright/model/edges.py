@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from meshwright.model.dense import frozen
+from meshwright.model.names import lookup
 from meshwright.model.pairs import Chunk, Columns, collect
 from meshwright.runtime.arrays import Floats, Ids
 from meshwright.runtime.errors import InputError
@@ -138,7 +138,7 @@ def by_name(
     """Pairs of node names as edges in their one form; a name that is no node is refused."""
     pairs = collect(chunks, columns, progress=progress)
     sides = ((pairs.first_ids, pairs.first_names), (pairs.second_ids, pairs.second_names))
-    ends = [_lookup(nodes, names)[ids] for ids, names in sides]
+    ends = [lookup(nodes, names)[ids] for ids, names in sides]
     edges = np.stack(ends, axis=1)
     if len(edges) and edges.min() < 0:
         row, side = (int(place[0]) for place in np.nonzero(edges < 0))
@@ -147,7 +147,7 @@ def by_name(
         try:
             name = names[int(ids[row])].as_py()
             for _, known in sides:
-                unknown.update(known.filter(pa.array(_lookup(nodes, known) < 0)).to_pylist())
+                unknown.update(known.filter(pa.array(lookup(nodes, known) < 0)).to_pylist())
         except UnicodeDecodeError:
             raise InputError(f"{origin} has a name that is not UTF-8; write names as UTF-8") from None
         raise InputError(
@@ -156,9 +156,3 @@ def by_name(
             f"or leave its edges out"
         )
     return canonical(nodes, edges, pairs.values if costs is None else costs)
-
-
-def _lookup(nodes: pa.StringArray, names: pa.StringArray) -> Ids:
-    """The id of each name, or -1 for what is no node."""
-    found: Ids = pc.index_in(names, value_set=nodes).fill_null(-1).to_numpy()
-    return found

@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from meshwright import building, registry
 from meshwright.model.costs.costs import Costs
-from meshwright.model.costs.forms import lookup
+from meshwright.model.names import lookup
 from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.arrays import Batches, by_id

@@ -155,20 +155,14 @@ def _sweep(carry: Kernel, work: Offsets, nodes: int, progress: Progress | None) 
 
 
 _LOSS_UNITS = 2**53
+PROTOCOLS = ("flood", "tree", "nsmf")
 
 
 class Route(NamedTuple):
     """How a protocol carries publications over one overlay: counted by kernels, or by objects on nodes."""
 
-    sweep: Callable[[Publications, Faults, Progress | None], Tally]
+    sweep: Callable[[Publications, Faults], Tally]
     routers: Callable[[], Mapping[Node, Router[Any]]]
-
-
-class _Options(NamedTuple):
-    """What a protocol of its own may be told."""
-
-    tree: str
-    both_ways: bool
 
 
 def route(
@@ -214,24 +208,24 @@ def route(
     """
     if not isinstance(overlay, Overlay):
         raise InputError(f"route got a {type(overlay).__name__}; give an Overlay")
-    check_choice("protocol", protocol, tuple(_ROUTES))
-    options = _checked_options(protocol, tree, both_ways)
+    check_choice("protocol", protocol, PROTOCOLS)
+    _check_options(protocol, tree, both_ways)
     check_fraction("loss", loss)
     check_flag("simulate", simulate)
     interests = overlay.interests
     alive = _alive(interests, failed, seed)
     issued = publications_of(interests, publications, alive, seed)
-    chosen = _ROUTES[protocol](overlay, options, progress)
+    chosen = _route(overlay, protocol, tree, both_ways, progress)
     key = generator(seed, "route.loss").integers(2**64, dtype=np.uint64)
     faults = Faults(alive, round(loss * _LOSS_UNITS), key)
     if simulate:
         tally = simulate_protocols(chosen.routers(), interests, issued, faults, progress)
     else:
-        tally = chosen.sweep(issued, faults, progress)
+        tally = chosen.sweep(issued, faults)
     return measured(protocol, interests, issued, alive, tally)
 
 
-def _checked_options(protocol: str, tree: str | None, both_ways: bool) -> _Options:
+def _check_options(protocol: str, tree: str | None, both_ways: bool) -> None:
     check_flag("both_ways", both_ways)
     if tree is not None and protocol != "tree":
         raise OptionError(
@@ -241,7 +235,6 @@ def _checked_options(protocol: str, tree: str | None, both_ways: bool) -> _Optio
         raise OptionError(
             f"both_ways is for nsmf, whose fingers have a direction, not for {protocol}", option="both_ways"
         )
-    return _Options("shortest" if tree is None else tree, both_ways)
 
 
 def _alive(interests: Interests, failed: float | Iterable[str], seed: int) -> Flags:
@@ -256,35 +249,22 @@ def _alive(interests: Interests, failed: float | Iterable[str], seed: int) -> Fl
     return alive
 
 
-def _over_links(overlay: Overlay, links: TopicLinks) -> Route:
+def _route(
+    overlay: Overlay, protocol: str, tree: str | None, both_ways: bool, progress: Progress | None
+) -> Route:
     interests = overlay.interests
+    if protocol == "nsmf":
+        fingers = Fingers.of(overlay)
+        peers = peers_of(fingers, both_ways)
+        return Route(
+            lambda issued, faults: sweep_nsmf(fingers, peers, interests, issued, faults, progress),
+            lambda: nsmf_routers(interests, fingers, peers),
+        )
+    if protocol == "flood":
+        links = topic_links(overlay, progress)
+    else:
+        links = topic_trees(overlay, "shortest" if tree is None else tree, progress).links
     return Route(
-        lambda issued, faults, progress: sweep_flood(links, interests, issued, faults, progress),
+        lambda issued, faults: sweep_flood(links, interests, issued, faults, progress),
         lambda: flood_routers(links, interests.node_count),
     )
-
-
-def _flood(overlay: Overlay, options: _Options, progress: Progress | None) -> Route:
-    del options
-    return _over_links(overlay, topic_links(overlay, progress))
-
-
-def _tree(overlay: Overlay, options: _Options, progress: Progress | None) -> Route:
-    return _over_links(overlay, topic_trees(overlay, options.tree, progress).links)
-
-
-def _nsmf(overlay: Overlay, options: _Options, progress: Progress | None) -> Route:
-    del progress
-    interests, fingers = overlay.interests, Fingers.of(overlay)
-    peers = peers_of(fingers, options.both_ways)
-    return Route(
-        lambda issued, faults, progress: sweep_nsmf(fingers, peers, interests, issued, faults, progress),
-        lambda: nsmf_routers(interests, fingers, peers),
-    )
-
-
-_ROUTES: Mapping[str, Callable[[Overlay, _Options, Progress | None], Route]] = {
-    "flood": _flood,
-    "tree": _tree,
-    "nsmf": _nsmf,
-}

@@ -39,20 +39,15 @@ def measured(work: Callable[[], Result]) -> tuple[Result, Usage]:
     gc.collect()
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).malloc_trim(0)
-    before = _status("VmRSS") if _reset_peak() else None
+    before = None
+    with suppress(OSError):
+        _CLEAR.write_text(_RESET_PEAK, "ascii")
+        before = _status("VmRSS")
     began, processor = perf_counter(), process_time()
     result = work()
     seconds, spent = perf_counter() - began, process_time() - processor
     memory = None if before is None else max(0, _status("VmHWM") - before)
     return result, Usage(seconds, spent, memory)
-
-
-def _reset_peak() -> bool:
-    try:
-        _CLEAR.write_text(_RESET_PEAK, "ascii")
-    except OSError:
-        return False
-    return True
 
 
 def _status(key: str) -> int:

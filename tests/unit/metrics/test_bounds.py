@@ -15,7 +15,8 @@ def bound_of(*nodes):
 
 def lower_bound(interests, costs=None):
     _, lists = prepare(Overlay.from_edges(interests, []))
-    return bounds.lower_bound(interests, lists, costs)
+    subscribers = bounds.Subscribers(interests.topic_indptr, interests.node_ids.view(np.uint32))
+    return bounds.bound_of(subscribers, lists, interests.node_count, costs)
 
 
 def test_one_topic_needs_a_spanning_tree():

@@ -25,7 +25,6 @@ from meshwright.model.costs import tables as cost_tables
 from meshwright.model.costs.forms import (
     and_more,
     check_all_known,
-    lookup,
     mean_cost,
     name_at,
     positive,
@@ -35,7 +34,7 @@ from meshwright.model.costs.matrices import MatrixRules, check_room, checked_mat
 from meshwright.model.costs.sources import Cells, named
 from meshwright.model.dense import set_fields
 from meshwright.model.interests import Interests
-from meshwright.model.names import NameSource, numbered
+from meshwright.model.names import NameSource, lookup, numbered
 from meshwright.model.pairs import Columns
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.model.storage.dataset import as_dataset, whole, write_dataset

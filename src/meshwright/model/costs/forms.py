@@ -70,12 +70,6 @@ def unique_names(names: NameSource, what: str, origin: str) -> pa.StringArray:
     return array
 
 
-def lookup(names: pa.StringArray, wanted: pa.StringArray) -> Ids:
-    """The place of each wanted name among `names`, or -1. Linear."""
-    found: Ids = pc.index_in(wanted, value_set=names).fill_null(-1).to_numpy()
-    return found
-
-
 def check_all_known(places: Ids, names: pa.StringArray, fault: str, way_out: str) -> None:
     """Refuse if `lookup` of `names` found one unknown; `fault` is what to say after the first one's name."""
     unknown = np.flatnonzero(places < 0)

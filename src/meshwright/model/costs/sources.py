@@ -17,10 +17,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from meshwright.model import pairs as sources
-from meshwright.model.costs.forms import and_more, check_all_known, lookup, name_at, positive, unique_names
+from meshwright.model.costs.forms import and_more, check_all_known, name_at, positive, unique_names
 from meshwright.model.costs.matrices import check_room
 from meshwright.model.interests import Interests
-from meshwright.model.names import NameSource, is_text, ranks
+from meshwright.model.names import NameSource, is_text, lookup, ranks
 from meshwright.model.pairs import Chunk, Columns, collect
 from meshwright.model.reading.csv_rows import CsvLayout, FirstRow, first_row, read_rows
 from meshwright.model.reading.files import check_declared, part_files, reading

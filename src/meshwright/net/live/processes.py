@@ -191,7 +191,7 @@ class Processes:
             with _interrupts_held_back():
                 for number, job in enumerate(jobs, 1):
                     self._all.append(_spawned(f"process {number} of {len(jobs)}", job))
-            self._gather()
+            self._gather(self._all)
         except BaseException:
             self.close()
             raise
@@ -200,12 +200,12 @@ class Processes:
         """Ask all of them, and wait for all answers."""
         for at in range(len(self._all)):
             self._send(at, name, arguments)
-        return self._gather()
+        return self._gather(self._all)
 
     def ask_one(self, at: int, name: str, *arguments: Any) -> Any:
         """Ask one of them, by its number."""
         self._send(at, name, arguments)
-        return _answered(self._all[at])
+        return self._gather(self._all[at : at + 1])[0]
 
     def close(self) -> None:
         """End all of them: nobody asks any more, and who does not leave then is killed."""
@@ -223,9 +223,9 @@ class Processes:
         with suppress(ConnectionError):  # its death is told when its answer is missing
             self._all[at].channel.send((name, arguments))
 
-    def _gather(self) -> list[Any]:
+    def _gather(self, some: Sequence[_Process]) -> list[Any]:
         """All answers; where there are errors among them, the first one is raised when all have come."""
-        answers = [_answer(one) for one in self._all]
+        answers = [_answer(one) for one in some]
         for answer in answers:
             if isinstance(answer, MeshwrightError):
                 raise answer
@@ -247,13 +247,6 @@ def _spawned(name: str, job: Job) -> _Process:
     finally:
         theirs.close()
     return _Process(name, process, ours)
-
-
-def _answered(one: _Process) -> Any:
-    answer = _answer(one)
-    if isinstance(answer, MeshwrightError):
-        raise answer
-    return answer
 
 
 def _answer(one: _Process) -> Any:
