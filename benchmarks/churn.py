@@ -27,7 +27,7 @@ from scipy.sparse.csgraph import connected_components
 
 import meshwright as mw
 from benchmarks import paper_low_oda
-from meshwright.construct.greedy_driver import tie_order
+from meshwright.construct.greedy import tie_order
 
 _TOPICS = 200
 _ROUNDS = 1_000

@@ -27,7 +27,7 @@ from typing import Any
 import numpy as np
 
 import meshwright as mw
-from meshwright.construct.gm import greedy_merge
+from meshwright.construct.greedy import greedy_merge
 from meshwright.construct.options import DcMawOptions, GmOptions, GrMawOptions, PdMawOptions, TrMawOptions
 from meshwright.construct.weighted.by_price import primal_dual, primal_dual_reverse_delete, weighted_greedy
 from meshwright.construct.weighted.dc_maw import weighted_divide_and_conquer

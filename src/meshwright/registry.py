@@ -62,12 +62,12 @@ _FOR_ROUTING = partial(Algorithm, topic_connected=False)
 _BUILT_IN = {
     "gm": Algorithm(
         summary="Greedy Merge: the fewest links; time grows with the square of the nodes",
-        load="meshwright.construct.gm:greedy_merge",
+        load="meshwright.construct.greedy:greedy_merge",
         options=construct.GmOptions,
     ),
     "dc": Algorithm(
         summary="Divide and Conquer: Greedy Merge on parts, linked through a few nodes each; large fleets",
-        load="meshwright.construct.parts.dc:divide_and_conquer",
+        load="meshwright.construct.parts.conquer:divide_and_conquer",
         options=construct.DcOptions,
     ),
     "dcbc": Algorithm(

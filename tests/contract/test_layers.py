@@ -39,8 +39,8 @@ def test_every_module_imports_only_from_the_layers_below() -> None:
     ("module", "statement"),
     [
         pytest.param("model/costs.py", "import meshwright.cli", id="upwards"),
-        pytest.param("construct/gm.py", "import meshwright.workloads", id="a peer"),
-        pytest.param("construct/gm.py", "import meshwright.metrics", id="one line up"),
+        pytest.param("construct/greedy.py", "import meshwright.workloads", id="a peer"),
+        pytest.param("construct/greedy.py", "import meshwright.metrics", id="one line up"),
         pytest.param("model/costs.py", "from meshwright import __doc__", id="the public face"),
         pytest.param("helpers.py", "", id="a module in no layer"),
     ],

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import meshwright as mw
-from meshwright.construct.greedy_driver import tie_order
+from meshwright.construct.greedy import tie_order
 from meshwright.construct.parts.dcbc import bulk_by_size, bulk_by_threshold
 from meshwright.construct.parts.interest_queries import InProcess
 from meshwright.construct.parts.partitioning import random_parts

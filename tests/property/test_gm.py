@@ -4,7 +4,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from meshwright.construct.greedy_driver import make_problem, take_edges
+from meshwright.construct.greedy import make_problem, take_edges
 from tests import oracles
 from tests.helpers import arrays, interests_of
 from tests.strategies import topic_sets

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from meshwright.construct.greedy_driver import tie_order
+from meshwright.construct.greedy import tie_order
 from meshwright.construct.low_oda import construct_low_edges, low_oda
 from meshwright.construct.options import LowOdaOptions
 from tests import oracles, oracles_shadows

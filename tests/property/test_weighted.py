@@ -5,8 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from meshwright.construct.gm import greedy_merge
-from meshwright.construct.greedy_driver import tie_order
+from meshwright.construct.greedy import greedy_merge, tie_order
 from meshwright.construct.options import DcMawOptions, GmOptions, GrMawOptions, PdMawOptions, TrMawOptions
 from meshwright.construct.reverse_delete import reverse_delete
 from meshwright.construct.weighted.by_price import (

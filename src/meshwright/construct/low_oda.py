@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from meshwright.construct.greedy_driver import (
+from meshwright.construct.greedy import (
     GreedyProblem,
     GreedyResult,
     check_fits,

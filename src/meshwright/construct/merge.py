@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from meshwright.construct.greedy_driver import component_labels, make_problem, take_edges
+from meshwright.construct.greedy import component_labels, make_problem, take_edges
 from meshwright.construct.options import MergeOptions
 from meshwright.construct.parts.interest_queries import shared_topics
 from meshwright.construct.parts.star_sets import star_set

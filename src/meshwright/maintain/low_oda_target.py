@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from meshwright.construct.greedy_driver import GreedyProblem, component_labels, make_problem, tie_order
+from meshwright.construct.greedy import GreedyProblem, component_labels, make_problem, tie_order
 from meshwright.construct.low_oda import construct_low_edges, take_low_edges
 from meshwright.maintain.options import RepairSettings
 from meshwright.maintain.state import MaintainedOverlay, packed

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import meshwright as mw
-from meshwright.construct.greedy_driver import GreedyProblem
+from meshwright.construct.greedy import GreedyProblem
 from meshwright.construct.low_oda import construct_low_edges
 from meshwright.construct.options import TIES
 from meshwright.model.interests import Interests

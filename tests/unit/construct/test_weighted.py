@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 import meshwright as mw
-from meshwright.construct.gm import greedy_merge
-from meshwright.construct.greedy_driver import GreedyProblem, tie_order
+from meshwright.construct.greedy import GreedyProblem, greedy_merge, tie_order
 from meshwright.construct.options import DcMawOptions, GmOptions, GrMawOptions, PdMawOptions, TrMawOptions
 from meshwright.construct.reverse_delete import by_cost, by_shared_topics, reverse_delete
 from meshwright.construct.weighted import by_price as pricing

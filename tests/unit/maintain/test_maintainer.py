@@ -308,7 +308,7 @@ def test_a_repair_that_is_interrupted_leaves_nothing_that_passes_for_whole(monke
         ({"disconnected": "ignore"}, "disconnected is 'ignore'"),
         ({"weigh_primaries": 1}, "weigh_primaries is 1"),
         ({"remember": -1}, "remember is -1"),
-        ({"speed": 9}, "there is no option 'speed'; choose among policy, backups"),
+        ({"speed": 9}, "there is no option 'speed'; choose among backups, coverage"),
         ({"seed": -1}, "seed is -1"),
     ],
 )

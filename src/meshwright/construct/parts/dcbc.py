@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from meshwright.construct.greedy_driver import (
+from meshwright.construct.greedy import (
     GreedyResult,
     check_fits,
     make_problem,

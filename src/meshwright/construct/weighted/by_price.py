@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from meshwright.construct.greedy_driver import GreedyProblem, check_fits, make_problem, start_state, tie_order
+from meshwright.construct.greedy import GreedyProblem, check_fits, make_problem, start_state, tie_order
 from meshwright.construct.options import GrMawOptions, PdMawOptions
 from meshwright.construct.reverse_delete import reverse_delete
 from meshwright.kernels.core.cost_arrays import CostArrays

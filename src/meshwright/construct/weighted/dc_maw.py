@@ -5,7 +5,7 @@ from functools import partial
 
 import numpy as np
 
-from meshwright.construct.greedy_driver import GreedyProblem, check_fits
+from meshwright.construct.greedy import GreedyProblem, check_fits
 from meshwright.construct.options import DcMawOptions
 from meshwright.construct.parts.conquer import TOO_LARGE, Greedy, PartsPlan, build_in_parts, facts_of
 from meshwright.construct.parts.interest_queries import InProcess, Source

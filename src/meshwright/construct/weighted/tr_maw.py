@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from meshwright.construct.greedy_driver import tie_order
+from meshwright.construct.greedy import tie_order
 from meshwright.construct.options import TrMawOptions
 from meshwright.model.costs.costs import Costs
 from meshwright.model.costs.forms import taken

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from meshwright.construct.options import DcbcDirectOptions, DcbcOptions, DcMawOptions, DcOptions
-from meshwright.construct.parts import dc, dcbc
+from meshwright.construct.parts import dcbc
 from meshwright.construct.parts.conquer import (
     Greedy,
     Part,
@@ -24,7 +24,9 @@ from meshwright.construct.parts.conquer import (
     combine,
     conquer,
     facts_of,
+    greedy_of,
     group_parts,
+    plan,
 )
 from meshwright.construct.parts.topic_lists import Lists
 from meshwright.construct.weighted import dc_maw
@@ -147,10 +149,10 @@ def bulk_clones_direct(job: Job, costs: Costs | None, options: DcbcDirectOptions
 
 
 def divide_and_conquer(job: Job, costs: Costs | None, options: DcOptions, seed: int) -> Spread:
-    """As `construct.parts.dc.divide_and_conquer`, edge for edge, with parts and combines in tasks."""
+    """As `construct.parts.conquer.divide_and_conquer`, edge for edge, with parts and combines in tasks."""
     del costs
-    planned = dc.plan(job.source, options, seed, job.progress)
-    return _in_parts(job, planned, dc.greedy(options), options, seed)
+    planned = plan(job.source, options, seed, job.progress)
+    return _in_parts(job, planned, greedy_of(options), options, seed)
 
 
 def weighted_divide_and_conquer(job: Job, costs: Costs, options: DcMawOptions, seed: int) -> Spread:

@@ -3,8 +3,7 @@ import pytest
 
 import meshwright as mw
 from meshwright.construct.options import DcOptions
-from meshwright.construct.parts.conquer import Part, combine, conquer, group_parts
-from meshwright.construct.parts.dc import greedy, plan
+from meshwright.construct.parts.conquer import Part, combine, conquer, greedy, group_parts, plan
 from meshwright.construct.parts.interest_queries import InProcess, shared_topics
 from meshwright.construct.parts.topic_lists import lists_of, split_lists
 from tests import oracles

@@ -1,8 +1,8 @@
 import numpy as np
 import pytest
 
-from meshwright.construct import greedy_driver as greedy
-from meshwright.construct.greedy_driver import GreedyProblem, make_problem, take_edges
+from meshwright.construct import greedy
+from meshwright.construct.greedy import GreedyProblem, make_problem, take_edges
 from meshwright.model.interests import Interests
 from meshwright.runtime.errors import CapacityError
 from tests import oracles
