@@ -304,7 +304,7 @@ _INSTEAD = {
     False: "use dcbc-direct or dc (few more links)",
 }
 _MOST_WEIGHT = 2**30
-"""Of a node's topics together: two nodes' sum still fits the int32 of the kernels."""
+"""The most that a node's topics may weigh together: the sum of two nodes still fits the kernels' int32."""
 
 
 def greedy_merge(
@@ -317,16 +317,12 @@ def greedy_merge(
     Costs change nothing: with them it is what [2] compares with.
 
     Cost: at most O(|V|²|T|) time as in the paper, in practice near one or two looks at each pair that
-    shares two topics; a byte a pair of nodes and about 50 bytes an interest.
+    shares two topics; one byte per pair of nodes and about 50 bytes per interest.
 
     Source: [1], Alg. 1, and Chockler et al., PODC 2007. The paper updates every pair whose contribution
     falls; this one is lazy (`kernels/greedy/lazy.py`). Where the paper takes "some edge", ours is settled by
     `GmOptions.ties`.
 
-    [1] Chen, Jacobsen, Vitenberg: Algorithms Based on Divide and Conquer for Topic-Based Publish/Subscribe
-    Overlay Design, IEEE/ACM Transactions on Networking, 2016.
-    [2] Chen, Tock, Jacobsen, Vitenberg: Weighted Overlay Design for Topic-based Publish/Subscribe Systems on
-    Geo-Distributed Data Centers, ICDCS 2015.
     """
     del costs
     problem = make_problem(

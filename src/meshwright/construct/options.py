@@ -44,9 +44,9 @@ class GmOptions(Checked):
 
 
 def check_rho(name: str, rho: object) -> None:
-    """Refuse what is no finite number from 1 on."""
+    """Refuse what is no finite number of at least 1."""
     if not checks.is_number(rho) or not 1 <= rho < inf:
-        raise OptionError(f"{name} is {rho!r}; give a finite number from 1 on", option=name)
+        raise OptionError(f"{name} is {rho!r}; give a finite number of at least 1", option=name)
 
 
 @dataclass(frozen=True, kw_only=True)

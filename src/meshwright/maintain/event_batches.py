@@ -75,7 +75,7 @@ def _changed(event: Event, now: Topics | None) -> Topics | None:
     topics = frozenset(event.topics)
     if event.event == "join":
         if now is not None:
-            raise InputError(f"{event.node!r} joins, but is there already; subscribe to change its topics")
+            raise InputError(f"{event.node!r} joins, but is already there; subscribe to change its topics")
         return topics
     if now is None:
         raise InputError(f"{event.node!r} {event.event}s, but is not there; a node has to join first")

@@ -48,7 +48,7 @@ def dense(pairs: Pairs) -> Dense:
 
 
 def dense_of_matrix(matrix: Any, nodes: NameSource | None, topics: NameSource | None) -> Dense:
-    """Of a sparse or dense matrix, nodes by topics: what is not zero is an interest."""
+    """Read a sparse or dense matrix, nodes by topics: every entry other than zero is an interest."""
     from scipy.sparse import coo_array
 
     try:
@@ -80,7 +80,7 @@ def _side(names: NameSource | None, count: int, what: str, where: str) -> tuple[
 
 
 def dense_of_graph(graph: Any) -> Dense:
-    """Of a bipartite graph whose vertices have the attribute `bipartite`: 0 for a node, 1 for a topic."""
+    """Read a bipartite graph whose vertices have the attribute `bipartite`: 0 for a node, 1 for a topic."""
     side = dict(graph.nodes(data="bipartite"))
     for vertex, value in side.items():
         if value not in (0, 1):

@@ -181,7 +181,7 @@ class Interests:
     def from_arrays(
         cls, indptr: npt.ArrayLike, topic_ids: npt.ArrayLike, nodes: NameSource, topics: NameSource
     ) -> Interests:
-        """Of arrays that are dense already, and names sorted by id. Read-only arrays are not copied."""
+        """Build from arrays of dense ids, and names sorted by id. Read-only arrays are not copied."""
         return cls(indptr, topic_ids, nodes, topics)  # type: ignore[arg-type]
 
     @classmethod
@@ -238,13 +238,13 @@ class Interests:
         limits: ReadLimits = READ_LIMITS,
         progress: Progress | None = None,
     ) -> Interests:
-        """Of two string columns of a Parquet file, or of all Parquet files in a folder."""
+        """Build from two string columns of a Parquet file, or of all Parquet files in a folder."""
         columns = Columns(node, topic)
         return cls._of(sources.from_parquet(path, columns, limits), columns, progress)
 
     @classmethod
     def from_arrow(cls, table: Any, node: str = "node", topic: str = "topic") -> Interests:
-        """Of two string columns of an Arrow table, or of what hands one over (Polars, DuckDB)."""
+        """Build from two string columns of an Arrow table, or of what exports one (Polars, DuckDB)."""
         columns = Columns(node, topic)
         return cls._of(sources.from_arrow(table, columns), columns)
 
@@ -285,7 +285,7 @@ class Interests:
 
     @classmethod
     def from_networkx(cls, graph: nx.Graph[str]) -> Interests:
-        """Of a bipartite graph whose vertices have `bipartite` 0 (a node) or 1 (a topic)."""
+        """Build from a bipartite graph whose vertices have `bipartite` 0 (a node) or 1 (a topic)."""
         return cls(*dense_of_graph(graph))
 
     def to_pairs(self) -> Iterator[tuple[str, str]]:
@@ -298,7 +298,7 @@ class Interests:
             yield from ((nodes[owner], topic) for owner, topic in zip(owners, topics, strict=True))
 
     def to_arrow(self) -> pa.Table:
-        """A table `node, topic` of dictionary-encoded strings, at 8 bytes an interest."""
+        """A table `node, topic` of dictionary-encoded strings, at 8 bytes per interest."""
         owners = pa.DictionaryArray.from_arrays(rows_of(self.indptr), self.nodes)
         topics = pa.DictionaryArray.from_arrays(self.topic_ids, self.topics)
         return pa.table({"node": owners, "topic": topics})

@@ -110,8 +110,6 @@ def chord(
     Source: [4], 5.1 (1), after Stoica et al., SIGCOMM 2001. Stoica's finger of an empty phase is the next
     node beyond it, which is a finger of another phase already; here there is none.
 
-    [4] Chen, Tock: Design of Routing Protocols and Overlay Topologies for Topic-based Publish/Subscribe on
-    Small-World Networks, Middleware Industry 2015.
     """
     del costs
     with stage(progress, "choosing fingers"):

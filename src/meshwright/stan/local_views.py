@@ -33,11 +33,9 @@ class Weights:
     independent.
 
     [5] hashes STR(p) + STR(q). Here both names are hashed apart, so that "a" + "bc" and "ab" + "c" differ,
-    and the two hashes are mixed, which a kernel can do with 8 bytes a node. The salt lets runs be
+    and the two hashes are mixed, which a kernel can do with 8 bytes per node. The salt lets runs be
     independent of each other.
 
-    [5] Matos, Felber, Oliveira, Pereira, Rivière: Scaling up publish/subscribe overlays using interest
-    correlation for link sharing, IEEE TPDS 2013.
     """
 
     def __init__(self, keys: Words) -> None:

@@ -159,9 +159,9 @@ class Gossip:
         return {number.name: getattr(self, number.name) for number in fields(self) if number.repr}
 
     def distributions(self) -> dict[str, dict[str, Any]]:
-        """Of LVS, PVS and in-views over the nodes that are there, before (`initial_…`) and after.
+        """The distributions of LVS, PVS and in-views over the present nodes, before (`initial_…`) and after.
 
-        And of `improvement_percent`, over those with links before and after, by whole percents rounded down.
+        And of `improvement_percent`, over nodes with links before and after, in whole percents rounded down.
         """
         found = {}
         for prefix, views, counts in zip(

@@ -24,10 +24,10 @@ class Settings:
 
     Attributes:
         period: the time between rounds of walks, and between keep-alive messages.
-        ttl: how often a walk is passed on after the first step; near a topic's diameter.
+        ttl: how many times a walk is passed on after the first step; near a topic's diameter.
         learn: take nodes from passing walks too ([5], 2.4).
-        slowest: where a walk brings nothing new, the topic waits twice as many rounds for the next one, up to
-            so many ([5], 2.4); 1 never slows down.
+        slowest: after a walk that finds nothing new, the topic waits twice as many rounds for the next one,
+            up to this many ([5], 2.4); 1 never slows down.
         stagger: begin at a random time within the first period, and not at once.
         walks: whether walks go out at all.
         copies: as `Scamp` takes it.
@@ -97,8 +97,8 @@ class Stan(Protocol[Message]):
     """StaN on one node ([5], Alg. 2). Every period a walk goes out in each topic, and comes back with peers.
 
     Guarantee: no view changes its size, and the weights of a view only fall. A walk takes ttl + 2 messages,
-    which carry at most (ttl + 1)(view size + 1) nodes. Whom it collects subscribes to the topic, so nobody
-    learns of a topic that is not its own.
+    which carry at most (ttl + 1)(view size + 1) nodes. All nodes that it collects subscribe to the topic,
+    so no node learns of a topic that is not its own.
 
     Line 8 of Alg. 2 is lost in print; it adds the view to the set. The node itself never enters its view.
     """

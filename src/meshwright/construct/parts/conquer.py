@@ -230,8 +230,6 @@ def divide_and_conquer(
     Source: [1], Alg. 4 with Alg. 3 and 5. Where [1] combines all parts at once, we combine in a tree when
     they have more than `DcOptions.most_stars` stars.
 
-    [1] Chen, Jacobsen, Vitenberg: Algorithms Based on Divide and Conquer for Topic-Based Publish/Subscribe
-    Overlay Design, IEEE/ACM Transactions on Networking, 2016.
     """
     del costs
     planned = plan(InProcess(interests), options, seed, progress)

@@ -344,8 +344,6 @@ def bulk_clones_direct(
     Source: ours, after [1], Alg. 6, which also allows links between lightweight nodes of one part (see
     `dcbc`). `DcbcDirectOptions` tells how the bulk set is chosen.
 
-    [1] Chen, Jacobsen, Vitenberg: Algorithms Based on Divide and Conquer for Topic-Based Publish/Subscribe
-    Overlay Design, IEEE/ACM Transactions on Networking, 2016.
     """
     del costs
     planned = plan_direct(InProcess(interests), options, seed, progress)

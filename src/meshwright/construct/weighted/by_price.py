@@ -62,7 +62,7 @@ class PricedResult:
 
 
 def estimated_bytes(problem: GreedyProblem, rule: int) -> int:
-    """How much memory taking edges by price needs: a byte a pair, and what grows with the interests."""
+    """How much memory taking edges by price needs: one byte per pair, and what grows with the interests."""
     slots = len(problem.topic_ids) if rule == TIGHT else 0
     candidates = threads() * _room(len(problem.nodes))
     return problem.estimated_bytes() + needed("pricing", tree_slots=slots, candidates=candidates)
@@ -207,14 +207,11 @@ def weighted_greedy(
     number of cores.
 
     Cost: at worst O(|V|²|T|) looks at pairs as in the paper, without its O(|V|⁴) for searching; in practice
-    four to six times that of Greedy Merge (measured), and the same memory: a byte a pair of nodes.
+    four to six times that of Greedy Merge (measured), and the same memory: one byte per pair of nodes.
 
     Source: [2], Alg. 2. The paper computes every ratio in each step; this one is lazy
     (`kernels/greedy/by_price.py`), since a ratio only rises. Where the paper takes "arg min", ours settles
     equal ratios by `GrMawOptions.ties`; edges come in the order in which they were taken.
-
-    [2] Chen, Tock, Jacobsen, Vitenberg: Weighted Overlay Design for Topic-based Publish/Subscribe Systems on
-    Geo-Distributed Data Centers, ICDCS 2015.
     """
     result, facts = take_cheapest(interests, costs, options, RATIO, seed, progress)
     return Built(edges=result.edges, facts=facts, in_order=True)
@@ -249,9 +246,6 @@ def least_cost(
     The overlays are the solutions of an integer program, eq. 17 of [2], and PdMAW raises a solution of the
     dual linear program, eq. 18: by weak duality its value is under the cost of all of them. Ties are settled
     by seed 0.
-
-    [2] Chen, Tock, Jacobsen, Vitenberg: Weighted Overlay Design for Topic-based Publish/Subscribe Systems on
-    Geo-Distributed Data Centers, ICDCS 2015.
     """
     problem = make_problem(indptr, topic_ids, topic_count, tie_order(np.diff(indptr), "shuffled", 0))
     arrays = by_cluster(1.0, 1.0, np.zeros(len(indptr) - 1, np.int32)) if costs is None else costs
@@ -272,17 +266,14 @@ def primal_dual(
     `lower_bound_cost` is under the cost of every topic-connected overlay; with unit costs that bounds the
     number of links. Deterministic for a seed, whatever the number of cores.
 
-    Cost: near that of `gr-maw` (0.9 to 1.4 times its processor time, measured), where the paper pays up to
-    60 times as much for recomputing every dual sum in each step. A dual sum is read from union trees that
+    Cost: near that of `gr-maw` (0.9 to 1.4 times its processor time, measured), where the paper pays up to 60
+    times as much for recomputing every dual sum in each step. A dual sum is read from union trees that
     remember when each union happened (`kernels/greedy/prices.py`); the dual value at which an edge becomes
-    tight only rises, so pairs are looked at lazily. A byte a pair of nodes, and 12 bytes an interest for the
-    trees.
+    tight only rises, so pairs are looked at lazily. One byte per pair of nodes, and 12 bytes per interest for
+    the trees.
 
     Source: [2], Alg. 4. Where the paper takes "arg min", equals are settled by `PdMawOptions.ties`, as for
     `gr-maw`, unless rounding tells them apart; edges come in the order in which they were taken.
-
-    [2] Chen, Tock, Jacobsen, Vitenberg: Weighted Overlay Design for Topic-based Publish/Subscribe Systems on
-    Geo-Distributed Data Centers, ICDCS 2015.
     """
     result, facts = take_cheapest(interests, costs, options, TIGHT, seed, progress)
     return Built(edges=result.edges, facts=facts, in_order=True)
@@ -298,9 +289,6 @@ def primal_dual_reverse_delete(
     Cost: that of `primal_dual`, and of `reverse_delete`, which is less (measured).
 
     Source: [2], Alg. 5: the edges of Alg. 4 are looked at from the last that was taken to the first.
-
-    [2] Chen, Tock, Jacobsen, Vitenberg: Weighted Overlay Design for Topic-based Publish/Subscribe Systems on
-    Geo-Distributed Data Centers, ICDCS 2015.
     """
     result, facts = take_cheapest(interests, costs, options, TIGHT, seed, progress)
     edges = reverse_delete(interests, result.edges, memory_limit=options.memory_limit, progress=progress)

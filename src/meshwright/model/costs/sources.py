@@ -409,7 +409,7 @@ def _read(path: Path, node: str, columns: tuple[str, ...], limits: ReadLimits) -
 
 
 def _read_csv(path: Path, types: Mapping[str, pa.DataType], limits: ReadLimits) -> pa.Table:
-    """Of a CSV file the columns that have types; without a row where one is missing, or comes twice."""
+    """Read the columns of a CSV file that have types; no rows if one is missing or appears twice."""
     first = first_row(path, "\t" if ".tsv" in path.suffixes else ",", "", limits)
     if any(first.cells.count(name) != 1 for name in types):
         return pa.schema([(name, types.get(name, pa.string())) for name in first.cells]).empty_table()
