@@ -13,16 +13,23 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from meshwright.model import edges as edge_lists
-from meshwright.model import overlay_tables
 from meshwright.model import pairs as sources
 from meshwright.model.costs.costs import Costs
 from meshwright.model.dense import frozen, set_fields
-from meshwright.model.interests import Interests, same_table
+from meshwright.model.interests import Interests, interest_counts, interest_tables, same_table
 from meshwright.model.pairs import Columns
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
-from meshwright.model.storage.dataset import as_dataset, write_dataset
-from meshwright.model.storage.manifest import check_counts, make_manifest, open_dataset
+from meshwright.model.storage.dataset import TableSource, as_dataset, read_table, whole, write_dataset
+from meshwright.model.storage.manifest import (
+    Dataset,
+    check_counts,
+    check_table_name,
+    make_manifest,
+    open_dataset,
+)
+from meshwright.model.storage.schema import DOUBLE, INT32
 from meshwright.runtime.arrays import Floats, Ids, Offsets
+from meshwright.runtime.errors import InputError
 from meshwright.runtime.json_values import plain
 from meshwright.runtime.progress import Progress
 
@@ -30,6 +37,62 @@ if TYPE_CHECKING:
     import networkx as nx
     import pandas as pd
     from scipy.sparse import csr_array
+
+
+_EDGES = {"source_id": INT32, "target_id": INT32, "cost": DOUBLE}
+_EDGES_A_BLOCK = 1 << 20
+
+
+def overlay_counts(overlay: Overlay) -> dict[str, int]:
+    """What the manifest counts."""
+    return interest_counts(overlay.interests) | {"edges": len(overlay)}
+
+
+def overlay_tables(overlay: Overlay) -> dict[str, TableSource]:
+    """The tables to write."""
+    return {
+        **interest_tables(overlay.interests),
+        "edges": TableSource(edges_schema(overlay.costs is not None), _edge_blocks(overlay), len(overlay)),
+        **{name: whole(table) for name, table in overlay.tables.items()},
+    }
+
+
+def edges_schema(with_costs: bool) -> pa.Schema:
+    """The columns of `edges/`."""
+    text, ids = pa.string(), pa.int32()
+    schema = pa.schema([("source", text), ("target", text), ("source_id", ids), ("target_id", ids)])
+    return schema.append(pa.field("cost", pa.float64())) if with_costs else schema
+
+
+def _edge_blocks(overlay: Overlay) -> Iterator[pa.RecordBatch]:
+    for start in range(0, len(overlay), _EDGES_A_BLOCK):
+        block = slice(start, start + _EDGES_A_BLOCK)
+        ends = [pa.array(overlay.edges[block, side]) for side in (0, 1)]
+        columns = [*(overlay.interests.nodes.take(ids) for ids in ends), *ends]
+        if overlay.costs is not None:
+            columns.append(pa.array(overlay.costs[block]))
+        yield pa.record_batch(columns, schema=edges_schema(overlay.costs is not None))
+
+
+def read_edges(dataset: Dataset[Path]) -> tuple[Ids, Floats | None]:
+    """The ids, and the costs where there is such a column; the names beside the ids are not read."""
+    table = read_table(dataset, "edges", _EDGES, optional=frozenset({"cost"}), only_wanted=True)
+    edges = np.stack([table["source_id"].to_numpy(), table["target_id"].to_numpy()], axis=1)
+    return edges, table["cost"].to_numpy() if "cost" in table.column_names else None
+
+
+def read_extras(dataset: Dataset[Path]) -> dict[str, pa.Table]:
+    """The extra tables that the manifest names."""
+    return {name: read_table(dataset, name, {}) for name in dataset.manifest["tables"]}
+
+
+def checked_extras(extras: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
+    """Extra tables by names that can be folders beside ours."""
+    for name, table in extras.items():
+        check_table_name(name, InputError)
+        if not isinstance(table, pa.Table) or not table.column_names:
+            raise InputError(f"table {name!r} is a {type(table).__name__}; give a pyarrow.Table with columns")
+    return {name: table.replace_schema_metadata(None) for name, table in extras.items()}
 
 
 _ROWS_A_BLOCK = 1 << 14
@@ -80,9 +143,7 @@ class Overlay:
         set_fields(self, edges=edge_lists.frozen_edges(self.edges))
         if self.costs is not None:
             set_fields(self, costs=frozen(self.costs, np.float64, "costs"))
-        set_fields(
-            self, facts=plain(dict(self.facts), "facts"), tables=overlay_tables.checked_extras(self.tables)
-        )
+        set_fields(self, facts=plain(dict(self.facts), "facts"), tables=checked_extras(self.tables))
         edge_lists.check_edges(self.interests.nodes, self.edges)
         edge_lists.check_costs(self.interests.nodes, self.edges, self.costs)
 
@@ -229,8 +290,8 @@ class Overlay:
     ) -> None:
         """Write a dataset: all of it, or nothing that looks like one; as `Interests.write`."""
         extras = {name: table.num_rows for name, table in self.tables.items()}
-        manifest = make_manifest("overlay", overlay_tables.counts(self), self.facts, extras, made_by)
-        write_dataset(path, manifest, overlay_tables.tables(self), force=force, progress=progress)
+        manifest = make_manifest("overlay", overlay_counts(self), self.facts, extras, made_by)
+        write_dataset(path, manifest, overlay_tables(self), force=force, progress=progress)
 
     @classmethod
     def read(cls, path: str | Path) -> Overlay:
@@ -238,10 +299,10 @@ class Overlay:
         dataset = open_dataset(Path(path), "overlay")
         interests = Interests.of_dataset(dataset)
         with as_dataset(dataset.path):
-            edges, costs = overlay_tables.read_edges(dataset)
-            extras = overlay_tables.read_extras(dataset)
+            edges, costs = read_edges(dataset)
+            extras = read_extras(dataset)
             overlay = cls.from_arrays(interests, edges, costs, dataset.manifest["facts"], extras)
-        check_counts(dataset, overlay_tables.counts(overlay))
+        check_counts(dataset, overlay_counts(overlay))
         return overlay
 
 

@@ -27,10 +27,9 @@ from meshwright.maintain.maintainer import Maintainer
 from meshwright.maintain.options import MaintainOptions
 from meshwright.maintain.repairs import Step
 from meshwright.maintain.warm_up import rehearse
-from meshwright.model import overlay_tables
 from meshwright.model.events import Event, read_events, with_ids
 from meshwright.model.interests import Interests
-from meshwright.model.overlay import Overlay
+from meshwright.model.overlay import Overlay, overlay_counts, overlay_tables
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.model.sessions import read_sessions
 from meshwright.model.storage.dataset import LEFT_BEHIND, draft, write_tables, writing
@@ -218,11 +217,11 @@ def churn_here(
             runs = [run_of(name, table) for name, table in {policy: repairs, **others}.items()]
             parameters = dict(_plain({**made_by, **trace.facts, **found}))
             write_page(plan.report, churn_page("Churn", runs, parameters))
-        sums = write_tables(folder, overlay_tables.tables(result), timer)
+        sums = write_tables(folder, overlay_tables(result), timer)
         made_by["seconds"] = {name: round(seconds, 3) for name, seconds in timer.seconds.items()}
         extras = {name: recorded[name].num_rows for name in ("changes", "repairs")}
         facts = {**result.facts, **trace.facts, **found}
-        counts = overlay_tables.counts(result)
+        counts = overlay_counts(result)
         manifest = make_manifest("overlay", counts, facts, extras, made_by)
         write_manifest(folder, manifest, sums)
     return manifest

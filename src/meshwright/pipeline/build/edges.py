@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from meshwright.model.costs.costs import Costs
-from meshwright.model.overlay_tables import edges_schema
+from meshwright.model.overlay import edges_schema
 from meshwright.pipeline.build.list_files import Work
 from meshwright.pipeline.build.part_rows import runs
 from meshwright.pipeline.spark import functions as f

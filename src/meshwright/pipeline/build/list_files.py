@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from meshwright.model.interest_tables import LISTS
+from meshwright.model.interests import LISTS
 from meshwright.model.reading.files import part_files, reading
 from meshwright.model.storage.schema import check_types
 from meshwright.pipeline.spark import functions as f

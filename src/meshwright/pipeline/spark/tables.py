@@ -18,8 +18,7 @@ import numpy as np
 import pyarrow as pa
 
 from meshwright.model.costs.costs import Costs
-from meshwright.model.interest_tables import read_named
-from meshwright.model.interests import Interests
+from meshwright.model.interests import Interests, read_named
 from meshwright.model.overlay import COSTS_FACT
 from meshwright.model.storage.manifest import MANIFEST, open_dataset, read_manifest
 from meshwright.pipeline.spark import functions as f

@@ -104,8 +104,8 @@ def test_empty_interests_and_overlays_survive(tmp_path: Path, empty: Interests) 
 def test_tables_are_written_in_blocks(
     tmp_path: Path, interests: Interests, overlay: Overlay, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("meshwright.model.interest_tables._INTERESTS_A_BLOCK", 1)
-    monkeypatch.setattr("meshwright.model.overlay_tables._EDGES_A_BLOCK", 1)
+    monkeypatch.setattr("meshwright.model.interests._INTERESTS_A_BLOCK", 1)
+    monkeypatch.setattr("meshwright.model.overlay._EDGES_A_BLOCK", 1)
     overlay.write(tmp_path / "o")
     assert pq.ParquetFile(part(tmp_path / "o", "lists")).num_row_groups > 2
     assert pq.ParquetFile(part(tmp_path / "o", "edges")).num_row_groups == 2
