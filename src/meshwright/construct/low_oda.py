@@ -2,17 +2,7 @@
 
 import numpy as np
 
-from meshwright.construct.greedy import (
-    GreedyProblem,
-    GreedyResult,
-    check_fits,
-    component_labels,
-    make_problem,
-    start_pairs,
-    start_room,
-    start_state,
-    tie_order,
-)
+from meshwright.construct import greedy
 from meshwright.construct.options import LowOdaOptions
 from meshwright.kernels.greedy import low_degree as kernel
 from meshwright.model.costs.costs import Costs
@@ -40,8 +30,8 @@ def low_oda(
     the order of the nodes; e2 is preferred to e1 where both rules allow either.
     """
     del costs
-    order = tie_order(np.diff(interests.indptr), options.ties, seed)
-    problem = make_problem(interests.indptr, interests.topic_ids, interests.topic_count, order)
+    order = greedy.tie_order(np.diff(interests.indptr), options.ties, seed)
+    problem = greedy.make_problem(interests.indptr, interests.topic_ids, interests.topic_count, order)
     degrees = np.zeros(interests.node_count, np.int32)
     result = take_low_edges(problem, degrees, options.rho, None, options.memory_limit, progress)
     facts = {"pairs_examined": result.pairs_examined, "estimated_bytes": problem.estimated_bytes()}
@@ -66,47 +56,51 @@ def construct_low_edges(
 
     Source: [3], Alg. 2 (constructLowEdges), with E_cur and E_pot.
     """
-    labels = component_labels(interests, current, progress)
+    labels = greedy.component_labels(interests, current, progress)
     if potential is not None:
         order = order[np.isin(order, potential)]
-    problem = make_problem(interests.indptr, interests.topic_ids, interests.topic_count, order, labels=labels)
+    problem = greedy.make_problem(
+        interests.indptr, interests.topic_ids, interests.topic_count, order, labels=labels
+    )
     degrees = np.bincount(current.ravel(), minlength=interests.node_count).astype(np.int32)
     return take_low_edges(problem, degrees, rho, potential, None, progress).edges
 
 
 def take_low_edges(
-    problem: GreedyProblem,
+    problem: greedy.GreedyProblem,
     degrees: Ids,
     rho: float,
     potential: Ids | None,
     memory_limit: int | None,
     progress: Progress | None,
-) -> GreedyResult:
+) -> greedy.GreedyResult:
     """Take edges by findLowEdge until none contributes; `degrees` and `potential` are by outer ids."""
-    check_fits(problem, _INSTEAD, memory_limit)
+    greedy.check_fits(problem, _INSTEAD, memory_limit)
 
-    def work(ticks: Ticks) -> GreedyResult:
+    def work(ticks: Ticks) -> greedy.GreedyResult:
         return _run(problem, degrees, rho, potential, ticks)
 
     return run_with_ticks(work, "taking edges", problem.to_unite, progress)
 
 
 def _run(
-    problem: GreedyProblem, degrees: Ids, rho: float, potential: Ids | None, ticks: Ticks
-) -> GreedyResult:
+    problem: greedy.GreedyProblem, degrees: Ids, rho: float, potential: Ids | None, ticks: Ticks
+) -> greedy.GreedyResult:
     if not problem.topic_count:
-        return GreedyResult(edges=np.empty((0, 2), np.int32), pairs_examined=0)
-    state = start_state(problem)
-    pairs = start_pairs(problem, state)
+        return greedy.GreedyResult(edges=np.empty((0, 2), np.int32), pairs_examined=0)
+    state = greedy.start_state(problem)
+    pairs = greedy.start_pairs(problem, state)
     if potential is not None:
         kernel.keep_pairs(pairs, _rows(problem, potential, len(degrees)))
     low = kernel.start_degrees(pairs, degrees[problem.nodes], int(degrees.max(initial=0)))
-    kernel.take_low_edges(state, pairs, low, float(rho), start_room(problem), start_room(problem), ticks)
+    kernel.take_low_edges(
+        state, pairs, low, float(rho), greedy.start_room(problem), greedy.start_room(problem), ticks
+    )
     taken, examined = (int(count) for count in pairs.counts)
-    return GreedyResult(edges=problem.nodes[pairs.edges[:taken]], pairs_examined=examined)
+    return greedy.GreedyResult(edges=problem.nodes[pairs.edges[:taken]], pairs_examined=examined)
 
 
-def _rows(problem: GreedyProblem, potential: Ids, node_count: int) -> Ids:
+def _rows(problem: greedy.GreedyProblem, potential: Ids, node_count: int) -> Ids:
     """The potential edges between nodes of the problem, by their places in it, the earlier end first."""
     place = np.full(node_count, -1, np.int32)
     place[problem.nodes] = np.arange(len(problem.nodes), dtype=np.int32)

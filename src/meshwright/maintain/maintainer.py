@@ -9,17 +9,9 @@ from typing import Any, Self
 
 from meshwright.kernels.core.rows import Rows
 from meshwright.kernels.repair.searching import unlink_unneeded
+from meshwright.maintain import low_oda_target as target
 from meshwright.maintain import policies, snapshots
 from meshwright.maintain.event_batches import Batch, KnownIds, Move, Refusal, Topics, sort_out
-from meshwright.maintain.low_oda_target import (
-    Drift,
-    Reference,
-    drift_from,
-    fresh_problem,
-    measured,
-    missing_links,
-    reference_of,
-)
 from meshwright.maintain.options import MaintainOptions, RepairSettings
 from meshwright.maintain.policies import Mending, portions
 from meshwright.maintain.reoptimise import Reoptimisation, link_places
@@ -73,7 +65,7 @@ class Maintainer:
         True
     """
 
-    _reference: Reference | None
+    _reference: target.Reference | None
     _way_out = "restore a Maintainer from a snapshot, or make a new one"
 
     def __init__(
@@ -92,12 +84,12 @@ class Maintainer:
         given = {"policy": policy, "backups": backups, "coverage": coverage, **others}
         options = make_options(MaintainOptions, given)
         self._set(RepairSettings(options, int(seed), generator(seed, _STAGE)), state_of(overlay))
-        self._reference = reference_of(overlay, self._state, self._settings)
+        self._reference = target.reference_of(overlay, self._state, self._settings)
         interests = overlay.interests
         self._nodes = Known(interests.nodes, interests.node_attributes)
         self._topics = Known(interests.topics, interests.topic_attributes)
         begin = perf_counter()
-        missing = missing_links(overlay, self._settings, progress)
+        missing = target.missing_links(overlay, self._settings, progress)
         self._state.link(missing)
         connected = perf_counter()
         if policy == "shadow":
@@ -304,7 +296,7 @@ class Maintainer:
         known |= {"nodes": len(state.nodes), "links": state.link_count}
         return replace(repair, maximum_degree=state.maximum_degree, **known)
 
-    def drift(self, *, measure: bool = False, progress: Progress | None = None) -> Drift:
+    def drift(self, *, measure: bool = False, progress: Progress | None = None) -> target.Drift:
         """How much higher the degrees are than those of an overlay that Low-ODA would build now.
 
         Estimated in constant time from the last run of Low-ODA. It runs, which takes as long as building the
@@ -312,8 +304,8 @@ class Maintainer:
         """
         self._check_whole()
         if measure or self._reference is None:
-            self._reference = measured(self._state, self._settings, self.revision, progress)
-        return drift_from(self._reference, self._state)
+            self._reference = target.measured(self._state, self._settings, self.revision, progress)
+        return target.drift_from(self._reference, self._state)
 
     def reoptimise(self, most_changes: int = 20) -> Reoptimisation:
         """Move to a fresh overlay in steps of at most `most_changes` links; every topic stays connected.
@@ -321,7 +313,7 @@ class Maintainer:
         Nothing changes before the first `step` of the result; events may come between steps.
         """
         self._check_whole()
-        fresh = fresh_problem(self._state, self.options.rho, self._settings.seed)
+        fresh = target.fresh_problem(self._state, self.options.rho, self._settings.seed)
         return Reoptimisation(self, self._state, fresh, most_changes)
 
     def snapshot(self) -> bytes:

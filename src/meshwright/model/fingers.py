@@ -13,6 +13,7 @@ import numpy as np
 import pyarrow as pa
 
 from meshwright.model.dense import frozen, set_fields
+from meshwright.model.edges import Built
 from meshwright.model.storage.manifest import stated
 from meshwright.model.storage.schema import INTEGER, check_types
 from meshwright.runtime.arrays import Ids, Offsets
@@ -139,6 +140,11 @@ class Fingers:
         """The pairs of a node and its fingers: the undirected view is an overlay of these."""
         nodes, phase = np.nonzero(self.targets != NONE)
         return np.column_stack([nodes, self.targets[nodes, phase]]).astype(np.int32)
+
+    def built(self, **facts: int) -> Built:
+        """What an algorithm returns that has chosen these fingers, and counted `facts`."""
+        own = {SPACE_FACT: self.space, PHASES_FACT: self.targets.shape[1]}
+        return Built(edges=self.edges(), facts=own | facts, tables={TABLE: self.to_table()})
 
     def _check_shape(self) -> None:
         count = len(self.positions)

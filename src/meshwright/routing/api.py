@@ -15,16 +15,8 @@ from meshwright.model.interests import Interests
 from meshwright.model.names import find
 from meshwright.model.overlay import Overlay
 from meshwright.net import Node, Simulator
+from meshwright.routing import protocols
 from meshwright.routing.measures import Counter, Routing, empty_tally, measured
-from meshwright.routing.protocols import (
-    Message,
-    Peers,
-    Publication,
-    Router,
-    flood_routers,
-    nsmf_routers,
-    peers_of,
-)
 from meshwright.routing.publications import Publications, PublicationSource, publications_of
 from meshwright.routing.trees import topic_links, topic_trees
 from meshwright.runtime.arrays import Flags, Ids, Offsets, Ticks
@@ -36,7 +28,7 @@ from meshwright.runtime.seeds import generator
 
 
 def simulate_protocols(
-    routers: Mapping[Node, Router[Any]],
+    routers: Mapping[Node, protocols.Router[Any]],
     interests: Interests,
     publications: Publications,
     faults: Faults,
@@ -45,7 +37,7 @@ def simulate_protocols(
     """Issue the publications one after another, each when the one before has come to rest."""
     from meshwright.kernels.core.hashing import is_lost
 
-    def loses(source: Node, target: Node, message: Message, random: object) -> bool:
+    def loses(source: Node, target: Node, message: protocols.Message, random: object) -> bool:
         del random
         return is_lost(faults.key, faults.loss, message.publication.number, source, target)
 
@@ -55,7 +47,7 @@ def simulate_protocols(
     issuers = publications.issuers(interests).tolist()
     with stage(progress, "carrying publications", len(publications)) as advance:
         for number, (topic, issuer) in enumerate(zip(publications.topics.tolist(), issuers, strict=True)):
-            simulator.inject(issuer, routers[issuer].publish(Publication(number, topic)))
+            simulator.inject(issuer, routers[issuer].publish(protocols.Publication(number, topic)))
             simulator.run()
             advance(number + 1)
     return counter.tally
@@ -85,7 +77,7 @@ def sweep_flood(
 
 def sweep_nsmf(
     fingers: Fingers,
-    peers: Peers,
+    peers: protocols.Peers,
     interests: Interests,
     publications: Publications,
     faults: Faults,
@@ -114,7 +106,7 @@ def _places(interests: Interests, fingers: Fingers) -> Ids:
     return places
 
 
-def _tables(interests: Interests, fingers: Fingers, peers: Peers, places: Ids) -> RoutingTables:
+def _tables(interests: Interests, fingers: Fingers, peers: protocols.Peers, places: Ids) -> RoutingTables:
     from meshwright.kernels.core.subgraphs import interest_ranks
     from meshwright.kernels.routing.nsmf import match_peers
 
@@ -162,7 +154,7 @@ class Route(NamedTuple):
     """How a protocol carries publications over one overlay: counted by kernels, or by objects on nodes."""
 
     sweep: Callable[[Publications, Faults], Tally]
-    routers: Callable[[], Mapping[Node, Router[Any]]]
+    routers: Callable[[], Mapping[Node, protocols.Router[Any]]]
 
 
 def route(
@@ -255,10 +247,10 @@ def _route(
     interests = overlay.interests
     if protocol == "nsmf":
         fingers = Fingers.of(overlay)
-        peers = peers_of(fingers, both_ways)
+        peers = protocols.peers_of(fingers, both_ways)
         return Route(
             lambda issued, faults: sweep_nsmf(fingers, peers, interests, issued, faults, progress),
-            lambda: nsmf_routers(interests, fingers, peers),
+            lambda: protocols.nsmf_routers(interests, fingers, peers),
         )
     if protocol == "flood":
         links = topic_links(overlay, progress)
@@ -266,5 +258,5 @@ def _route(
         links = topic_trees(overlay, "shortest" if tree is None else tree, progress).links
     return Route(
         lambda issued, faults: sweep_flood(links, interests, issued, faults, progress),
-        lambda: flood_routers(links, interests.node_count),
+        lambda: protocols.flood_routers(links, interests.node_count),
     )

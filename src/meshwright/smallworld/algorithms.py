@@ -8,16 +8,7 @@ import numpy as np
 from meshwright.construct.parts.topic_lists import Lists, lists_of, take_lists
 from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
-from meshwright.model.fingers import (
-    NONE,
-    PHASES_FACT,
-    SPACE_FACT,
-    TABLE,
-    Fingers,
-    Phases,
-    phase_count,
-    phases,
-)
+from meshwright.model.fingers import NONE, Fingers, Phases, phase_count, phases
 from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Ids, Offsets, Ticks
 from meshwright.runtime.errors import OptionError
@@ -52,12 +43,7 @@ class Ring:
 
     def built(self, ranks: Ids, **facts: int) -> Built:
         """The overlay of fingers that lead to `ranks`."""
-        fingers = self.fingers(ranks)
-        return Built(
-            edges=fingers.edges(),
-            facts={SPACE_FACT: self.space, PHASES_FACT: self.phase_count, **facts},
-            tables={TABLE: fingers.to_table()},
-        )
+        return self.fingers(ranks).built(**facts)
 
 
 def place(node_count: int, options: SmallWorldOptions, seed: int) -> Ring:

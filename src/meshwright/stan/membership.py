@@ -6,22 +6,9 @@ With leases, nodes stay in views and views keep their size while nodes crash and
 from collections.abc import Hashable, Iterable, Sequence
 
 from meshwright.net import Action, Moment, Node, Protocol, Send, Wake
+from meshwright.stan import messages
 from meshwright.stan.local_views import LocalViews, random_node
-from meshwright.stan.messages import (
-    MOST_FORWARDS,
-    NONE,
-    AskPlaces,
-    Forward,
-    Join,
-    Kept,
-    Leave,
-    Message,
-    Places,
-    Renewal,
-    Replace,
-    Return,
-    Subscribe,
-)
+from meshwright.stan.messages import MOST_FORWARDS, NONE, Message
 
 
 def keeps(view: Sequence[Node], moment: Moment) -> bool:
@@ -58,15 +45,15 @@ class Scamp(Protocol[Message]):
     def receive(self, message: Message, sender: Node | None, moment: Moment) -> Iterable[Action[Message]]:
         """Do as the application says; keep subscriptions or pass them on; let go who leaves."""
         match message:
-            case Join(topic, contact) if sender is None:
+            case messages.Join(topic, contact) if sender is None:
                 return self._join(topic, contact)
-            case Leave(topic) if sender is None:
+            case messages.Leave(topic) if sender is None:
                 return self._leave(topic)
-            case Subscribe(topic) if sender is not None:
+            case messages.Subscribe(topic) if sender is not None:
                 return self._introduce(topic, sender, moment)
-            case Forward(topic, node, hops):
+            case messages.Forward(topic, node, hops):
                 return self._keep_or_pass_on(topic, node, hops, moment)
-            case Replace(topic, by) if sender is not None and sender in self._views.view(topic):
+            case messages.Replace(topic, by) if sender is not None and sender in self._views.view(topic):
                 return self._replace(topic, sender, by)
         return []
 
@@ -75,14 +62,14 @@ class Scamp(Protocol[Message]):
         if contact == NONE:
             return []
         self._views.add(topic, contact)
-        return [Send(contact, Subscribe(topic))]
+        return [Send(contact, messages.Subscribe(topic))]
 
     def _introduce(self, topic: int, newcomer: Node, moment: Moment) -> list[Action[Message]]:
         view = [peer for peer in self._views.view(topic) if peer != newcomer]
         if not view:
             return self._keep(topic, newcomer)
         more = [random_node(view, moment.random) for _ in range(self._copies)]
-        return [Send(peer, Forward(topic, newcomer, 0)) for peer in (*view, *more)]
+        return [Send(peer, messages.Forward(topic, newcomer, 0)) for peer in (*view, *more)]
 
     def _keep_or_pass_on(self, topic: int, node: Node, hops: int, moment: Moment) -> list[Action[Message]]:
         view = self._views.view(topic)
@@ -90,19 +77,19 @@ class Scamp(Protocol[Message]):
             return self._keep(topic, node)
         if not view or hops >= MOST_FORWARDS:
             return []
-        return [Send(random_node(view, moment.random), Forward(topic, node, hops + 1))]
+        return [Send(random_node(view, moment.random), messages.Forward(topic, node, hops + 1))]
 
     def _keep(self, topic: int, node: Node) -> list[Action[Message]]:
         if not self._views.is_legal(topic, node):
             return []
         self._views.add(topic, node)
-        return [Send(node, Kept(topic))]
+        return [Send(node, messages.Kept(topic))]
 
     def _leave(self, topic: int) -> list[Action[Message]]:
         view, holders = self._views.view(topic), list(self._views.holders.get(topic, {}))
         replaced = max(0, len(holders) - self._copies - 1) if view else 0
         told: list[Action[Message]] = [
-            Send(peer, Replace(topic, view[at % len(view)] if at < replaced else NONE))
+            Send(peer, messages.Replace(topic, view[at % len(view)] if at < replaced else NONE))
             for at, peer in enumerate(holders)
         ]
         self._views.unsubscribe(topic)
@@ -171,10 +158,10 @@ class Leases(Protocol[Message]):
 
     def _ask(self, topic: int, moment: Moment) -> list[Action[Message]]:
         known = [*self._views.view(topic), *self._views.holders.get(topic, ())]
-        return [Send(random_node(known, moment.random), AskPlaces(topic))] if known else []
+        return [Send(random_node(known, moment.random), messages.AskPlaces(topic))] if known else []
 
     def _renew(self, topic: int, moment: Moment) -> list[Action[Message]]:
-        view, renewal = self._views.view(topic), Renewal(topic, self._views.node, 0)
+        view, renewal = self._views.view(topic), messages.Renewal(topic, self._views.node, 0)
         missing = self._missing(topic) if view else 0
         return [Send(random_node(view, moment.random), renewal) for _ in range(missing)]
 
@@ -185,17 +172,17 @@ class Leases(Protocol[Message]):
     def receive(self, message: Message, sender: Node | None, moment: Moment) -> Iterable[Action[Message]]:
         """Return to a topic; ask for places and tell of them; keep renewals or pass them on."""
         match message:
-            case Return(topic, contact) if sender is None:
+            case messages.Return(topic, contact) if sender is None:
                 return self._return(topic, contact)
-            case AskPlaces(topic) if sender is not None and topic in self._views:
+            case messages.AskPlaces(topic) if sender is not None and topic in self._views:
                 return self._tell(topic, sender)
-            case Places(topic, count, nodes) if topic in self._asking:
+            case messages.Places(topic, count, nodes) if topic in self._asking:
                 self._asking.discard(topic)
                 self._views.make_room(topic, count)
                 self._views.choose(topic, nodes)
-            case Renewal(topic, node, hops) if topic in self._views:
+            case messages.Renewal(topic, node, hops) if topic in self._views:
                 return self._keep_or_pass_on(topic, node, hops, moment)
-            case Kept(topic) if sender is not None:
+            case messages.Kept(topic) if sender is not None:
                 self._views.note_holder(topic, sender, moment.now)
         return []
 
@@ -205,7 +192,7 @@ class Leases(Protocol[Message]):
             return []
         self._views.add(topic, contact)
         self._asking.add(topic)
-        return [Send(contact, AskPlaces(topic))]
+        return [Send(contact, messages.AskPlaces(topic))]
 
     def _tell(self, topic: int, sender: Node) -> list[Action[Message]]:
         """Who has forgotten itself does not answer; who is alone in the topic takes the other in."""
@@ -213,14 +200,16 @@ class Leases(Protocol[Message]):
             return []
         if not self._views.view(topic):
             self._views.add(topic, sender)
-        return [Send(sender, Places(topic, self._views.places(topic), tuple(self._views.view(topic))))]
+        return [
+            Send(sender, messages.Places(topic, self._views.places(topic), tuple(self._views.view(topic))))
+        ]
 
     def _keep_or_pass_on(self, topic: int, node: Node, hops: int, moment: Moment) -> list[Action[Message]]:
         view = self._views.view(topic)
         if keeps(view, moment) and self._views.is_legal(topic, node):
             self._views.exchange(topic, node)
         if node in self._views.view(topic):
-            return [Send(node, Kept(topic))]
+            return [Send(node, messages.Kept(topic))]
         if not view or hops >= MOST_FORWARDS:
             return []
-        return [Send(random_node(view, moment.random), Renewal(topic, node, hops + 1))]
+        return [Send(random_node(view, moment.random), messages.Renewal(topic, node, hops + 1))]

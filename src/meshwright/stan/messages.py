@@ -153,23 +153,8 @@ class Event:
     hops: Count
 
 
-Message = (
-    Join
-    | Return
-    | Leave
-    | Subscribe
-    | Forward
-    | Renewal
-    | Kept
-    | AskPlaces
-    | Places
-    | Replace
-    | Ping
-    | Pong
-    | CollectWalk
-    | CollectReply
-    | Event
-)
+_Membership = Join | Return | Leave | Subscribe | Forward | Renewal | Kept | AskPlaces | Places | Replace
+Message = _Membership | Ping | Pong | CollectWalk | CollectReply | Event
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,14 +9,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from meshwright.construct.greedy import (
-    GreedyResult,
-    check_fits,
-    make_problem,
-    run_greedy,
-    take_edges,
-    tie_order,
-)
+from meshwright.construct import greedy
 from meshwright.construct.options import DcbcDirectOptions, DcbcOptions
 from meshwright.construct.parts.conquer import Part
 from meshwright.construct.parts.interest_queries import InProcess, Source, choose_partitions
@@ -181,7 +174,7 @@ class BulkPlan:
 
     chosen: BulkSet
     bulk: Lists
-    among_bulk: GreedyResult
+    among_bulk: greedy.GreedyResult
     part_of: Ids
     partitions: int
 
@@ -222,20 +215,20 @@ def ordered_bulk(chosen: BulkSet, node_count: int, seed: int) -> Lists:
     place = np.full(node_count, -1, np.int32)
     place[chosen.bulk] = np.arange(len(chosen.bulk), dtype=np.int32)
     # Shuffled, the order does not depend on the sizes.
-    ranked = place[tie_order(np.zeros(node_count, np.int64), "shuffled", seed)]
+    ranked = place[greedy.tie_order(np.zeros(node_count, np.int64), "shuffled", seed)]
     return take_lists(chosen.lists, ranked[ranked >= 0])
 
 
 def join_bulk(
     bulk: Lists, topic_count: int, memory_limit: int | None, progress: Progress | None
-) -> GreedyResult:
+) -> greedy.GreedyResult:
     """Greedy Merge of the bulk nodes; the edges are pairs of places in `bulk` ([1], Alg. 6, line 6)."""
     every = np.arange(len(bulk.nodes), dtype=np.int32)
-    problem = make_problem(bulk.indptr, bulk.topic_ids, topic_count, every)
-    return take_edges(problem, instead=_INSTEAD, memory_limit=memory_limit, progress=progress)
+    problem = greedy.make_problem(bulk.indptr, bulk.topic_ids, topic_count, every)
+    return greedy.take_edges(problem, instead=_INSTEAD, memory_limit=memory_limit, progress=progress)
 
 
-def bulk_facts(chosen: BulkSet, among_bulk: GreedyResult) -> dict[str, int]:
+def bulk_facts(chosen: BulkSet, among_bulk: greedy.GreedyResult) -> dict[str, int]:
     """What both forms of the algorithm report of the bulk set."""
     return {
         "threshold": chosen.threshold,
@@ -279,11 +272,11 @@ def conquer(
     own. The facts count `light_edges`, those between two lightweight nodes, `outer_edges`, those between a
     lightweight and a bulk node, and `pairs_examined`.
     """
-    order = tie_order(np.diff(lists.indptr), "shuffled", seed, part)
+    order = greedy.tie_order(np.diff(lists.indptr), "shuffled", seed, part)
     # Lightweight nodes first: the greedy keeps a row of pairs for each node that has later ones to pair with.
     both = join_lists([take_lists(lists, order), bulk])
     groups = np.minimum(np.arange(len(both.nodes)), len(order)).astype(np.int32)
-    problem = make_problem(
+    problem = greedy.make_problem(
         both.indptr,
         both.topic_ids,
         topic_count,
@@ -291,8 +284,8 @@ def conquer(
         groups=groups,
         labels=np.repeat(groups, np.diff(both.indptr)),
     )
-    check_fits(problem, _INSTEAD, options.memory_limit, threads)
-    result = run_greedy(problem, ticks, threads)
+    greedy.check_fits(problem, _INSTEAD, options.memory_limit, threads)
+    result = greedy.run_greedy(problem, ticks, threads)
     light_edges = int((result.edges < len(order)).all(axis=1).sum())
     facts = {
         "light_edges": light_edges,
@@ -373,7 +366,7 @@ class CoverPlan:
 
     chosen: BulkSet
     shared: Shared
-    among_bulk: GreedyResult
+    among_bulk: greedy.GreedyResult
     is_light: Flags
     partitions: int
 
@@ -413,11 +406,11 @@ def _choose_bulk(source: Source, options: DcbcDirectOptions, seed: int) -> BulkS
     bulk_size = options.bulk_size
     if bulk_size is None:
         bulk_size = min(int(_SHARE * source.node_count), _MOST_BULK)
-    order = tie_order(np.zeros(source.node_count, np.int64), "shuffled", seed)
+    order = greedy.tie_order(np.zeros(source.node_count, np.int64), "shuffled", seed)
     return bulk_by_size(source, order, bulk_size=bulk_size, most_topics=MOST_TOPICS, crowd=options.crowd)
 
 
-def _share(bulk: Lists, topic_count: int, among_bulk: GreedyResult, parts: int) -> Shared:
+def _share(bulk: Lists, topic_count: int, among_bulk: greedy.GreedyResult, parts: int) -> Shared:
     every = np.arange(len(bulk.nodes), dtype=np.int32)
     topics = list_bulk_topics(bulk.indptr, bulk.topic_ids, topic_count, every)
     links = np.bincount(among_bulk.edges.ravel(), minlength=len(every)) // max(1, parts)

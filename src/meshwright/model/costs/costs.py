@@ -22,14 +22,6 @@ from meshwright.kernels.core.cost_arrays import (
 from meshwright.model.costs import forms as cost_forms
 from meshwright.model.costs import sources as cost_sources
 from meshwright.model.costs import tables as cost_tables
-from meshwright.model.costs.forms import (
-    and_more,
-    check_all_known,
-    mean_cost,
-    name_at,
-    positive,
-    unique_names,
-)
 from meshwright.model.costs.matrices import MatrixRules, check_room, checked_matrix
 from meshwright.model.costs.sources import Cells, named
 from meshwright.model.dense import set_fields
@@ -66,8 +58,8 @@ class Costs:
     facts: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        set_fields(self, nodes=unique_names(self.nodes, "node", "the costs"))
-        set_fields(self, site_names=unique_names(self.site_names, "site", "the costs"))
+        set_fields(self, nodes=cost_forms.unique_names(self.nodes, "node", "the costs"))
+        set_fields(self, site_names=cost_forms.unique_names(self.site_names, "site", "the costs"))
         set_fields(self, form=cost_forms.sealed_form(self.form), facts=plain(dict(self.facts), "facts"))
         cost_forms.check_form(self.form, self.nodes, self.site_names)
 
@@ -120,8 +112,10 @@ class Costs:
         sources, targets = np.broadcast_arrays(self._ids(u), self._ids(v))
         same = np.argwhere(sources == targets)
         if len(same):
-            node = name_at(self.nodes, sources[tuple(same[0])])
-            raise InputError(f"{node} has no link to itself{and_more(len(same))}; ask for different nodes")
+            node = cost_forms.name_at(self.nodes, sources[tuple(same[0])])
+            raise InputError(
+                f"{node} has no link to itself{cost_forms.and_more(len(same))}; ask for different nodes"
+            )
         costs = np.empty(sources.shape)
         fill_costs(self.form, sources.flatten(), targets.flatten(), costs.reshape(-1))
         return costs
@@ -161,7 +155,7 @@ class Costs:
         if self.nodes.equals(interests.nodes):
             return self
         what = self._known()
-        example = f", such as {name_at(self.nodes, 0)}" if self.node_count else ""
+        example = f", such as {cost_forms.name_at(self.nodes, 0)}" if self.node_count else ""
         return self._taken(
             interests.nodes,
             f"has no {what}; known are those of {self.node_count:,}{example}",
@@ -179,7 +173,7 @@ class Costs:
     def _taken(self, wanted: pa.StringArray, fault: str, way_out: str, fact: str) -> Costs:
         """The costs of the wanted nodes, in their order; the fact says how many were not wanted."""
         places = lookup(self.nodes, wanted)
-        check_all_known(places, wanted, fault, way_out)
+        cost_forms.check_all_known(places, wanted, fault, way_out)
         before = stated({fact: 0, **self.facts}, fact, int, "the description of the costs")
         facts = dict(self.facts) | {fact: before + self.node_count - len(places)}
         return Costs(wanted, cost_forms.taken(self.form, places), self.site_names, facts)
@@ -193,7 +187,7 @@ class Costs:
         """
         if self.node_count < 2:
             return self
-        mean = mean_cost(self.form, seed)
+        mean = cost_forms.mean_cost(self.form, seed)
         facts = {"mean": mean.value, "mean_exact": mean.sampled_pairs is None}
         if mean.sampled_pairs is not None:
             facts |= {"mean_pairs": mean.sampled_pairs, "mean_standard_error": mean.standard_error}
@@ -302,7 +296,9 @@ class Costs:
             raise InputError(f"it {_NAMED_ALREADY}")
         count = len(cells.values)
         given = cells.names if cells.names is not None else names
-        nodes = numbered("n", count) if given is None else unique_names(given, "node", "the matrix")
+        nodes = (
+            numbered("n", count) if given is None else cost_forms.unique_names(given, "node", "the matrix")
+        )
         matrix, facts = checked_matrix(cells.values, nodes, rules)
         matrix.flags.writeable = False
         form = cost_forms.by_site(matrix, np.arange(count, dtype=np.int32))
@@ -363,7 +359,7 @@ class Costs:
             >>> costs.between([0, 0], [1, 2]).tolist()
             [1.0, 10.0]
         """
-        prices = positive(inner, "inner"), positive(outer, "outer")
+        prices = cost_forms.positive(inner, "inner"), cost_forms.positive(outer, "outer")
         found = cost_sources.placed(cluster_of, Columns(node, cluster), limits)
         return cls(found.nodes, cost_forms.by_cluster(*prices, found.site_of), found.sites)
 
@@ -390,7 +386,7 @@ class Costs:
         """
         if metric not in ("great-circle", "euclidean"):
             raise OptionError(f"metric is {metric!r}; choose great-circle or euclidean", option="metric")
-        prices = positive(base, "base"), positive(factor, "factor")
+        prices = cost_forms.positive(base, "base"), cost_forms.positive(factor, "factor")
         wanted = columns or (("x", "y") if metric == "euclidean" else ("lat", "lon"))
         if len(wanted) not in ((2, 3) if metric == "euclidean" else (2,)):
             raise OptionError(f"columns names {len(wanted)} coordinates; give two, or three for euclidean")
