@@ -11,14 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from meshwright.kernels.core.cost_arrays import (
-    CLUSTERS,
-    EARTH_RADIUS,
-    EUCLIDEAN,
-    GREAT_CIRCLE,
-    SITES,
-    CostArrays,
-)
+from meshwright.kernels.core.cost_arrays import GREAT_CIRCLE, SITES, CostArrays
 from meshwright.model.costs import forms as cost_forms
 from meshwright.model.costs import sources as cost_sources
 from meshwright.model.costs import tables as cost_tables
@@ -70,14 +63,7 @@ class Costs:
             array.flags.writeable = False
 
     def __repr__(self) -> str:
-        nodes, sites = f"{self.node_count:,} nodes", len(self.site_names)
-        if self.form.kind == SITES:
-            return f"Costs({nodes} on {sites:,} sites)"
-        if self.form.kind == CLUSTERS:
-            inner, outer = self.form.matrix[0]
-            return f"Costs({nodes} in {sites:,} clusters, {inner:g} inside and {outer:g} between)"
-        unit, factor = ("unit", 1.0) if self.form.kind == EUCLIDEAN else ("km", EARTH_RADIUS)
-        return f"Costs({nodes} at coordinates, {self.form.base:g} and {self.form.factor / factor:g} a {unit})"
+        return f"Costs({cost_forms.shown(self.form, len(self.site_names))})"
 
     def __eq__(self, other: object) -> bool:
         """Whether both speak of the same nodes in the same order, and in the same form; facts may differ."""

@@ -149,6 +149,18 @@ def count_nodes(form: CostArrays) -> int:
     return len(form.site_of) if has_sites(form) else len(form.points)
 
 
+def shown(form: CostArrays, sites: int) -> str:
+    """The costs in a few words."""
+    nodes = f"{count_nodes(form):,} nodes"
+    if form.kind == SITES:
+        return f"{nodes} on {sites:,} sites"
+    if form.kind == CLUSTERS:
+        inner, outer = form.matrix[0]
+        return f"{nodes} in {sites:,} clusters, {inner:g} inside and {outer:g} between"
+    unit, factor = ("unit", 1.0) if form.kind == EUCLIDEAN else ("km", EARTH_RADIUS)
+    return f"{nodes} at coordinates, {form.base:g} and {form.factor / factor:g} a {unit}"
+
+
 def same(one: CostArrays, other: CostArrays) -> bool:
     """Whether two forms are of one kind and hold the same numbers."""
     plain = (one.kind, one.base, one.factor) == (other.kind, other.base, other.factor)
