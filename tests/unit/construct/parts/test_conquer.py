@@ -3,14 +3,14 @@ import pytest
 
 import meshwright as mw
 from meshwright.construct.options import DcOptions
-from meshwright.construct.parts.conquer import Part, combine, conquer, greedy, group_parts, plan
+from meshwright.construct.parts.conquer import Part, combine, conquer, greedy_of, group_parts, plan
 from meshwright.construct.parts.interest_queries import InProcess, shared_topics
 from meshwright.construct.parts.topic_lists import lists_of, split_lists
 from tests import oracles
 from tests.helpers import topics_by_node
 
 OPTIONS = DcOptions(partitions=4)
-GREEDY = greedy(OPTIONS)
+GREEDY = greedy_of(OPTIONS)
 
 
 @pytest.fixture(scope="module")
