@@ -62,7 +62,9 @@ class CostFiles:
         MatrixRules(**self.rules())
         for what, needed in _NEEDS.items():
             if getattr(self, what) is not None and all(getattr(self, name) is None for name in needed):
-                raise OptionError(f"{_flag(what)} has no effect without {_flags(needed, 'or')}; give it too")
+                raise OptionError(
+                    f"{_flag(what)} has no effect without {' or '.join(map(_flag, needed))}; give it too"
+                )
         form = self._form()
         for name in _FORMS[form].without:
             if getattr(self, name) is not None:
@@ -219,7 +221,3 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
 
 def _flag(name: str) -> str:
     return "--" + name.replace("_", "-")
-
-
-def _flags(names: tuple[str, ...], word: str) -> str:
-    return f" {word} ".join(_flag(name) for name in names)

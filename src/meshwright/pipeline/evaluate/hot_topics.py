@@ -13,18 +13,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from meshwright.kernels.core.forests import rank_ids, spanning_forest
+from meshwright.pipeline.evaluate import topics as by_topic
 from meshwright.pipeline.evaluate.hypergraph import merged_in_tree
-from meshwright.pipeline.evaluate.topics import (
-    MEASURED,
-    RUNS,
-    Runs,
-    as_ends,
-    as_words,
-    measured,
-    packed,
-    sorted_runs,
-    unpacked,
-)
+from meshwright.pipeline.evaluate.topics import MEASURED, RUNS, Runs, as_ends, as_words
 from meshwright.pipeline.spark.arrays import Array, Batches
 from meshwright.runtime.arrays import Floats, Ids, Offsets
 
@@ -50,10 +41,10 @@ def _forests(batches: Batches, hot: Ids, at_once: int) -> Batches:
     trees = np.full(int(hot.max()) + 1, -1, np.int32)
     trees[hot] = np.arange(len(hot), dtype=np.int32)
     part, forests = 0, [_Forest(at_once) for _ in hot]
-    for runs in unpacked(batches):
+    for runs in by_topic.unpacked(batches):
         part = runs.place
         keys = np.where(runs.topics < len(trees), trees[np.minimum(runs.topics, len(trees) - 1)], -1)
-        for tree, chosen in sorted_runs(runs, keys):
+        for tree, chosen in by_topic.sorted_runs(runs, keys):
             forests[tree].add(chosen.ends, chosen.costs)
     for tree, forest in enumerate(forests):
         yield from forest.packed(part * len(hot) + tree, int(hot[tree]))
@@ -62,7 +53,7 @@ def _forests(batches: Batches, hot: Ids, at_once: int) -> Batches:
 def _merged(batches: Batches) -> Batches:
     """The forest of forests that are of the same topic and place."""
     forest, last = _Forest(), None
-    for last in unpacked(batches):
+    for last in by_topic.unpacked(batches):
         forest.add(last.ends, last.costs)
     if last is not None:
         yield from forest.packed(last.place, int(last.topics[0]))
@@ -70,14 +61,14 @@ def _merged(batches: Batches) -> Batches:
 
 def _measure_trees(batches: Batches, sizes: Offsets, diameters: bool) -> Batches:
     """Measure the one forest of a partition, that of one topic."""
-    rows = list(unpacked(batches))
+    rows = list(by_topic.unpacked(batches))
     if not rows:
         return
     topic = rows[0].topics[:1].astype(np.int64)
     words, costs = (np.concatenate([getattr(row, name) for row in rows]) for name in ("ends", "costs"))
     ends = as_ends(words)
     rank_ids(ends)
-    yield measured(topic, sizes[topic], np.array([0, len(ends)]), ends, costs, diameters=diameters)
+    yield by_topic.measured(topic, sizes[topic], np.array([0, len(ends)]), ends, costs, diameters=diameters)
 
 
 class _Forest:
@@ -105,7 +96,7 @@ class _Forest:
         if self._waiting:
             words, costs = self._reduced()
             counts = np.array([len(words)], np.int32)
-            yield from packed(Runs(place, np.array([topic], np.int32), counts, words, costs))
+            yield from by_topic.packed(Runs(place, np.array([topic], np.int32), counts, words, costs))
 
 
 def reduced(words: Array, costs: Floats) -> tuple[Array, Floats]:

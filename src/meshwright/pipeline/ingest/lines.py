@@ -12,22 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from meshwright.pipeline.ingest.cutting import (
-    EMPTY_NAME,
-    LONG_LINE,
-    LONG_NAME,
-    LONGEST_NAME,
-    NOT_UTF8,
-    WILDCARD,
-    Cut,
-    Faults,
-    Layout,
-    all_for,
-    cut_delimited,
-    cut_edges,
-    cut_jsonl,
-    flags_of,
-)
+from meshwright.pipeline.ingest import cutting
+from meshwright.pipeline.ingest.cutting import Cut, Faults, Layout, all_for, flags_of
 from meshwright.runtime.arrays import Flags, Longs
 
 SHOWN_CHARACTERS = 200
@@ -58,7 +44,7 @@ class Place(NamedTuple):
     line: int
 
 
-_CUTTERS = {"edges": cut_edges, "delimited": cut_delimited, "jsonl": cut_jsonl}
+_CUTTERS = {"edges": cutting.cut_edges, "delimited": cutting.cut_delimited, "jsonl": cutting.cut_jsonl}
 
 
 def staged(batches: Iterator[pa.RecordBatch], layouts: Mapping[int, Layout]) -> Iterator[pa.RecordBatch]:
@@ -105,7 +91,7 @@ def parsed(
     """Lines that follow each other in one block as pairs, and as rows that say why a line can't be used."""
     texts, bad = _decoded(lines)
     if lines.null_count:
-        bad += all_for(np.flatnonzero(flags_of(lines.is_null())), LONG_LINE)
+        bad += all_for(np.flatnonzero(flags_of(lines.is_null())), cutting.LONG_LINE)
     if place.block == 0 and place.line == 1:
         texts = _without_mark(texts)
     wanted = _wanted(texts, layout)
@@ -128,7 +114,7 @@ def _decoded(lines: pa.BinaryArray) -> tuple[pa.StringArray, Faults]:
     except pa.ArrowInvalid:
         texts = pa.array([_text(line) for line in lines.to_pylist()], pa.string())
         bad = flags_of(pc.and_(lines.is_valid(), texts.is_null()))
-        return texts, all_for(np.flatnonzero(bad), NOT_UTF8)
+        return texts, all_for(np.flatnonzero(bad), cutting.NOT_UTF8)
 
 
 def _text(line: bytes | None) -> str | None:
@@ -161,11 +147,11 @@ def _wanted(texts: pa.StringArray, layout: Layout) -> Flags:
 def _sorted_out(cut: Cut, layout: Layout) -> tuple[Longs, Faults]:
     """Which pairs are good, and what is wrong with the others."""
     faults = [
-        (EMPTY_NAME, pc.or_kleene(pc.equal(cut.first, ""), pc.equal(cut.second, ""))),
-        (LONG_NAME, pc.or_kleene(_is_long(cut.first), _is_long(cut.second))),
+        (cutting.EMPTY_NAME, pc.or_kleene(pc.equal(cut.first, ""), pc.equal(cut.second, ""))),
+        (cutting.LONG_NAME, pc.or_kleene(_is_long(cut.first), _is_long(cut.second))),
     ]
     if layout.wildcards:
-        faults.append((WILDCARD, _has_wildcard(cut.second)))
+        faults.append((cutting.WILDCARD, _has_wildcard(cut.second)))
     good = np.ones(len(cut.rows), np.bool_)
     found: Faults = []
     for reason, mask in faults:
@@ -177,7 +163,7 @@ def _sorted_out(cut: Cut, layout: Layout) -> tuple[Longs, Faults]:
 
 
 def _is_long(names: pa.StringArray) -> pa.BooleanArray:
-    return pc.greater(pc.binary_length(names), LONGEST_NAME)
+    return pc.greater(pc.binary_length(names), cutting.LONGEST_NAME)
 
 
 def _has_wildcard(topics: pa.StringArray) -> pa.BooleanArray:
@@ -197,20 +183,17 @@ def _pairs(cut: Cut, good: Longs) -> pa.RecordBatch:
 
 
 def _rejected(found: Faults, lines: pa.BinaryArray, long: pa.BinaryArray, place: Place) -> pa.RecordBatch:
-    rows = [row for row, _ in found]
-    numbers = pa.array([place.line + row for row in rows], pa.int64())
-    texts = [_shown(lines[row].as_py() if lines[row].is_valid else long[row].as_py()) for row in rows]
-    nothing, same = pa.nulls(len(rows), pa.string()), np.ones(len(rows), np.int64)
-    columns = [
-        nothing,
-        nothing,
-        pa.array(same * place.file),
-        pa.array(same * place.block),
-        numbers,
-        pa.array([reason for _, reason in found], pa.string()),
-        pa.array(texts, pa.string()),
+    rows = [
+        {
+            "file": place.file,
+            "block": place.block,
+            "line": place.line + row,
+            "reason": reason,
+            "text": _shown(lines[row].as_py() if lines[row].is_valid else long[row].as_py()),
+        }
+        for row, reason in found
     ]
-    return pa.RecordBatch.from_arrays(columns, schema=STAGED)
+    return pa.RecordBatch.from_pylist(rows, STAGED)
 
 
 def _shown(line: bytes | None) -> str:

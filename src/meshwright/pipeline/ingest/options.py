@@ -44,19 +44,16 @@ class IngestOptions:
         _check_choice("--format", self.format, (*FORMATS, None))
         _check_choice("--wildcards", self.wildcards, WILDCARDS)
         if not 0 <= self.max_rejected <= 1:
-            raise OptionError(
-                f"--max-rejected is {self.max_rejected}; give a fraction from 0 to 1, such as 0.01",
-                option="--max-rejected",
+            raise _refusal(
+                "--max-rejected", f"is {self.max_rejected}; give a fraction from 0 to 1, such as 0.01"
             )
         if self.delimiter is not None and (len(self.delimiter) != 1 or self.delimiter in '"\r\n'):
-            raise OptionError(
-                f"--delimiter is {self.delimiter!r}; give one character other than a quote or a line break",
-                option="--delimiter",
+            raise _refusal(
+                "--delimiter", f"is {self.delimiter!r}; give one character other than a quote or a line break"
             )
         if self.own_topic and self.relation == "pairs":
-            raise OptionError(
-                "--own-topic is for --as follows and --as friendship, where nodes are topics; leave it out",
-                option="--own-topic",
+            raise _refusal(
+                "--own-topic", "is for --as follows and --as friendship, where nodes are topics; leave it out"
             )
         self._check_columns()
         if self.format is not None:
@@ -66,27 +63,21 @@ class IngestOptions:
         if self.columns is None:
             return
         if len(self.columns) != 2 or not all(isinstance(name, str) and name for name in self.columns):
-            raise OptionError(
-                f"--columns is {self.columns!r}; give two, such as user,genre or 1,2", option="--columns"
-            )
+            raise _refusal("--columns", f"is {self.columns!r}; give two, such as user,genre or 1,2")
         numbers = [name.isdecimal() for name in self.columns]
         if any(numbers) and not all(numbers):
-            raise OptionError(
-                f"--columns mixes a name and a position: {','.join(self.columns)}; give two of one kind",
-                option="--columns",
+            raise _refusal(
+                "--columns", f"mixes a name and a position: {','.join(self.columns)}; give two of one kind"
             )
         if all(numbers) and min(map(int, self.columns)) < 1:
-            raise OptionError(
-                f"--columns is {','.join(self.columns)}; positions count from 1", option="--columns"
-            )
+            raise _refusal("--columns", f"is {','.join(self.columns)}; positions count from 1")
 
     def check_format(self, name: str) -> None:
         """Refuse what files of this format don't have."""
         if self.delimiter is not None and name not in _DELIMITED:
-            raise OptionError(
-                f"--delimiter is for csv and tsv, and the input is {name}; "
-                f"leave it out, or give --format csv",
-                option="--delimiter",
+            raise _refusal(
+                "--delimiter",
+                f"is for csv and tsv, and the input is {name}; leave it out, or give --format csv",
             )
         if self.header is not None and name not in _WITH_HEADER:
             raise OptionError(f"--header and --no-header are for csv, tsv and edges, and the input is {name}")
@@ -107,6 +98,10 @@ class IngestOptions:
     def names(self) -> tuple[str, str]:
         """The names of the columns."""
         return self.columns or RELATIONS[self.relation]
+
+
+def _refusal(flag: str, words: str) -> OptionError:
+    return OptionError(f"{flag} {words}", option=flag)
 
 
 def _check_choice(flag: str, value: str | None, choices: tuple[str | None, ...]) -> None:
