@@ -1,7 +1,6 @@
 """`meshwright evaluate`: how good an overlay is."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -55,11 +54,20 @@ def evaluate(
 ) -> None:
     """Measure an overlay: degrees, connectivity and diameter of every topic, distance from optimal."""
     where = chosen_engine(engine, [dataset], master, conf, _counts(dataset), "evaluating")
-    wanted = {"diameters": diameters, "bound": bound}
+    how: dict[str, Any] = {"diameters": diameters, "bound": bound, "progress": progress_bar()}
     if where == "spark":
-        found = _evaluate_on_spark(dataset, prices, master, conf, wanted)
+        with spark_command(master, conf) as session:
+            from meshwright.pipeline.evaluate.job import evaluate_on_spark
+            from meshwright.pipeline.spark.storage import location
+
+            found = evaluate_on_spark(session, location(session, dataset), costs=prices, **how)
     else:
-        found = _here(dataset, prices, wanted)
+        from meshwright.metrics.evaluation import evaluate as evaluate_overlay
+        from meshwright.model.overlay import Overlay
+
+        overlay = Overlay.read(local_path(dataset))
+        costs = None if prices is None else prices.load(overlay.interests)
+        found = evaluate_overlay(overlay, costs=costs, **how)
     if as_json:
         print_json(
             found.to_json()
@@ -81,31 +89,6 @@ def _counts(dataset: str) -> dict[str, int] | None:
     manifest = read_manifest(local_path(dataset), "overlay")
     counts = counted(manifest, ("nodes", "topics", "interests", "edges"), dataset)
     return {**counts, **counted({"counts": {"views": 0, **manifest["tables"]}}, ("views",), dataset)}
-
-
-def _here(dataset: str, prices: "CostFiles | None", wanted: Mapping[str, bool]) -> "Evaluation":
-    from meshwright.metrics.evaluation import evaluate as evaluate_overlay
-    from meshwright.model.overlay import Overlay
-
-    overlay = Overlay.read(local_path(dataset))
-    costs = None if prices is None else prices.load(overlay.interests)
-    return evaluate_overlay(overlay, costs=costs, progress=progress_bar(), **wanted)
-
-
-def _evaluate_on_spark(
-    dataset: str,
-    prices: "CostFiles | None",
-    master: str | None,
-    conf: list[str] | None,
-    wanted: Mapping[str, bool],
-) -> "Evaluation":
-    with spark_command(master, conf) as session:
-        from meshwright.pipeline.evaluate.job import evaluate_on_spark
-        from meshwright.pipeline.spark.storage import location
-
-        return evaluate_on_spark(
-            session, location(session, dataset), costs=prices, progress=progress_bar(), **wanted
-        )
 
 
 def _print_for_people(dataset: str, found: "Evaluation") -> None:

@@ -41,17 +41,15 @@ def merge(
     chosen = registry.find(algorithm, "merge")
     options = parse_settings(settings, typing.get_type_hints(chosen.options))
     check_free(out, force)
-    seconds = {}
     begin = perf_counter()
     overlays = [Overlay.read(dataset) for dataset in datasets]
-    seconds["read"] = round(perf_counter() - begin, 3)
-    begin = perf_counter()
+    read = perf_counter()
     from meshwright.building import merge as merge_overlays
 
     merged = merge_overlays(
         overlays, algorithm, link_cost=link_cost, seed=seed, progress=progress_bar(), **options
     )
-    seconds["merge"] = round(perf_counter() - begin, 3)
+    seconds = {"read": round(read - begin, 3), "merge": round(perf_counter() - read, 3)}
     made_by = {
         "command": "merge",
         "algorithm": algorithm,

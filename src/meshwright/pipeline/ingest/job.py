@@ -120,7 +120,8 @@ def ingest(
             counts, found = _write_tables(session, folder, nodes, topics)
         with writing(out):
             remove_own_folder(scratch)
-        facts = {"files": len(files), "format": format, **_quality_facts(quality), **found}
+        read = {"rows": quality.rows, "rejected": quality.rejected, "rejected_reasons": quality.reasons}
+        facts = {"files": len(files), "format": format, **read, **found}
         tables = {LEFT_BEHIND: quality.rejected} if rejected is None else {}
         manifest = make_manifest("interests", counts, facts, tables, _made_by(inputs, options, timer))
         with writing(out):
@@ -233,10 +234,6 @@ def _write_tables(
     alike = look_alikes({"nodes": nodes.frame, "topics": topics.frame})
     counts = {"nodes": nodes.total, "topics": topics.total, "interests": interests}
     return counts, {"duplicates": duplicates, "look_alikes": alike}
-
-
-def _quality_facts(quality: Quality) -> dict[str, Any]:
-    return {"rows": quality.rows, "rejected": quality.rejected, "rejected_reasons": quality.reasons}
 
 
 def _made_by(inputs: Sequence[str], options: IngestOptions, timer: StageTimer) -> Mapping[str, Any]:

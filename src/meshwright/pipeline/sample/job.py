@@ -114,7 +114,10 @@ def sample(
         with scratch(folder) as place:
             begin = perf_counter()
             with spark_stage(session, progress, "sampling"):
-                found = _find(session, dataset, counts, options, seed, place)
+                if isinstance(options, BfsOptions):
+                    found = _by_bfs(session, dataset, options, seed, place)
+                else:
+                    found = _by_universe(session, dataset, counts["topics"], options, seed, place)
             seconds["sample"] = round(perf_counter() - begin, 3)
             begin = perf_counter()
             with spark_stage(session, progress, "writing"):
@@ -142,19 +145,6 @@ def _check_size(options: BfsOptions | UniverseOptions, counts: dict[str, int]) -
         raise InputError(
             f"{asked:,} {what} were asked for, and the dataset has {there:,}; ask for no more than it has"
         )
-
-
-def _find(
-    session: "SparkSession",
-    dataset: Place,
-    counts: dict[str, int],
-    options: BfsOptions | UniverseOptions,
-    seed: int,
-    place: Place,
-) -> Found:
-    if isinstance(options, BfsOptions):
-        return _by_bfs(session, dataset, options, seed, place)
-    return _by_universe(session, dataset, counts["topics"], options, seed, place)
 
 
 def _by_bfs(session: "SparkSession", dataset: Place, options: BfsOptions, seed: int, place: Place) -> Found:
