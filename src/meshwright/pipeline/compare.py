@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pyarrow.parquet as pq
 
-from meshwright.comparing import Comparison, Result, Run, as_table, in_process, results
+from meshwright.comparing import Comparison, Result, as_table, in_process, results
 from meshwright.metrics.evaluation import Evaluation
 from meshwright.model.interests import Interests
 from meshwright.model.storage.dataset import draft, writing
@@ -21,11 +20,11 @@ from meshwright.pipeline.build.in_process import BuildPlan
 from meshwright.pipeline.build.job import build_on_spark
 from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.evaluate.job import evaluate_on_spark
-from meshwright.pipeline.spark.storage import copy_folder
+from meshwright.pipeline.spark.tables import written_here
 from meshwright.report.compare import compare_page
 from meshwright.report.page import write_page
 from meshwright.runtime.owned import remove_own_folder
-from meshwright.runtime.places import Place, is_local
+from meshwright.runtime.places import Place
 from meshwright.runtime.progress import Progress
 from meshwright.runtime.usage import Usage
 
@@ -68,32 +67,21 @@ def compare_on_spark(
     processor seconds and memory are those of other processes and stay None.
     """
     with draft(out, force) as folder:
-        run = _on_spark(session, dataset, folder / "overlay", wanted, costs, progress)
+        scratch = folder / "overlay"
+
+        def run(algorithm: str, seed: int, bound: bool) -> tuple[Evaluation, Usage]:
+            begin, given = perf_counter(), wanted.options.get(algorithm, {})
+            try:
+                plan = BuildPlan(algorithm=algorithm, settings=given, costs=costs, seed=seed)
+                build_on_spark(session, dataset, scratch, plan, progress=progress)
+                usage = Usage(perf_counter() - begin)
+                return evaluate_on_spark(session, scratch, bound=bound, progress=progress), usage
+            finally:
+                if scratch.exists():
+                    remove_own_folder(scratch)
+
         found = results(wanted, run, progress)
         return _write(folder, dataset, found, _about(dataset, wanted, costs, "spark"), session)
-
-
-def _on_spark(
-    session: SparkSession,
-    dataset: Place,
-    scratch: Place,
-    wanted: Comparison,
-    costs: CostFiles | None,
-    progress: Progress | None,
-) -> Run:
-    def run(algorithm: str, seed: int, bound: bool) -> tuple[Evaluation, Usage]:
-        begin = perf_counter()
-        given = wanted.options.get(algorithm, {})
-        try:
-            plan = BuildPlan(algorithm=algorithm, settings=given, costs=costs, seed=seed)
-            build_on_spark(session, dataset, scratch, plan, progress=progress)
-            usage = Usage(perf_counter() - begin)
-            return evaluate_on_spark(session, scratch, bound=bound, progress=progress), usage
-        finally:
-            if scratch.exists():
-                remove_own_folder(scratch)
-
-    return run
 
 
 def _about(dataset: Place, wanted: Comparison, costs: CostFiles | None, engine: str) -> dict[str, Any]:
@@ -118,14 +106,8 @@ def _write(
     """Write the files and their manifest into a draft, wherever that is; returns what the JSON says."""
     counts = counted(read_manifest(dataset), ("nodes", "topics", "interests"), dataset)
     with writing(folder):
-        if is_local(folder):
-            _write_files(folder, dataset.name, found, counts, about)
-        else:
-            assert session is not None
-            with tempfile.TemporaryDirectory(prefix="meshwright-") as name:
-                _write_files(Path(name), dataset.name, found, counts, about)
-                for file in (TABLE, JSON, PAGE):
-                    copy_folder(session, Path(name) / file, folder / file)
+        with written_here(session, folder) as here:
+            _write_files(here, dataset.name, found, counts, about)
         write_manifest(folder, make_manifest("comparison", counts, {}, {}, about))
     return _as_json(found, counts, about)
 

@@ -28,7 +28,7 @@ from meshwright.pipeline.build.spread import SPREAD, Job, Spread
 from meshwright.pipeline.spark.failures import translated
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import copy_folder, drop_by_products, open_checked
-from meshwright.pipeline.spark.tables import load_interests, load_nodes
+from meshwright.pipeline.spark.tables import load_interests, load_nodes, written_here
 from meshwright.runtime.errors import DatasetError
 from meshwright.runtime.owned import remove_own_folder
 from meshwright.runtime.places import Place, is_local
@@ -143,11 +143,10 @@ def _write_tables(job: Job, spread: Spread, costs: Costs | None, dataset: Place,
 def _write_costs(session: SparkSession, costs: Costs, folder: Place) -> dict[str, int]:
     """Keep the costs beside the edges; gives the rows of each table."""
     tables = costs.tables()
-    with tempfile.TemporaryDirectory(prefix="meshwright-") as name:
-        for table in tables:
-            (Path(name) / table).mkdir()
-            pq.write_table(tables[table], Path(name) / table / "part-00000.parquet", compression="zstd")
-            copy_folder(session, Path(name) / table, folder / table)
+    with written_here(session, folder) as here:
+        for name, table in tables.items():
+            (here / name).mkdir()
+            pq.write_table(table, here / name / "part-00000.parquet", compression="zstd")
     return {name: table.num_rows for name, table in tables.items()}
 
 

@@ -137,3 +137,16 @@ def on_this_machine(
         for table in tables:
             copy_folder(session, dataset / table, folder / table)
         yield folder
+
+
+@contextmanager
+def written_here(session: SparkSession | None, folder: Place) -> Iterator[Path]:
+    """The folder, or for a remote one a folder of this machine, of which all is copied there at the end."""
+    if is_local(folder):
+        yield folder
+        return
+    assert session is not None
+    with tempfile.TemporaryDirectory(prefix="meshwright-") as name:
+        yield Path(name)
+        for entry in Path(name).iterdir():
+            copy_folder(session, entry, folder / entry.name)
