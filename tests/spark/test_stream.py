@@ -184,7 +184,7 @@ def test_what_is_no_event_or_cannot_be_applied_is_put_aside_once(spark, overlay,
     assert len(reasons) == 5
     for words in (
         "b:c.parquet",
-        "no JSON",
+        "not JSON",
         "has no 'event'",
         "not finished",
         "no Parquet",
