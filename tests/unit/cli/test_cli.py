@@ -10,6 +10,7 @@ import networkx as nx
 import pytest
 
 import meshwright as mw
+from meshwright.pipeline.spark.versions import compare
 from tests.patience import PATIENCE, wait_for
 
 
@@ -307,6 +308,16 @@ def test_a_run_refuses_its_folder_before_spark_is_started(run, monkeypatch, tmp_
         code, _, err = run("run", "rows.csv", "--as", "pairs", "--out", tmp_path / "o", *words)
         assert code == 2
         assert why in err
+
+
+def test_workers_with_other_versions_are_one_line(run, monkeypatch, tmp_path):
+    def refuse(*_):
+        compare({"Python": "3.13"}, {"Python": "3.11"}, "host:/work/app-1")
+
+    monkeypatch.setattr("meshwright.pipeline.spark.session.spark_session", refuse)
+    words = ("run", "rows.csv", "--as", "pairs", "--out", tmp_path / "o", "--master", "spark://host:7077")
+    assert_wrong(run(*words), "workers at host:/work/app-1 have Python 3.11 and the driver has 3.13; install")
+    assert list(tmp_path.iterdir()) == []
 
 
 def _wait_until_busy(pid: int, seconds: float) -> None:
