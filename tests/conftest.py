@@ -13,7 +13,10 @@ from tests.compile_once import compile_once
 progress._SHOWN_AFTER_SECONDS = float("inf")
 
 # The first example of a property may compile a kernel, which no deadline and no health check should count.
-settings.register_profile("local", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile(
+    "local", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=40
+)
+settings.register_profile("thorough", settings.get_profile("local"), max_examples=1_000)
 settings.register_profile("ci", settings.get_profile("local"), derandomize=True, print_blob=True)
 settings.load_profile("ci" if os.environ.get("CI") else "local")
 
