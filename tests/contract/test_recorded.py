@@ -1,4 +1,7 @@
-"""The code gives what it gave when `recorded/` was written; see `record.py` for how to write it again."""
+"""The code gives what it gave when `recorded/` was written; see `record.py` for how to write it again.
+
+What commands on Spark give is compared in `tests/spark`, on the session of the tests there.
+"""
 
 import json
 
@@ -7,20 +10,13 @@ import pytest
 from tests.contract.record import ONE_BY_ONE, TOGETHER, recorded
 
 ALONE = [(group, name) for group, cases in ONE_BY_ONE.items() for name in cases]
-IN_TURN = [(group, name) for group, (names, _) in TOGETHER.items() for name in names]
+COMMANDS = TOGETHER["commands"][0]
 
 
 @pytest.fixture(scope="module")
 def results(tmp_path_factory):
-    """What commands give, by group; each group is run once."""
-    known = {}
-
-    def give(group):
-        if group not in known:
-            known[group] = TOGETHER[group][1](tmp_path_factory.mktemp(group).resolve())
-        return known[group]
-
-    return give
+    """What commands give, by name."""
+    return TOGETHER["commands"][1](tmp_path_factory.mktemp("commands").resolve())
 
 
 @pytest.mark.parametrize("group", [*ONE_BY_ONE, *TOGETHER])
@@ -34,6 +30,6 @@ def test_the_library_gives_what_was_recorded(group, name):
     assert json.loads(json.dumps(ONE_BY_ONE[group][name]())) == recorded(group)[name]
 
 
-@pytest.mark.parametrize(("group", "name"), IN_TURN)
-def test_commands_give_what_was_recorded(group, name, results):
-    assert results(group)[name] == recorded(group)[name]
+@pytest.mark.parametrize("name", COMMANDS)
+def test_commands_give_what_was_recorded(name, results):
+    assert results[name] == recorded("commands")[name]
