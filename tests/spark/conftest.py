@@ -9,8 +9,9 @@ _SMALL = {
     "spark.sql.shuffle.partitions": "4",
     "spark.default.parallelism": "4",
     "spark.driver.defaultJavaOptions": FOR_SHORT_JOBS,
-    # Nor does compiling each query; commands that tests start as processes of their own do compile.
+    # Nor does compiling each query, in whole or in part; the test on a cluster does compile its parts.
     "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 
 
