@@ -30,17 +30,16 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 _COMPILERS = ("contract/test_registry.py", "maintain/test_maintainer.py")
-_KERNELS_ON_SPARK = ("test_evaluate.py", "test_build.py", "test_demo.py")
+_KERNELS_ON_SPARK = ("test_evaluate.py", "test_build.py", "test_demo.py", "test_compare.py")
 
 
 @pytest.hookimpl(tryfirst=True)  # before the groups are read
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep together what shares something costly, where tests run in several processes.
 
-    Tests on a Spark session take longest. They are two groups: such that no process is left with all of them
-    at the end, and no third Java starts, which takes 20 s to get up to speed. First go those that need few
-    kernels. Beside them go tests that compile most kernels, which the others then find on disk. Of the rest,
-    those of a file go together, which share its fixtures.
+    Tests on a Spark session take longest and go first, in one process: a second Java takes 25 s of processor
+    time to get up to speed. Beside them go tests that compile most kernels, which the others then find on
+    disk. Of the rest, those of a file go together, which share its fixtures.
     """
     items.sort(key=lambda item: _turn_and_group(item)[0])
     for item in items:
@@ -49,9 +48,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _turn_and_group(item: pytest.Item) -> tuple[int, str]:
     file = item.nodeid.partition("::")[0]
-    if item.path.as_posix().endswith(_COMPILERS):
-        return 1, file
     if "spark" in getattr(item, "fixturenames", ()):
-        kernels = item.path.name in _KERNELS_ON_SPARK
-        return (2, "kernels on Spark") if kernels else (0, "Spark")
+        # Last those that need kernels, which others have compiled by then.
+        return (1 if item.path.name in _KERNELS_ON_SPARK else 0), "Spark"
+    if item.path.as_posix().endswith(_COMPILERS):
+        return 2, file
     return (3 if "spark" in item.path.parts else 4), file
