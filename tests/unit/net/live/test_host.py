@@ -64,6 +64,10 @@ class Hosts:
     def count(self, what):
         return sum(seen.what is what for seen in self.course)
 
+    def missed(self):
+        """How often each node was missed."""
+        return Counter(seen.target for seen in self.course if seen.what is What.MISSED)
+
 
 def run(protocols, scenario, late=0.0, **options):
     """Run a scenario with hosts; afterwards no task and no file is left open."""
@@ -217,10 +221,10 @@ def test_a_node_that_dies_is_missed_and_its_timers_die_with_it():
         await hosts.until(lambda: all(p.heard for p in hosts.protocols.values()), "all talk")
         hosts.all[0].remove(2)
         told = hosts.protocols[2].told
-        await hosts.until(lambda: hosts.count(What.MISSED) > 5, "it is missed")
+        # A busy machine may miss others too, whose connections take longer to open than it waits.
+        await hosts.until(lambda: hosts.missed()[2] > 5, "it is missed")
         assert hosts.protocols[2].told == told
         assert hosts.all[0].protocols.keys() == {0, 4}
-        assert {seen.target for seen in hosts.course if seen.what is What.MISSED} == {2}
 
     hosts = run({n: Chatter([o for o in range(5) if o != n]) for n in range(5)}, scenario, unit=0.02)
     assert hosts.complaints == hosts.failures == []
