@@ -6,9 +6,8 @@ import meshwright as mw
 from meshwright.maintain.journal.journal import Journal
 from meshwright.maintain.journal.recording import Recording
 from meshwright.model.events import as_line
-from meshwright.pipeline.stream.batches import apply_batch
+from meshwright.pipeline.stream.batches import File, apply_batch
 from meshwright.pipeline.stream.folders import prepare
-from meshwright.pipeline.stream.source import File
 
 
 @pytest.fixture
