@@ -26,11 +26,17 @@ def run(spark, monkeypatch, capsys, tmp_path):
 
 
 def test_the_demo_ends_with_a_report_to_open_and_overwrites_nothing(run, tmp_path):
+    (tmp_path / "meshwright-demo").mkdir()
     code, out, err = run("--nodes", 30, "--topics", 5)
     assert (code, err) == (0, "")
     assert "a full mesh" in out
-    assert "meshwright-demo/result/report.html" in out
-    assert (tmp_path / "meshwright-demo" / "result" / "report.html").is_file()
+    assert "meshwright-demo-2/result/report.html" in out
+    assert (tmp_path / "meshwright-demo-2" / "result" / "report.html").is_file()
+    assert list((tmp_path / "meshwright-demo").iterdir()) == []
+
+
+def test_json_of_the_demo_says_where_the_result_is(run, monkeypatch):
+    monkeypatch.setattr("meshwright.pipeline.run.run", lambda *_, **__: {"kind": "run"})
     code, out, err = run("--nodes", 2, "--topics", 1, "--json")
     assert (code, err) == (0, "")
-    assert json.loads(out)["out"] == "meshwright-demo-2/result"
+    assert json.loads(out) == {"out": "meshwright-demo/result", "kind": "run"}

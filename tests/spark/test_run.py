@@ -1,6 +1,8 @@
 import json
+import os
 import re
 import shutil
+from contextlib import contextmanager
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -14,7 +16,7 @@ from meshwright.pipeline import run as journey
 from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.run import RunOptions, run
-from meshwright.pipeline.run_folder import alone_in, differences
+from meshwright.pipeline.run_folder import NOTES, alone_in, differences
 from meshwright.report.markup import decimal
 from meshwright.runtime.errors import DatasetError, InputError, OptionError
 
@@ -27,8 +29,13 @@ OPTIONS = RunOptions(
 
 
 class Finished(NamedTuple):
+    """A run that was cut off twice: its folder, its manifest, and which stages each call did and skipped."""
+
     out: Path
     manifest: dict[str, Any]
+    calls: list[tuple[list[str], list[str]]]
+    table: Path
+    before_evaluate: Path  # a copy of the folder, as it was cut off there
 
 
 @pytest.fixture
@@ -38,9 +45,40 @@ def table(tmp_path):
 
 @pytest.fixture(scope="module")
 def finished(spark, tmp_path_factory):
-    """A run that came to its end; who changes it copies it first."""
+    """A run that came to its end, after all; who changes it copies it first."""
     folder = tmp_path_factory.mktemp("finished")
-    return Finished(folder / "out", run(spark, [str(written_table(folder))], folder / "out", OPTIONS))
+    out, table, calls = folder / "out", written_table(folder), []
+    with told_stages(calls) as on_stage:
+        cut_off(spark, table, out, "profile", on_stage=on_stage)
+    assert not (out / "manifest.json").exists()
+    ingested = (out / "interests" / "manifest.json").stat().st_mtime_ns
+    with told_stages(calls) as on_stage:
+        cut_off(spark, table, out, "evaluate", resume=True, on_stage=on_stage)
+    shutil.copytree(out, folder / "before evaluate")
+    with told_stages(calls) as on_stage:
+        manifest = run(spark, [str(table)], out, OPTIONS, resume=True, on_stage=on_stage)
+    assert (out / "interests" / "manifest.json").stat().st_mtime_ns == ingested
+    return Finished(out, manifest, calls, table, folder / "before evaluate")
+
+
+@contextmanager
+def told_stages(calls):
+    """Add to `calls` which stages were done, and which had been done before."""
+    done, skipped = [], []
+    yield lambda name, _, again: (skipped if again else done).append(name)
+    calls.append((done, skipped))
+
+
+def cut_off(spark, table, out, stage, **how):
+    """A run that is interrupted where a stage begins."""
+
+    def fall(*_, **__):
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(journey._STAGES, stage, fall)
+        with pytest.raises(KeyboardInterrupt):
+            run(spark, [str(table)], out, OPTIONS, **how)
 
 
 def written_table(folder):
@@ -51,12 +89,8 @@ def written_table(folder):
     return path
 
 
-def stages_of(calls):
-    return [name for name, _, again in calls if not again], [name for name, _, again in calls if again]
-
-
 def test_a_run_gives_the_overlay_of_the_library_and_a_report(finished):
-    out, manifest = finished
+    out, manifest = finished.out, finished.manifest
     overlay = mw.Overlay.read(out / "overlay")
     same = mw.build(mw.Interests.read(out / "interests"), "dc", partitions=3, seed=4)
     assert np.array_equal(overlay.edges, same.edges)
@@ -70,9 +104,20 @@ def test_a_run_gives_the_overlay_of_the_library_and_a_report(finished):
     assert names == {"interests", "profile", "overlay", "rejected", "report.html", "manifest.json"}
 
 
-def test_the_report_of_an_overlay_with_views_shows_what_sharing_did(spark, table, tmp_path):
+def test_a_run_that_was_cut_off_goes_on_after_the_last_finished_stage(finished):
+    assert finished.calls == [
+        (["ingest"], []),
+        (["profile", "build"], ["ingest"]),
+        (["evaluate", "report"], ["ingest", "profile", "build"]),
+    ]
+
+
+def test_a_forced_run_replaces_a_finished_one_and_the_report_of_views_shows_what_sharing_did(
+    spark, table, tmp_path, finished
+):
+    shutil.copytree(finished.out, tmp_path / "out")
     options = replace(OPTIONS, algorithm="stan", settings={"rounds": 2})
-    manifest = run(spark, [str(table)], tmp_path / "out", options, spark_only=True)
+    manifest = run(spark, [str(table)], tmp_path / "out", options, force=True)
     overlay = mw.Overlay.read(tmp_path / "out" / "overlay")
     evaluation = json.loads(json.dumps(mw.evaluate(overlay).distributions()))["view_distributions"]
     assert manifest["facts"]["evaluation"]["view_distributions"] == evaluation
@@ -96,7 +141,7 @@ def cost_files(folder):
 
 def test_a_run_with_costs_says_where_the_money_goes(spark, table, tmp_path):
     options = replace(OPTIONS, algorithm="dc-maw", settings={}, costs=cost_files(tmp_path))
-    manifest = run(spark, [str(table)], tmp_path / "out", options, spark_only=True)
+    manifest = run(spark, [str(table)], tmp_path / "out", options)
     overlay = mw.Overlay.read(tmp_path / "out" / "overlay")
     page = (tmp_path / "out" / "report.html").read_text("utf-8")
     words = " ".join(re.sub(r"<[^>]*>", " ", page).split())
@@ -113,15 +158,17 @@ def test_a_run_with_costs_says_where_the_money_goes(spark, table, tmp_path):
     assert manifest["costs"]["places"] == str(tmp_path / "places.csv")
 
 
-def test_a_run_on_spark_alone_finds_the_same_and_its_report_needs_no_other_file(
-    spark, table, tmp_path, finished
+def test_a_run_elsewhere_and_so_on_spark_alone_finds_the_same_and_its_report_needs_no_other_file(
+    spark, lake, table, tmp_path, finished
 ):
-    there = run(spark, [str(table)], tmp_path / "out", OPTIONS, spark_only=True)
+    there = run(spark, [str(table)], lake, OPTIONS)
     found, expected = there["facts"]["evaluation"], dict(finished.manifest["facts"]["evaluation"])
     assert found.pop("clustering_coefficient") == pytest.approx(expected.pop("clustering_coefficient"))
     assert found == expected
-    same = [mw.Overlay.read(out / "overlay").edges for out in (finished.out, tmp_path / "out")]
-    assert np.array_equal(*same)
+    folder = tmp_path / lake.name
+    assert np.array_equal(*(mw.Overlay.read(out / "overlay").edges for out in (folder, finished.out)))
+    names = {entry.name for entry in folder.iterdir() if entry.suffix != ".crc"}
+    assert names == {entry.name for entry in finished.out.iterdir()}
 
     class Links(HTMLParser):
         found: list[str] = []  # noqa: RUF012
@@ -130,68 +177,33 @@ def test_a_run_on_spark_alone_finds_the_same_and_its_report_needs_no_other_file(
             self.found += [value for name, value in attrs if name in ("src", "href", "xlink:href")]
 
     links = Links()
-    links.feed((tmp_path / "out" / "report.html").read_text("utf-8"))
+    links.feed((folder / "report.html").read_text("utf-8"))
     assert all(link.startswith(("#", "data:")) for link in links.found)
 
 
-def cut_off(spark, table, out, monkeypatch, stage, **how):
-    """A run that is interrupted where a stage begins."""
-
-    def fall(*_, **__):
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patch:
-        patch.setitem(journey._STAGES, stage, fall)
-        with pytest.raises(KeyboardInterrupt):
-            run(spark, [str(table)], out, OPTIONS, **how)
-
-
-def test_a_run_that_was_cut_off_goes_on_after_the_last_finished_stage(spark, table, tmp_path, monkeypatch):
-    out, calls = tmp_path / "out", []
-
-    def on_stage(*call):
-        calls.append(call)
-
-    cut_off(spark, table, out, monkeypatch, "profile")
-    assert not (out / "manifest.json").exists()
-    kept = (out / "interests" / "manifest.json").stat().st_mtime_ns
-    cut_off(spark, table, out, monkeypatch, "evaluate", resume=True, on_stage=on_stage)
-    assert stages_of(calls) == (["profile", "build"], ["ingest"])
-    calls.clear()
-    resumed = run(spark, [str(table)], out, OPTIONS, resume=True, on_stage=on_stage)
-    assert stages_of(calls) == (["evaluate", "report"], ["ingest", "profile", "build"])
-    assert (out / "interests" / "manifest.json").stat().st_mtime_ns == kept
-    assert resumed["facts"]["evaluation"]["topic_connected"]
-
-
-def test_a_run_that_was_cut_off_between_a_dataset_and_its_note_goes_on(
-    spark, table, tmp_path, monkeypatch, finished
+def test_a_run_that_was_cut_off_between_a_dataset_and_its_note_makes_the_dataset_again(
+    spark, tmp_path, finished
 ):
-    real, out = journey.write_sealed, tmp_path / "out"
-    for stage, resume in (("ingest", False), ("build", True)):
-
-        def fall(path, value, note=f"{stage}.json"):
-            if path.name == note:
-                raise KeyboardInterrupt
-            real(path, value)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(journey, "write_sealed", fall)
-            with pytest.raises(KeyboardInterrupt):
-                run(spark, [str(table)], out, OPTIONS, resume=resume)
-    cut_off(spark, table, out, monkeypatch, "evaluate", resume=True)
+    out, calls = tmp_path / "out", []
+    shutil.copytree(finished.before_evaluate, out)
+    (out / NOTES / "build.json").unlink()
+    with told_stages(calls) as on_stage:
+        cut_off(spark, finished.table, out, "evaluate", resume=True, on_stage=on_stage)
+    assert calls == [(["build"], ["ingest", "profile"])]
     assert mw.Overlay.read(out / "overlay") == mw.Overlay.read(finished.out / "overlay")
 
 
-def test_resuming_is_refused_when_input_or_options_changed(spark, table, tmp_path, monkeypatch):
-    out = tmp_path / "out"
-    cut_off(spark, table, out, monkeypatch, "profile")
+def test_resuming_is_refused_when_input_or_options_changed(spark, tmp_path, finished):
+    out, table = tmp_path / "out", finished.table
+    shutil.copytree(finished.before_evaluate, out)
     other = RunOptions(ingest=OPTIONS.ingest, algorithm="dc", settings={"partitions": 4}, seed=4)
     with pytest.raises(DatasetError, match="partitions"):
         run(spark, [str(table)], out, other, resume=True)
-    table.write_text(table.read_text("utf-8") + "new,row\n", "utf-8")
+    written = table.stat().st_mtime_ns
+    os.utime(table, ns=(written, written + 10**9))
     with pytest.raises(DatasetError, match="changed since"):
         run(spark, [str(table)], out, OPTIONS, resume=True)
+    os.utime(table, ns=(written, written))
 
 
 def test_nothing_is_overwritten_without_force_and_nothing_foreign_with_it(spark, table, tmp_path, finished):
@@ -212,15 +224,14 @@ def test_nothing_is_overwritten_without_force_and_nothing_foreign_with_it(spark,
         run(spark, [str(table)], strange, OPTIONS, force=True)
 
 
-def test_a_run_that_finished_nothing_may_begin_anew_with_other_options(spark, table, tmp_path, monkeypatch):
+def test_a_run_that_finished_nothing_may_begin_anew_with_other_options(spark, table, tmp_path):
     strict = replace(OPTIONS, ingest=replace(OPTIONS.ingest, max_rejected=0.0))
     out = tmp_path / "out"
     with pytest.raises(InputError, match="max-rejected"):
         run(spark, [str(table)], out, strict)
     with pytest.raises(InputError, match="max-rejected"):
         run(spark, [str(table)], out, strict, resume=True)
-    cut_off(spark, table, out, monkeypatch, "profile")
-    assert mw.Interests.read(out / "interests").node_count == 60
+    cut_off(spark, table, out, "ingest")
 
 
 def test_a_second_run_in_the_same_folder_is_refused(spark, table, tmp_path):
@@ -241,12 +252,3 @@ def test_differences_are_told_one_by_one():
         "the input b is gone",
         "the input c is new",
     ]
-
-
-def test_a_run_elsewhere_writes_what_a_run_here_does(spark, lake, table, tmp_path, finished):
-    manifest = run(spark, [str(table)], lake, OPTIONS)
-    there, here = (mw.Overlay.read(out / "overlay") for out in (tmp_path / lake.name, finished.out))
-    assert np.array_equal(there.edges, here.edges)
-    assert manifest["facts"]["evaluation"]["topic_connected"]
-    names = {entry.name for entry in (tmp_path / lake.name).iterdir() if entry.suffix != ".crc"}
-    assert names == {entry.name for entry in finished.out.iterdir()}

@@ -118,19 +118,12 @@ def with_sites(interests: mw.Interests) -> mw.Interests:
     return mw.Interests(*fields, node_attributes=sites)
 
 
-@pytest.mark.parametrize(
-    ("users", "follows", "options", "seed"),
-    [
-        pytest.param(60, 150, BfsOptions(users=25, starts=2), 1, id="a cut level"),
-        pytest.param(24, 12, BfsOptions(users=12), 2, id="islands"),
-    ],
-)
-def test_a_search_visits_whom_a_plain_one_visits(spark, tmp_path, users, follows, options, seed):
-    interests = social(users, follows, seed)
+def test_a_search_among_islands_visits_whom_a_plain_one_visits(spark, tmp_path):
+    interests, options = social(24, 12, 2), BfsOptions(users=12, starts=2)
     interests.write(tmp_path / "data")
-    manifest = sample(spark, tmp_path / "data", tmp_path / "out", options, seed=seed)
+    manifest = sample(spark, tmp_path / "data", tmp_path / "out", options, seed=2)
     found = mw.Interests.read(tmp_path / "out")
-    assert found == among(interests, plain_search(interests, options, seed))
+    assert found == among(interests, plain_search(interests, options, 2))
     assert found.node_count == options.users
     assert manifest["counts"]["interests"] == len(found)
     assert sum(manifest["facts"]["levels"]) == options.users
@@ -140,7 +133,7 @@ def test_a_search_visits_whom_a_plain_one_visits(spark, tmp_path, users, follows
     assert {entry.name for entry in (tmp_path / "out").iterdir()} == {*tables, "manifest.json"}
 
 
-def test_partitions_and_files_do_not_matter_and_attributes_stay(spark, tmp_path):
+def test_partitions_and_files_do_not_matter_where_a_level_is_cut_and_attributes_stay(spark, tmp_path):
     interests = social(40, 90, 3)
     with_sites(interests).write(tmp_path / "data")
     scatter(spark, tmp_path / "data")
