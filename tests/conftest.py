@@ -37,9 +37,10 @@ _KERNELS_ON_SPARK = ("test_evaluate.py", "test_build.py", "test_demo.py", "test_
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep together what shares something costly, where tests run in several processes.
 
-    Tests on a Spark session take longest and go first, in one process: a second Java takes 25 s of processor
-    time to get up to speed. Beside them go tests that compile most kernels, which the others then find on
-    disk. Of the rest, those of a file go together, which share its fixtures.
+    Tests on a Spark session take longest. They are two groups, so that no process is left with them at the
+    end; a third Java would take 25 s of processor time to get up to speed. First go those that need few
+    kernels. Beside them go tests that compile most kernels, which the others then find on disk. Of the rest,
+    those of a file go together, which share its fixtures.
     """
     items.sort(key=lambda item: _turn_and_group(item)[0])
     for item in items:
@@ -48,9 +49,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 
 def _turn_and_group(item: pytest.Item) -> tuple[int, str]:
     file = item.nodeid.partition("::")[0]
-    if "spark" in getattr(item, "fixturenames", ()):
-        # Last those that need kernels, which others have compiled by then.
-        return (1 if item.path.name in _KERNELS_ON_SPARK else 0), "Spark"
     if item.path.as_posix().endswith(_COMPILERS):
-        return 2, file
+        return 1, file
+    if "spark" in getattr(item, "fixturenames", ()):
+        kernels = item.path.name in _KERNELS_ON_SPARK
+        return (2, "kernels on Spark") if kernels else (0, "Spark")
     return (3 if "spark" in item.path.parts else 4), file
