@@ -30,7 +30,9 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 _COMPILERS = ("contract/test_registry.py", "maintain/test_maintainer.py")
-_KERNELS_ON_SPARK = ("test_evaluate.py", "test_build.py", "test_demo.py", "test_compare.py")
+_KERNELS_ON_SPARK = tuple(
+    f"test_{name}.py" for name in ("build", "compare", "demo", "evaluate", "recorded", "run")
+)
 
 
 @pytest.hookimpl(tryfirst=True)  # before the groups are read
