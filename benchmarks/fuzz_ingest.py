@@ -1,6 +1,6 @@
 """Give mutated files to the ingest on Spark, many at once.
 
-    python -m benchmarks.fuzz_ingest [--count 2000] [--batch 100] [--seed N] [--format NAME…]
+    python -m benchmarks.fuzz_ingest [--first 0] [--count 2000] [--batch 100] [--seed N] [--format NAME…]
 
 A batch of files is taken, or refused with an error of ours that names a file; that file is then left out, and
 the others are given again. Of a batch that is taken, rows and rejected rows must be as many together as
@@ -148,11 +148,11 @@ INGESTED = {
 }
 
 
-def batches(format: Format, count: int, size: int, seed: int, folder: Path) -> Iterator[list[Path]]:
-    """The files of a format, so many at a time."""
-    for start in range(0, count, size):
+def batches(format: Format, numbers: range, size: int, seed: int, folder: Path) -> Iterator[list[Path]]:
+    """The files of a format with these numbers, so many at a time; a file depends on its number alone."""
+    for start in range(0, len(numbers), size):
         made = []
-        for number in range(start, min(count, start + size)):
+        for number in numbers[start : start + size]:
             rng = random.Random(f"ingest-{format.ending}-{seed}-{number}")
             path = folder / f"{number:06d}.{format.ending}"
             path.write_bytes(mutated(rng, format.sample(rng), format.mutations))
@@ -196,6 +196,7 @@ def countable(format: Format, files: list[Path]) -> tuple[list[Path], list[Path]
 def main() -> None:
     """Print what came of it."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("--first", type=int, default=0, help="the number of the first file")
     parser.add_argument("--count", type=int, default=2000)
     parser.add_argument("--batch", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
@@ -209,7 +210,8 @@ def main() -> None:
             tally: Counter[str] = Counter()
             folder = Path(work) / name
             folder.mkdir()
-            for batch in batches(INGESTED[name], given.count, given.batch, given.seed, folder):
+            numbers = range(given.first, given.first + given.count)
+            for batch in batches(INGESTED[name], numbers, given.batch, given.seed, folder):
                 for files in countable(INGESTED[name], batch):
                     for outcome, detail in take(session, INGESTED[name], files, Path(work) / "out"):
                         tally[outcome] += 1
@@ -220,7 +222,7 @@ def main() -> None:
                 f"{name:12} " + ", ".join(f"{count:,} {outcome}" for outcome, count in tally.items()),
                 flush=True,
             )
-    print(f"{given.count:,} files a format, seed {given.seed}: {bad:,} went wrong")
+    print(f"{given.count:,} files per format from {given.first:,} on, seed {given.seed}: {bad:,} went wrong")
     sys.exit(1 if bad else 0)
 
 
