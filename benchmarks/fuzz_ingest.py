@@ -16,6 +16,7 @@ import random
 import re
 import sys
 import tempfile
+import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
@@ -124,7 +125,7 @@ def _packed(
     def rows(data: bytes) -> int | None:
         try:
             return plain.rows(unpack(data))
-        except (OSError, EOFError, ValueError):
+        except (OSError, EOFError, ValueError, zlib.error):
             return -1  # nobody can read it, so that who takes it has lost something
 
     return Format(f"{plain.ending}.{ending}", sample, (*BYTES, *[unchanged] * 30), rows)
