@@ -66,41 +66,45 @@ _BUILT_IN = {
         options=construct.GmOptions,
     ),
     "dc": Algorithm(
-        summary="Divide and Conquer: Greedy Merge on parts, linked through a few nodes each; large fleets",
+        summary="Divide and Conquer: Greedy Merge on parts; a few nodes of each part connect them; for "
+        "large fleets",
         load="meshwright.construct.parts.conquer:divide_and_conquer",
         options=construct.DcOptions,
     ),
     "dcbc": Algorithm(
-        summary="Bulk Clones: parts of nodes, each with all nodes of many topics; near gm in links, faster",
+        summary="Bulk Clones: each part is built together with all bulk nodes (nodes with many topics); "
+        "nearly as few links as gm, faster",
         load="meshwright.construct.parts.dcbc:bulk_clones",
         options=construct.DcbcOptions,
     ),
     "dcbc-direct": Algorithm(
-        summary="Bulk Clones without parts: links to nodes of many topics alone; linear, for large fleets",
+        summary="Bulk Clones without parts: links only to bulk nodes (nodes with many topics); linear time, "
+        "for large fleets",
         load="meshwright.construct.parts.dcbc:bulk_clones_direct",
         options=construct.DcbcDirectOptions,
     ),
     "low-oda": Algorithm(
-        summary="Low-ODA: a low maximum degree beside a low average; time grows with the square of the nodes",
+        summary="Low-ODA: a low maximum and average degree; time grows with the square of the nodes",
         load="meshwright.construct.low_oda:low_oda",
         options=construct.LowOdaOptions,
     ),
     "ring": Algorithm(
-        summary="Ring-per-Topic: a ring for each topic; linear, and about two links for each interest",
+        summary="Ring-per-Topic: a ring for each topic; linear time, and about two links for each interest",
         load="meshwright.construct.ring:ring_per_topic",
     ),
     "tr-maw": _BY_COST(
-        summary="a minimum spanning tree for each topic: cheap inside a topic, dear in all",
+        summary="a minimum spanning tree for each topic: cheap for one topic, expensive in total",
         load="meshwright.construct.weighted.tr_maw:tree_per_topic",
         options=construct.TrMawOptions,
     ),
     "gr-maw": _BY_COST(
-        summary="the greedy by cost for each component removed: the cheapest links; grows with the square",
+        summary="greedy by cost per component removed: the lowest total cost; time grows with the square of "
+        "the nodes",
         load="meshwright.construct.weighted.by_price:weighted_greedy",
         options=construct.GrMawOptions,
     ),
     "pd-maw": _BY_COST(
-        summary="the primal-dual algorithm: near gr-maw, and a lower bound on what any overlay costs",
+        summary="primal-dual algorithm: costs near gr-maw's, and a lower bound on the cost of any overlay",
         load="meshwright.construct.weighted.by_price:primal_dual",
         options=construct.PdMawOptions,
     ),
@@ -110,7 +114,8 @@ _BUILT_IN = {
         options=construct.PdMawOptions,
     ),
     "dc-maw": _BY_COST(
-        summary="gr-maw on parts that are near to each other, linked through a few nodes; large fleets",
+        summary="gr-maw on parts of nodes near each other; a few nodes of each part connect them; "
+        "for large fleets",
         load="meshwright.construct.weighted.dc_maw:weighted_divide_and_conquer",
         options=construct.DcMawOptions,
     ),
@@ -130,7 +135,7 @@ _BUILT_IN = {
         options=GrSwicoOptions,
     ),
     "stan": _FOR_ROUTING(
-        summary="StaN: random views in every topic that come to share links; without a planner, for gossip",
+        summary="StaN: random views of topics, which come to share links; gossip without a central planner",
         load="meshwright.stan.api:stan",
         options=StanOptions,
     ),
@@ -142,7 +147,7 @@ _BUILT_IN = {
     ),
     "sm": Algorithm(
         kind="merge",
-        summary="Star Merge: new links between a few nodes of each overlay; some more links, much less work",
+        summary="Star Merge: new links between a few nodes of each overlay; more links than nm, less work",
         load="meshwright.construct.merge:star_merge",
         options=construct.MergeOptions,
     ),
@@ -277,7 +282,7 @@ def check_given(algorithm: str, has_costs: bool) -> None:
     if find(algorithm, "build").needs_costs and not has_costs:
         raise OptionError(
             f"{algorithm} needs the costs of links; give costs=Costs.from_csv(…), Costs.sites(…) or another "
-            f"(--costs, --sites or --places on the command line)"
+            f"form of costs (--costs, --sites or --places on the command line)"
         )
 
 

@@ -213,7 +213,7 @@ def test_no_name_is_favoured_by_the_draw_of_one_topic(spark):
     [
         (BfsOptions(users=4), "4 users were asked for, and the dataset has 3"),
         (UniverseOptions(seeds=9), "9 topics were asked for, and the dataset has 2"),
-        (UniverseOptions(seeds=2, grow="own"), "no topic that is named like a node"),
+        (UniverseOptions(seeds=2, grow="own"), "no topic has the same name as a node"),
         (UniverseOptions(seeds=2), "take more seeds"),
     ],
 )

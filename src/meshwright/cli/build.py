@@ -46,7 +46,9 @@ EPILOG = """**Examples**
 
 `meshwright build s3a://lake/follows --algorithm dcbc-direct --master spark://host:7077 --out s3a://lake/overlay`
 
-`meshwright algorithms` lists the algorithms and their options.
+List the algorithms and their options:
+
+`meshwright algorithms`
 """
 _WHERE = {"local": "in this process", "spark": "on Spark"}
 

@@ -130,9 +130,13 @@ EPILOG = """**Examples**
 
 `meshwright churn overlay --events today.jsonl --out tomorrow`
 
-`meshwright churn overlay --events events/ --journal journal --out tomorrow`, which continues after a crash.
+With a journal, the same command continues after a crash:
 
-`meshwright churn overlay --rounds 1000 --seed 7 --out later`, joins and leaves at random.
+`meshwright churn overlay --events events/ --journal journal --out tomorrow`
+
+Joins and leaves at random:
+
+`meshwright churn overlay --rounds 1000 --seed 7 --out later`
 
 `meshwright churn overlay --rounds 200 --report churn.html --compare naive --compare rebuild --out later`
 
@@ -140,10 +144,12 @@ EPILOG = """**Examples**
 
 `meshwright churn overlay --events e.parquet --policy shadow --set coverage=2 --set degree_of=shadows --out o`
 
-`meshwright churn overlay --stream incoming --out live`, until Ctrl-C; with `--once`, until all is done.
+Follow a folder until Ctrl-C or, with `--once`, until all present files are processed:
 
-An event is a line `{"at": 1, "event": "join", "node": "b9", "topics": ["news"]}`; the others are leave,
-subscribe and unsubscribe. See docs/churn.md.
+`meshwright churn overlay --stream incoming --out live`
+
+An event is a line `{"at": 1, "event": "join", "node": "b9", "topics": ["news"]}`; the other events are
+leave, subscribe and unsubscribe. See docs/churn.md.
 """
 
 

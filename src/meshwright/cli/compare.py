@@ -43,7 +43,9 @@ with charts. The column MB is the peak memory of this process during the build, 
 
 `meshwright compare s3a://lake/follows --algorithms dc,dcbc-direct --master spark://host:7077 --out s3a://lake/compared`
 
-`meshwright algorithms` lists the algorithms and their options.
+List the algorithms and their options:
+
+`meshwright algorithms`
 """
 
 

@@ -27,11 +27,24 @@ def generate(
     out: Out,
     nodes: Annotated[int, typer.Option("--nodes", metavar="N")] = 10_000,
     topics: Annotated[int, typer.Option("--topics", metavar="M")] = 1_000,
-    subscriptions: Annotated[int | None, typer.Option(help="Topics per node: one number for all.")] = None,
-    min_subscriptions: Annotated[int | None, typer.Option(help="Topics per node: a power law from …")] = None,
-    max_subscriptions: Annotated[int | None, typer.Option(help="… to …")] = None,
-    size_exponent: Annotated[float | None, typer.Option(help="… with this exponent.")] = None,
-    independent: Annotated[bool, typer.Option("--independent", help="Draw each topic by itself.")] = False,
+    subscriptions: Annotated[int | None, typer.Option(help="Give every node this many topics.")] = None,
+    min_subscriptions: Annotated[
+        int | None, typer.Option(help="The fewest topics of a node, if their number follows a power law.")
+    ] = None,
+    max_subscriptions: Annotated[
+        int | None, typer.Option(help="The most topics of a node, if their number follows a power law.")
+    ] = None,
+    size_exponent: Annotated[
+        float | None, typer.Option(help="The exponent of this power law; by default 2.")
+    ] = None,
+    independent: Annotated[
+        bool,
+        typer.Option(
+            "--independent",
+            help="Draw each topic of a node independently; --subscriptions is then an average; with "
+            "zipf, nodes get fewer.",
+        ),
+    ] = False,
     settings: Settings = None,
     seed: Seed = 0,
     force: Force = False,
@@ -39,8 +52,8 @@ def generate(
 ) -> None:
     """Make up interests from a statistical law, and write them as a dataset.
 
-    Topics are equally popular (unif), or by rank^-alpha (zipf), or by exp(-decay rank / topics) (expo); or
-    nodes take the topics near them on a plane (grid). Set the other options of a law with --set.
+    The popularity of topics is equal (unif) or proportional to rank^-alpha (zipf) or exp(-decay·rank/topics)
+    (expo); or nodes take the topics near them on a plane (grid). Set the other options of a law with --set.
     """
     from meshwright import workloads
     from meshwright.model.storage.dataset import check_free

@@ -39,13 +39,17 @@ _STAN = {
     "view_size": _option(_VIEWS, "N", "Peers in a view; by default from --connected.", default=False),
     "connected": _option(_VIEWS, "P", "The probability that random views connect a topic."),
     "learn": _option(_VIEWS, None, "Also learn from passing walks.", "--learn"),
-    "slowest": _option(_VIEWS, "N", "Wait for up to N rounds while walks find nothing new."),
+    "slowest": _option(
+        _VIEWS, "N", "Send walks less often while they find nothing new: wait for up to N rounds."
+    ),
     "loss": _option(_VIEWS, "P", "The probability that a message is lost."),
 }
 _KEEP_ALIVE = "Simulated or live: detect peers that are gone and nodes in no view; on with --churn."
 _CONDITIONS = {
     "membership": _option(_TROUBLE, "random|scamp", "How views begin."),
-    "copies": _option(_TROUBLE, "C", "Copies of a join; with Scamp, churn or keep-alive."),
+    "copies": _option(
+        _TROUBLE, "C", "How many extra copies of a join message are sent; with Scamp, churn or keep-alive."
+    ),
     "delay": _option(_TROUBLE, "T", "Simulated: the mean delay of a message, in rounds."),
     "churn": _option(_TROUBLE, "P", "Simulated or live: the share of nodes that crash in a round."),
     "keep_alive": _option(_TROUBLE, None, _KEEP_ALIVE, "--keep-alive"),
@@ -54,7 +58,7 @@ _CONDITIONS = {
 
 
 def engine_of(
-    engine: Annotated[str, typer.Option(metavar="rounds|simulator", help="What runs it.")] = "rounds",
+    engine: Annotated[str, typer.Option(metavar="rounds|simulator", help="How to run it.")] = "rounds",
     live: Annotated[bool, _option(_SOCKETS, None, "Run the nodes for real, over sockets.", "--live")] = False,
     round_seconds: Annotated[
         float, _option(_SOCKETS, "S", "How long a round takes; with more nodes it has to be longer.")
@@ -140,10 +144,10 @@ def check_together(values: Mapping[str, Any], given: Collection[str]) -> None:
                 raise OptionError(f"--{name.replace('_', '-')} {rule.words}")
 
 
-EPILOG = """Every node has a view of random others in each of its topics. Walks find out who else is there,
-and the node keeps those that it prefers: the same ones in all topics, so that a physical link serves several.
+EPILOG = """Every node has a view of random others in each of its topics. Walks find other subscribers, and
+the node keeps those that it prefers: the same ones in all topics, so that one connection serves several.
 `rounds` runs all nodes in lock step, for large datasets; `simulator` runs the protocols themselves. With
-`--live` they run on this machine, over TCP, and the same is measured.
+`--live` they run on this machine, over TCP, and the same measurements are taken.
 
 **Examples**
 
@@ -157,7 +161,9 @@ and the node keeps those that it prefers: the same ones in all topics, so that a
 
 `meshwright gossip workload --live --round-seconds 0.5 --processes 4`
 
-`meshwright gossip workload --links omniscient`, the limit that rounds approach.
+The limit that rounds approach:
+
+`meshwright gossip workload --links omniscient`
 """
 
 
@@ -181,7 +187,7 @@ def gossip(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Let the views of the nodes' topics share links, and measure them before and after."""
+    """Run StaN gossip: a node's lists of peers (views) come to share links; measure them before and after."""
     from meshwright.model.interests import Interests
     from meshwright.model.storage.dataset import check_free
     from meshwright.model.storage.single_file import check_file

@@ -22,9 +22,9 @@ def import_(
         Path, typer.Option(metavar="PATH", help="CSV, TSV (also .gz) or Parquet: one link per row.")
     ],
     out: Out,
-    source: Annotated[str, typer.Option(help="The column of one end.")] = "source",
-    target: Annotated[str, typer.Option(help="The column of the other end.")] = "target",
-    cost: Annotated[str | None, typer.Option(help="The column of what a link costs.")] = None,
+    source: Annotated[str, typer.Option(help="The column with one end of a link.")] = "source",
+    target: Annotated[str, typer.Option(help="The column with the other end.")] = "target",
+    cost: Annotated[str | None, typer.Option(help="The column with the cost of a link.")] = None,
     limits: ReadLimits = READ_LIMITS,
     force: Force = False,
     as_json: Json = False,

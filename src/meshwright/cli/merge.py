@@ -14,9 +14,13 @@ EPILOG = """**Examples**
 
 `meshwright merge berlin oslo --algorithm sm --out both`
 
-`meshwright merge berlin oslo --algorithm sm --link-cost 38 --out both`, where links have costs.
+If links have costs:
 
-`meshwright algorithms` lists the algorithms and their options.
+`meshwright merge berlin oslo --algorithm sm --link-cost 38 --out both`
+
+List the algorithms and their options:
+
+`meshwright algorithms`
 """
 
 

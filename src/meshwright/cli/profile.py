@@ -40,7 +40,9 @@ def profile(
     ] = None,
     most_topics: Annotated[
         int,
-        typer.Option("--most-topics", metavar="N", help="Correlate a sample of N, if there are more."),
+        typer.Option(
+            "--most-topics", metavar="N", help="If there are more than N topics, correlate a sample of N."
+        ),
     ] = 400,
     seed: Seed = 0,
     force: Force = False,

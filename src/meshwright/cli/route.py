@@ -8,9 +8,10 @@ import typer
 from meshwright.cli.common import Json, Seed, print_json, print_table, progress_bar
 from meshwright.runtime.errors import OptionError
 
-EPILOG = """`flood` and `tree` need an overlay that connects every topic, `nsmf` one with fingers (`chord`,
-`random-sw`, `gr-swico`). Publications are drawn as in the paper, with every topic, and then each of its
-subscribers, equally likely; or they are read from a file with the columns topic and publisher.
+EPILOG = """`flood` and `tree` need an overlay that connects every topic; `nsmf` needs one with fingers
+(`chord`, `random-sw`, `gr-swico`). Publications are drawn at random: first a topic, then one of its
+subscribers, each with equal probability. They can also be read from a file
+with the columns topic and publisher.
 
 **Examples**
 
@@ -18,7 +19,9 @@ subscribers, equally likely; or they are read from a file with the columns topic
 
 `meshwright route overlay --protocol tree --tree cheapest --publications log.csv`
 
-`meshwright build workload --algorithm gr-swico --out ring` and then
+First build an overlay with fingers, then route over it:
+
+`meshwright build workload --algorithm gr-swico --out ring`
 
 `meshwright route ring --protocol nsmf --publications 100000 --loss 0.01 --failed 0.05 --json`
 """
@@ -33,12 +36,14 @@ def route(
     tree: Annotated[
         str | None,
         typer.Option(
-            metavar="shortest|cheapest", help="With tree: which one; by default shortest.", show_default=False
+            metavar="shortest|cheapest",
+            help="With tree: which kind of tree; by default shortest.",
+            show_default=False,
         ),
     ] = None,
     both_ways: Annotated[
         bool,
-        typer.Option("--both-ways", help="With nsmf: use a link from both of its ends."),
+        typer.Option("--both-ways", help="With nsmf: a link can be used from both of its ends."),
     ] = False,
     loss: Annotated[float, typer.Option(metavar="P", help="The probability that a message is lost.")] = 0.0,
     failed: Annotated[float, typer.Option(metavar="P", help="The share of nodes that have failed.")] = 0.0,

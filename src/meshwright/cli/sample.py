@@ -48,33 +48,38 @@ class UniverseOptions(NamedTuple):
         str | None,
         typer.Option(
             metavar="own|random",
-            help="With --universe: each user adds the topic that has the user's own name, or one of the "
-            "user's topics at random (random).",
+            help="With --universe: each user adds the topic that has the user's own name (own), or one of "
+            "the user's topics at random (random); by default random.",
         ),
     ] = None
     nodes_of: Annotated[
         str | None,
         typer.Option(
             metavar="seeds|grown",
-            help="With --universe: the nodes are the subscribers of the seeds, or of the grown set.",
+            help="With --universe: whether the nodes are the subscribers of the first topics (seeds) or of "
+            "all topics (grown); by default seeds.",
         ),
     ] = None
     topics_of: Annotated[
         str | None,
         typer.Option(
             metavar="grown|nodes",
-            help="With --universe: which topics to keep, the grown set or all topics of the nodes (grown).",
+            help="With --universe: keep the first topics and those that users add (grown), or all topics of "
+            "the nodes (nodes); by default grown.",
         ),
     ] = None
     least_subscribers: Annotated[
         int | None,
-        typer.Option(metavar="N", help="With --universe: drop topics with fewer subscribers; by default 30."),
+        typer.Option(
+            metavar="N", help="With --universe: drop topics with fewer than N subscribers; by default 30."
+        ),
     ] = None
     median_of: Annotated[
         int | None,
         typer.Option(
             metavar="K",
-            help="With --universe: keep the one of K with the median topics / nodes; by default 1.",
+            help="With --universe: make K universes and keep the one with the median ratio of topics to "
+            "nodes; by default 1.",
         ),
     ] = None
 
@@ -85,7 +90,7 @@ def sample(
     dataset: Annotated[str, typer.Argument(metavar="DIR", help="A dataset with interests.")],
     out: Annotated[str, typer.Option("--out", metavar="DIR", help="The dataset to write.")],
     bfs: Annotated[
-        int | None, typer.Option("--bfs", metavar="N", help="Visit this many users, breadth first.")
+        int | None, typer.Option("--bfs", metavar="N", help="Visit N users, breadth first.")
     ] = None,
     universe: Annotated[
         int | None, typer.Option("--universe", metavar="SEEDS", help="Start from this many random topics.")
@@ -102,8 +107,8 @@ def sample(
     """Cut a smaller dataset out of a large one, on Spark.
 
     --bfs searches a social graph breadth first, and keeps all relations among the users that it visits.
-    --universe makes a self-contained universe: the users of some random topics, with these topics and those
-    that the users add.
+    --universe makes a self-contained universe: the users of some random topics, with these topics and one
+    topic that each user adds.
     """
     options = _options(bfs, universe, search, growth)
     check_dataset(dataset)

@@ -14,7 +14,9 @@ EPILOG = """**Examples**
 
 `meshwright verify overlay`
 
-`meshwright verify result journal --json`, the folder of a run, and a journal.
+The folder of a run, and a journal:
+
+`meshwright verify result journal --json`
 
 If a file is damaged, missing or unexpected, the exit code is 1 and the file is named. Nothing is written.
 See docs/safety.md.

@@ -88,7 +88,7 @@ def check_remembered(events: int, remember: int, advice: str) -> None:
     """Refuse more events at a time than there are remembered ids: a forgotten event is applied again."""
     if events > remember:
         raise OptionError(
-            f"there are {events:,} events, and a journal that knows the last {remember:,} by their ids; "
+            f"{events:,} events at once are more than the {remember:,} event ids that the journal remembers; "
             f"{advice}"
         )
 

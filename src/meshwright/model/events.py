@@ -64,8 +64,8 @@ class Event:
         object.__setattr__(self, "topics", topics)
         if topics and self.event == "leave":
             raise InputError(
-                f"{self.node!r} leaves with {len(topics)} topics; a leave names none, and an unsubscribe "
-                f"gives up some of a node's topics"
+                f"the leave of {self.node!r} lists {len(topics)} topics, but a leave lists none; to give up "
+                f"some topics, use unsubscribe"
             )
         if not topics and self.event in ("subscribe", "unsubscribe"):
             raise InputError(f"{self.node!r} {self.event}s without topics; name at least one")

@@ -177,8 +177,9 @@ class Fingers:
         if not right.all():
             node, phase = np.argwhere(~right)[0]
             raise InputError(
-                f"node {node} has the finger {targets[node, phase]} in phase {phase}; a finger leads into "
-                f"its phase, the first of a node to the next one, and no phase with nodes has none ({NONE})"
+                f"node {node} has the finger {targets[node, phase]} in phase {phase}; a finger must lead "
+                f"into its phase, a node's first finger must lead to the next node, and only a phase without "
+                f"nodes may have none ({NONE})"
             )
 
 

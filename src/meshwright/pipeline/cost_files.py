@@ -72,7 +72,7 @@ class CostFiles:
                     f"{_flag(form)} and {_flag(name)} both say what links cost; give one of them"
                 )
         if form == "inner" and (self.outer is None or self.sites is None):
-            raise OptionError("clusters take --inner, --outer and --sites; give all three")
+            raise OptionError("--inner needs --outer and --sites; give all three")
         if self.cost_names == OWN and self.sites is not None:
             raise OptionError("--cost-names nodes is for costs between nodes; give a file of sites' names")
         if form == "places" and self.base is None:

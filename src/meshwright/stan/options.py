@@ -72,5 +72,5 @@ class SimulationOptions(Checked):
         super().__post_init__()
         if not is_number(self.delay) or not 0 <= self.delay < 1:
             raise OptionError(
-                f"delay is {self.delay!r}; give a number of periods, at least 0 and under 1", option="delay"
+                f"delay is {self.delay!r}; give a number of rounds, at least 0 and under 1", option="delay"
             )

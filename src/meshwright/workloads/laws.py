@@ -122,8 +122,8 @@ class Sizes:
             value = getattr(self, name)
             if value is not None:
                 raise OptionError(
-                    f"{name} is {value!r} beside subscriptions={self.subscriptions}; "
-                    "give subscriptions for one size, or the others for a power law",
+                    f"subscriptions and {name} can't be combined; give subscriptions for the same number on "
+                    "every node, or min_subscriptions and max_subscriptions for a power law",
                     option=name,
                 )
 

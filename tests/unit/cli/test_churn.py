@@ -237,14 +237,14 @@ def test_interests_without_an_overlay_are_refused(run, tmp_path):
     mw.workloads.unif(5, 3, subscriptions=1).write(tmp_path / "w")
     code, _, err = run(tmp_path / "w", "--rounds", 1, "--out", tmp_path / "o")
     assert code == 2
-    assert "kind 'interests'; give one of kind overlay" in err
+    assert "contains interests, not an overlay; give a dataset with an overlay" in err
 
 
 def test_more_events_than_a_journal_remembers_are_refused(run, overlay, tmp_path):
     words = (overlay, "--rounds", 9, "--journal", tmp_path / "j", "--out", tmp_path / "out")
     code, _, err = run(*words, "--set", "remember=8")
     assert code == 2
-    assert "there are 9 events, and a journal that knows the last 8" in err
+    assert "9 events at once are more than the 8 event ids" in err
     assert not (tmp_path / "j").exists()
     assert "give remember=9 or more" in err
     assert run(*words, "--set", "remember=9")[0] == 0

@@ -19,7 +19,7 @@ def test_a_change_of_no_topics_is_refused(kind):
 
 
 def test_a_leave_with_topics_is_refused_since_it_may_mean_an_unsubscribe():
-    with pytest.raises(mw.InputError, match=r"leaves with 2 topics.*unsubscribe"):
+    with pytest.raises(mw.InputError, match=r"lists 2 topics.*use unsubscribe"):
         Event(1, "leave", "a", ["x", "y"])
 
 

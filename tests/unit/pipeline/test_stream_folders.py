@@ -42,5 +42,5 @@ def test_a_checkpoint_without_its_journal_is_no_new_stream(plan):
         bind(plan.journal, "in")
     bind(plan.journal, "in", accept_loss=True)
     shutil.rmtree(plan.journal / CHECKPOINT)
-    with pytest.raises(mw.DatasetError, match="checkpoint is missing"):
+    with pytest.raises(mw.DatasetError, match=r"checkpoint, which records .*, is missing"):
         bind(plan.journal, "in", accept_loss=True)

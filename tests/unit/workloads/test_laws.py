@@ -65,9 +65,18 @@ def test_bounds_that_are_not_given_fit_the_topics(options, bounds):
         ({"size_exponent": -1.0}, "size_exponent is -1.0; give a number from 0 to 1000"),
         ({"size_exponent": float("nan")}, "size_exponent is nan;"),
         ({"size_exponent": float("inf")}, "size_exponent is inf;"),
-        ({"subscriptions": 5, "min_subscriptions": 2}, "min_subscriptions is 2 beside subscriptions=5; give"),
-        ({"subscriptions": 5, "max_subscriptions": 7}, "max_subscriptions is 7 beside subscriptions=5; give"),
-        ({"subscriptions": 5, "size_exponent": 2.0}, "size_exponent is 2.0 beside subscriptions=5; give"),
+        (
+            {"subscriptions": 5, "min_subscriptions": 2},
+            "subscriptions and min_subscriptions can't be combined; give",
+        ),
+        (
+            {"subscriptions": 5, "max_subscriptions": 7},
+            "subscriptions and max_subscriptions can't be combined; give",
+        ),
+        (
+            {"subscriptions": 5, "size_exponent": 2.0},
+            "subscriptions and size_exponent can't be combined; give",
+        ),
         ({"independent": True}, "independent is set without subscriptions; give subscriptions=K"),
     ],
 )

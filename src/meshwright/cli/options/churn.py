@@ -18,18 +18,22 @@ class EventOptions(NamedTuple):
     ] = None
     rounds: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Instead: in each round a node like the others joins, or one leaves."),
+        typer.Option(
+            metavar="N",
+            help="Instead: in each of N rounds, either a node joins, with topics that resemble those of the "
+            "others, or a node leaves; both are equally likely.",
+        ),
     ] = None
     sessions: Annotated[
         Path | None,
         typer.Option(
             metavar="PATH",
-            help="Instead: a CSV of node, start, end, or of node, first_snapshot, last_snapshot.",
+            help="Instead: a CSV with the columns node, start, end, or node, first_snapshot, last_snapshot.",
         ),
     ] = None
     snapshots: Annotated[
         Path | None,
-        typer.Option(metavar="PATH", help="With --sessions: a CSV of snapshot, unix_time."),
+        typer.Option(metavar="PATH", help="With --sessions: a CSV with the columns snapshot, unix_time."),
     ] = None
 
 
@@ -51,7 +55,8 @@ class StreamOptions(NamedTuple):
         typer.Option(metavar="SECONDS", help="With --stream: seconds between two batches; by default 1."),
     ] = None
     files_a_batch: Annotated[
-        int | None, typer.Option(metavar="N", help="With --stream: the most files per batch; by default 100.")
+        int | None,
+        typer.Option(metavar="N", help="With --stream: at most N files per batch; by default 100."),
     ] = None
     master: Master = None
     conf: Conf = None
@@ -64,7 +69,8 @@ class JournalOptions(NamedTuple):
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="Record every step here, to continue after a crash; by default OUT/journal with --stream.",
+            help="Record every step here, so that the same command continues after a crash; with --stream, "
+            "by default OUT/journal.",
             show_default=False,
         ),
     ] = None
@@ -76,7 +82,7 @@ class JournalOptions(NamedTuple):
     ] = None
     compact_after: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Compact the journal after this many events; by default 5000."),
+        typer.Option(metavar="N", help="Compact the journal after N events; by default 5000."),
     ] = None
     accept_loss: Annotated[
         bool,

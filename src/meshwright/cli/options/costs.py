@@ -20,31 +20,53 @@ class CostOptions(NamedTuple):
 
     costs: Annotated[
         str | None,
-        _option("FILE", "A matrix (CSV, Parquet, NPY) or a list source,target,cost; or a dataset."),
+        _option(
+            "FILE",
+            "A matrix (CSV, Parquet, NPY), a table with the columns source,target,cost, or a dataset.",
+        ),
     ] = None
     sites: Annotated[
         str | None,
-        _option("FILE|nodes", "A table node,site, or the word nodes; --costs is then between sites."),
+        _option(
+            "FILE|nodes",
+            "A table with the columns node,site, or the word `nodes` to use the dataset's own attribute; "
+            "--costs then gives the costs between sites.",
+        ),
     ] = None
     local: Annotated[float | None, _option("COST", "What a link inside a site costs.")] = None
     inner: Annotated[
-        float | None, _option("COST", "In place of --costs, with --outer: the cost inside a site.")
+        float | None, _option("COST", "In place of --costs, with --outer: the cost of a link inside a site.")
     ] = None
-    outer: Annotated[float | None, _option("COST", "The cost between any two sites.")] = None
+    outer: Annotated[float | None, _option("COST", "With --inner: the cost of a link between two sites.")] = (
+        None
+    )
     places: Annotated[
         str | None,
-        _option("FILE|nodes", "Cost by distance: a table node,lat,lon; with --sites, site,lat,lon."),
+        _option(
+            "FILE|nodes",
+            "For costs by distance: a table with the columns node,lat,lon (with --sites: site,lat,lon), or "
+            "the word `nodes` to use the dataset's own attributes.",
+        ),
     ] = None
-    base: Annotated[float | None, _option("COST", "By distance: the least cost of a link.")] = None
-    factor: Annotated[float | None, _option("COST", "By distance: the cost per km; by default 1.")] = None
+    base: Annotated[
+        float | None, _option("COST", "With --places: the part of the cost that does not depend on distance.")
+    ] = None
+    factor: Annotated[float | None, _option("COST", "With --places: the cost per km; by default 1.")] = None
     symmetrise: Annotated[
-        str | None, _option("mean|max|min|refuse", "For a pair whose directions differ; by default mean.")
+        str | None,
+        _option("mean|max|min|refuse", "What a pair costs if its directions differ; by default mean."),
     ] = None
     missing: Annotated[
-        str | None, _option("refuse|other-direction|path", "For a pair without a cost; by default refuse.")
+        str | None,
+        _option("refuse|other-direction|path", "What to do with a pair without a cost; by default refuse."),
     ] = None
     cost_names: Annotated[
-        str | None, _option("FILE|nodes", "For a matrix without names: one per line; or the word nodes.")
+        str | None,
+        _option(
+            "FILE|nodes",
+            "For a matrix without names: a file with one node name per line, or the word `nodes` for "
+            "the dataset's own names.",
+        ),
     ] = None
     site_columns: Annotated[str | None, _option("NODE,SITE", "The names of the columns of --sites.")] = None
     place_columns: Annotated[str | None, _option("NAME,LAT,LON", "The names of the columns of --places.")] = (

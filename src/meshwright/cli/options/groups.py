@@ -14,12 +14,14 @@ from meshwright.runtime.memory import fits
 from meshwright.runtime.places import is_local_address
 
 MaxLine = Annotated[
-    int, typer.Option("--max-line", metavar="BYTES", help="The longest line that is read from a file.")
+    int, typer.Option("--max-line", metavar="BYTES", help="Refuse a line that is longer than this.")
 ]
 MaxRatio = Annotated[
     int,
     typer.Option(
-        "--max-ratio", metavar="N", help="How many times its own size a compressed file may grow to."
+        "--max-ratio",
+        metavar="N",
+        help="Refuse a compressed file that expands to more than N times its size.",
     ),
 ]
 
@@ -94,7 +96,8 @@ Engine = Annotated[
     typer.Option(
         "--engine",
         metavar="|".join(ENGINES),
-        help="Run in this process or on Spark; auto: in this process if the data is local and fits.",
+        help="Run in this process or on Spark; auto: in this process if the data is local and fits into "
+        "memory.",
     ),
 ]
 

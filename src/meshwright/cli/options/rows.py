@@ -19,7 +19,7 @@ class RowOptions(NamedTuple):
     ]
     format: Annotated[
         str | None,
-        typer.Option(metavar="csv|tsv|edges|jsonl|parquet", help="By default from the files' names."),
+        typer.Option(metavar="csv|tsv|edges|jsonl|parquet", help="By default, the files' names decide."),
     ] = None
     columns: Annotated[
         str | None, typer.Option(metavar="A,B", help="The two columns, by name or by position from 1.")
@@ -37,7 +37,11 @@ class RowOptions(NamedTuple):
         bool, typer.Option("--own-topic", help="Users also subscribe to their own topic.")
     ] = False
     wildcards: Annotated[
-        str, typer.Option(metavar="reject|keep", help="In pairs: topics that have a level # or +.")
+        str,
+        typer.Option(
+            metavar="reject|keep",
+            help="With --as pairs: what to do with topics that have a level # or +.",
+        ),
     ] = "reject"
     max_line: MaxLine = READ_LIMITS.line
     max_ratio: MaxRatio = READ_LIMITS.ratio

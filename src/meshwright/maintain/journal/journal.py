@@ -280,7 +280,7 @@ class Journal:
         if not kept.is_chained:
             warnings.warn(
                 f"{self.folder} was written by an earlier Meshwright, which did not note how far a journal "
-                f"reaches: whether its last steps are all there can't be told; from now on it can",
+                f"reaches: it can't be checked whether its last steps are missing; from now on it can",
                 MeshwrightWarning,
                 stacklevel=3,
             )
@@ -330,16 +330,18 @@ class Journal:
         """Refuse tables without the start, which is settled before there is a journal."""
         if self._recording is not None and settled is None:
             raise DatasetError(
-                f"{self.folder} has reached revision {self.live.revision:,} or more, and its changes are not "
-                f"there; give the folder that they went to, or start both again"
+                f"{self.folder} has reached revision {self.live.revision:,} or more, but its changes are "
+                f"missing; give the --out folder they were written to, or start again with a new journal and "
+                f"a new folder"
             )
 
     def _check_settled(self, settled: int | None) -> None:
         if settled is not None and not self.recovery.snapshot_revision <= settled <= self.live.revision:
             raise DatasetError(
                 f"{self.folder} knows the steps from revision {self.recovery.snapshot_revision:,} to "
-                f"{self.live.revision:,}, but the recorded changes end at {settled:,}: one of the two is "
-                f"from elsewhere, or was restored from an old copy; start both again"
+                f"{self.live.revision:,}, but the recorded changes end at {settled:,}: one of the two "
+                f"belongs elsewhere, or was restored from an old copy; start again with a new journal and a "
+                f"new folder"
             )
 
     def settle(self) -> None:

@@ -49,7 +49,7 @@ class Loss(NamedTuple):
         if self.last is None:
             return f"what came after revision {self.left:,} is missing"
         if self.last <= self.left:
-            return f"whether it is all there up to revision {self.left:,} can't be told"
+            return f"it can't be checked whether all steps up to revision {self.left:,} are there"
         many = "" if self.steps is None else f" ({self.steps:,} {'step' if self.steps == 1 else 'steps'})"
         return f"what was acknowledged from revision {self.left + 1:,} to {self.last:,}{many} is missing"
 
@@ -62,10 +62,10 @@ class LostStepsError(DatasetError):
     """A journal has lost acknowledged steps; `loss` says which."""
 
     def __init__(self, loss: Loss) -> None:
-        left = f"go on from revision {loss.left:,}" if loss.left >= 0 else "start again from the overlay"
+        left = f"continue from revision {loss.left:,}" if loss.left >= 0 else "start again from the overlay"
         super().__init__(
-            f"{loss}; restore the files from a copy, or give that up with accept_loss=True (--accept-loss) "
-            f"and {left}: the files are put aside first"
+            f"{loss}; restore the files from a backup, or give up the lost steps with accept_loss=True "
+            f"(--accept-loss) and {left}; the files are put aside first"
         )
         self.loss = loss
 
@@ -199,7 +199,7 @@ def _loss_of_tail(folder: Path, kept: KeptGeneration, claim: HeadClaim | None) -
         if contents.marks[reached.steps] != (reached.size, reached.chain):
             return Loss(path, f"does not fit {folder / NAME}", None, end.revision, reached.revision)
     elif claim is not None and kept.is_chained and not _follows(kept, claim):
-        return Loss(folder / NAME, "is of another time than the log", None, end.revision, end.revision)
+        return Loss(folder / NAME, "is older or newer than the log", None, end.revision, end.revision)
     if contents.whole_after:
         power = claim is not None and claim.may_lose(contents.size)
         return Loss(path, f"{where}, before lines that are whole", None, end.revision, None, power)
@@ -240,7 +240,9 @@ def _problems(folder: Path) -> list[Problem]:
     if found.kept is None:
         return [Problem(folder, "holds no journal yet")]
     if not found.kept.is_chained:
-        return [Problem(folder, "is of an earlier Meshwright: whether its end is there can't be told")]
+        return [
+            Problem(folder, "is from an earlier Meshwright: it can't be checked whether its end is missing")
+        ]
     if found.head is not None and found.head.damaged:
-        return [Problem(folder / NAME, "is damaged in one of its places; opening the journal mends it")]
+        return [Problem(folder / NAME, "is damaged in one of its copies; opening the journal repairs it")]
     return []

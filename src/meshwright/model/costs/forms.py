@@ -64,7 +64,7 @@ def unique_names(names: NameSource, what: str, origin: str) -> pa.StringArray:
         twice = np.flatnonzero(counts > 1)
         first = int(rank[np.isin(rank, twice).argmax()])
         raise InputError(
-            f"{origin}: the {what} {name_at(ordered, first)} comes {counts[first]} times"
+            f"{origin}: the {what} {name_at(ordered, first)} appears {counts[first]} times"
             f"{and_more(len(twice))}; name each once"
         )
     return array

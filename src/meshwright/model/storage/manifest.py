@@ -53,6 +53,15 @@ def counted(manifest: Mapping[str, Any], names: Collection[str], where: object) 
 
 
 FORMAT_VERSION = 1
+_CONTENT = {
+    "overlay": "an overlay",
+    "comparison": "a comparison",
+    "run": "a run",
+    "changes": "the changes of a stream",
+    "interests": "interests",
+    "costs": "costs",
+}
+"""What a dataset of each kind contains, in the words of an error."""
 MANIFEST = "manifest.json"
 FILES = "files"
 TABLES = ("interests", "nodes", "topics", "lists", "edges")
@@ -220,10 +229,12 @@ def _check_manifest(path: Place, manifest: Any, kinds: tuple[str, ...]) -> None:
         )
     _check_keys(path / MANIFEST, manifest)
     if kinds and manifest.get("kind") not in kinds:
-        kind, wanted = manifest.get("kind"), " or ".join(kinds)
+        kind, wanted = manifest.get("kind"), " or ".join(_CONTENT.get(one, one) for one in kinds)
         within = f", which a run has in {path / kinds[0]}" if kind == "run" else ""
         raise DatasetError(
-            f"{path} is a dataset of kind {kind!r}; give one of kind {wanted}{within}", path=path
+            f"{path} contains {_CONTENT.get(kind, repr(kind))}, not {wanted}; "
+            f"give a dataset with {wanted}{within}",
+            path=path,
         )
 
 

@@ -219,7 +219,7 @@ def _first_fields(path: str, begin: bytes, delimiter: str | None) -> tuple[int, 
         ) from None
     except csv.Error as error:
         raise InputError(
-            f"{path}: the first line can't be cut: {error}; check --format and --delimiter"
+            f"{path}: the first line can't be split into columns: {error}; check --format and --delimiter"
         ) from None
     return 0, []
 

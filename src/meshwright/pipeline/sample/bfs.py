@@ -43,9 +43,10 @@ class BfsOptions:
             raise OptionError("start and starts both say where to start from; give only one of them")
         if len(set(self.start)) < len(self.start):
             raise OptionError("start names a user twice; name each once")
-        if max(self.starts, len(self.start)) > self.users:
+        starts = max(self.starts, len(self.start))
+        if starts > self.users:
             raise OptionError(
-                f"the search starts from {max(self.starts, len(self.start))} users and ends at {self.users}; "
+                f"the search starts from {starts} users but may visit only {self.users}; "
                 f"start from fewer, or visit more"
             )
 

@@ -105,7 +105,8 @@ def bundled_java() -> Path:
         with suppress(OSError, RuntimeError):
             return _made(parent / name, runtime, script)
     raise SparkError(
-        "there is no folder to put the bundled Java in; free some space, or set JAVA_HOME to a Java"
+        "there is no folder to put the bundled Java in; free some space, or set JAVA_HOME to a Java "
+        "installation"
     )
 
 

@@ -67,8 +67,8 @@ def check_social(owned: DataFrame, dataset: Place, way: str) -> None:
     """Refuse a dataset of which no topic is named like a node."""
     if owned.isEmpty():
         raise InputError(
-            f"{dataset} has no topic that is named like a node, and {way} follows nodes to the topics of "
-            f"their names; use a dataset of follows or friendships, or --universe with --grow random"
+            f"{dataset}: no topic has the same name as a node, but {way} goes from a node to the topic with "
+            f"its name; use a dataset of follows or friendships, or --universe with --grow random"
         )
 
 

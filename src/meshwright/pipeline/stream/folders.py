@@ -57,13 +57,13 @@ def bind(journal: Path, source: str, accept_loss: bool = False) -> None:
         raise DatasetError(f"{journal} follows the stream {known}, not {source}; choose another journal")
     if checkpoint.is_dir() and any(checkpoint.iterdir()) and not is_journal(journal) and not accept_loss:
         raise DatasetError(
-            f"{journal} holds the checkpoint of a stream, but its journal is lost; restore it from a "
-            f"copy of the same time, or start again from the overlay with --accept-loss: {RESEND}"
+            f"{journal} holds the checkpoint of a stream, but its journal is missing; restore it from "
+            f"a backup made at the same time, or start again from the overlay with --accept-loss: {RESEND}"
         )
     if not checkpoint.is_dir():
         raise DatasetError(
-            f"{checkpoint} is missing, which says how far the stream got; restore it from a copy of the "
-            f"same time as the journal, or begin with another journal"
+            f"{checkpoint}, which records how far the stream got, is missing; restore it from a backup made "
+            f"at the same time as the journal, or begin with another journal"
         )
 
 

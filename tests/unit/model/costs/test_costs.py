@@ -115,8 +115,8 @@ def test_what_is_no_square_of_numbers_is_refused(given: Any, rule: str) -> None:
     ("names", "rule"),
     [
         (["a", "b"], "2 names for a matrix of 3 rows"),
-        (["a", "b", "a"], "'a' comes 2 times; name each once"),
-        (["a", "b", "b"], "'b' comes 2 times"),
+        (["a", "b", "a"], "'a' appears 2 times; name each once"),
+        (["a", "b", "b"], "'b' appears 2 times"),
         (["a", "", "b"], "empty"),
         (["a", 7, "b"], "names are strings"),
         ("abc", "the single string"),

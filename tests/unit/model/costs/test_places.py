@@ -208,7 +208,7 @@ def test_coordinates_come_from_mappings_files_tables_and_attributes(tmp_path: Pa
         ({"a": ("x", 2)}, "give 2 numbers"),
         ({"a": 5}, "give 2 numbers"),
         (pa.table({"node": ["a", "b", "c"], "lat": [1.0, None, 2.0], "lon": [None, 1.0, 2.0]}), "more"),
-        (pa.table({"node": ["a", "a"], "lat": [1.0, 2.0], "lon": [1.0, 1.0]}), "'a' comes 2 times"),
+        (pa.table({"node": ["a", "a"], "lat": [1.0, 2.0], "lon": [1.0, 1.0]}), "'a' appears 2 times"),
         (pa.table({"node": ["a"], "lat": ["1"], "lon": [1.0]}), "'lat' is string, and must be a number"),
         (pa.table({"city": ["a"], "lat": [1.0], "lon": [1.0]}), "no column 'node'; its columns are city"),
         (with_attributes(lat=[1.0, 2.0, None], lon=[1.0, 2.0, 3.0]), "node 'b3' has no 'lat'"),

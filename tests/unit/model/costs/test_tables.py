@@ -60,7 +60,7 @@ def test_nothing_is_overwritten_without_force(tmp_path: Path) -> None:
 def test_datasets_without_costs_are_refused(tmp_path: Path) -> None:
     interests = Interests.from_pairs([("a", "t")])
     interests.write(tmp_path / "interests")
-    with pytest.raises(DatasetError, match="kind 'interests'; give one of kind costs or overlay"):
+    with pytest.raises(DatasetError, match="contains interests, not costs or an overlay; give"):
         Costs.read(tmp_path / "interests")
     Overlay.from_edges(interests, []).write(tmp_path / "overlay")
     with pytest.raises(DatasetError, match="does not say what its costs were"):
@@ -94,7 +94,7 @@ def test_a_garbled_description_is_refused(tmp_path: Path, changes: dict[str, obj
     ("table", "columns", "rule"),
     [
         ("cost_nodes", {"node": ["b1", "b2"], "site_id": pa.array([0, 1], pa.int32())}, "2 nodes.*says 3"),
-        ("cost_nodes", {"node": ["b1"] * 3, "site_id": pa.array([0, 1, 0], pa.int32())}, "comes 3 times"),
+        ("cost_nodes", {"node": ["b1"] * 3, "site_id": pa.array([0, 1, 0], pa.int32())}, "appears 3 times"),
         ("cost_nodes", {"node": ["b1", "b2", "b3"], "site_id": pa.array([0, 1, 2], pa.int32())}, "on site 2"),
         ("cost_nodes", {"node": ["b1", "b2", "b3"]}, "no column 'site_id'"),
         ("cost_sites", {"site": ["x", "y"], "costs": [[0.0, 1.0], [1.0]]}, "2 rows with 3 costs"),

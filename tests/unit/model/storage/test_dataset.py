@@ -359,7 +359,7 @@ def edited(manifest: dict[str, Any], **changes: Any) -> str:
         (lambda m: edited(m, format_version=2), "has format version 2; this Meshwright reads 1"),
         (
             lambda m: edited(m, kind="churn"),
-            "is a dataset of kind 'churn'; give one of kind interests or overlay",
+            "contains 'churn', not interests or an overlay; give a dataset with",
         ),
         (lambda m: edited(m, counts=None), "has no 'counts'"),
         (lambda m: edited(m, counts={**m["counts"], "nodes": 9}), "holds 5 nodes, and its manifest says 9"),
@@ -382,7 +382,9 @@ def test_what_is_no_dataset_is_refused(tmp_path: Path, interests: Interests) -> 
     with pytest.raises(DatasetError, match="there is no such folder"):
         Interests.read(tmp_path / "nowhere")
     interests.write(tmp_path / "i")
-    with pytest.raises(DatasetError, match="is a dataset of kind 'interests'; give one of kind overlay"):
+    with pytest.raises(
+        DatasetError, match="contains interests, not an overlay; give a dataset with an overlay"
+    ):
         Overlay.read(tmp_path / "i")
     (tmp_path / "i" / "manifest.json").unlink()
     with pytest.raises(DatasetError, match=r"has no manifest.json: it is not a dataset"):
