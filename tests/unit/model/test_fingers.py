@@ -86,7 +86,7 @@ def test_what_is_no_small_world_is_refused(changes, message):
 
 def test_on_a_sparse_ring_the_first_finger_must_lead_to_the_next_node():
     positions, targets = np.array([0, 2, 3]), np.array([[NONE, 2], [2, 0], [0, 1]])
-    with pytest.raises(mw.InputError, match="the first of a node to the next one"):
+    with pytest.raises(mw.InputError, match="a node's first finger must lead to the next node"):
         mw.Fingers(positions, 4, targets)
     targets[0, 1] = 1
     mw.Fingers(positions, 4, targets)

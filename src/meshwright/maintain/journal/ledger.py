@@ -32,7 +32,7 @@ class Problem(NamedTuple):
 
     def error(self) -> DatasetError:
         """The problem as an error."""
-        return DatasetError(f"{self.file} {self.what}; restore it from a copy")
+        return DatasetError(f"{self.file} {self.what}; restore it from a backup")
 
 
 NAME = "_parts.jsonl"

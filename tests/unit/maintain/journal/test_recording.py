@@ -141,7 +141,7 @@ def test_a_recording_that_does_not_fit_its_journal_is_refused(tmp_path, overlay)
 def test_a_journal_whose_changes_are_gone_or_were_never_kept_is_refused(tmp_path, overlay):
     with mw.Journal(tmp_path / "j", overlay, follower=Recording(tmp_path / "r")) as journal:
         journal.live.apply(events_for(overlay, 3))
-    with pytest.raises(mw.DatasetError, match="give the folder that they went to"):
+    with pytest.raises(mw.DatasetError, match="give the --out folder they were written to"):
         mw.Journal(tmp_path / "j", overlay, follower=Recording(tmp_path / "elsewhere"))
     with mw.Journal(tmp_path / "j", overlay, follower=Recording(tmp_path / "r")) as journal:
         assert journal.live.revision == 3
