@@ -66,7 +66,7 @@ def _examples(epilog: str) -> str:
     lines: list[str] = []
     for part in parts:
         if re.fullmatch(r"`[^`]+`", part):
-            lines += [] if lines and lines[-1] != "```" else ["```text"]
+            lines += [] if _open(lines) else ["```text"]
             lines.append(part.strip("`"))
         else:
             lines += ["```", ""] if _open(lines) else []
