@@ -41,8 +41,8 @@ def generate(
         bool,
         typer.Option(
             "--independent",
-            help="Draw each topic of a node independently; --subscriptions is then an average; with "
-            "zipf, nodes get fewer.",
+            help="Draw each topic of a node independently; --subscriptions is then the average "
+            "number of topics (with zipf, the average is lower).",
         ),
     ] = False,
     settings: Settings = None,

@@ -36,7 +36,9 @@ _STAN = {
     "rounds": _option(_VIEWS, "N", "How many walks each view sends out."),
     "ttl": _option(_VIEWS, "N", "How many times a walk is passed on."),
     "links": _option(_VIEWS, "walks|omniscient|random", "How peers are chosen."),
-    "view_size": _option(_VIEWS, "N", "Peers in a view; by default from --connected.", default=False),
+    "view_size": _option(
+        _VIEWS, "N", "How many peers a view has; by default, as --connected needs.", default=False
+    ),
     "connected": _option(_VIEWS, "P", "The probability that random views connect a topic."),
     "learn": _option(_VIEWS, None, "Also learn from passing walks.", "--learn"),
     "slowest": _option(
@@ -44,11 +46,13 @@ _STAN = {
     ),
     "loss": _option(_VIEWS, "P", "The probability that a message is lost."),
 }
-_KEEP_ALIVE = "Simulated or live: detect peers that are gone and nodes in no view; on with --churn."
+_KEEP_ALIVE = (
+    "Simulated or live: detect peers that are gone, and nodes that are in no view. --churn turns it on."
+)
 _CONDITIONS = {
     "membership": _option(_TROUBLE, "random|scamp", "How views begin."),
     "copies": _option(
-        _TROUBLE, "C", "How many extra copies of a join message are sent; with Scamp, churn or keep-alive."
+        _TROUBLE, "C", "Extra copies of a join message; for --membership scamp, --churn or --keep-alive."
     ),
     "delay": _option(_TROUBLE, "T", "Simulated: the mean delay of a message, in rounds."),
     "churn": _option(_TROUBLE, "P", "Simulated or live: the share of nodes that crash in a round."),
@@ -161,7 +165,7 @@ the node keeps those that it prefers: the same ones in all topics, so that one c
 
 `meshwright gossip workload --live --round-seconds 0.5 --processes 4`
 
-The limit that rounds approach:
+The result that more and more rounds approach:
 
 `meshwright gossip workload --links omniscient`
 """
@@ -187,7 +191,7 @@ def gossip(
     seed: Seed = 0,
     as_json: Json = False,
 ) -> None:
-    """Run StaN gossip: a node's lists of peers (views) come to share links; measure them before and after."""
+    """Run StaN gossip, by which topics come to share links; measure the links of nodes before and after."""
     from meshwright.model.interests import Interests
     from meshwright.model.storage.dataset import check_free
     from meshwright.model.storage.single_file import check_file

@@ -108,7 +108,7 @@ def sample(
 
     --bfs searches a social graph breadth first, and keeps all relations among the users that it visits.
     --universe makes a self-contained universe: the users of some random topics, with these topics and one
-    topic that each user adds.
+    more for each user.
     """
     options = _options(bfs, universe, search, growth)
     check_dataset(dataset)
