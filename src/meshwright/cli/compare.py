@@ -7,19 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from meshwright import registry
+from meshwright.cli import common
 from meshwright.cli.build import counts_of
-from meshwright.cli.common import (
-    Conf,
-    Force,
-    Json,
-    Master,
-    check_target,
-    parse_settings,
-    print_json,
-    print_table,
-    progress_bar,
-    spark_command,
-)
 from meshwright.cli.options.costs import CostOptions
 from meshwright.cli.options.groups import Engine, chosen_engine, options_for
 from meshwright.runtime.errors import OptionError, visible
@@ -63,10 +52,10 @@ def compare(
     ] = None,
     prices: "CostFiles | None" = None,
     engine: Engine = "auto",
-    master: Master = None,
-    conf: Conf = None,
-    force: Force = False,
-    as_json: Json = False,
+    master: common.Master = None,
+    conf: common.Conf = None,
+    force: common.Force = False,
+    as_json: common.Json = False,
 ) -> None:
     """Build with several algorithms on the same interests, and compare their overlays, time and memory."""
     wanted = _wanted(algorithms, seeds, settings, prices is not None)
@@ -75,12 +64,12 @@ def compare(
             "comparison.html needs matplotlib, which is not installed; install meshwright[report]"
         )
     where = chosen_engine(engine, [dataset, out], master, conf, counts_of(dataset), "running")
-    check_target(out, force)
-    how: dict[str, Any] = {"costs": prices, "force": force, "progress": progress_bar()}
+    common.check_target(out, force)
+    how: dict[str, Any] = {"costs": prices, "force": force, "progress": common.progress_bar()}
     from meshwright.pipeline.compare import compare_here, compare_on_spark
 
     if where == "spark":
-        with spark_command(master, conf) as session:
+        with common.spark_command(master, conf) as session:
             from meshwright.pipeline.spark.storage import location
 
             places = location(session, dataset), location(session, out)
@@ -88,7 +77,7 @@ def compare(
     else:
         found = compare_here(local_path(dataset), local_path(out), wanted, **how)
     if as_json:
-        print_json({"out": out, **found})
+        common.print_json({"out": out, **found})
     else:
         _print_for_people(out, found)
     if any(run["error"] for run in found["runs"]):
@@ -115,7 +104,7 @@ def _options(names: list[str], settings: list[str] | None) -> dict[str, dict[str
             )
         by_algorithm.setdefault(algorithm, []).append(rest)
     return {
-        name: parse_settings(own, typing.get_type_hints(registry.find(name, "build").options))
+        name: common.parse_settings(own, typing.get_type_hints(registry.find(name, "build").options))
         for name, own in by_algorithm.items()
     }
 
@@ -164,7 +153,7 @@ def _print_for_people(out: str, found: dict[str, Any]) -> None:
     counts = found["counts"]
     title = f"{counts['nodes']:,} nodes, {counts['topics']:,} topics, {counts['interests']:,} interests"
     cells = [[_rounded(value_of(row, field)) for field in columns] for row in rows]
-    print_table(columns.values(), cells, title=title)
+    common.print_table(columns.values(), cells, title=title)
     for row in rows:
         if row.error is not None:
             print(f"Failed: {row.algorithm}, seed {row.seed}: {visible(row.error)}")

@@ -7,15 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from meshwright.cli.common import (
-    Force,
-    Json,
-    Seed,
-    print_distributions,
-    print_json,
-    print_table,
-    progress_bar,
-)
+from meshwright.cli import common
 from meshwright.cli.options.groups import fields_as_options, options_for
 from meshwright.runtime.errors import OptionError
 from meshwright.stan.options import SimulationOptions, StanOptions
@@ -187,9 +179,9 @@ def gossip(
     report: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write a page with charts to this file.")
     ] = None,
-    force: Force = False,
-    seed: Seed = 0,
-    as_json: Json = False,
+    force: common.Force = False,
+    seed: common.Seed = 0,
+    as_json: common.Json = False,
 ) -> None:
     """Run StaN gossip, by which topics come to share links; measure the links of nodes before and after."""
     from meshwright.model.interests import Interests
@@ -203,7 +195,7 @@ def gossip(
         check_free(out, force)
     if report is not None:
         check_file(report, force)
-    interests, bar = Interests.read(dataset), progress_bar()
+    interests, bar = Interests.read(dataset), common.progress_bar()
     found = run(interests, options, conditions, engine=engine, diameters=diameters, seed=seed, progress=bar)
     how = {"algorithm": "stan", "options": {**asdict(options), **asdict(conditions)}, "seed": seed}
     made_by = {"command": "gossip", "engine": found.engine, **how, "inputs": [str(dataset)]}
@@ -225,8 +217,8 @@ def _given(context: typer.Context) -> set[str]:
 
 def _print(dataset: Path, found: "Gossip", more: Mapping[str, Any], as_json: bool) -> None:
     if as_json:
-        print_json({**found.to_json(), **more})
+        common.print_json({**found.to_json(), **more})
         return
     rows = [(name.replace("_", " "), value) for name, value in {**found.numbers(), **more}.items()]
-    print_table(("measure", "value"), rows, title=str(dataset))
-    print_distributions(found.distributions(), "of a node")
+    common.print_table(("measure", "value"), rows, title=str(dataset))
+    common.print_distributions(found.distributions(), "of a node")
