@@ -123,7 +123,7 @@ def test_the_test_script_adds_the_test_tools_and_hands_its_arguments_on(
     start(meshwright)
     code, out, _ = start(scripts_test, "-k", "a or b")
     assert code == 0
-    assert out.startswith("pytest\n<-n>\n<3>\n")
+    assert out.startswith("pytest\n<-n>\n<4>\n")
     assert out.endswith("\n<-k>\n<a or b>\n")
     assert steps(scripts_test) == SYNC
 
