@@ -70,7 +70,7 @@ def generate(
     }
     given = {name: value for name, value in sizes.items() if value is not None}
     if given and workload == "grid":
-        raise OptionError(f"grid has no {next(iter(given))}; its sizes follow from radii: --set min_radius=…")
+        raise OptionError(f"grid has no {next(iter(given))}; topics per node follow from --set min_radius=…")
     options = given | parse_settings(settings, _own_options(law))
     check_free(out, force)
     begin = perf_counter()

@@ -29,9 +29,9 @@ _STAN = {
     "ttl": _option(_VIEWS, "N", "How many times a walk is passed on."),
     "links": _option(_VIEWS, "walks|omniscient|random", "How peers are chosen."),
     "view_size": _option(
-        _VIEWS, "N", "How many peers a view has; by default, as --connected needs.", default=False
+        _VIEWS, "N", "How many peers a view has; by default, enough for --connected.", default=False
     ),
-    "connected": _option(_VIEWS, "P", "The probability that random views connect a topic."),
+    "connected": _option(_VIEWS, "P", "With which probability random views connect a topic."),
     "learn": _option(_VIEWS, None, "Also learn from passing walks.", "--learn"),
     "slowest": _option(
         _VIEWS, "N", "Send walks less often while they find nothing new: wait for up to N rounds."
@@ -183,7 +183,7 @@ def gossip(
     seed: common.Seed = 0,
     as_json: common.Json = False,
 ) -> None:
-    """Run StaN gossip, by which topics come to share links; measure the links of nodes before and after."""
+    """Run StaN gossip, which makes topics share the same links; count each node's links before and after."""
     from meshwright.model.interests import Interests
     from meshwright.model.storage.dataset import check_free
     from meshwright.model.storage.single_file import check_file

@@ -14,7 +14,7 @@ from meshwright.runtime.memory import fits
 from meshwright.runtime.places import is_local_address
 
 MaxLine = Annotated[
-    int, typer.Option("--max-line", metavar="BYTES", help="Refuse a text file with a longer line than this.")
+    int, typer.Option("--max-line", metavar="BYTES", help="The longest line to accept in a text file.")
 ]
 MaxRatio = Annotated[
     int,

@@ -65,7 +65,8 @@ class _Interval:
         self._thread.join()
 
     def _run(self) -> None:
-        while True:
+        # Asked anew in each round: `close` may come just before `clear`, which then takes its wake-up away.
+        while not self._over.is_set():
             self._dirty.wait()
             if self._over.wait(self._seconds):
                 return
