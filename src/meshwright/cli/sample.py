@@ -107,8 +107,8 @@ def sample(
     """Cut a smaller dataset out of a large one, on Spark.
 
     --bfs searches a social graph breadth first, and keeps all relations among the users that it visits.
-    --universe picks some random topics and takes their subscribers as users; each user adds one more topic.
-    The sample has only these users and topics.
+    --universe makes a self-contained universe: the users of some random topics, with these topics and one
+    topic that each user adds.
     """
     options = _options(bfs, universe, search, growth)
     check_dataset(dataset)

@@ -354,7 +354,7 @@ def _weights_by_id(interests: Interests, weights: Mapping[str, int] | None) -> I
     heaviest = int(np.diff(totals).max(initial=0))
     if heaviest > _MOST_WEIGHT:
         raise OptionError(
-            f"the topics of one node weigh {heaviest:,} together, and at most {_MOST_WEIGHT:,} is allowed; "
+            f"the topics of one node weigh {heaviest:,} together, and a node may have {_MOST_WEIGHT:,}; "
             f"divide all weights by {heaviest // _MOST_WEIGHT + 1}"
         )
     return by_id

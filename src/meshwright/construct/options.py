@@ -249,4 +249,6 @@ class DcMawOptions(Checked):
         super().__post_init__()
         _check_one(self, "partitions", "part_size")
         if self.divide_by != "k-means" and (self.partitions or self.part_size):
-            raise OptionError("partitions and part_size are for divide_by=k-means alone; leave them out")
+            raise OptionError(
+                f"partitions and part_size are for k-means; {self.divide_by} has as many parts as it finds"
+            )

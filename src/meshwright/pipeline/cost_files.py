@@ -74,7 +74,7 @@ class CostFiles:
         if form == "inner" and (self.outer is None or self.sites is None):
             raise OptionError("--inner needs --outer and --sites; give all three")
         if self.cost_names == OWN and self.sites is not None:
-            raise OptionError("with --sites, costs are between sites; give --cost-names a file of site names")
+            raise OptionError("--cost-names nodes is for costs between nodes; give a file of sites' names")
         if form == "places" and self.base is None:
             raise OptionError("costs by distance need a minimum cost of a link; give --base")
         if form == "places" and self.sites is not None and self.places == OWN:

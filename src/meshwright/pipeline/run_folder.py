@@ -130,7 +130,7 @@ def _check_is_of_run(out: Place, entries: Sequence[str]) -> None:
         raise DatasetError(f"{out} {what}; choose another path")
     if out.is_symlink():
         raise DatasetError(
-            f"{out} is a symbolic link, and nothing is removed through one; give the folder behind it"
+            f"{out} is a link, and nothing is removed through links; give the folder that it leads to"
         )
     check_ours(out, sorted(_parts_of(out, entries)), ours)
 

@@ -299,7 +299,7 @@ def test_reverse_delete_keeps_to_the_order_of_an_algorithm_that_chose_by_what_th
         (PdMawOptions, {"memory_limit": 0}, "of at least 1"),
         (DcMawOptions, {"divide_by": "random"}, "choose one of k-means, landmarks, sites"),
         (DcMawOptions, {"partitions": 2, "part_size": 3}, "give one"),
-        (DcMawOptions, {"divide_by": "sites", "partitions": 2}, "for divide_by=k-means"),
+        (DcMawOptions, {"divide_by": "sites", "partitions": 2}, "for k-means"),
         (DcMawOptions, {"landmarks": 0}, "of at least 1"),
         (DcMawOptions, {"most_stars": 1}, "of at least 2"),
     ],

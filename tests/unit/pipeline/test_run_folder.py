@@ -95,7 +95,7 @@ def test_a_report_or_a_note_that_is_not_ours_is_refused(tmp_path):
 def test_the_folder_of_a_run_that_is_a_link_is_refused(tmp_path):
     make_run(tmp_path / "run")
     (tmp_path / "link").symlink_to(tmp_path / "run")
-    with pytest.raises(DatasetError, match="is a symbolic link, and nothing is removed through one"):
+    with pytest.raises(DatasetError, match="is a link, and nothing is removed through links"):
         check_place(tmp_path / "link", resume=False, force=True)
 
 

@@ -29,8 +29,8 @@ class CostOptions(NamedTuple):
         str | None,
         _option(
             "FILE|nodes",
-            "A table with the columns node,site, or 'nodes' for the dataset's own attribute. With it, "
-            "--costs gives the costs between sites.",
+            "A table with the columns node,site, or the word `nodes` to use the dataset's own attribute; "
+            "--costs then gives the costs between sites.",
         ),
     ] = None
     local: Annotated[float | None, _option("COST", "What a link inside a site costs.")] = None
@@ -45,7 +45,7 @@ class CostOptions(NamedTuple):
         _option(
             "FILE|nodes",
             "For costs by distance: a table with the columns node,lat,lon (with --sites: site,lat,lon), or "
-            "'nodes' for the dataset's own attributes.",
+            "the word `nodes` to use the dataset's own attributes.",
         ),
     ] = None
     base: Annotated[
@@ -64,8 +64,8 @@ class CostOptions(NamedTuple):
         str | None,
         _option(
             "FILE|nodes",
-            "For a matrix without names: a file with one node name per line, or 'nodes' for the "
-            "dataset's own names.",
+            "For a matrix without names: a file with one node name per line, or the word `nodes` for "
+            "the dataset's own names.",
         ),
     ] = None
     site_columns: Annotated[str | None, _option("NODE,SITE", "The names of the columns of --sites.")] = None

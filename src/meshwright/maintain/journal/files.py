@@ -105,7 +105,7 @@ def check_folder(folder: Path) -> None:
         is_journal = is_plain(folder / head.NAME) or generations(folder)
     if strangers and not is_journal:
         raise DatasetError(
-            f"{folder} is no journal, and holds {strangers[0]}; choose another folder for a new journal"
+            f"{folder} holds {strangers[0]} and no snapshot of a journal; choose another folder for a new one"
         )
 
 

@@ -60,8 +60,8 @@ def check_overlay(folder: Path, origin: Origin, overlay: Overlay) -> None:
     """Refuse a journal of another overlay."""
     if origin.overlay != fingerprint(overlay):
         raise DatasetError(
-            f"{folder} is the journal of another overlay, which had {origin.nodes:,} nodes and "
-            f"{origin.edges:,} links when the journal began; give that overlay, or another journal"
+            f"{folder} is the journal of another overlay, of {origin.nodes:,} nodes and "
+            f"{origin.edges:,} links when it began; give that one, or another folder"
         )
 
 

@@ -170,7 +170,7 @@ def _check_replaceable(target: Place, names: Iterable[str], ours: Collection[str
     """Refuse to write a dataset over what is not one of ours."""
     if target.is_symlink():
         raise DatasetError(
-            f"{target} is a symbolic link, and nothing is removed through one; give the folder behind it",
+            f"{target} is a link, and nothing is removed through links; give the folder that it leads to",
             path=target,
         )
     manifest = read_sealed(target / MANIFEST) or {}

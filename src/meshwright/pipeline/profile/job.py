@@ -259,8 +259,7 @@ def _distributions(counted: "DataFrame", dataset: Dataset[Place]) -> tuple[Distr
     counts = dataset.manifest["counts"]
     if rows and not (min(row[2] for row in rows) >= 0 and max(row[3] for row in rows) < counts["topics"]):
         raise DatasetError(
-            f"{dataset.path}/lists: a topic id lies outside 0 to {counts['topics'] - 1}; "
-            f"write the dataset again"
+            f"{dataset.path}/lists: a topic id lies outside 0 to {counts['topics'] - 1}; write it again"
         )
     pairs = [(row[0], row[1]) for row in rows]
     sizes = [(row.key, row["count"]) for row in counted.where("not of_topics").collect()]

@@ -166,7 +166,7 @@ def _chosen(session: "SparkSession", found: "DataFrame", options: UniverseOption
     sizes = _sizes(left)
     if not sizes:
         raise InputError(
-            f"in {options.median_of} universe(s), no topic has {options.least_subscribers} subscribers; "
+            f"no topic of {options.median_of} universe(s) has {options.least_subscribers} subscribers in it; "
             f"take more seeds, or a lower --least-subscribers"
         )
     chosen = median(sizes)

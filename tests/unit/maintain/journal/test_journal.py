@@ -265,7 +265,7 @@ def test_a_folder_without_a_journal_needs_an_overlay(tmp_path):
 
 def test_a_folder_of_other_files_is_left_alone(tmp_path, overlay):
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(mw.DatasetError, match=r"is no journal, and holds notes.txt"):
+    with pytest.raises(mw.DatasetError, match=r"holds notes.txt and no snapshot"):
         mw.Journal(tmp_path, overlay)
 
 
