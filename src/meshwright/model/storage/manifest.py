@@ -231,8 +231,9 @@ def _check_manifest(path: Place, manifest: Any, kinds: tuple[str, ...]) -> None:
     if kinds and manifest.get("kind") not in kinds:
         kind, wanted = manifest.get("kind"), " or ".join(_CONTENT.get(one, one) for one in kinds)
         within = f", which a run has in {path / kinds[0]}" if kind == "run" else ""
+        found = _CONTENT.get(kind, repr(kind)) if isinstance(kind, str) else repr(kind)
         raise DatasetError(
-            f"{path} contains {_CONTENT.get(kind, repr(kind))}, not {wanted}; "
+            f"{path} contains {found}, not {wanted}; "
             f"give a dataset with {wanted}{within}",
             path=path,
         )

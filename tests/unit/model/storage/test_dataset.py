@@ -361,6 +361,11 @@ def edited(manifest: dict[str, Any], **changes: Any) -> str:
             lambda m: edited(m, kind="churn"),
             "contains 'churn', not interests or an overlay; give a dataset with",
         ),
+        (
+            lambda m: edited(m, kind=["interests"]),
+            r"contains \['interests'\], not interests or an overlay; give a dataset with",
+        ),
+        (lambda m: edited(m, kind={}), r"contains \{\}, not interests or an overlay; give a dataset with"),
         (lambda m: edited(m, counts=None), "has no 'counts'"),
         (lambda m: edited(m, counts={**m["counts"], "nodes": 9}), "holds 5 nodes, and its manifest says 9"),
         (lambda m: edited(m, counts={**m["counts"], "topics": 9}), "holds 5 topics"),
