@@ -233,8 +233,7 @@ def _check_manifest(path: Place, manifest: Any, kinds: tuple[str, ...]) -> None:
         within = f", which a run has in {path / kinds[0]}" if kind == "run" else ""
         found = _CONTENT.get(kind, repr(kind)) if isinstance(kind, str) else repr(kind)
         raise DatasetError(
-            f"{path} contains {found}, not {wanted}; "
-            f"give a dataset with {wanted}{within}",
+            f"{path} contains {found}, not {wanted}; give a dataset with {wanted}{within}",
             path=path,
         )
 
