@@ -1,44 +1,14 @@
-import bz2
-import csv
-import gzip
-import json
-import os
 import random
-import shutil
-from pathlib import Path
 
-import networkx as nx
-import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
 
 from meshwright import Interests
-from meshwright.model.storage.manifest import read_manifest
-from meshwright.pipeline.ingest import identify, lines
-from meshwright.pipeline.ingest.cutting import (
-    EMPTY_NAME,
-    LONG_NAME,
-    MISSING_COLUMN,
-    NOT_JSON,
-    NOT_UTF8,
-    NULL,
-    WRONG_COLUMNS,
-)
+from meshwright.pipeline.ingest import identify
 from meshwright.pipeline.ingest.job import fingerprint, ingest
 from meshwright.pipeline.ingest.options import IngestOptions
-from meshwright.runtime.errors import DatasetError, InputError
-
-PAIRS = [("a", "x"), ("a", "y"), ("b", "x"), ("a", "x"), ("c", "z z"), ("ü", "x"), ("B", "y"), ("b ", "y")]
-# Names whose order in UTF-16, or whose quotes and blanks, other tools get wrong.
-AWKWARD = [
-    ("\U0001f600", "\uffff"),
-    ("\uffff", "\U0001f600"),
-    ('"', ","),
-    (" ", "\t"),
-    ("\x00", "'"),
-    ("#", "+/#"),
-]
+from meshwright.runtime.errors import InputError
+from tests.raw_files import contents, raw_inputs, rejected, write_parquet
 
 
 @pytest.fixture
@@ -47,122 +17,50 @@ def take(spark, tmp_path):
 
     def call(*inputs, relation="pairs", **options):
         out = tmp_path / "out"
-        shutil.rmtree(out, ignore_errors=True)
-        ingest(spark, list(map(str, inputs)), out, IngestOptions(relation=relation, **options))
+        ingest(spark, list(map(str, inputs)), out, IngestOptions(relation=relation, **options), force=True)
         return Interests.read(out)
 
     return call
 
 
-def rejected(out: Path) -> list[tuple[str, int, str]]:
-    """File name, line and reason of what could not be used."""
-    rows = pq.read_table(out / "rejected").to_pylist()
-    return sorted((Path(row["file"]).name, row["line"], row["reason"]) for row in rows)
+def test_spark_writes_the_dataset_that_this_process_writes(spark, tmp_path):
+    for name, raw in raw_inputs(tmp_path).items():
+        inputs, options = list(map(str, raw.files)), IngestOptions(**raw.options)
+        ingest(None, inputs, tmp_path / "here" / name, options)
+        ingest(spark, inputs, tmp_path / "spark" / name, options)
+        here, there = contents(tmp_path / "here" / name), contents(tmp_path / "spark" / name)
+        assert there.manifest == here.manifest, name
+        for table in here.tables:
+            assert there.tables[table].equals(here.tables[table]), (name, table)
 
 
-def write_csv(path, pairs, header=("node", "topic"), delimiter=","):
-    with path.open("w", encoding="utf-8", newline="") as file:
-        csv.writer(file, delimiter=delimiter).writerows([header, *pairs])
-    return path
-
-
-def write_jsonl(path, pairs):
-    path.write_text("".join(json.dumps({"node": n, "topic": t}) + "\n" for n, t in pairs), "utf-8")
-    return path
-
-
-def write_parquet(path, pairs):
-    columns = [pa.array([pair[at] for pair in pairs], pa.string()) for at in (0, 1)]
-    pq.write_table(pa.table(columns, ["node", "topic"]), path)
-    return path
-
-
-def test_rows_give_the_interests_that_the_library_makes_of_the_pairs(take, tmp_path):
-    pairs = [*PAIRS, *AWKWARD, ("É", "Y"), ("é", "x")]
-    assert take(write_csv(tmp_path / "i.csv", pairs), wildcards="keep") == Interests.from_pairs(pairs)
-    facts = read_manifest(tmp_path / "out", "interests")["facts"]
-    assert (facts["rows"], facts["rejected"], facts["duplicates"]) == (len(pairs), 0, 1)
-    assert facts["files"] == 1
-    assert facts["look_alikes"]["nodes"] == {"count": 5, "examples": [["B", "b "], ["É", "é"]]}
-    assert facts["look_alikes"]["topics"] == {"count": 2, "examples": [["Y", "y"]]}
-    found = pq.read_table(tmp_path / "out" / "interests")
-    assert list(zip(*(found[name].to_pylist() for name in ("node", "topic")), strict=True)) == sorted(
-        set(pairs), key=lambda pair: (pair[0].encode(), pair[1].encode())
-    )
-
-
-def test_many_files_with_columns_in_any_order_are_one_input(take, tmp_path):
-    (tmp_path / "in" / "deep[1]").mkdir(parents=True)
-    write_csv(tmp_path / "in" / "a.csv", [("a", "x"), ("b", "y")])
-    (tmp_path / "in" / "b c.CSV").write_bytes(b"\xef\xbb\xbftopic,when,node\r\nx,1,c\r\n\r\ny,2,d\r\n")
-    with gzip.open(tmp_path / "in" / "deep[1]" / "c.csv.gz", "wt") as file:
-        file.write('node,topic\n"e, f","say ""x"""\n')
-    (tmp_path / "in" / "d.csv.bz2").write_bytes(bz2.compress(b"node,topic\n"))
-    (tmp_path / "in" / "_SUCCESS").write_text("")
-    (tmp_path / "in" / ".hidden.csv").write_text("junk")
-    (tmp_path / "in" / "empty.csv").write_text("")
-    strange = ["a1", "a[1]", "b*", "{x}", "a:b"]
-    for name in strange:
-        write_csv(tmp_path / "in" / f"{name}.csv", [(name, "t"), ("", "t")])
-    expected = [("a", "x"), ("b", "y"), ("c", "x"), ("d", "y"), ("e, f", 'say "x"')]
-    expected += [(name, "t") for name in strange]
-    assert take(tmp_path / "in", max_rejected=1.0) == Interests.from_pairs(expected)
-    assert rejected(tmp_path / "out") == sorted((f"{name}.csv", 3, EMPTY_NAME) for name in strange)
-
-
-def test_a_file_that_several_inputs_name_is_read_once(spark, tmp_path):
-    for name in ("a.csv", "b.csv", "c.csv"):
-        write_csv(tmp_path / name, [])
-    found = fingerprint(spark, [str(tmp_path / "[ab]*"), str(tmp_path / "a.csv")])
-    assert [entry["path"] for entry in found] == [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
-
-
-def test_names_of_parquet_files_that_look_like_patterns_are_taken_as_they_are(take, tmp_path):
-    (tmp_path / "tables").mkdir()
-    strange = ["a1", "a[1]", "b*", "{x}"]
-    for name in strange:
-        write_parquet(tmp_path / "tables" / f"{name}.parquet", [(name, "t"), ("", "t")])
-    found = take(tmp_path / "tables", max_rejected=1.0)
-    assert found == Interests.from_pairs([(name, "t") for name in strange])
-    assert len(rejected(tmp_path / "out")) == 4
-    (tmp_path / "a:b.parquet").write_bytes((tmp_path / "tables" / "a1.parquet").read_bytes())
-    with pytest.raises(InputError, match=r"a:b\.parquet: Spark can't read Parquet from a name with a colon"):
-        take(tmp_path / "a:b.parquet")
-
-
-def test_a_follower_subscribes_to_the_followee_and_everybody_is_a_node(take, tmp_path):
-    follows = [("ann", "bob"), ("bob", "bob"), ("cat", "ann"), ("ann", "bob")]
-    file = tmp_path / "follows.txt"
-    file.write_text("# follower followee\n" + "".join(f"{a}\t{b} 2026\n" for a, b in follows) + "dan zoe\n")
-    follows.append(("dan", "zoe"))
-    everybody = {name for pair in follows for name in pair}
-    assert take(file, relation="follows") == Interests.from_pairs(follows, nodes=sorted(everybody))
-    assert read_manifest(tmp_path / "out")["facts"]["duplicates"] == 1
-    own = [*follows, *((name, name) for name in everybody)]
-    assert take(file, relation="follows", own_topic=True) == Interests.from_pairs(own)
-    assert read_manifest(tmp_path / "out")["facts"]["duplicates"] == 1
-
-
-def test_friends_subscribe_to_each_other(take, tmp_path):
-    graph = nx.gnm_random_graph(30, 60, seed=1)
-    graph.add_edge(7, 7)
-    write_csv(tmp_path / "f.tsv", graph.edges, ("source", "target"), "\t")
-    found = take(tmp_path / "f.tsv", relation="friendship")
-    assert {int(name): set(map(int, found.topics_of(name))) for name in found.nodes.to_pylist()} == {
-        node: set(graph[node]) for node in graph if graph.degree(node)
-    }
-
-
-def test_lists_and_integers_in_parquet_are_exploded_and_spelt_out(take, tmp_path):
-    genres = pa.array([["x", "y"], [], None, ["y", None]], pa.list_(pa.string()))
-    pq.write_table(
-        pa.table({"at": [1.5] * 4, "user": [7, 8, 9, 10], "genres": genres}), tmp_path / "u.parquet"
-    )
-    found = take(tmp_path / "u.parquet", columns=("2", "3"), max_rejected=1)
-    assert found == Interests.from_pairs([("7", "x"), ("7", "y"), ("10", "y")], nodes=["8"])
-    assert rejected(tmp_path / "out") == [("u.parquet", 3, NULL), ("u.parquet", 4, NULL)]
-    with pytest.raises(InputError, match=r"column 'at' is double; names are strings, integers"):
-        take(tmp_path / "u.parquet", columns=("at", "genres"))
+def test_both_engines_list_the_same_files(spark, tmp_path):
+    for name in (
+        "a b.csv",
+        "ü.csv",
+        "{x}.csv",
+        "a[1].csv",
+        "a1.csv",
+        "deep/c.csv",
+        "deep/_d.csv",
+        ".e/f.csv",
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("node,topic\n")
+    (tmp_path / "link.csv").symlink_to(tmp_path / "a1.csv")
+    for pattern in (
+        "",
+        "*.csv",
+        "{a,u}*",
+        "[a-b]*.csv",
+        "{x}.csv",
+        "a[1].csv",
+        "*/c.csv",
+        "?1.csv",
+        "*/{c,d}.csv",
+    ):
+        inputs = [str(tmp_path / pattern)]
+        assert fingerprint(spark, inputs) == fingerprint(None, inputs), pattern
 
 
 def test_topics_too_many_to_broadcast_and_one_that_everybody_has_give_the_same_dataset(
@@ -188,133 +86,15 @@ def test_topics_too_many_to_broadcast_and_one_that_everybody_has_give_the_same_d
     assert len(list((tmp_path / "out" / "lists").glob("*.parquet"))) > 2
 
 
-def test_what_can_not_be_used_is_told_with_file_line_and_reason(spark, take, tmp_path):
-    good = [f"n{number},t{number % 7}" for number in range(2_000)]
-    bad = {17: "a", 18: "a,b,c", 500: ",x", 1_500: "\xff,x", 1_999: "y," + "z" * 70_000}
-    expected = {17: WRONG_COLUMNS, 18: WRONG_COLUMNS, 500: EMPTY_NAME, 1_500: NOT_UTF8, 1_999: LONG_NAME}
-    text = [bad.get(number, line) for number, line in enumerate(["node,topic", *good], 1)]
-    (tmp_path / "i.csv").write_bytes("\n".join(text).encode("latin-1"))
-    (tmp_path / "j.csv").write_bytes("\n".join(text).encode("latin-1"))
-    spark.conf.set("spark.sql.files.maxPartitionBytes", "12000")
-    try:
-        found = take(tmp_path / "i.csv", tmp_path / "j.csv")
-    finally:
-        spark.conf.unset("spark.sql.files.maxPartitionBytes")
-    assert found.node_count == len(good) - len(bad)
-    assert rejected(tmp_path / "out") == [
-        (name, line, reason) for name in ("i.csv", "j.csv") for line, reason in expected.items()
-    ]
-    manifest = read_manifest(tmp_path / "out")
-    assert manifest["facts"]["rejected_reasons"] == {
-        WRONG_COLUMNS: 4,
-        EMPTY_NAME: 2,
-        LONG_NAME: 2,
-        NOT_UTF8: 2,
-    }
-    assert manifest["tables"] == {"rejected": 10}
+def test_a_colon_in_the_name_of_a_parquet_file_is_refused(take, tmp_path):
+    file = write_parquet(tmp_path / "a:b.parquet", [("a", "t")])
+    with pytest.raises(InputError, match=r"a:b\.parquet: Spark can't read Parquet from a name with a colon"):
+        take(file)
 
 
-def test_too_many_bad_rows_stop_the_run_and_leave_only_them(spark, tmp_path):
-    (tmp_path / "i.jsonl").write_text('{"node": "a", "topic": "x"}\n{"node": "a"}\nno\n{"topic": "x"}\n')
-    out, inputs = tmp_path / "out", [str(tmp_path / "i.jsonl")]
-    options = IngestOptions(relation="pairs")
-    with pytest.raises(
-        InputError, match=r"3 of 4 rows .* 2 times 'missing column', as at .*i\.jsonl:[24]; .*rejected"
-    ):
-        ingest(spark, inputs, out, options)
-    assert [entry.name for entry in out.iterdir()] == ["rejected"]
-    assert rejected(out) == [
-        ("i.jsonl", 2, MISSING_COLUMN),
-        ("i.jsonl", 3, NOT_JSON),
-        ("i.jsonl", 4, MISSING_COLUMN),
-    ]
-    with pytest.raises(InputError, match="rejected"):
-        ingest(spark, inputs, out, options, rejected=tmp_path / "elsewhere")
-    assert pq.read_table(tmp_path / "elsewhere").num_rows == 3
-    ingest(spark, inputs, out, IngestOptions(relation="pairs", max_rejected=0.75))
-    old = Interests.read(out)
-    with pytest.raises(InputError, match="stays as it was"):
-        ingest(spark, inputs, out, options, force=True)
-    assert Interests.read(out) == old
-    with pytest.raises(DatasetError, match="is already a dataset"):
-        ingest(spark, inputs, out, options)
-
-
-def test_a_line_of_ten_megabytes_spoils_nothing(take, tmp_path):
-    topics = [f"{number:010000}" for number in range(1_000)]
-    with gzip.open(tmp_path / "i.jsonl.gz", "wt", compresslevel=1) as file:
-        file.write(json.dumps({"node": "hub", "topic": topics}) + "\n")
-        file.write(json.dumps({"node": "a" * 10_000_000, "topic": topics[1]}) + "\n")
-        file.write(json.dumps({"node": "leaf", "topic": topics[1:2]}) + "\n")
-    found = take(tmp_path / "i.jsonl.gz")
-    assert (found.node_count, len(found)) == (2, 1_001)
-    assert rejected(tmp_path / "out") == [("i.jsonl.gz", 2, LONG_NAME)]
-    assert pc.max(pc.utf8_length(pq.read_table(tmp_path / "out" / "rejected")["text"])).as_py() == 200
-
-
-def test_a_gzip_that_is_cut_off_is_named_and_leaves_nothing(spark, tmp_path):
-    whole = gzip.compress(
-        "".join(f"n{number} t{number * 7919 % 1000}\n" for number in range(50_000)).encode()
-    )
-    (tmp_path / "cut.txt.gz").write_bytes(whole[: len(whole) // 2])
-    with pytest.raises(InputError, match=r"cut\.txt\.gz: a compressed file is cut off or damaged"):
-        ingest(spark, [str(tmp_path / "cut.txt.gz")], tmp_path / "out", IngestOptions(relation="pairs"))
-    assert not (tmp_path / "out").exists()
-
-
-def test_inputs_that_are_not_there_or_empty_are_named(spark, tmp_path):
-    (tmp_path / "empty").mkdir()
-    (tmp_path / "empty" / "_SUCCESS").write_text("")
-    (tmp_path / "a.csv").write_text("node,topic\n")
-    for text, said in {"no": "no such file", "*.tsv": "holds no file", "empty": "holds no file"}.items():
-        with pytest.raises(InputError, match=said) as error:
-            fingerprint(spark, [str(tmp_path / "a.csv"), str(tmp_path / text)])
-        assert str(tmp_path / text) in str(error.value)
-    found = fingerprint(spark, [str(tmp_path)])
-    assert [(entry["path"], entry["bytes"]) for entry in found] == [(str(tmp_path / "a.csv"), 11)]
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read everything")
-def test_a_folder_that_may_not_be_read_is_named(spark, tmp_path):
-    (tmp_path / "locked").mkdir(mode=0)
-    with pytest.raises(InputError, match=r"locked can't be listed: .*who may read it"):
-        fingerprint(spark, [str(tmp_path / "locked")])
-
-
-def test_a_header_and_no_rows_is_a_dataset_of_nothing(take, tmp_path):
-    assert take(write_csv(tmp_path / "i.csv", [])) == Interests.from_pairs([])
-    assert lines.BLOCK_END not in read_manifest(tmp_path / "out")["facts"]["rejected_reasons"]
-
-
-@pytest.mark.parametrize(
-    ("name", "content", "options", "said"),
-    [
-        ("i.csv", "user,genre\na,x\n", {}, r"has no column 'node'; its columns are user, genre: .*--columns"),
-        ("i.csv", "user,user\na,x\n", {"columns": ("user", "x")}, r"has more than one column 'user'"),
-        (
-            "i.tsv",
-            "a\tb\n",
-            {"columns": ("1", "3")},
-            r"has 2 columns in its first line, and --columns asks for 1,3",
-        ),
-        ("i.csv", '"node,topic\n', {}, r"first line can't be split into columns"),
-        ("i.csv", b"n\xf6de,topic\n", {}, r"first line is not UTF-8"),
-        ("i.csv.zst", "x", {}, r"\.zst can't be read; unpack it"),
-    ],
-)
-def test_files_that_can_not_be_understood_are_refused_before_any_job(
-    spark, tmp_path, name, content, options, said
-):
-    (tmp_path / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(InputError, match=said):
-        ingest(spark, [str(tmp_path / name)], tmp_path / "out", IngestOptions(relation="pairs", **options))
-    assert not (tmp_path / "out").exists()
-
-
-def test_files_of_several_formats_are_refused(spark, tmp_path):
-    (tmp_path / "a.csv").write_text("node,topic\n")
-    (tmp_path / "b.txt").write_text("a b\n")
-    with pytest.raises(
-        InputError, match=r"several formats: .*a\.csv looks like csv, .*b\.txt looks like edges"
-    ):
-        ingest(spark, [str(tmp_path)], tmp_path / "out", IngestOptions(relation="pairs"))
+def test_too_many_bad_rows_leave_only_them(take, tmp_path):
+    (tmp_path / "i.jsonl").write_text('{"node": "a", "topic": "x"}\n{"node": "a"}\n')
+    with pytest.raises(InputError, match=r"1 of 2 rows .* 1 times 'missing column', as at .*i\.jsonl:2; "):
+        take(tmp_path / "i.jsonl")
+    assert [entry.name for entry in (tmp_path / "out").iterdir()] == ["rejected"]
+    assert rejected(tmp_path / "out") == [("i.jsonl", 2, "missing column")]

@@ -75,6 +75,25 @@ def all_for(rows: Longs, reason: str) -> Faults:
     return [(row, reason) for row in rows.tolist()]
 
 
+def decoded(names: pa.BinaryArray) -> tuple[pa.StringArray, Flags]:
+    """Bytes as strings, with null for those that are not UTF-8, and which these are.
+
+    Arrow checks a batch at once; only where something is wrong are they looked at one by one.
+    """
+    try:
+        return names.cast(pa.string()), np.zeros(len(names), np.bool_)
+    except pa.ArrowInvalid:
+        texts = pa.array([_text(name) for name in names.to_pylist()], pa.string())
+        return texts, flags_of(pc.and_(names.is_valid(), texts.is_null()))
+
+
+def _text(name: bytes | None) -> str | None:
+    try:
+        return None if name is None else name.decode()
+    except UnicodeDecodeError:
+        return None
+
+
 def cut_edges(texts: pa.StringArray, layout: Layout) -> Cut:
     """Columns between blanks, as many as there are; only blanks of ASCII separate."""
     first, second = layout.columns

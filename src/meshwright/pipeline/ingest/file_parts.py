@@ -106,7 +106,14 @@ def staged_shares(
     """Batches of numbers of shares as batches of STAGED: the lines of each share's parts, cut."""
     for batch in batches:
         for number in batch.column(0).to_pylist():
-            yield from staged(_lines_of(shares[number], limits), layouts)
+            yield from staged_parts(shares[number], layouts, limits)
+
+
+def staged_parts(
+    parts: Iterable[Part], layouts: Mapping[int, Layout], limits: ReadLimits
+) -> Iterator[pa.RecordBatch]:
+    """The lines of some parts as batches of STAGED."""
+    return staged(_lines_of(parts, limits), layouts)
 
 
 def _lines_of(parts: Iterable[Part], limits: ReadLimits) -> Iterator[pa.RecordBatch]:

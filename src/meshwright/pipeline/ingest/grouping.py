@@ -1,13 +1,13 @@
 """Rows of (name, topic) as one sorted list for each name: arrays of Arrow in and out, no Spark."""
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from meshwright.runtime.arrays import Longs
+from meshwright.runtime.arrays import Ids, Longs
 
 NO_TOPIC = -1
 """The code of a node that is named without a topic."""
@@ -19,7 +19,10 @@ _INTERESTS_A_BATCH = 1 << 18
 _HALF = 1 << 31
 
 
-def own_code(topic_id: int) -> int:
+Code = TypeVar("Code", int, Ids)
+
+
+def own_code(topic_id: Code) -> Code:
     """The code of a topic that a node has of itself, which is no duplicate of one that was read."""
     return -2 - topic_id
 

@@ -1,10 +1,11 @@
-"""The files of an ingest: which they are, wherever Hadoop reaches, and how each begins or ends.
+"""The files of an ingest: which they are, here or wherever Hadoop reaches, and how each begins or ends.
 
-The footers of Parquet files are read before Spark reads rows: what is damaged or too large is named.
+The footers of Parquet files are read before rows are read: what is damaged or too large is named.
 """
 
 from __future__ import annotations
 
+import glob
 import io
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -66,21 +67,72 @@ class InputFile(NamedTuple):
         return bool(_PATTERN & set(self.place))
 
 
-def input_files(session: SparkSession, inputs: Sequence[str]) -> list[InputFile]:
+def input_files(session: SparkSession | None, inputs: Sequence[str]) -> list[InputFile]:
     """All files that paths, folders, patterns and URLs stand for, each once, in the order given.
 
-    Folders are searched to the bottom; names that begin with `.` or `_` are passed over there, and empty
-    files everywhere. An input that is missing, can't be read or gives no file with anything in it is refused.
+    Without a session, all must be on this machine. Folders are searched to the bottom; names that begin with
+    `.` or `_` are passed over there, and empty files everywhere. An input that is missing, can't be read or
+    gives no file with anything in it is refused.
     """
     if not inputs:
         raise InputError("there is no input; give at least one file, folder or pattern")
     found: dict[str, InputFile] = {}
     for text in inputs:
-        files = _expanded(session, text)
+        files = _expanded_here(text) if session is None else _expanded(session, text)
         if not files:
             raise InputError(f"{text} holds no file, or only empty ones; check the path")
         found |= {file.url: file for file in files}
     return list(found.values())
+
+
+def _expanded_here(text: str) -> list[InputFile]:
+    """As `_expanded`, without Java."""
+    path = local_path(text)
+    try:
+        if path.exists():
+            tops = [path]
+        elif _PATTERN & set(text):
+            found = {Path(name) for one in _without_braces(str(path)) for name in _matches(one)}
+            tops = [top for top in found if not top.name.startswith(_HIDDEN)]
+        else:
+            raise _no_such(text)
+        files = [_file_here(file) for top in tops for file in _below_here(top)]
+        return sorted(files, key=lambda file: file.path)
+    except (OSError, ValueError) as error:
+        raise InputError(f"{text} can't be listed: {error}; check the path and who may read it") from error
+
+
+def _matches(pattern: str) -> list[str]:
+    return glob.glob(pattern, include_hidden=True)
+
+
+_BRACES = re.compile(r"\{([^{}]*)\}")
+
+
+def _without_braces(pattern: str) -> list[str]:
+    """The patterns that one with alternatives `{a,b}` stands for, which Hadoop knows and Python does not."""
+    inner = _BRACES.search(pattern)
+    if inner is None:
+        return [pattern]
+    before, after = pattern[: inner.start()], pattern[inner.end() :]
+    return [one for word in inner[1].split(",") for one in _without_braces(before + word + after)]
+
+
+def _below_here(path: Path) -> list[Path]:
+    """The files that are not empty, at or below `path`."""
+    if not path.is_dir():
+        return [path] if path.stat().st_size else []
+    entries = [entry for entry in path.iterdir() if not entry.name.startswith(_HIDDEN)]
+    return [file for entry in entries for file in _below_here(entry)]
+
+
+def _file_here(path: Path) -> InputFile:
+    found, address = path.stat(), f"file:{path}"
+    return InputFile(str(path), address, address, found.st_size, found.st_mtime_ns // 1_000_000)
+
+
+def _no_such(text: str) -> InputError:
+    return InputError(f"{text}: there is no such file or folder; check the path")
 
 
 def _expanded(session: SparkSession, text: str) -> list[InputFile]:
@@ -94,13 +146,13 @@ def _expanded(session: SparkSession, text: str) -> list[InputFile]:
         elif _PATTERN & set(text):
             tops = [top for top in with_errors(lambda: system.globStatus(path)) or () if not _is_hidden(top)]
         else:
-            raise InputError(f"{text}: there is no such file or folder; check the path")
+            raise _no_such(text)
         files = [file for top in tops for file in _below(system, top)]
     except OSError as error:
         known = as_ours(str(error))
         why = known if isinstance(known, InputError) else f"{error}; check the path and who may read it"
         raise InputError(f"{text} can't be listed: {why}") from error
-    return sorted((_input_file(status) for status in files), key=lambda file: file.url)
+    return sorted((_input_file(status) for status in files), key=lambda file: file.path)
 
 
 def _hadoop_path(session: SparkSession, text: str) -> Any:
@@ -175,7 +227,7 @@ def _refuse_packed(path: str) -> None:
         raise InputError(f"{path}: .{ending} can't be read; unpack it, or compress it with gzip or bzip2")
 
 
-def beginning(session: SparkSession, file: InputFile, lines: int, limits: ReadLimits) -> bytes:
+def beginning(session: SparkSession | None, file: InputFile, lines: int, limits: ReadLimits) -> bytes:
     """The beginning of a file, decompressed by its name: at least that many whole lines, if it has them."""
     if file.is_here:
         with reading(Path(file.path)):
@@ -191,8 +243,9 @@ def beginning(session: SparkSession, file: InputFile, lines: int, limits: ReadLi
 
 
 @contextmanager
-def opened(session: SparkSession, file: InputFile) -> Iterator[Any]:
-    """A stream of Java's over the bytes of a file."""
+def opened(session: SparkSession | None, file: InputFile) -> Iterator[Any]:
+    """A stream of Java's over the bytes of a file that is not here."""
+    assert session is not None
     jvm: Any = session.sparkContext._jvm
     path = jvm.org.apache.hadoop.fs.Path(file.place)
     conf = session.sparkContext._jsc.hadoopConfiguration()
@@ -221,7 +274,7 @@ def _enough(found: Iterable[bytes], lines: int) -> bytes:
 _AT_ONCE = 8
 
 
-def schemas(session: SparkSession, files: Sequence[InputFile], limits: ReadLimits) -> list[pa.Schema]:
+def schemas(session: SparkSession | None, files: Sequence[InputFile], limits: ReadLimits) -> list[pa.Schema]:
     """The columns of each file; refuses one whose footer is damaged, or states more than the limits allow.
 
     Footers alone are read, some at once: a store far away takes its time for each.
@@ -230,7 +283,7 @@ def schemas(session: SparkSession, files: Sequence[InputFile], limits: ReadLimit
         return list(pool.map(partial(_schema, session, limits=limits), files))
 
 
-def _schema(session: SparkSession, file: InputFile, limits: ReadLimits) -> pa.Schema:
+def _schema(session: SparkSession | None, file: InputFile, limits: ReadLimits) -> pa.Schema:
     with reading(file.path), _raw(session, file) as raw:
         metadata = pq.read_metadata(raw)
         check_declared(metadata, file.path, file.bytes, limits)
@@ -249,7 +302,7 @@ def _check_cells(metadata: Any, path: str, limits: ReadLimits) -> None:
 
 
 @contextmanager
-def _raw(session: SparkSession, file: InputFile) -> Iterator[Any]:
+def _raw(session: SparkSession | None, file: InputFile) -> Iterator[Any]:
     if file.is_here:
         with pa.OSFile(file.path) as raw:
             yield raw

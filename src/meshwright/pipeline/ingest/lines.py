@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from meshwright.pipeline.ingest import cutting
-from meshwright.pipeline.ingest.cutting import Cut, Faults, Layout, all_for, flags_of
+from meshwright.pipeline.ingest.cutting import Cut, Faults, Layout, all_for, decoded, flags_of
 from meshwright.runtime.arrays import Flags, Longs
 
 SHOWN_CHARACTERS = 200
@@ -89,7 +89,8 @@ def parsed(
     lines: pa.BinaryArray, long: pa.BinaryArray, layout: Layout, place: Place
 ) -> Iterator[pa.RecordBatch]:
     """Lines that follow each other in one block as pairs, and as rows that say why a line can't be used."""
-    texts, bad = _decoded(lines)
+    texts, no_text = decoded(lines)
+    bad = all_for(np.flatnonzero(no_text), cutting.NOT_UTF8)
     if lines.null_count:
         bad += all_for(np.flatnonzero(flags_of(lines.is_null())), cutting.LONG_LINE)
     if place.block == 0 and place.line == 1:
@@ -105,23 +106,6 @@ def parsed(
         yield _pairs(cut, good)
     if bad:
         yield _rejected(sorted(bad), lines, long, place)
-
-
-def _decoded(lines: pa.BinaryArray) -> tuple[pa.StringArray, Faults]:
-    """The lines as strings, with null for those that are not UTF-8; Arrow checks a batch at once."""
-    try:
-        return lines.cast(pa.string()), []
-    except pa.ArrowInvalid:
-        texts = pa.array([_text(line) for line in lines.to_pylist()], pa.string())
-        bad = flags_of(pc.and_(lines.is_valid(), texts.is_null()))
-        return texts, all_for(np.flatnonzero(bad), cutting.NOT_UTF8)
-
-
-def _text(line: bytes | None) -> str | None:
-    try:
-        return None if line is None else line.decode()
-    except UnicodeDecodeError:
-        return None
 
 
 def _without_mark(texts: pa.StringArray) -> pa.StringArray:
@@ -151,7 +135,7 @@ def _sorted_out(cut: Cut, layout: Layout) -> tuple[Longs, Faults]:
         (cutting.LONG_NAME, pc.or_kleene(_is_long(cut.first), _is_long(cut.second))),
     ]
     if layout.wildcards:
-        faults.append((cutting.WILDCARD, _has_wildcard(cut.second)))
+        faults.append((cutting.WILDCARD, has_wildcard(cut.second)))
     good = np.ones(len(cut.rows), np.bool_)
     found: Faults = []
     for reason, mask in faults:
@@ -166,8 +150,11 @@ def _is_long(names: pa.StringArray) -> pa.BooleanArray:
     return pc.greater(pc.binary_length(names), cutting.LONGEST_NAME)
 
 
-def _has_wildcard(topics: pa.StringArray) -> pa.BooleanArray:
-    """A search for two characters first: the pattern alone takes five times as long."""
+def has_wildcard(topics: pa.StringArray) -> pa.BooleanArray:
+    """Whether each topic has a wildcard.
+
+    A search for two characters first: the pattern alone takes five times as long.
+    """
     maybe = pc.or_(pc.match_substring(topics, "#"), pc.match_substring(topics, "+"))
     if not pc.any(maybe).as_py():
         return maybe

@@ -1,8 +1,7 @@
-"""Files of any format as rows: pairs of names, and what can't be used with the reason."""
+"""Files of any format as rows on Spark: pairs of names, and what can't be used with the reason."""
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial, reduce
@@ -22,7 +21,8 @@ from meshwright.pipeline.ingest.file_parts import (
     staged_pieces,
     staged_shares,
 )
-from meshwright.pipeline.ingest.inputs import InputFile, beginning, schemas
+from meshwright.pipeline.ingest.inputs import InputFile, schemas
+from meshwright.pipeline.ingest.layouts import file_layouts, no_names, parquet_names, refuses_wildcards
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.failures import names_no_input
@@ -46,18 +46,17 @@ _AS_IT_IS_ENDING = (
     "io.compress.passthrough.extension",
     "org.apache.hadoop.shaded.io.compress.passthrough.extension",
 )
-_DELIMITERS = {"csv": ",", "tsv": "\t"}
 _INTEGERS = ("tinyint", "smallint", "int", "bigint")
 _TEXTS = ("string", "binary", "boolean", *_INTEGERS)
-_NAME_TWO = "name two with --columns A,B (or 1,2)"
 
 
 def stage_lines(
     session: SparkSession, files: Sequence[InputFile], format: str, options: IngestOptions, folder: Place
 ) -> DataFrame:
     """Write the lines of text files to `folder` as rows of STAGED, in one pass, and read them from there."""
-    layouts = file_layouts(session, files, format, options)
-    keyed = dict(zip(layouts, files, strict=True))
+    keys = file_keys(session, files)
+    keyed = dict(zip(keys, files, strict=True))
+    layouts = dict(zip(keys, file_layouts(session, files, format, options), strict=True))
     here = {key: file.path for key, file in keyed.items() if file.is_here}
     handed = {key: file for key, file in keyed.items() if not file.is_here}
     frames = [_lines_here(session, here, layouts, options.limits)] if here else []
@@ -143,38 +142,6 @@ def _union(frames: Sequence[DataFrame]) -> DataFrame:
     return reduce(lambda one, other: one.unionAll(other), frames)
 
 
-def file_layouts(
-    session: SparkSession, files: Sequence[InputFile], format: str, options: IngestOptions
-) -> dict[int, Layout]:
-    """How to cut each file, by the hash of its path; headers may name the columns in any order."""
-    keys = file_keys(session, files)
-    same = _one_layout(format, options)
-    if same is not None:
-        return dict.fromkeys(keys, same)
-    return {
-        key: first_line_layout(file.path, beginning(session, file, 2, options.limits), format, options)
-        for key, file in zip(keys, files, strict=True)
-    }
-
-
-def _one_layout(format: str, options: IngestOptions) -> Layout | None:
-    """How to cut all files, where that does not depend on how they begin."""
-    wildcards = _refuses_wildcards(options)
-    if format == "jsonl":
-        return Layout(kind="jsonl", columns=options.names, wildcards=wildcards)
-    if (
-        format == "edges"
-        and not options.header
-        and (options.columns is None or options.positions is not None)
-    ):
-        return Layout(kind="edges", columns=options.positions or (0, 1), wildcards=wildcards)
-    return None
-
-
-def _refuses_wildcards(options: IngestOptions) -> bool:
-    return options.relation == "pairs" and options.wildcards == "reject"
-
-
 def file_keys(session: SparkSession, files: Sequence[InputFile]) -> list[int]:
     """The hash of each file's path, which rows carry."""
     paths = session.createDataFrame([(file.url,) for file in files], "url string")
@@ -182,69 +149,6 @@ def file_keys(session: SparkSession, files: Sequence[InputFile]) -> list[int]:
     if len(set(keys)) < len(keys):
         raise InputError("the paths of two files have the same hash; rename one, or ingest them one by one")
     return keys
-
-
-def first_line_layout(path: str, begin: bytes, format: str, options: IngestOptions) -> Layout:
-    """How to cut a file of columns that begins so."""
-    delimiter = None if format == "edges" else options.delimiter or _DELIMITERS[format]
-    number, fields = _first_fields(path, begin, delimiter)
-    has_header = options.positions is None if options.header is None else options.header
-    return Layout(
-        kind="edges" if delimiter is None else "delimited",
-        columns=(0, 1) if _takes_first_two(delimiter, fields, options) else _positions(path, fields, options),
-        delimiter=delimiter or "",
-        width=len(fields),
-        header=number if has_header else 0,
-        wildcards=_refuses_wildcards(options),
-    )
-
-
-def _takes_first_two(delimiter: str | None, fields: list[str], options: IngestOptions) -> bool:
-    return not fields or (delimiter is None and options.columns is None)
-
-
-def _first_fields(path: str, begin: bytes, delimiter: str | None) -> tuple[int, list[str]]:
-    """The number and the fields of the first line that is not blank."""
-    try:
-        texts = begin.removeprefix(b"\xef\xbb\xbf").splitlines()
-        for number, line in enumerate(texts, 1):
-            if delimiter is None:
-                if line.strip() and not line.strip().startswith((b"#", b"%")):
-                    return number, line.decode().split()
-            elif line:
-                return number, cutting.split_line(line.decode(), delimiter)
-    except UnicodeDecodeError:
-        raise InputError(
-            f"{path}: the first line is not UTF-8; save it as UTF-8, or check --format"
-        ) from None
-    except csv.Error as error:
-        raise InputError(
-            f"{path}: the first line can't be split into columns: {error}; check --format and --delimiter"
-        ) from None
-    return 0, []
-
-
-def _positions(path: str, fields: list[str], options: IngestOptions) -> tuple[int, int]:
-    if options.positions is not None:
-        if max(options.positions) >= len(fields):
-            raise InputError(
-                f"{path} has {len(fields)} columns in its first line, and --columns asks for "
-                f"{','.join(options.names)}; check --columns and --delimiter"
-            )
-        return options.positions
-    for name in options.names:
-        if fields.count(name) != 1:
-            raise InputError(no_column(path, name, fields))
-    first, second = options.names
-    return fields.index(first), fields.index(second)
-
-
-def no_column(path: str, name: str, found: Sequence[str]) -> str:
-    """What to say of a file that lacks a column, or has it twice."""
-    fault = "has more than one column" if name in found else "has no column"
-    shown = ", ".join(found[:20]) + (", …" if len(found) > 20 else "")
-    way = "check --delimiter" if len(found) == 1 and set(";|\t") & set(found[0]) else _NAME_TWO
-    return f"{path} {fault} {name!r}; its columns are {shown[:500]}: {way}"
 
 
 def rejected_lines(session: SparkSession, staged: DataFrame, files: Sequence[InputFile]) -> DataFrame:
@@ -288,7 +192,7 @@ def parquet_rows(session: SparkSession, files: Sequence[InputFile], options: Ing
             path = f.col("_metadata.file_path").alias("file")
             rows = table.select(first.alias("node"), second.alias("topic"), path, row)
             frames.append(_exploded(rows, options.limits.line))
-    return _with_reasons(_union(frames), _refuses_wildcards(options))
+    return _with_reasons(_union(frames), refuses_wildcards(options))
 
 
 @contextmanager
@@ -340,16 +244,7 @@ def _of_same_types(
 
 
 def _parquet_columns(path: str, table: DataFrame, options: IngestOptions) -> tuple[Column, Column]:
-    found = table.schema.names
-    if options.positions is not None:
-        if max(options.positions) >= len(found):
-            raise InputError(f"{path} has {len(found)} columns; --columns asks for {','.join(options.names)}")
-        wanted = [found[position] for position in options.positions]
-    else:
-        wanted = list(options.names)
-    for name in wanted:
-        if found.count(name) != 1:
-            raise InputError(no_column(path, name, found))
+    wanted = parquet_names(path, table.schema.names, options)
     first, second = (_as_text(path, name, table.schema[name].dataType) for name in wanted)
     return first, second
 
@@ -360,10 +255,7 @@ def _as_text(path: str, name: str, kind: DataType) -> Column:
 
     inner = kind.elementType if isinstance(kind, ArrayType) else kind
     if inner.simpleString() not in _TEXTS:
-        raise InputError(
-            f"{path}: column {name!r} is {kind.simpleString()}; names are strings, integers, booleans "
-            f"or lists of them: cast it beforehand"
-        )
+        raise no_names(path, name, kind.simpleString())
     column = f.col(f"`{name.replace('`', '``')}`")
     return column.cast("array<string>" if isinstance(kind, ArrayType) else "string")
 

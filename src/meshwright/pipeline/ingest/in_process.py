@@ -1,0 +1,163 @@
+"""The engine of an ingest that runs in this process, by the functions that Spark's tasks run."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from meshwright.model.interests import Interests, interest_counts, interest_tables
+from meshwright.model.storage.dataset import whole, write_tables
+from meshwright.pipeline.ingest.file_parts import parts_of, staged_parts
+from meshwright.pipeline.ingest.grouping import GROUPED, NO_TOPIC, grouped, own_code
+from meshwright.pipeline.ingest.inputs import InputFile
+from meshwright.pipeline.ingest.job import Quality
+from meshwright.pipeline.ingest.layouts import file_layouts
+from meshwright.pipeline.ingest.lines import BLOCK_END
+from meshwright.pipeline.ingest.names_alike import names_alike
+from meshwright.pipeline.ingest.options import IngestOptions
+from meshwright.pipeline.ingest.parquet_files import REJECTED, Found, parquet_rows
+from meshwright.runtime.machine import cores
+from meshwright.runtime.places import Place, is_local
+from meshwright.runtime.progress import StageTimer, stage
+
+
+class InProcess:
+    """See `Engine`."""
+
+    name = "local"
+
+    def read(
+        self,
+        files: Sequence[InputFile],
+        format: str,
+        options: IngestOptions,
+        folder: Place,
+        timer: StageTimer,
+    ) -> "LocalRows":
+        """All rows are in memory then."""
+        del folder
+        with stage(timer, "reading", sum(file.bytes for file in files)) as advance:
+            read, done = [], 0
+            work = parquet_rows(files, options) if format == "parquet" else _text_rows(files, format, options)
+            for found, bytes_read in work:
+                read.append(found)
+                done += bytes_read
+                advance(done)
+        return LocalRows(Found.joined(read), options)
+
+
+def _text_rows(
+    files: Sequence[InputFile], format: str, options: IngestOptions
+) -> Iterator[tuple[Found, int]]:
+    """What each share of the files' parts holds, and its bytes; what was rejected comes last."""
+    layouts = dict(enumerate(file_layouts(None, files, format, options)))
+    shares = parts_of({at: file.path for at, file in enumerate(files)}, cores())
+    blocks: list[pa.RecordBatch] = []
+    for share in shares:
+        pairs: list[pa.RecordBatch] = []
+        for batch in staged_parts(share, layouts, options.limits):
+            is_good = batch.column("reason").null_count == batch.num_rows
+            (pairs if is_good else blocks).append(batch)
+        yield Found(pairs, []), sum(part.stop - part.start for part in share)
+    yield Found([], [_numbered(blocks, [file.path for file in files])]), 0
+
+
+def _numbered(blocks: Sequence[pa.RecordBatch], paths: Sequence[str]) -> pa.Table:
+    """REJECTED of the rows of STAGED that are no pairs: rejected lines, and the ends of blocks."""
+    ends: dict[int, dict[int, int]] = {}
+    bad: list[dict[str, Any]] = []
+    for row in chain.from_iterable(batch.to_pylist() for batch in blocks):
+        if row["reason"] == BLOCK_END:
+            ends.setdefault(row["file"], {})[row["block"]] = row["line"]
+        else:
+            bad.append(row)
+    before = {file: _running(lines) for file, lines in ends.items()}
+    rows = [
+        {**row, "file": paths[row["file"]], "line": row["line"] + before[row["file"]][row["block"]]}
+        for row in bad
+    ]
+    return pa.Table.from_pylist(rows, REJECTED)
+
+
+def _running(lines: Mapping[int, int]) -> dict[int, int]:
+    """How many lines of a file come before each of its blocks, of which the numbers of lines are given."""
+    starts = sorted(lines)
+    before = np.cumsum([0, *(lines[start] for start in starts)]).tolist()
+    return dict(zip(starts, before, strict=False))
+
+
+class _Rows(NamedTuple):
+    """Pairs of names; a null topic is a node alone."""
+
+    node: pa.ChunkedArray
+    topic: pa.ChunkedArray
+
+
+class LocalRows:
+    """See `Rows`: all in memory."""
+
+    def __init__(self, found: Found, options: IngestOptions) -> None:
+        order = [(name, "ascending") for name in REJECTED.names]
+        self._rejected = pa.concat_tables([REJECTED.empty_table(), *found.rejected]).sort_by(order)
+        self._pairs = _Rows(
+            *(pa.chunked_array([one.column(at) for one in found.pairs], pa.string()) for at in (0, 1))
+        )
+        self._options = options
+        counted = pc.value_counts(self._rejected["reason"]).to_pylist()
+        reasons = {one["values"]: one["counts"] for one in counted}
+        self.quality = Quality.of(len(self._pairs.node), reasons)
+
+    def write_rejected(self, folder: Place) -> None:
+        """See `Rows`."""
+        assert is_local(folder)
+        write_tables(folder.parent, {folder.name: whole(self._rejected)}, None)
+
+    def example(self, reason: str) -> tuple[str, int]:
+        """See `Rows`."""
+        row = self._rejected.filter(pc.equal(self._rejected["reason"], reason)).slice(0, 1).to_pylist()[0]
+        return row["file"], row["line"]
+
+    def write_tables(self, folder: Place, timer: StageTimer) -> tuple[dict[str, int], dict[str, Any]]:
+        """See `Rows`."""
+        assert isinstance(folder, Path)
+        with stage(timer, "making ids"):
+            interests, duplicates = _interests(self._pairs, self._options)
+            alike = {"nodes": names_alike(interests.nodes), "topics": names_alike(interests.topics)}
+        write_tables(folder, interest_tables(interests), timer)
+        return interest_counts(interests), {"duplicates": duplicates, "look_alikes": alike}
+
+
+def _interests(rows: _Rows, options: IngestOptions) -> tuple[Interests, int]:
+    """The interests that rows state, and how many of them said again what another had said."""
+    node, topic = _both_ways(rows) if options.relation == "friendship" else rows
+    named = [*topic.drop_null().chunks, *(node.chunks if options.own_topic else [])]
+    names = pa.chunked_array(named, pa.string()).unique()
+    topics = names.take(pc.sort_indices(names))
+    codes = pc.fill_null(pc.index_in(topic, topics), NO_TOPIC)
+    coded = [pa.table([node, codes], names=["name", "code"])]
+    if options.relation != "pairs":
+        own = np.full(len(topics), NO_TOPIC, np.int32)
+        if options.own_topic:
+            own = own_code(np.arange(len(topics), dtype=np.int32))
+        coded.append(pa.table([topics, own], names=["name", "code"]))
+    batches = chain.from_iterable(table.to_batches() for table in coded)
+    lists = pa.Table.from_batches(list(grouped(batches)), GROUPED)
+    sizes = pc.list_value_length(lists["topic_ids"]).to_numpy()
+    indptr = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
+    topic_ids = pc.list_flatten(lists["topic_ids"]).to_numpy()
+    interests = Interests(indptr, topic_ids, lists["name"].combine_chunks(), topics)
+    return interests, int(pc.sum(lists["duplicates"]).as_py() or 0)
+
+
+def _both_ways(rows: _Rows) -> _Rows:
+    """Each friendship in both directions; a node alone, or its own friend, once."""
+    two = pc.fill_null(pc.not_equal(rows.node, rows.topic), False)
+    there, back = rows.node.filter(two), rows.topic.filter(two)
+    return _Rows(
+        pa.chunked_array([*rows.node.chunks, *back.chunks], pa.string()),
+        pa.chunked_array([*rows.topic.chunks, *there.chunks], pa.string()),
+    )

@@ -1,0 +1,42 @@
+"""Names that differ from another only by case, or by blanks at their ends: legal, and a likely mistake."""
+
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+BLANKS = " \t\r\n\f\v\u00a0\u3000"
+MOST_EXAMPLES = 5
+
+
+def names_alike(names: pa.StringArray) -> dict[str, Any]:
+    """How many of the distinct `names` have a look-alike, and some examples of two such names.
+
+    Of names that look alike at least one is not in lower case or has a blank at an end; so where there is
+    none of these, one scan is all.
+    """
+    looks = _looks(names)
+    odd = looks.filter(pc.not_equal(names, looks))
+    alike = np.flatnonzero(pc.is_in(looks, odd.unique()).to_numpy(zero_copy_only=False))
+    by_look: dict[str, list[str]] = {}
+    for at in alike.tolist():
+        by_look.setdefault(looks[at].as_py(), []).append(names[at].as_py())
+    groups = {look: sorted(own, key=str.encode) for look, own in by_look.items() if len(own) > 1}
+    shown = sorted(groups, key=str.encode)[:MOST_EXAMPLES]
+    return {
+        "count": sum(len(own) for own in groups.values()),
+        "examples": [[groups[look][0], groups[look][-1]] for look in shown],
+    }
+
+
+def _looks(names: pa.StringArray) -> pa.StringArray:
+    """The names in lower case, without blanks at the ends; those beyond ASCII by Python's full mapping."""
+    looks = pc.ascii_lower(pc.utf8_trim(names, BLANKS))
+    other = np.flatnonzero(~pc.string_is_ascii(names).to_numpy(zero_copy_only=False))
+    if not len(other):
+        return looks
+    full = pa.array([name.strip(BLANKS).lower() for name in names.take(pa.array(other)).to_pylist()])
+    mask = np.zeros(len(names), np.bool_)
+    mask[other] = True
+    return pc.replace_with_mask(looks, pa.array(mask), full)
