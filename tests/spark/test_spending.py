@@ -2,7 +2,7 @@ import pytest
 
 from meshwright import Costs, build, workloads
 from meshwright.model.storage.manifest import read_manifest
-from meshwright.pipeline.summary import spending_of
+from meshwright.pipeline.summary.job import spending_of
 
 
 def test_without_sites_links_come_in_quarters_and_every_node_has_its_place(spark, tmp_path):

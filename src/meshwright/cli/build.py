@@ -22,8 +22,8 @@ from meshwright.cli.common import (
     spark_command,
 )
 from meshwright.cli.options.costs import CostOptions
-from meshwright.cli.options.groups import Engine, chosen_engine, options_for
-from meshwright.runtime.places import is_local_address, local_path
+from meshwright.cli.options.groups import Engine, chosen_engine, fits_here, options_for
+from meshwright.runtime.places import local_path
 
 if TYPE_CHECKING:
     from meshwright.pipeline.cost_files import CostFiles
@@ -76,7 +76,7 @@ def build(
     plan = BuildPlan(
         algorithm=algorithm, settings=options, costs=prices, reverse_delete=reverse_delete, seed=seed
     )
-    where = chosen_engine(engine, [dataset, out], master, conf, counts_of(dataset), "building")
+    where = chosen_engine(engine, [dataset, out], master, conf, fits_here("building", dataset))
     check_target(out, force)
     how: dict[str, Any] = {"force": force, "progress": progress_bar()}
     begin = perf_counter()
@@ -90,16 +90,6 @@ def build(
     else:
         manifest = build_here(local_path(dataset), local_path(out), plan, **how)
     _say(out, manifest, _WHERE[where], perf_counter() - begin, as_json)
-
-
-def counts_of(dataset: str) -> dict[str, int] | None:
-    """What the manifest of a dataset counts, where it can be read without Spark."""
-    from meshwright.model.storage.manifest import counted, read_manifest
-
-    if not is_local_address(dataset):
-        return None
-    manifest = read_manifest(local_path(dataset), "interests", "overlay")
-    return counted(manifest, ("nodes", "topics", "interests"), dataset)
 
 
 def _say(out: str, manifest: dict[str, Any], where: str, seconds: float, as_json: bool) -> None:

@@ -165,14 +165,6 @@ def parse_conf(settings: list[str] | None) -> dict[str, str]:
     return values
 
 
-def check_dataset(text: str) -> None:
-    """Refuse what is no dataset with interests before Spark is started for it, if it is on this machine."""
-    from meshwright.model.storage.manifest import read_manifest
-
-    if is_local_address(text):
-        read_manifest(local_path(text), "interests", "overlay")
-
-
 def check_target(text: str, force: bool) -> None:
     """Refuse where a dataset can't be written before Spark is started, if it is on this machine."""
     from meshwright.model.storage.dataset import check_free
@@ -192,6 +184,16 @@ def spark_command(master: str | None, conf: list[str] | None) -> Iterator["Spark
 
             session = opened.enter_context(spark_session(master, settings))
             opened.enter_context(translated())
+        yield session
+
+
+@contextmanager
+def engine_session(where: str, master: str | None, conf: list[str] | None) -> Iterator["SparkSession | None"]:
+    """A Spark session for the engine `spark`, none for `local`."""
+    if where == "local":
+        yield None
+        return
+    with spark_command(master, conf) as session:
         yield session
 
 

@@ -8,9 +8,8 @@ import typer
 
 from meshwright import registry
 from meshwright.cli import common
-from meshwright.cli.build import counts_of
 from meshwright.cli.options.costs import CostOptions
-from meshwright.cli.options.groups import Engine, chosen_engine, options_for
+from meshwright.cli.options.groups import Engine, chosen_engine, fits_here, options_for
 from meshwright.runtime.errors import OptionError, visible
 from meshwright.runtime.places import local_path
 
@@ -63,7 +62,7 @@ def compare(
         raise OptionError(
             "comparison.html needs matplotlib, which is not installed; install meshwright[report]"
         )
-    where = chosen_engine(engine, [dataset, out], master, conf, counts_of(dataset), "running")
+    where = chosen_engine(engine, [dataset, out], master, conf, fits_here("running", dataset))
     common.check_target(out, force)
     how: dict[str, Any] = {"costs": prices, "force": force, "progress": common.progress_bar()}
     from meshwright.pipeline.compare import compare_here, compare_on_spark

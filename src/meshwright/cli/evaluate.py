@@ -53,7 +53,7 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Measure an overlay: degrees, connectivity and diameter of every topic, distance from optimal."""
-    where = chosen_engine(engine, [dataset], master, conf, _counts(dataset), "evaluating")
+    where = chosen_engine(engine, [dataset], master, conf, _fits_here(dataset))
     how: dict[str, Any] = {"diameters": diameters, "bound": bound, "progress": progress_bar()}
     if where == "spark":
         with spark_command(master, conf) as session:
@@ -80,15 +80,17 @@ def evaluate(
         raise typer.Exit(1)
 
 
-def _counts(dataset: str) -> dict[str, int] | None:
-    """What the manifest counts, where it can be read without Spark."""
+def _fits_here(dataset: str) -> bool:
+    """Whether an overlay is on this machine, and evaluating it fits into memory."""
     from meshwright.model.storage.manifest import counted, read_manifest
+    from meshwright.runtime.memory import fits
 
     if not is_local_address(dataset):
-        return None
+        return False
     manifest = read_manifest(local_path(dataset), "overlay")
     counts = counted(manifest, ("nodes", "topics", "interests", "edges"), dataset)
-    return {**counts, **counted({"counts": {"views": 0, **manifest["tables"]}}, ("views",), dataset)}
+    views = counted({"counts": {"views": 0, **manifest["tables"]}}, ("views",), dataset)
+    return fits("evaluating", {**counts, **views})
 
 
 def _print_for_people(dataset: str, found: "Evaluation") -> None:

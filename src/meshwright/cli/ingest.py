@@ -1,4 +1,4 @@
-"""`meshwright ingest`: raw files as an interests dataset, on Spark."""
+"""`meshwright ingest`: raw files as an interests dataset."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,12 +10,12 @@ from meshwright.cli.common import (
     Json,
     Master,
     check_target,
+    engine_session,
     print_json,
     print_table,
     progress_bar,
-    spark_command,
 )
-from meshwright.cli.options.groups import options_for
+from meshwright.cli.options.groups import Engine, chosen_engine, options_for
 from meshwright.cli.options.rows import Inputs, RowOptions
 
 if TYPE_CHECKING:
@@ -38,6 +38,7 @@ def ingest(
     paths: Inputs,
     reading: "IngestOptions",
     out: Annotated[str, typer.Option("--out", metavar="DIR", help="The dataset to write; a path or URL.")],
+    engine: Engine = "auto",
     master: Master = None,
     conf: Conf = None,
     force: Force = False,
@@ -48,9 +49,13 @@ def ingest(
     A row is a pair (node, topic); or a follow: the follower subscribes to the followee; or a friendship: each
     subscribes to the other. Rows that can't be used go to DIR/rejected with file, line and reason.
     """
+    from meshwright.pipeline.ingest.job import check_inputs
+    from meshwright.pipeline.ingest.job import ingest as run
+
     check_target(out, force)
-    with spark_command(master, conf) as session:
-        from meshwright.pipeline.ingest.job import ingest as run
+    is_small = check_inputs(paths, reading)
+    where = chosen_engine(engine, [*paths, out], master, conf, is_small)
+    with engine_session(where, master, conf) as session:
         from meshwright.pipeline.spark.storage import location
 
         place = location(session, out)

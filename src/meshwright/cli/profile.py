@@ -11,12 +11,12 @@ from meshwright.cli.common import (
     Json,
     Master,
     Seed,
-    check_dataset,
+    engine_session,
     print_json,
     print_table,
     progress_bar,
-    spark_command,
 )
+from meshwright.cli.options.groups import Engine, chosen_engine, fits_here
 
 if TYPE_CHECKING:
     from meshwright.pipeline.profile.distribution import Distribution
@@ -47,16 +47,17 @@ def profile(
     seed: Seed = 0,
     force: Force = False,
     as_json: Json = False,
+    engine: Engine = "auto",
     master: Master = None,
     conf: Conf = None,
 ) -> None:
-    """Describe a dataset, on Spark: distributions with exponents, popular topics, correlation."""
+    """Describe a dataset: distributions with exponents, popular topics, correlation."""
     if out is not None:
         from meshwright.model.storage.single_file import check_file
 
         check_file(out, force)
-    check_dataset(dataset)
-    with spark_command(master, conf) as session:
+    where = chosen_engine(engine, [dataset], master, conf, fits_here("profiling", dataset))
+    with engine_session(where, master, conf) as session:
         from meshwright.pipeline.profile.job import profile as profile_dataset
         from meshwright.pipeline.spark.storage import location
 

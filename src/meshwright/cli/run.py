@@ -1,4 +1,4 @@
-"""`meshwright run`: from raw rows to an overlay and its report, in one Spark session."""
+"""`meshwright run`: from raw rows to an overlay and its report."""
 
 import sys
 import typing
@@ -15,15 +15,15 @@ from meshwright.cli.common import (
     ReverseDelete,
     Seed,
     Settings,
+    engine_session,
     on_interrupt,
     parse_settings,
     print_json,
     print_table,
     progress_bar,
-    spark_command,
 )
 from meshwright.cli.options.costs import CostOptions
-from meshwright.cli.options.groups import options_for
+from meshwright.cli.options.groups import Engine, chosen_engine, options_for
 from meshwright.cli.options.rows import Inputs, RowOptions
 from meshwright.runtime.places import is_local_address, local_path
 
@@ -62,8 +62,10 @@ def run(
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue a run that was cut off, after its last finished stage.")
     ] = False,
+    engine: Engine = "auto",
     spark_only: Annotated[
-        bool, typer.Option("--spark-only", help="Build and evaluate on Spark even if the data fits here.")
+        bool,
+        typer.Option("--spark-only", help="Use Spark for all stages, also to build and evaluate small data."),
     ] = False,
     master: Master = None,
     conf: Conf = None,
@@ -71,6 +73,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Ingest raw rows, profile them, build an overlay, evaluate it and write a report to open."""
+    from meshwright.pipeline.ingest.job import check_inputs
     from meshwright.pipeline.run import RunOptions
     from meshwright.pipeline.run import run as run_all
 
@@ -83,9 +86,11 @@ def run(
         reverse_delete=reverse_delete,
         seed=seed,
     )
-    _check_place(out, resume, force)
+    is_small = check_inputs(inputs, reading) and not spark_only
+    where = chosen_engine(engine, [*inputs, out], master, conf, is_small)
+    _check_here(inputs, out, options, resume, force)
     kept = f"finished stages are kept in {out}; continue with --resume"
-    with on_interrupt(kept), spark_command(master, conf) as session:
+    with on_interrupt(kept), engine_session(where, master, conf) as session:
         from meshwright.pipeline.spark.storage import location
 
         manifest = run_all(
@@ -107,12 +112,12 @@ def run(
         raise typer.Exit(1)
 
 
-def _check_place(out: str, resume: bool, force: bool) -> None:
-    """Refuse a folder before Spark is started for it, if it is on this machine."""
-    from meshwright.pipeline.run_folder import check_place
+def _check_here(inputs: list[str], out: str, options: Any, resume: bool, force: bool) -> None:
+    """Refuse what is on this machine before Spark is started for it."""
+    from meshwright.pipeline.run import check_run
 
-    if is_local_address(out):
-        check_place(local_path(out), resume, force)
+    if all(is_local_address(text) for text in (*inputs, out)):
+        check_run(inputs, local_path(out), options, resume=resume, force=force)
 
 
 def say_stage(name: str, seconds: float, again: bool) -> None:

@@ -10,13 +10,12 @@ from meshwright.cli.common import (
     Json,
     Master,
     Seed,
-    check_dataset,
     check_target,
+    engine_session,
     print_json,
     progress_bar,
-    spark_command,
 )
-from meshwright.cli.options.groups import given, options_for, refuse_given
+from meshwright.cli.options.groups import Engine, chosen_engine, fits_here, given, options_for, refuse_given
 from meshwright.runtime.errors import OptionError
 
 EPILOG = """**Examples**
@@ -101,19 +100,20 @@ def sample(
     seed: Seed = 0,
     force: Force = False,
     as_json: Json = False,
+    engine: Engine = "auto",
     master: Master = None,
     conf: Conf = None,
 ) -> None:
-    """Cut a smaller dataset out of a large one, on Spark.
+    """Cut a smaller dataset out of a large one.
 
     --bfs searches a social graph breadth first, and keeps all relations among the users that it visits.
     --universe makes a self-contained universe: the users of some random topics, with these topics and one
     topic that each user adds.
     """
     options = _options(bfs, universe, search, growth)
-    check_dataset(dataset)
     check_target(out, force)
-    with spark_command(master, conf) as session:
+    where = chosen_engine(engine, [dataset, out], master, conf, fits_here("sampling", dataset))
+    with engine_session(where, master, conf) as session:
         from meshwright.pipeline.sample.job import sample as sample_dataset
         from meshwright.pipeline.spark.storage import location
 

@@ -1,4 +1,4 @@
-"""The whole journey in one session: ingest, profile, build, evaluate, report; and how to go on after a kill.
+"""The whole journey in one go: ingest, profile, build, evaluate, report; and how to go on after a kill.
 
 Each finished stage leaves a note (`run_folder`), so that a killed run can be resumed.
 When all is done the notes become `manifest.json`, and the folder `.run/` goes.
@@ -7,7 +7,9 @@ When all is done the notes become `manifest.json`, and the folder `.run/` goes.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
+from importlib import metadata
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -22,9 +24,18 @@ from meshwright.pipeline.evaluate.job import evaluate_on_spark
 from meshwright.pipeline.ingest.job import fingerprint, ingest
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.profile.job import profile
-from meshwright.pipeline.run_folder import NOTES, Note, alone_in, begun, check_place, finish, resumed
+from meshwright.pipeline.run_folder import (
+    NOTES,
+    Note,
+    alone_in,
+    begun,
+    check_place,
+    check_resumable,
+    finish,
+    resumed,
+)
 from meshwright.pipeline.spark.settings import is_local_master
-from meshwright.pipeline.summary import write_summary
+from meshwright.pipeline.summary.job import write_summary
 from meshwright.runtime.errors import DatasetError
 from meshwright.runtime.json_values import plain
 from meshwright.runtime.memory import fits
@@ -46,7 +57,7 @@ class RunOptions(BuildPlan):
 
 
 class _Run(NamedTuple):
-    session: SparkSession
+    session: SparkSession | None
     inputs: Sequence[str]
     out: Place
     options: RunOptions
@@ -56,7 +67,7 @@ class _Run(NamedTuple):
 
 
 def run(
-    session: SparkSession,
+    session: SparkSession | None,
     inputs: Sequence[str],
     out: Place,
     options: RunOptions,
@@ -70,8 +81,9 @@ def run(
     """Do all stages that are not done yet, and return the manifest that is written last.
 
     `out` must be new or empty; with `force` what a run left there is removed first; with `resume` a run that
-    was cut off goes on, unless its inputs, options or versions are not what they were. Where Spark runs on
-    this machine, what fits it is built and evaluated in process, with the same result; not if `spark_only`.
+    was cut off goes on, unless its inputs, options or versions are not what they were. Without a session, all
+    is done in this process. Where Spark runs on this machine, what fits it is built and evaluated in process,
+    with the same result; not if `spark_only`.
     `on_stage` hears of each stage as it ends, of its seconds, and whether it had been done before.
     """
     plan = _plan(session, inputs, options)
@@ -86,6 +98,15 @@ def run(
                 state.notes[name] = _timed(name, work, state)
             on_stage(name, state.notes[name]["seconds"], again)
         return _close(out, plan, state.notes)
+
+
+def check_run(
+    inputs: Sequence[str], out: Path, options: RunOptions, *, resume: bool = False, force: bool = False
+) -> None:
+    """Refuse what `run` would refuse of inputs and a folder on this machine, before Spark is started."""
+    check_place(out, resume, force)
+    if resume:
+        check_resumable(out, _plan(None, inputs, options))
 
 
 def _timed(name: str, work: Callable[[_Run, Progress], Note], state: _Run) -> Note:
@@ -130,6 +151,7 @@ def _build(state: _Run, progress: Progress) -> Note:
     how: dict[str, Any] = {"force": True, "progress": progress}  # forced, as above
     if (here := _folder_for_this_process(state)) is not None:
         return build_here(here / "interests", here / "overlay", state.options, **how)
+    assert state.session is not None
     places = state.out / "interests", state.out / "overlay"
     return build_on_spark(state.session, *places, state.options, **how)
 
@@ -138,13 +160,17 @@ def _evaluate(state: _Run, progress: Progress) -> Note:
     if (here := _folder_for_this_process(state)) is not None:
         found = evaluate(Overlay.read(here / "overlay"), progress=progress)
     else:
+        assert state.session is not None
         found = evaluate_on_spark(state.session, state.out / "overlay", progress=progress)
     broken = list(found.disconnected_topic_components().items())[:_SHOWN_TOPICS]
     return found.to_json() | found.distributions() | {"disconnected_topic_components": dict(broken)}
 
 
 def _folder_for_this_process(state: _Run) -> Path | None:
-    """The folder, if this process builds and evaluates: Spark runs here alone, and there is memory for it."""
+    """The folder, if this process builds and evaluates: Spark is not used, or runs here and there is room."""
+    if state.session is None:
+        assert is_local(state.out)
+        return state.out
     alone = is_local_master(state.session.sparkContext.master or "") and not state.spark_only
     counts = state.notes["ingest"]["found"]["counts"]
     return state.out if alone and is_local(state.out) and fits("running", counts) else None
@@ -162,7 +188,7 @@ def _report(state: _Run, progress: Progress) -> Note:
         **({"reverse_delete": True} if state.options.reverse_delete else {}),
         **({} if state.options.costs is None else {"costs": state.options.costs.given()}),
         "seed": state.options.seed,
-        "master": state.session.sparkContext.master,
+        **({"engine": "local"} if state.session is None else {"master": state.session.sparkContext.master}),
         "versions": versions(),
     }
     compared = write_summary(
@@ -180,7 +206,7 @@ _STAGES: Mapping[str, Callable[[_Run, Progress], Note]] = {
 }
 
 
-def _plan(session: SparkSession, inputs: Sequence[str], options: RunOptions) -> Note:
+def _plan(session: SparkSession | None, inputs: Sequence[str], options: RunOptions) -> Note:
     """What must be the same for a run to be resumed."""
     wanted = asdict(options)
     cost_files = [] if options.costs is None else options.costs.files()
@@ -190,12 +216,18 @@ def _plan(session: SparkSession, inputs: Sequence[str], options: RunOptions) -> 
                 **{f"ingest {name}": value for name, value in wanted.pop("ingest").items()},
                 **wanted,
                 "inputs": list(inputs),
-                "versions": versions() | {"spark": session.version},
+                "versions": versions() | _spark_version(),
             },
             "the options",
         ),
         "input_files": fingerprint(session, inputs) + [_stamp(file) for file in cost_files],
     }
+
+
+def _spark_version() -> dict[str, str]:
+    with suppress(metadata.PackageNotFoundError):
+        return {"spark": metadata.version("pyspark")}
+    return {}
 
 
 def _stamp(file: Path) -> Note:

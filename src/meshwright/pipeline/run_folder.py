@@ -83,12 +83,19 @@ def resumed(out: Place, plan: Note) -> dict[str, Note]:
     notes = _finished(out)
     if not notes:
         return begun(out, plan)
+    check_resumable(out, plan)
+    return notes
+
+
+def check_resumable(out: Place, plan: Note) -> None:
+    """Refuse to go on with a run that had another plan, once a stage of it is finished."""
+    if not _finished(out):
+        return
     changed = differences(read_sealed(out / NOTES / PLAN) or {}, plan)
     if changed:
         raise DatasetError(
             f"{out} can't be resumed: {changed[0]}; start over in another folder or with --force"
         )
-    return notes
 
 
 def _finished(out: Place) -> dict[str, Note]:

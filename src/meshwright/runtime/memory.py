@@ -9,6 +9,10 @@ from meshwright.runtime.errors import CapacityError
 BYTES: dict[str, Mapping[str, int]] = {
     # Names come as a table, as an array and as offsets, interests as a table and as arrays.
     "reading": {"nodes": 120, "topics": 120, "interests": 16},
+    # Measured on follows of 14 bytes and on pairs of 20, with all names and rows in memory.
+    "ingesting": {"text_bytes": 10},
+    "profiling": {"interests": 40},
+    "sampling": {"interests": 60},
     # Beside the interests themselves.
     "building": {"interests": 60},
     # Measured: 1.1 GB for 28 million interests and 4 million edges in all; views took 0.4 GB for 9.4 million
@@ -39,7 +43,12 @@ def needed(work: str, **counts: int) -> int:
 
 def fits(work: str, counts: Mapping[str, int]) -> bool:
     """Whether reading a dataset with these counts and working on it leaves a fifth of the free memory."""
-    return needed("reading", **counts) + needed(work, **counts) <= _limit()
+    return has_room(needed("reading", **counts) + needed(work, **counts))
+
+
+def has_room(estimate: int) -> bool:
+    """Whether so many bytes leave a fifth of the free memory."""
+    return estimate <= _limit()
 
 
 def check_memory(what: str, estimate: int, instead: str, limit: int | None = None) -> None:

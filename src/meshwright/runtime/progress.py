@@ -96,25 +96,30 @@ def _compiling_stage(progress: Progress | None) -> Iterator[Callable[[], bool]]:
     """Yield a function that shows a stage while kernels are compiled, and says whether it does.
 
     Called now and then, it begins the stage once a compilation has taken a second, and ends it with the
-    compilation.
+    compilation. A kernel may turn out to need more functions, and another may follow between two calls.
     """
     with ExitStack() as shown:
         since: float | None = None
-        advance: Callable[[int], None] | None = None
+        total = reached = 0  # of the stage that is shown; 0 while there is none
 
         def look() -> bool:
-            nonlocal since, advance
+            nonlocal since, total, reached
             needed, done = len(COMPILATION.needed), len(COMPILATION.done)
-            if not needed:
+            if not needed or done < reached:
                 shown.close()
-                since = advance = None
+                since, total, reached = since if needed else None, 0, 0
+            if not needed:
                 return False
             since = since or perf_counter()
-            if advance is None and perf_counter() - since >= _SHOWN_AFTER_SECONDS:
-                advance = shown.enter_context(stage(progress, COMPILING, needed))
-            if advance is not None:
-                advance(done)
-            return advance is not None
+            if not total and perf_counter() - since >= _SHOWN_AFTER_SECONDS:
+                shown.enter_context(stage(progress, COMPILING, needed))
+                total = needed
+            if total and progress is not None:
+                if needed != total:
+                    progress.resize(needed)
+                total, reached = needed, done
+                progress.advance(done)
+            return bool(total)
 
         yield look
 
@@ -181,7 +186,8 @@ class CompilationLines:
             print(f"{COMPILING}: {done} of {self._total} functions", file=sys.stderr, flush=True)
 
     def resize(self, total: int) -> None:
-        """Nothing is compiled in such a stage."""
+        """Count to the new number, while kernels are compiled."""
+        self._total = total if self._total else 0
 
     def finish(self) -> None:
         """Say nothing of the stage around it."""

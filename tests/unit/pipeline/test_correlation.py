@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
-from meshwright.pipeline.profile.job import Correlation, clustered, common_subscribers, pearson, summed
+from meshwright.pipeline.profile.job import Correlation, clustered, pearson
+from meshwright.pipeline.profile.on_spark import common_subscribers, summed
 from meshwright.runtime.json_values import plain
 
 matrices = st.tuples(st.integers(1, 12), st.integers(1, 6)).flatmap(

@@ -3,7 +3,7 @@ import pyarrow as pa
 from hypothesis import given
 from hypothesis import strategies as st
 
-from meshwright.pipeline.sample.job import lists_of_ids, rows_of_ids
+from meshwright.pipeline.sample.on_spark import lists_of_ids, rows_of_ids
 from meshwright.pipeline.spark.arrays import restricted
 
 ids = st.sets(st.integers(0, 30)).map(sorted)

@@ -11,7 +11,7 @@ from meshwright.cli.common import parse_conf
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.runtime.errors import OptionError
 from meshwright.runtime.memory import fits
-from meshwright.runtime.places import is_local_address
+from meshwright.runtime.places import is_local_address, local_path
 
 MaxLine = Annotated[
     int, typer.Option("--max-line", metavar="BYTES", help="Refuse a line that is longer than this.")
@@ -90,6 +90,19 @@ def refuse_given(options: Mapping[str, object], way: str) -> None:
             raise OptionError(f"{flag} can't be used with {way}; leave it out", option=flag)
 
 
+def fits_here(work: str, dataset: str) -> bool:
+    """Whether a dataset is on this machine, and its interests and the work on them fit into memory.
+
+    What is on this machine and no dataset with interests is refused.
+    """
+    from meshwright.model.storage.manifest import counted, read_manifest
+
+    if not is_local_address(dataset):
+        return False
+    manifest = read_manifest(local_path(dataset), "interests", "overlay")
+    return fits(work, counted(manifest, ("nodes", "topics", "interests"), dataset))
+
+
 ENGINES = ("auto", "local", "spark")
 Engine = Annotated[
     str,
@@ -107,14 +120,12 @@ def chosen_engine(
     places: list[str],
     master: str | None,
     conf: list[str] | None,
-    counts: Mapping[str, int] | None,
-    work: str,
+    fits_here: bool,
 ) -> str:
     """`local` or `spark`; what `auto` chooses does not change the result.
 
     Auto stays in this process while all `places` are local, neither `master` nor `conf` is given and the
-    estimated memory of the `work` is within four fifths of what is free. `counts` are those of the dataset's
-    manifest, if it could be read.
+    data is known to fit into this machine's memory.
     """
     if engine not in ENGINES:
         raise OptionError(f"--engine is {engine!r}; choose one of {', '.join(ENGINES)}", option="--engine")
@@ -126,6 +137,4 @@ def chosen_engine(
         raise OptionError(f"{for_spark[0]} needs Spark; use --engine spark, or leave it out")
     if engine != "auto":
         return engine
-    if remote or for_spark or counts is None:
-        return "spark"
-    return "local" if fits(work, counts) else "spark"
+    return "local" if fits_here and not remote and not for_spark else "spark"

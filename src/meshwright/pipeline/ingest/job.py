@@ -11,12 +11,15 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from meshwright.model.reading.text import is_packed
 from meshwright.model.storage.dataset import LEFT_BEHIND, draft, list_left_behind, remove_left_behind, writing
 from meshwright.model.storage.manifest import MANIFEST, make_manifest, write_manifest
 from meshwright.pipeline.ingest.inputs import InputFile, format_of, input_files
+from meshwright.pipeline.ingest.layouts import file_layouts
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.runtime.errors import InputError
-from meshwright.runtime.places import Place
+from meshwright.runtime.memory import has_room, needed
+from meshwright.runtime.places import Place, is_local_address
 from meshwright.runtime.progress import Progress, StageTimer
 
 if TYPE_CHECKING:
@@ -77,6 +80,33 @@ def fingerprint(session: SparkSession | None, inputs: Sequence[str]) -> list[dic
     with _translated(session):
         files = input_files(session, inputs)
     return [{"path": file.path, "bytes": file.bytes, "modified": file.modified} for file in files]
+
+
+_MOST_TEXT = 1 << 30
+"""Bytes of text that this process reads within a minute; for more, Spark is worth its start."""
+
+_TIMES_UNPACKED = 6
+"""How much longer text is than a compressed file of it, or than Parquet; measured on lists of follows."""
+
+_CHECKED_FILES = 100
+
+
+def check_inputs(inputs: Sequence[str], options: IngestOptions) -> bool:
+    """Whether all inputs are on this machine, and small enough to be read in this process.
+
+    Refuses, without Spark, inputs on this machine that are missing, of several formats, or without the
+    columns that are asked for; the columns of the first hundred files only.
+    """
+    if not all(is_local_address(text) for text in inputs):
+        return False
+    files = input_files(None, inputs)
+    format = format_of(files, options.format)
+    options.check_format(format)
+    if format != "parquet":
+        file_layouts(None, files[:_CHECKED_FILES], format, options)
+    packed = sum(file.bytes for file in files if format == "parquet" or is_packed(file.path))
+    text = sum(file.bytes for file in files) + (_TIMES_UNPACKED - 1) * packed
+    return text <= _MOST_TEXT and has_room(needed("ingesting", text_bytes=text))
 
 
 def _translated(session: SparkSession | None) -> AbstractContextManager[None]:

@@ -1,36 +1,32 @@
 """Profile a dataset: sizes, who subscribes to how much, what is popular, and how topics correlate ([5], 3.2).
 
-Two passes over `lists/`: one counts the subscribers of topics and the topics of nodes, the other the common
-subscribers of a bounded number of topics, from which the Pearson correlation follows ([5], Fig. 5). Only
-distributions and those counts reach the driver.
+The interests are looked at twice: first to count the subscribers of topics and the topics of nodes, then the
+common subscribers of a bounded number of topics, from which the Pearson correlation follows ([5], Fig. 5).
+Two engines count, in this process or on Spark, and give the same numbers.
 """
 
-from collections.abc import Sequence
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass
-from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
-import numpy.typing as npt
-import pyarrow as pa
-import pyarrow.compute as pc
 
-from meshwright.model.storage.manifest import Dataset, check_counts
 from meshwright.model.storage.manifest import counted as stated_counts
+from meshwright.model.storage.manifest import open_dataset
 from meshwright.pipeline.profile.distribution import Distribution
-from meshwright.pipeline.spark import functions as f
-from meshwright.pipeline.spark.arrays import Batches, Packed, entries, places
-from meshwright.pipeline.spark.status import spark_stage
-from meshwright.pipeline.spark.storage import open_checked
-from meshwright.pipeline.spark.tables import dense_table, rank, salt
-from meshwright.runtime.arrays import Floats, Longs
-from meshwright.runtime.errors import DatasetError, OptionError
+from meshwright.pipeline.ranks import salt
+from meshwright.pipeline.spark.arrays import places
+from meshwright.runtime.arrays import Floats, Ids, Longs
+from meshwright.runtime.errors import OptionError
 from meshwright.runtime.json_values import plain
-from meshwright.runtime.places import Place
+from meshwright.runtime.places import Place, is_local
 from meshwright.runtime.progress import Progress
 
 if TYPE_CHECKING:
-    from pyspark.sql import DataFrame, SparkSession
+    from pyspark.sql import SparkSession
 
 
 STRONG = 0.1
@@ -92,6 +88,20 @@ def pearson(common: Longs, nodes: int) -> Floats:
     return found
 
 
+def common_of(rows: Longs, topics: Ids, count: int, among: Ids) -> Longs:
+    """How many of `count` rows have both of each two topics `among`; row i of the pairs has `topics[i]`.
+
+    `among` rises. The time is the sum of the squares of how many of them each row has.
+    """
+    from scipy.sparse import csr_array
+
+    at, known = places(among, topics)
+    ones = np.ones(int(known.sum()), np.int64)
+    chosen = csr_array((ones, (rows[known], at[known])), shape=(count, len(among)))
+    found: Longs = (chosen.T @ chosen).toarray()
+    return found
+
+
 def clustered(correlations: Floats) -> list[int]:
     """An order in which like topics stand together; O(topics²) memory."""
     from scipy.cluster.hierarchy import leaves_list, linkage
@@ -105,45 +115,11 @@ def clustered(correlations: Floats) -> list[int]:
     return order
 
 
-_COUNTS = Packed(counts=np.int64)
-
-
-def common_subscribers(batches: Batches, topic_ids: npt.NDArray[np.int32]) -> Batches:
-    """For mapInArrow over `lists/`: one row per task, how many subscribers `topic_ids` share, as bytes.
-
-    `topic_ids` rise. The time is the sum of the squares of how many of them each node has.
-    """
-    total = np.zeros((len(topic_ids), len(topic_ids)), np.int64)
-    for batch in batches:
-        total += _common(batch.column("topic_ids"), topic_ids)
-    yield _COUNTS.batch(counts=total)
-
-
-def _common(lists: pa.ListArray, topic_ids: npt.NDArray[np.int32]) -> Longs:
-    from scipy.sparse import csr_array
-
-    rows, values = entries(lists)
-    at, among = places(topic_ids, values)
-    ones = np.ones(int(among.sum()), np.int64)
-    chosen = csr_array((ones, (rows[among], at[among])), shape=(len(lists), len(topic_ids)))
-    found: Longs = (chosen.T @ chosen).toarray()
-    return found
-
-
-def summed(batches: Batches) -> Batches:
-    """For mapInArrow: the sum of a task's rows of `common_subscribers`."""
-    total = sum(row["counts"] for row in _COUNTS.rows(batches))
-    if isinstance(total, np.ndarray):
-        yield _COUNTS.batch(counts=total)
-
-
-TALLY = "of_topics boolean, key int, count long"
 LARGEST_SAMPLE = 2000
 ENOUGH_SUBSCRIBERS = 30
 """Correlations of topics of fewer are mostly chance; [5] prunes them."""
 
 _POPULAR = 10
-_SUMMED_BY_DRIVER = 64
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -176,20 +152,51 @@ class Profile:
 class Chosen(NamedTuple):
     """The topics to correlate: rising ids, whether there are more, and how they were chosen."""
 
-    ids: np.ndarray[Any, np.dtype[np.int32]]
+    ids: Ids
     sampled: bool
     how: str
 
 
+class Counts(Protocol):
+    """What an engine counts. Topics are ids, and only those with subscribers are counted."""
+
+    def stage(self, progress: Progress | None, label: str) -> AbstractContextManager[object]:
+        """Show what is done in here as one stage."""
+
+    def subscribers(self) -> Iterable[tuple[int, int]]:
+        """Numbers of subscribers, and how many topics have so many."""
+
+    def sizes(self) -> Iterable[tuple[int, int]]:
+        """Numbers of topics, and how many nodes have so many."""
+
+    def popular(self, most: int) -> dict[int, int]:
+        """The most popular topics and their subscribers, falling; of equal ones, lower ids first."""
+
+    def drawn(self, most: int, least_subscribers: int, salted: int) -> Ids:
+        """The topics of least rank among those with enough subscribers; equal ranks by id."""
+
+    def most_popular(self, most: int, salted: int) -> Ids:
+        """The topics with most subscribers; equal ones by rank, then by id."""
+
+    def common(self, topics: Ids) -> Longs:
+        """How many subscribers each two of some topics have in common; `topics` rise."""
+
+    def names(self, topics: Sequence[int]) -> Mapping[int, str]:
+        """The names of some topics."""
+
+    def close(self) -> None:
+        """Nothing more is asked for."""
+
+
 def profile(
-    session: "SparkSession",
+    session: SparkSession | None,
     dataset: Place,
     *,
     most_topics: int = 400,
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Profile:
-    """The profile of the interests at `dataset`, in two passes over its `lists/`.
+    """The profile of the interests at `dataset`: on Spark in two passes over its `lists/`, else in memory.
 
     If there are more than `most_topics` topics, a sample of that size is correlated, drawn with the seed from
     the topics with at least 30 subscribers. If there are fewer of these, it is the most popular topics.
@@ -199,20 +206,19 @@ def profile(
             f"most_topics is {most_topics}; give a whole number from 2 to {LARGEST_SAMPLE:,}",
             option="most_topics",
         )
-    opened = open_checked(dataset, ("lists", "topics"))
-    counts = stated_counts(opened.manifest, ("nodes", "topics", "interests"), dataset)
-    lists = dense_table(session, dataset, "lists").select("node_id", "topic_ids")
-    counted = tally(lists).persist()
+    counts = stated_counts(open_dataset(dataset).manifest, ("nodes", "topics", "interests"), dataset)
+    counting = _engine(session, dataset)
     try:
-        with spark_stage(session, progress, "counting subscribers"):
-            subscribers, sizes = _distributions(counted, opened)
-            chosen = _choose(counted, subscribers, counts["topics"], most_topics, seed)
-            popular = _most_popular(counted)
+        with counting.stage(progress, "counting subscribers"):
+            subscribers = _with_zeros(counting.subscribers(), counts["topics"])
+            sizes = _with_zeros(counting.sizes(), counts["nodes"])
+            chosen = _choose(counting, subscribers, counts["topics"], most_topics, seed)
+            popular = counting.popular(_POPULAR)
+        with counting.stage(progress, "correlating topics"):
+            common = counting.common(chosen.ids)
+            names = counting.names([*popular, *chosen.ids.tolist()])
     finally:
-        counted.unpersist()
-    with spark_stage(session, progress, "correlating topics"):
-        common = _count_common(lists, chosen.ids)
-        names = _names(session, dataset, [*popular, *chosen.ids.tolist()])
+        counting.close()
     possible = counts["nodes"] * counts["topics"]
     return Profile(
         nodes=counts["nodes"],
@@ -232,78 +238,34 @@ def profile(
     )
 
 
-def tally(lists: "DataFrame") -> "DataFrame":
-    """TALLY: how many subscribers a topic (key) has, and how many nodes have a number (key) of topics."""
-    tallied = lists.mapInArrow(tally_batches, TALLY)
-    return tallied.groupBy("of_topics", "key").agg(f.sum("count").alias("count"))
+def _engine(session: SparkSession | None, dataset: Place) -> Counts:
+    """Imported where it is needed: each brings much that the other does without."""
+    if session is None:
+        from meshwright.pipeline.profile.in_process import InProcess
+
+        assert is_local(dataset)
+        return InProcess(dataset)
+    from meshwright.pipeline.profile.on_spark import OnSpark
+
+    return OnSpark(session, dataset)
 
 
-def tally_batches(batches: Batches) -> Batches:
-    """For mapInArrow: TALLY of each batch by itself, so that the memory is that of one batch."""
-    for batch in batches:
-        lists = batch.column("topic_ids")
-        lengths = pc.list_value_length(lists).to_numpy(zero_copy_only=False)
-        for of_topics, values in ((True, lists.flatten().to_numpy(zero_copy_only=False)), (False, lengths)):
-            keys, counts = np.unique(values, return_counts=True)
-            kind = pa.array(np.full(len(keys), of_topics))
-            yield pa.record_batch(
-                [kind, keys.astype(np.int32), counts.astype(np.int64)], names=["of_topics", "key", "count"]
-            )
+def _with_zeros(pairs: Iterable[tuple[int, int]], total: int) -> Distribution:
+    """The distribution of `total` things, of which those with the value 0 may not have been counted."""
+    found = list(pairs)
+    return Distribution.of([*found, (0, total - sum(number for _, number in found))])
 
 
-def _distributions(counted: "DataFrame", dataset: Dataset[Place]) -> tuple[Distribution, Distribution]:
-    """Subscribers of topics, and topics of nodes, after a check against the manifest's counts."""
-    of_topics = counted.where("of_topics").groupBy("count").agg(f.count("*"), f.min("key"), f.max("key"))
-    rows = of_topics.collect()
-    check_counts(dataset, {"interests": sum(row[0] * row[1] for row in rows)})
-    counts = dataset.manifest["counts"]
-    if rows and not (min(row[2] for row in rows) >= 0 and max(row[3] for row in rows) < counts["topics"]):
-        raise DatasetError(
-            f"{dataset.path}/lists: a topic id lies outside 0 to {counts['topics'] - 1}; write it again"
-        )
-    pairs = [(row[0], row[1]) for row in rows]
-    sizes = [(row.key, row["count"]) for row in counted.where("not of_topics").collect()]
-    without_nodes = counts["topics"] - sum(number for _, number in pairs)
-    without_topics = counts["nodes"] - sum(number for _, number in sizes)
-    return Distribution.of([*pairs, (0, without_nodes)]), Distribution.of([*sizes, (0, without_topics)])
-
-
-def _choose(
-    counted: "DataFrame", subscribers: Distribution, topics: int, most_topics: int, seed: int
-) -> Chosen:
+def _choose(counting: Counts, subscribers: Distribution, topics: int, most_topics: int, seed: int) -> Chosen:
     if topics <= most_topics:
         return Chosen(np.arange(topics, dtype=np.int32), False, "all topics")
     pairs = zip(subscribers.values, subscribers.counts, strict=True)
     enough = sum(count for value, count in pairs if value >= ENOUGH_SUBSCRIBERS)
-    drawn = rank(salt(seed, "profile topics"), "key")
-    found = counted.where("of_topics")
+    salted = salt(seed, "profile topics")
     if enough >= most_topics:
-        found = found.where(f.col("count") >= ENOUGH_SUBSCRIBERS).orderBy(drawn, "key")
+        ids = counting.drawn(most_topics, ENOUGH_SUBSCRIBERS, salted)
         how = f"{most_topics:,} drawn from the {enough:,} topics of at least {ENOUGH_SUBSCRIBERS} subscribers"
     else:
-        found = found.orderBy(f.desc("count"), drawn, "key")
+        ids = counting.most_popular(most_topics, salted)
         how = f"the {most_topics:,} most popular of {topics:,} topics"
-    ids = [row.key for row in found.limit(most_topics).select("key").collect()]
-    return Chosen(np.sort(np.array(ids, np.int32)), True, how)
-
-
-def _most_popular(counted: "DataFrame") -> dict[int, int]:
-    found = counted.where("of_topics").orderBy(f.desc("count"), "key").limit(_POPULAR)
-    return {row.key: row["count"] for row in found.collect()}
-
-
-def _count_common(lists: "DataFrame", topic_ids: np.ndarray[Any, np.dtype[np.int32]]) -> Any:
-    """The numbers of common subscribers; with very many tasks, some of them add up before the driver does."""
-    if not len(topic_ids):
-        return np.zeros((0, 0), np.int64)
-    counted = lists.mapInArrow(partial(common_subscribers, topic_ids=topic_ids), _COUNTS.ddl)
-    tasks = counted.rdd.getNumPartitions()
-    if tasks > _SUMMED_BY_DRIVER:
-        counted = counted.repartition(int(np.ceil(np.sqrt(tasks)))).mapInArrow(summed, _COUNTS.ddl)
-    total = sum(np.frombuffer(row.counts, np.int64) for row in counted.collect())
-    return (total + np.zeros(len(topic_ids) ** 2, np.int64)).reshape(len(topic_ids), len(topic_ids))
-
-
-def _names(session: "SparkSession", dataset: Place, ids: list[int]) -> dict[int, str]:
-    topics = dense_table(session, dataset, "topics").where(f.col("id").isin(*set(ids)))
-    return {row.id: row.name for row in topics.select("id", "name").collect()}
+    return Chosen(np.sort(ids), True, how)

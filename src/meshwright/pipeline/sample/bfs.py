@@ -9,9 +9,10 @@ reading all relations once a level.
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from meshwright.pipeline.ranks import salt
 from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.storage import read_table
-from meshwright.pipeline.spark.tables import kept, rank, salt
+from meshwright.pipeline.spark.tables import kept, rank
 from meshwright.runtime.errors import InputError, OptionError
 from meshwright.runtime.places import Place
 
@@ -130,10 +131,13 @@ def _starts(nodes: "DataFrame", options: BfsOptions, seed: int) -> "DataFrame":
     names = {row.name for row in found.select("name").collect()}
     for name in options.start:
         if name not in names:
-            raise InputError(
-                f"there is no node {name!r} to start from; give the name of one, or use --starts"
-            )
+            raise no_start(name)
     return found.select("id")
+
+
+def no_start(name: str) -> InputError:
+    """The error for a start that is no node."""
+    return InputError(f"there is no node {name!r} to start from; give the name of one, or use --starts")
 
 
 def _least(ids: "DataFrame", seed: int, stage: str, count: int) -> "DataFrame":

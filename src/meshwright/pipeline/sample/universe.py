@@ -19,9 +19,11 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from meshwright.pipeline.ranks import salt
 from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.arrays import Batches
-from meshwright.pipeline.spark.tables import interests_of, kept, rank, salt
+from meshwright.pipeline.spark.tables import interests_of, kept, rank
+from meshwright.runtime.arrays import Ids
 from meshwright.runtime.errors import InputError, OptionError
 from meshwright.runtime.places import Place
 from meshwright.runtime.seeds import generator
@@ -100,9 +102,15 @@ def seed_topics(session: "SparkSession", topics: int, options: UniverseOptions, 
 def _draws(batches: Batches, topics: int, seeds: int, seed: int) -> Batches:
     for batch in batches:
         for universe in batch.column(0).to_pylist():
-            drawn = generator(seed, "universe", universe).choice(topics, seeds, replace=False)
             of = np.full(seeds, universe, np.int32)
-            yield pa.record_batch([of, drawn.astype(np.int32)], names=["universe", "topic_id"])
+            drawn = drawn_topics(universe, topics, seeds, seed)
+            yield pa.record_batch([of, drawn], names=["universe", "topic_id"])
+
+
+def drawn_topics(universe: int, topics: int, seeds: int, seed: int) -> Ids:
+    """The seed set of one universe: `seeds` of the ids under `topics`."""
+    drawn: Ids = generator(seed, "universe", universe).choice(topics, seeds, replace=False).astype(np.int32)
+    return drawn
 
 
 def subscribers(interests: "DataFrame", topics: "DataFrame") -> "DataFrame":
@@ -165,14 +173,19 @@ def _chosen(session: "SparkSession", found: "DataFrame", options: UniverseOption
     left = found.join(topics, ["universe", "topic_id"], "left_semi")
     sizes = _sizes(left)
     if not sizes:
-        raise InputError(
-            f"no topic of {options.median_of} universe(s) has {options.least_subscribers} subscribers in it; "
-            f"take more seeds, or a lower --least-subscribers"
-        )
+        raise no_universe(options)
     chosen = median(sizes)
     nodes = left.where(left.universe == chosen.universe).select("node_id").distinct()
     named = topics.where(topics.universe == chosen.universe).select("topic_id")
     return Universe(nodes, named, chosen, sizes)
+
+
+def no_universe(options: UniverseOptions) -> InputError:
+    """The error where pruning leaves nothing."""
+    return InputError(
+        f"no topic of {options.median_of} universe(s) has {options.least_subscribers} subscribers in it; "
+        f"take more seeds, or a lower --least-subscribers"
+    )
 
 
 def _sizes(left: "DataFrame") -> list[Sizes]:

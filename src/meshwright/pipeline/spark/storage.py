@@ -192,9 +192,9 @@ def with_errors(call: Any) -> Any:
         raise OSError(cause_of(str(error))) from error
 
 
-def location(session: SparkSession, text: str) -> Place:
-    """The place that a path or URL stands for."""
-    if is_local_address(text):
+def location(session: SparkSession | None, text: str) -> Place:
+    """The place that a path or URL stands for; without a session, it is on this machine."""
+    if session is None or is_local_address(text):
         return local_path(text)
     try:
         place = RemotePath(session, text)

@@ -1,9 +1,6 @@
 """What jobs share: tables, whole datasets in the driver's memory, broadcast values, random ranks.
 
-Writing a scratch table cuts the lineage of what is computed from it. Spark's own `rand()` depends on how rows
-lie in partitions. A rank does not: it is the 64-bit hash `xxhash64(salt, id, …)` over long integers, and the
-rows with the least ranks are chosen. The salt comes from the seed and the name of the stage. XXH64 is a
-published function (Spark's has the seed 42), so any engine can compute the same ranks.
+Writing a scratch table cuts the lineage of what is computed from it.
 """
 
 from __future__ import annotations
@@ -23,11 +20,10 @@ from meshwright.model.overlay import COSTS_FACT
 from meshwright.model.storage.manifest import MANIFEST, open_dataset, read_manifest
 from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.storage import copy_folder, read_table, url
-from meshwright.runtime.errors import DatasetError, InputError
+from meshwright.runtime.errors import DatasetError
 from meshwright.runtime.memory import check_memory, needed
 from meshwright.runtime.owned import remove_own_folder
 from meshwright.runtime.places import Place, is_local
-from meshwright.runtime.seeds import generator
 
 if TYPE_CHECKING:
     from pyspark import Broadcast
@@ -63,15 +59,6 @@ def owners(session: SparkSession, dataset: Place) -> DataFrame:
     return topics.join(nodes, "name").select("topic_id", "owner_id")
 
 
-def check_social(owned: DataFrame, dataset: Place, way: str) -> None:
-    """Refuse a dataset of which no topic is named like a node."""
-    if owned.isEmpty():
-        raise InputError(
-            f"{dataset}: no topic has the same name as a node, but {way} goes from a node to the topic with "
-            f"its name; use a dataset of follows or friendships, or --universe with --grow random"
-        )
-
-
 @contextmanager
 def scratch(folder: Place) -> Iterator[Place]:
     """A folder inside the draft of a dataset, gone at the end; on an error the whole draft goes."""
@@ -87,27 +74,22 @@ def kept(session: SparkSession, frame: DataFrame, place: Place) -> DataFrame:
     return read_table(session, place)
 
 
-def salt(seed: int, stage: str) -> int:
-    """What makes the ranks of a stage its own under `seed`."""
-    return int(generator(seed, stage).integers(2**63))
-
-
 def rank(salt: int, *ids: str) -> Column:
-    """The rank of a row by its columns of ids; equal ranks of different ids are settled by the ids."""
+    """The rank of a row by its columns of ids, as in `ranks`; of equal ranks, the lower id comes first."""
     return f.xxhash64(f.lit(salt).cast("long"), *(f.col(name).cast("long") for name in ids))
 
 
 _INSTEAD = "use dc or dcbc-direct with random parts, which Spark builds in pieces, or a larger driver"
 
 
-def load_interests(session: SparkSession, dataset: Place, counts: Mapping[str, int]) -> Interests:
+def load_interests(session: SparkSession | None, dataset: Place, counts: Mapping[str, int]) -> Interests:
     """The interests of a dataset in the driver's memory, after a check that they fit."""
     check_memory("reading all interests on the driver", needed("reading", **counts), _INSTEAD)
     with on_this_machine(session, dataset) as folder:
         return Interests.read(folder)
 
 
-def load_nodes(session: SparkSession, dataset: Place) -> Interests:
+def load_nodes(session: SparkSession | None, dataset: Place) -> Interests:
     """The nodes of a dataset with their attributes in the driver's memory, as interests in nothing."""
     with on_this_machine(session, dataset, ("nodes", MANIFEST)) as folder:
         names, attributes = read_named(open_dataset(folder), "nodes")
@@ -115,7 +97,7 @@ def load_nodes(session: SparkSession, dataset: Place) -> Interests:
     return Interests(*lists, names, pa.array([], pa.string()), attributes, None)
 
 
-def load_costs(session: SparkSession, dataset: Place) -> Costs | None:
+def load_costs(session: SparkSession | None, dataset: Place) -> Costs | None:
     """The costs between all nodes that an overlay's dataset holds; None where it holds none."""
     manifest = read_manifest(dataset)
     if COSTS_FACT not in manifest["facts"]:
@@ -126,12 +108,15 @@ def load_costs(session: SparkSession, dataset: Place) -> Costs | None:
 
 @contextmanager
 def on_this_machine(
-    session: SparkSession, dataset: Place, tables: tuple[str, ...] = ("nodes", "topics", "lists", MANIFEST)
+    session: SparkSession | None,
+    dataset: Place,
+    tables: tuple[str, ...] = ("nodes", "topics", "lists", MANIFEST),
 ) -> Iterator[Path]:
     """The folder of a dataset, or a copy of some tables of a remote one that is gone at the end."""
     if is_local(dataset):
         yield dataset
         return
+    assert session is not None
     with tempfile.TemporaryDirectory(prefix="meshwright-") as name:
         folder = Path(name)
         for table in tables:

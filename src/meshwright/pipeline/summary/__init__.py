@@ -1,0 +1,1 @@
+"""Bring together what the stages of a run have found."""
