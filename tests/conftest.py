@@ -2,6 +2,7 @@
 
 import os
 import signal
+import threading
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -9,8 +10,10 @@ from hypothesis import HealthCheck, settings
 from meshwright.runtime import progress
 from tests.compile_once import compile_once
 
-# Which test has to compile a kernel depends on those before it; what commands say must not.
+# Which test has to compile a kernel depends on those before it, and how long a stage takes on the machine;
+# what commands say must not.
 progress._SHOWN_AFTER_SECONDS = float("inf")
+progress.FIRST_LINE_SECONDS = threading.TIMEOUT_MAX
 
 # The first example of a property may compile a kernel, which no deadline and no health check should count.
 settings.register_profile(

@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+import meshwright as mw
 from meshwright.model.storage.manifest import read_manifest
+from meshwright.pipeline.cost_files import CostFiles
 
 PAIRS = [("a", "x"), ("a", "y"), ("b", "x"), ("a", "x"), ("c", "z z"), ("ü", "x"), ("B", "y"), ("b ", "y")]
 # Names whose order in UTF-16, or whose quotes and blanks, other tools get wrong.
@@ -109,3 +111,24 @@ def raw_inputs(folder: Path) -> dict[str, Raw]:
         "parquet": Raw([folder / "lists.parquet"], {"relation": "pairs", "columns": ("2", "3"), **dirty}),
         "bytes": Raw([folder / "bytes.parquet"], {"relation": "pairs", **dirty}),
     }
+
+
+def written_table(folder):
+    interests = mw.workloads.unif(60, 12, min_subscriptions=2, max_subscriptions=6, seed=3)
+    path = folder / "subscriptions.csv"
+    lines = [f"{node},{topic}" for node, topic in interests.to_pairs()]
+    path.write_text("\n".join(["node,topic", *lines, lines[0], "alone", ""]), "utf-8")
+    return path
+
+
+def cost_files(folder):
+    """Costs of the table's nodes on three sites, of which one has no coordinates."""
+    names = ("ams", "nyc", "syd")
+    files = {
+        "places": ["site,lat,lon", "ams,52.4,4.9", "nyc,40.7,-74"],
+        "costs": ["source,target,cost", "ams,nyc,80", "ams,syd,250", "nyc,syd,200"],
+        "sites": ["node,site", *(f"n{at:02},{names[at % 3]}" for at in range(60))],
+    }
+    for name, lines in files.items():
+        (folder / f"{name}.csv").write_text("\n".join(lines))
+    return CostFiles(**{name: str(folder / f"{name}.csv") for name in files}, local=1.0)

@@ -14,7 +14,7 @@ import typer
 
 from meshwright.runtime.errors import OptionError, visible
 from meshwright.runtime.places import is_local_address, local_path
-from meshwright.runtime.progress import CompilationLines, Progress, ProgressBar, stage
+from meshwright.runtime.progress import Progress, ProgressBar, ProgressLines, stage
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -76,11 +76,11 @@ def on_interrupt(message: str | None) -> Iterator[None]:
 
 
 def progress_bar() -> Progress:
-    """The progress of a command: a bar on stderr; where that is no terminal, lines while kernels compile.
+    """The progress of a command: a bar on stderr, or dated lines where that is no terminal.
 
     Without rich, which a log does not need, a command starts 0.05 s earlier.
     """
-    return ProgressBar() if sys.stderr.isatty() else CompilationLines()
+    return ProgressBar() if sys.stderr.isatty() else ProgressLines()
 
 
 def print_json(value: Mapping[str, Any] | list[Any]) -> None:

@@ -10,6 +10,9 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from concurrent.futures import TimeoutError as FutureTimeout
 from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from datetime import datetime
+from threading import Event, Lock, Thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Protocol, TypeVar
 
@@ -168,30 +171,76 @@ class StageTimer:
         self._since = now
 
 
-class CompilationLines:
-    """Says on stderr how far the compilation of kernels is, in at most five lines, and nothing else."""
+class ProgressLines:
+    """Dated lines on stderr about stages that take long, for logs: nothing is said of what takes two seconds.
+
+    A thread says how far the present stage is, after 2 seconds, then 4 later, 8, and so on up to 60. What was
+    said to have begun is said to have ended.
+    """
 
     def __init__(self) -> None:
-        self._total = self._said = 0
+        self._open: list[_Stage] = []
+        self._lock = Lock()
+        self._over = Event()
 
     def start(self, label: str, total: int) -> None:
-        """Say that kernels are compiled, if that is the stage."""
-        self._total, self._said = (total, -1) if label == COMPILING else (0, 0)
-        self.advance(0)
+        """Watch the stage; the first one wakes the thread that speaks."""
+        with self._lock:
+            if not self._open:
+                self._over = Event()
+                Thread(target=self._speak, args=(self._over,), daemon=True).start()
+            self._open.append(_Stage(label, total, perf_counter()))
 
     def advance(self, done: int) -> None:
-        """Say it again after each quarter."""
-        if self._total and done * 4 // self._total > self._said:
-            self._said = done * 4 // self._total
-            print(f"{COMPILING}: {done} of {self._total} functions", file=sys.stderr, flush=True)
+        """Remember it, for the next line."""
+        self._open[-1].done = done
 
     def resize(self, total: int) -> None:
-        """Count to the new number, while kernels are compiled."""
-        self._total = total if self._total else 0
+        """Remember it, for the next line."""
+        self._open[-1].total = total
 
     def finish(self) -> None:
-        """Say nothing of the stage around it."""
-        self._total = 0
+        """Say that the stage has ended, if it was spoken of."""
+        with self._lock:
+            ended = self._open.pop()
+            if not self._open:
+                self._over.set()
+            if ended.said:
+                _say(f"{ended.label}: ended after {perf_counter() - ended.since:.0f} s")
+
+    def _speak(self, over: Event) -> None:
+        pause = FIRST_LINE_SECONDS
+        while not over.wait(pause):
+            with self._lock:
+                if over.is_set() or not self._open:
+                    return
+                present = self._open[-1]
+                if perf_counter() - present.since >= FIRST_LINE_SECONDS:
+                    present.said = True
+                    _say(f"{present.label}{present.reached()}")
+                    pause = min(2 * pause, _MOST_SECONDS_APART)
+
+
+FIRST_LINE_SECONDS = 2.0
+"""How long a stage lasts before `ProgressLines` speaks of it."""
+
+_MOST_SECONDS_APART = 60.0
+
+
+@dataclass
+class _Stage:
+    label: str
+    total: int
+    since: float
+    done: int = 0
+    said: bool = False
+
+    def reached(self) -> str:
+        return f": {self.done:,} of {self.total:,}" if self.total else ""
+
+
+def _say(text: str) -> None:
+    print(f"{datetime.now():%Y-%m-%d %H:%M:%S} {text}", file=sys.stderr, flush=True)
 
 
 class ProgressBar:

@@ -1,12 +1,11 @@
 """Packages that offer algorithms, as an installer leaves them: modules, and metadata with entry points."""
 
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
-
-from meshwright.runtime.progress import COMPILING
 
 CHAIN = '''
 import numpy as np
@@ -51,13 +50,17 @@ def package(site: Path, name: str, code: str, offers: Iterable[str]) -> Path:
     return site
 
 
+def without_progress(said: str) -> str:
+    """What a command said on stderr, without the dated lines about stages that take long."""
+    return "".join(line for line in said.splitlines(keepends=True) if not re.match(r"\d{4}-\d\d-\d\d ", line))
+
+
 def python(site: Path, *words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
     """Run Python in a process of its own that finds the packages in `site`."""
     env = os.environ | {"PYTHONPATH": str(site)}
     command = [sys.executable, *map(str, words)]
     done = subprocess.run(command, env=env, cwd=cwd, capture_output=True, text=True, check=False)
-    said = [line for line in done.stderr.splitlines(keepends=True) if not line.startswith(COMPILING)]
-    done.stderr = "".join(said)
+    done.stderr = without_progress(done.stderr)
     return done
 
 

@@ -1,17 +1,19 @@
 import _thread
+import re
 import threading
 from importlib import import_module
+from time import sleep
 
 import pytest
 
 from meshwright.runtime import progress as progress_module
-from meshwright.runtime.compilation import COMPILATION
+from meshwright.runtime.compilation import COMPILATION, Compilation
 from meshwright.runtime.progress import (
     CANCEL,
     COMPILING,
     DONE,
-    CompilationLines,
     ProgressBar,
+    ProgressLines,
     StageTimer,
     run_with_ticks,
     stage,
@@ -30,6 +32,9 @@ class Recorder:
 
     def advance(self, done: int) -> None:
         self.calls.append(("advance", done))
+
+    def resize(self, total: int) -> None:
+        self.calls.append(("resize", total))
 
     def finish(self) -> None:
         self.calls.append(("finish",))
@@ -141,16 +146,53 @@ def test_bars_nest_and_an_error_takes_all_of_them_away():
         pass
 
 
-def test_a_log_says_each_quarter_of_the_compilation_and_nothing_of_other_stages(capsys):
-    lines = CompilationLines()
+def test_a_log_has_dated_lines_about_stages_that_take_long_and_no_others(capsys, monkeypatch):
+    monkeypatch.setattr(progress_module, "FIRST_LINE_SECONDS", 0.05)
+    lines, said = ProgressLines(), ""
     with stage(lines, "outer", 10) as advance:
+        with stage(lines, "inner", 2_000):
+            lines.resize(3_000)
+            lines.advance(1_500)
+            while "inner" not in said:
+                sleep(0.01)
+                said += capsys.readouterr().err
         advance(10)
-        with stage(lines, COMPILING, 8) as compiled:
-            for done in range(9):
-                compiled(done)
-        advance(10)
-    said = capsys.readouterr().err.splitlines()
-    assert said == [f"{COMPILING}: {done} of 8 functions" for done in (0, 2, 4, 6, 8)]
+    with stage(lines, "short"):
+        pass
+    said += capsys.readouterr().err
+    day = r"\d{4}-\d\d-\d\d \d\d:\d\d:\d\d"
+    assert re.match(rf"{day} inner: 1,500 of 3,000\n", said)
+    assert re.search(rf"{day} inner: ended after 0 s\n", said)
+    assert "short" not in said
+
+
+def test_a_kernel_that_needs_more_functions_than_were_known_is_counted_to_them(monkeypatch):
+    monkeypatch.setattr(progress_module, "_SHOWN_AFTER_SECONDS", 0.0)
+    recorder, compilation = Recorder(), Compilation()
+    monkeypatch.setattr(progress_module, "COMPILATION", compilation)
+    with progress_module._compiling_stage(recorder) as look:
+        compilation.begin("one", frozenset())
+        assert look()
+        compilation.begin("two", frozenset({"three"}))
+        compilation.begin("three", frozenset())
+        compilation.end("three")
+        compilation.end("two")
+        assert look()
+        compilation.end("one")
+        compilation.begin("four", frozenset())
+        assert look()
+        compilation.end("four")
+        assert not look()
+    assert recorder.calls == [
+        ("start", COMPILING, 1),
+        ("advance", 0),
+        ("resize", 3),
+        ("advance", 2),
+        ("finish",),
+        ("start", COMPILING, 1),
+        ("advance", 0),
+        ("finish",),
+    ]
 
 
 _KERNELS = """

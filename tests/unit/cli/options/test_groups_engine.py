@@ -1,31 +1,30 @@
 import pytest
 
-from meshwright.cli.options.groups import chosen_engine
-from meshwright.runtime.errors import OptionError
-
-FEW = {"nodes": 10, "topics": 10, "interests": 100}
-MANY = {"nodes": 10**9, "topics": 10**9, "interests": 10**12}
+from meshwright import Interests
+from meshwright.cli.options.groups import chosen_engine, fits_here
+from meshwright.runtime import memory
+from meshwright.runtime.errors import DatasetError, OptionError
 
 
 @pytest.mark.parametrize(
-    ("places", "master", "conf", "counts", "expected"),
+    ("places", "master", "conf", "fits", "expected"),
     [
-        (["data", "out"], None, None, FEW, "local"),
-        (["file:///data", "out"], None, None, FEW, "local"),
-        (["data", "out"], None, None, MANY, "spark"),
-        (["data", "out"], "local[2]", None, FEW, "spark"),
-        (["data", "out"], None, ["spark.driver.memory=2g"], FEW, "spark"),
-        (["s3a://lake/data", "out"], None, None, None, "spark"),
-        (["data", "hdfs://lake/out"], None, None, FEW, "spark"),
+        (["data", "out"], None, None, True, "local"),
+        (["file:///data", "out"], None, None, True, "local"),
+        (["data", "out"], None, None, False, "spark"),
+        (["data", "out"], "local[2]", None, True, "spark"),
+        (["data", "out"], None, ["spark.driver.memory=2g"], True, "spark"),
+        (["s3a://lake/data", "out"], None, None, False, "spark"),
+        (["data", "hdfs://lake/out"], None, None, True, "spark"),
     ],
 )
-def test_auto_stays_in_this_process_while_the_data_is_local_and_fits(places, master, conf, counts, expected):
-    assert chosen_engine("auto", places, master, conf, counts, "building") == expected
+def test_auto_stays_in_this_process_while_the_data_is_local_and_fits(places, master, conf, fits, expected):
+    assert chosen_engine("auto", places, master, conf, fits) == expected
 
 
 @pytest.mark.parametrize("engine", ["local", "spark"])
 def test_an_engine_that_is_given_is_taken(engine):
-    assert chosen_engine(engine, ["data"], None, None, MANY, "building") == engine
+    assert chosen_engine(engine, ["data"], None, None, False) == engine
 
 
 @pytest.mark.parametrize(
@@ -40,4 +39,14 @@ def test_an_engine_that_is_given_is_taken(engine):
 )
 def test_what_does_not_go_together_is_refused(engine, places, master, conf, word):
     with pytest.raises(OptionError, match=word):
-        chosen_engine(engine, places, master, conf, FEW, "building")
+        chosen_engine(engine, places, master, conf, True)
+
+
+def test_a_dataset_fits_while_it_is_here_and_leaves_a_fifth_of_the_memory(tmp_path, monkeypatch):
+    Interests.from_pairs([("a", "x"), ("b", "x")]).write(tmp_path / "data")
+    assert fits_here("building", str(tmp_path / "data"))
+    assert not fits_here("building", "s3a://lake/data")
+    monkeypatch.setattr(memory, "free_memory", lambda: 400)
+    assert not fits_here("building", str(tmp_path / "data"))
+    with pytest.raises(DatasetError, match="no such"):
+        fits_here("building", str(tmp_path / "no"))

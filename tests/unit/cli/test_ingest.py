@@ -5,20 +5,17 @@ from contextlib import contextmanager
 import pytest
 
 from meshwright import Interests
-from meshwright.cli import ingest, main
+from meshwright.cli import common, main
+from meshwright.pipeline.ingest import job
+from meshwright.runtime.errors import SparkError
 
 
 @pytest.fixture
-def run(spark, monkeypatch, capsys):
-    """Call the command line in this process and this session; returns (exit code, stdout, stderr)."""
-
-    @contextmanager
-    def same_session(master, conf):
-        yield spark
+def run(monkeypatch, capsys):
+    """Call the command line in this process; returns (exit code, stdout, stderr)."""
 
     def call(*words):
         monkeypatch.setattr(sys, "argv", ["meshwright", "ingest", *map(str, words)])
-        monkeypatch.setattr(ingest, "spark_command", same_session)
         code = main()
         return code, *capsys.readouterr()
 
@@ -69,3 +66,36 @@ def test_a_wrong_call_is_one_line_and_exit_code_2(run, tmp_path, words, said):
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert said in err
     assert not (tmp_path / "out").exists()
+
+
+def test_what_is_not_there_is_refused_before_spark_is_started(run, tmp_path, monkeypatch):
+    def start(*_):
+        raise AssertionError
+
+    monkeypatch.setattr(common, "spark_command", start)
+    for name, said in {"no.csv": "no such file", "*.tsv": "holds no file"}.items():
+        words = ("--as", "pairs", "--engine", "spark", "--out", tmp_path / "out")
+        code, out, err = run(tmp_path / name, *words)
+        assert (code, out, err.count("\n")) == (2, "", 1)
+        assert said in err
+    (tmp_path / "i.csv").write_text("user,genre\na,x\n")
+    assert "has no column 'node'" in run(tmp_path / "i.csv", *words)[2]
+
+
+def test_auto_starts_spark_for_a_large_input_a_remote_one_or_a_master(run, tmp_path, monkeypatch):
+    started = []
+
+    @contextmanager
+    def start(*how):
+        started.append(how)
+        raise SparkError("no Spark today")
+        yield
+
+    monkeypatch.setattr(common, "spark_command", start)
+    (tmp_path / "i.csv").write_text("node,topic\na,x\n")
+    words = (tmp_path / "i.csv", "--as", "pairs", "--out", tmp_path / "out")
+    assert run(*words, "--master", "local[1]")[0] == 2
+    assert run("s3a://lake/x.csv", *words[1:])[0] == 2
+    monkeypatch.setattr(job, "_MOST_TEXT", 10)
+    assert run(*words)[0] == 2
+    assert started == [("local[1]", None), (None, None), (None, None)]

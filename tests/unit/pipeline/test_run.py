@@ -1,0 +1,220 @@
+import json
+import os
+import re
+import shutil
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+
+import meshwright as mw
+from meshwright.pipeline import run as journey
+from meshwright.pipeline.ingest.options import IngestOptions
+from meshwright.pipeline.run import RunOptions, check_run, run
+from meshwright.pipeline.run_folder import NOTES, alone_in, differences
+from meshwright.report.markup import decimal
+from meshwright.runtime.errors import DatasetError, InputError, OptionError
+from tests.raw_files import cost_files, written_table
+
+OPTIONS = RunOptions(
+    ingest=IngestOptions(relation="pairs", max_rejected=0.5),
+    algorithm="dc",
+    settings={"partitions": 3},
+    seed=4,
+)
+
+
+class Finished(NamedTuple):
+    """A run that was cut off twice: its folder, its manifest, and which stages each call did and skipped."""
+
+    out: Path
+    manifest: dict[str, Any]
+    calls: list[tuple[list[str], list[str]]]
+    table: Path
+    before_evaluate: Path  # a copy of the folder, as it was cut off there
+
+
+@pytest.fixture
+def table(tmp_path):
+    return written_table(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A run that came to its end, after all; who changes it copies it first."""
+    folder = tmp_path_factory.mktemp("finished")
+    out, table, calls = folder / "out", written_table(folder), []
+    with told_stages(calls) as on_stage:
+        cut_off(table, out, "profile", on_stage=on_stage)
+    assert not (out / "manifest.json").exists()
+    ingested = (out / "interests" / "manifest.json").stat().st_mtime_ns
+    with told_stages(calls) as on_stage:
+        cut_off(table, out, "evaluate", resume=True, on_stage=on_stage)
+    shutil.copytree(out, folder / "before evaluate")
+    with told_stages(calls) as on_stage:
+        manifest = run(None, [str(table)], out, OPTIONS, resume=True, on_stage=on_stage)
+    assert (out / "interests" / "manifest.json").stat().st_mtime_ns == ingested
+    return Finished(out, manifest, calls, table, folder / "before evaluate")
+
+
+@contextmanager
+def told_stages(calls):
+    """Add to `calls` which stages were done, and which had been done before."""
+    done, skipped = [], []
+    yield lambda name, _, again: (skipped if again else done).append(name)
+    calls.append((done, skipped))
+
+
+def cut_off(table, out, stage, **how):
+    """A run that is interrupted where a stage begins."""
+
+    def fall(*_, **__):
+        raise KeyboardInterrupt
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setitem(journey._STAGES, stage, fall)
+        with pytest.raises(KeyboardInterrupt):
+            run(None, [str(table)], out, OPTIONS, **how)
+
+
+def test_a_run_gives_the_overlay_of_the_library_and_a_report(finished):
+    out, manifest = finished.out, finished.manifest
+    overlay = mw.Overlay.read(out / "overlay")
+    same = mw.build(mw.Interests.read(out / "interests"), "dc", partitions=3, seed=4)
+    assert np.array_equal(overlay.edges, same.edges)
+    found = manifest["facts"]["evaluation"]
+    assert found["topic_connected"]
+    assert found["edges"] == len(overlay)
+    assert found == json.loads((out / "manifest.json").read_text("utf-8"))["facts"]["evaluation"]
+    assert manifest["kind"] == "run"
+    assert list(manifest["seconds"]) == ["ingest", "profile", "build", "evaluate", "report"]
+    names = {entry.name for entry in out.iterdir()}
+    assert names == {"interests", "profile", "overlay", "rejected", "report.html", "manifest.json"}
+
+
+def test_a_run_that_was_cut_off_goes_on_after_the_last_finished_stage(finished):
+    assert finished.calls == [
+        (["ingest"], []),
+        (["profile", "build"], ["ingest"]),
+        (["evaluate", "report"], ["ingest", "profile", "build"]),
+    ]
+
+
+def test_a_forced_run_replaces_a_finished_one_and_the_report_of_views_shows_what_sharing_did(
+    table, tmp_path, finished
+):
+    shutil.copytree(finished.out, tmp_path / "out")
+    options = replace(OPTIONS, algorithm="stan", settings={"rounds": 2})
+    manifest = run(None, [str(table)], tmp_path / "out", options, force=True)
+    overlay = mw.Overlay.read(tmp_path / "out" / "overlay")
+    evaluation = json.loads(json.dumps(mw.evaluate(overlay).distributions()))["view_distributions"]
+    assert manifest["facts"]["evaluation"]["view_distributions"] == evaluation
+    text = (tmp_path / "out" / "report.html").read_text("utf-8")
+    assert "What sharing did" in text
+    assert f"On average a node has {decimal(evaluation['physical_view_size']['mean'])} physical links" in text
+
+
+def test_a_run_with_costs_says_where_the_money_goes(table, tmp_path):
+    options = replace(OPTIONS, algorithm="dc-maw", settings={}, costs=cost_files(tmp_path))
+    manifest = run(None, [str(table)], tmp_path / "out", options)
+    overlay = mw.Overlay.read(tmp_path / "out" / "overlay")
+    page = (tmp_path / "out" / "report.html").read_text("utf-8")
+    words = " ".join(re.sub(r"<[^>]*>", " ", page).split())
+    assert f"cost {decimal(overlay.costs.sum())} together" in words
+    rival = mw.build(overlay.interests, "gm", costs=options.costs.load(overlay.interests), seed=4)
+    assert f"gm, which ignores costs, would have paid {decimal(rival.costs.sum())} for" in words
+    assert "No topic-connected overlay costs less than" in words
+    a_node = decimal(2 * overlay.costs.sum() / overlay.interests.node_count)
+    assert f"the links of a node cost on average {a_node} " in words
+    assert 'class="map"' in page
+    local = int(np.count_nonzero(overlay.costs == 1.0))
+    assert f"local, inside a site {local} {local}" in words
+    assert "Not drawn, for want of coordinates: 1 site." in words
+    assert manifest["costs"]["places"] == str(tmp_path / "places.csv")
+
+
+def test_a_run_that_was_cut_off_between_a_dataset_and_its_note_makes_the_dataset_again(tmp_path, finished):
+    out, calls = tmp_path / "out", []
+    shutil.copytree(finished.before_evaluate, out)
+    (out / NOTES / "build.json").unlink()
+    with told_stages(calls) as on_stage:
+        cut_off(finished.table, out, "evaluate", resume=True, on_stage=on_stage)
+    assert calls == [(["build"], ["ingest", "profile"])]
+    assert mw.Overlay.read(out / "overlay") == mw.Overlay.read(finished.out / "overlay")
+
+
+def test_what_has_changed_is_refused_before_anything_is_started(tmp_path, finished):
+    out = tmp_path / "out"
+    shutil.copytree(finished.before_evaluate, out)
+    inputs = [str(finished.table)]
+    check_run(inputs, out, OPTIONS, resume=True)
+    with pytest.raises(DatasetError, match="seed was 4 and is 5"):
+        check_run(inputs, out, replace(OPTIONS, seed=5), resume=True)
+    with pytest.raises(DatasetError, match="--force"):
+        check_run(inputs, out, OPTIONS)
+    with pytest.raises(InputError, match="no such file"):
+        check_run([str(tmp_path / "gone.csv")], out, OPTIONS, resume=True)
+
+
+def test_resuming_is_refused_when_input_or_options_changed(tmp_path, finished):
+    out, table = tmp_path / "out", finished.table
+    shutil.copytree(finished.before_evaluate, out)
+    other = RunOptions(ingest=OPTIONS.ingest, algorithm="dc", settings={"partitions": 4}, seed=4)
+    with pytest.raises(DatasetError, match="partitions"):
+        run(None, [str(table)], out, other, resume=True)
+    written = table.stat().st_mtime_ns
+    os.utime(table, ns=(written, written + 10**9))
+    with pytest.raises(DatasetError, match="changed since"):
+        run(None, [str(table)], out, OPTIONS, resume=True)
+    os.utime(table, ns=(written, written))
+
+
+def test_nothing_is_overwritten_without_force_and_nothing_foreign_with_it(table, tmp_path, finished):
+    out = tmp_path / "out"
+    shutil.copytree(finished.out, out)
+    with pytest.raises(DatasetError, match="--force"):
+        run(None, [str(table)], out, OPTIONS)
+    with pytest.raises(DatasetError, match="leave --resume out"):
+        run(None, [str(table)], out, OPTIONS, resume=True)
+    with pytest.raises(OptionError, match="one of them"):
+        run(None, [str(table)], out, OPTIONS, resume=True, force=True)
+    (out / "mine.txt").write_text("precious")
+    with pytest.raises(DatasetError, match=r"mine\.txt"):
+        run(None, [str(table)], out, OPTIONS, force=True)
+    strange = tmp_path / "strange"
+    (strange / "overlay").mkdir(parents=True)
+    with pytest.raises(DatasetError, match="not of a run"):
+        run(None, [str(table)], strange, OPTIONS, force=True)
+
+
+def test_a_run_that_finished_nothing_may_begin_anew_with_other_options(table, tmp_path):
+    strict = replace(OPTIONS, ingest=replace(OPTIONS.ingest, max_rejected=0.0))
+    out = tmp_path / "out"
+    with pytest.raises(InputError, match="max-rejected"):
+        run(None, [str(table)], out, strict)
+    with pytest.raises(InputError, match="max-rejected"):
+        run(None, [str(table)], out, strict, resume=True)
+    cut_off(table, out, "ingest")
+
+
+def test_a_second_run_in_the_same_folder_is_refused(table, tmp_path):
+    out = tmp_path / "out"
+    with alone_in(out), pytest.raises(DatasetError, match="another run works in"):
+        run(None, [str(table)], out, OPTIONS)
+    with alone_in(out):
+        assert list(out.iterdir()) == []
+
+
+def test_differences_are_told_one_by_one():
+    old = {"seed": 1, "input_files": [{"path": "a", "bytes": 1}, {"path": "b", "bytes": 2}]}
+    new = {"seed": 2, "input_files": [{"path": "a", "bytes": 3}, {"path": "c", "bytes": 4}]}
+    assert differences(old, old) == []
+    assert differences(old, new) == [
+        "seed was 1 and is 2",
+        "the input a was changed since",
+        "the input b is gone",
+        "the input c is new",
+    ]
