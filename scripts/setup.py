@@ -141,7 +141,7 @@ def cause(output: str, log: Path) -> str:
     for pattern, advice in CAUSES.items():
         if re.search(pattern, output, re.IGNORECASE):
             return advice
-    lines = output.strip().splitlines() or ["no word of why"]
+    lines = output.strip().splitlines() or ["no reason given"]
     # uv draws a tree of causes, whose branches are no words.
     told = [re.sub(r"^\W+", "", line) for line in lines]
     errors = [line for line in told if re.match(r"error|failed to", line, re.IGNORECASE)]

@@ -209,7 +209,7 @@ def test_folders_of_others_are_refused_and_stay_as_they_are(spark, overlay, even
     before = sorted(plan.out.parent.rglob("*"))
     with pytest.raises(mw.DatasetError, match="changes"):
         follow(spark, overlay, plan, tell=print)
-    with pytest.raises(mw.DatasetError, match="no snapshot of a journal"):
+    with pytest.raises(mw.DatasetError, match="is not a journal"):
         follow(spark, overlay, replace(plan, out=plan.out / "new", journal=plan.out), tell=print)
     assert sorted(plan.out.parent.rglob("*")) == before
 

@@ -97,6 +97,6 @@ def test_a_killed_java_is_one_line_that_says_so(hanging):
     os.kill(hanging.java, signal.SIGKILL)
     _, said = hanging.process.communicate(timeout=PATIENCE)
     assert hanging.process.returncode == 2
-    assert said.startswith("meshwright: the Java that Spark runs in has ended")
+    assert said.startswith("meshwright: the Java process that Spark runs in has ended")
     assert said.count("\n") == 1
     wait_for(lambda: is_gone(hanging.worker), "the worker ends")

@@ -95,10 +95,10 @@ def test_no_bound_holds_for_an_overlay_that_leaves_topics_apart():
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        (([],), r"algorithms is \[\]; give at least one name"),
-        (("gm",), "algorithms is 'gm'; give at least one name, in a list"),
+        (([],), r"algorithms is \[\]; give a list of at least one name"),
+        (("gm",), "algorithms is 'gm'; give a list of at least one name"),
         ((["gm", "gn"],), r"no algorithm 'gn' to build with; did you mean gm\?"),
-        ((["ring", "gm", "ring"],), "'ring' is given twice to compare"),
+        ((["ring", "gm", "ring"],), "'ring' is named twice"),
         ((["gm", "sm"],), "no algorithm 'sm' to build with"),
         ((["gm", "gr-maw"],), "gr-maw needs the costs of links"),
     ],
@@ -117,7 +117,7 @@ def test_seeds_are_a_whole_number_from_1_on(seeds):
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        ({"gm": {}}, "there are options for 'gm', which is not compared"),
+        ({"gm": {}}, "options were given for 'gm', which is not compared"),
         ({"ring": {"speed": 1}}, "there is no option 'speed'"),
     ],
 )
@@ -129,7 +129,7 @@ def test_options_that_mean_nothing_are_refused(options, words):
 def test_what_is_no_interests_and_what_are_no_costs_is_refused():
     with pytest.raises(mw.InputError, match="compare got a str; give Interests"):
         mw.compare("workload", ["ring"])
-    with pytest.raises(mw.InputError, match="costs are a list; give Costs"):
+    with pytest.raises(mw.InputError, match="costs is a list; give Costs"):
         mw.compare(INTERESTS, ["ring"], costs=[1])
 
 

@@ -347,14 +347,16 @@ def _weights_by_id(interests: Interests, weights: Mapping[str, int] | None) -> I
     ids = pc.index_in(names, interests.topics)
     if ids.null_count:
         unknown = names.filter(pc.is_null(ids))
-        raise OptionError(f"weights name {len(unknown)} unknown topics, the first is {unknown[0].as_py()!r}")
+        raise OptionError(
+            f"weights names {len(unknown)} unknown topics, such as {unknown[0].as_py()!r}; leave them out"
+        )
     by_id = np.ones(interests.topic_count, np.int32)
     by_id[ids.to_numpy()] = list(weights.values())
     totals = np.concatenate([[0], np.cumsum(by_id[interests.topic_ids], dtype=np.int64)])[interests.indptr]
     heaviest = int(np.diff(totals).max(initial=0))
     if heaviest > _MOST_WEIGHT:
         raise OptionError(
-            f"the topics of one node weigh {heaviest:,} together, and a node may have {_MOST_WEIGHT:,}; "
+            f"the topics of one node weigh {heaviest:,} together, but at most {_MOST_WEIGHT:,} is allowed; "
             f"divide all weights by {heaviest // _MOST_WEIGHT + 1}"
         )
     return by_id

@@ -86,7 +86,7 @@ PARTITIONINGS = ("random", "k-means")
 def _check_one(options: object, *names: str) -> None:
     given = [name for name in names if getattr(options, name) is not None]
     if len(given) > 1:
-        raise OptionError(f"{' and '.join(given)} are given; each sets the number of parts, give one")
+        raise OptionError(f"{' and '.join(given)} each set the number of parts; give only one of them")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -249,6 +249,4 @@ class DcMawOptions(Checked):
         super().__post_init__()
         _check_one(self, "partitions", "part_size")
         if self.divide_by != "k-means" and (self.partitions or self.part_size):
-            raise OptionError(
-                f"partitions and part_size are for k-means; {self.divide_by} has as many parts as it finds"
-            )
+            raise OptionError("partitions and part_size apply only to divide_by=k-means; leave them out")

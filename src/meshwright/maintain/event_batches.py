@@ -75,10 +75,14 @@ def _changed(event: Event, now: Topics | None) -> Topics | None:
     topics = frozenset(event.topics)
     if event.event == "join":
         if now is not None:
-            raise InputError(f"{event.node!r} joins, but is already there; subscribe to change its topics")
+            raise InputError(
+                f"{event.node!r} joins, but is already in the overlay; use subscribe to change its topics"
+            )
         return topics
     if now is None:
-        raise InputError(f"{event.node!r} {event.event}s, but is not there; a node has to join first")
+        raise InputError(
+            f"{event.node!r} {event.event}s, but is not in the overlay; a node has to join first"
+        )
     if event.event == "leave":
         return None
     return now | topics if event.event == "subscribe" else now - topics
@@ -88,8 +92,7 @@ def check_remembered(events: int, remember: int, advice: str) -> None:
     """Refuse more events at a time than there are remembered ids: a forgotten event is applied again."""
     if events > remember:
         raise OptionError(
-            f"{events:,} events at once are more than the {remember:,} event ids that the journal remembers; "
-            f"{advice}"
+            f"a batch has {events:,} events, but the journal remembers only {remember:,} event ids; {advice}"
         )
 
 

@@ -28,7 +28,7 @@ def missing_links(overlay: Overlay, settings: RepairSettings, progress: Progress
     if settings.options.disconnected == "refuse":
         raise InputError(
             f"the overlay is not topic-connected: its {connected:,} topics have {components:,} components; "
-            f"build another one, or let it be repaired first with disconnected='repair'"
+            f"build another one, or set disconnected='repair' to repair it first"
         )
     order = tie_order(np.diff(interests.indptr), "shuffled", settings.seed)
     return construct_low_edges(interests, overlay.edges, order, settings.options.rho, None, progress)

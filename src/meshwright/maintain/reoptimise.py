@@ -27,7 +27,7 @@ def link_places(state: MaintainedOverlay, links: Iterable[Link], *, linked: bool
     for a, b in links:
         u, v = sorted((state.find(a), state.find(b)))
         if (v in row(state.live.links, u)) != linked:
-            fault = "is no link" if linked else "is a link already"
+            fault = "is not a link" if linked else "is already a link"
             raise InputError(f"{a!r} - {b!r} {fault}; leave it out")
         if not linked and (u == v or not share_topic(state.live.topics, u, v)):
             raise InputError(f"{a!r} and {b!r} have no topic in common; leave the link out")

@@ -70,11 +70,13 @@ def _side(names: NameSource | None, count: int, what: str, where: str) -> tuple[
         return numbered(what[0], count), np.arange(count, dtype=np.int32)
     given = name_array(names, what)
     if len(given) != count:
-        raise InputError(f"{len(given)} names of {what}s for a matrix of {count} {where}; give one for each")
+        raise InputError(
+            f"the matrix has {count} {where}, but {len(given)} names of {what}s were given; give one for each"
+        )
     ordered, rank = ranks(given)
     if len(ordered) != count:
         raise InputError(
-            f"the names of {what}s repeat: {count} names, {len(ordered)} different; make them unique"
+            f"names of {what}s repeat: only {len(ordered)} of {count} are different; make them unique"
         )
     return ordered, rank
 
@@ -89,7 +91,7 @@ def dense_of_graph(graph: Any) -> Dense:
         if side[u] == side[v]:
             kind = "topics" if side[u] else "nodes"
             raise InputError(
-                f"edge {u!r} - {v!r} joins two {kind}; an interest is an edge of a node and a topic"
+                f"edge {u!r} - {v!r} joins two {kind}; an interest is an edge between a node and a topic"
             )
     pairs = ((v, u) if side[u] else (u, v) for u, v in graph.edges())
     nodes, topics = ([vertex for vertex in side if side[vertex] == which] for which in (0, 1))
@@ -159,7 +161,9 @@ def check_lists(indptr: Offsets, topic_ids: Ids, node_count: int, topic_count: i
     if indptr[0] != 0 or indptr[-1] != len(topic_ids) or (np.diff(indptr) < 0).any():
         raise InputError(f"indptr must rise from 0 to {len(topic_ids)}, the length of topic_ids")
     if len(topic_ids) and (topic_ids.min() < 0 or topic_ids.max() >= topic_count):
-        raise InputError(f"topic_ids must lie between 0 and {topic_count - 1}, the topics that have names")
+        raise InputError(
+            f"topic_ids must lie between 0 and {topic_count - 1}, the ids of the topics that have names"
+        )
     falls = topic_ids[1:] <= topic_ids[:-1]
     starts = indptr[1:-1]
     falls[starts[(starts > 0) & (starts < len(topic_ids))] - 1] = False

@@ -152,7 +152,8 @@ class Fingers:
             raise InputError(f"space is {self.space!r}; give the number of identifiers, a whole number")
         if not 0 <= self.space <= _MOST_IDENTIFIERS or self.space < count:
             raise InputError(
-                f"{count:,} nodes have {self.space:,} identifiers; give at least one each, at most 2^62"
+                f"{count:,} nodes have {self.space:,} identifiers; "
+                f"give at least one per node, and at most 2^62"
             )
         legal = {phase_count(self.space, whole) for whole in (False, True)}
         if self.targets.ndim != 2 or len(self.targets) != count or self.targets.shape[1] not in legal:

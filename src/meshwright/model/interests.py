@@ -121,7 +121,8 @@ def read_named(dataset: Dataset[Path], name: str) -> tuple[pa.StringArray, pa.Ta
         table = table.take(np.argsort(ids))
         if not _counts_up(table["id"].to_numpy()):
             raise DatasetError(
-                f"{dataset.path / name}: the ids are not 0 to {len(ids) - 1}, each once; write it again"
+                f"{dataset.path / name}: each id from 0 to {len(ids) - 1} must appear once; "
+                f"write the dataset again"
             )
     return name_array(table["name"], name.removesuffix("s")), table.drop_columns(["id", "name"])
 
@@ -141,7 +142,9 @@ def _read_lists(dataset: Dataset[Path], node_count: int) -> tuple[Offsets, Ids]:
         raise DatasetError(f"{path / 'lists'}: a list holds a null; write the dataset again")
     topic_ids = np.concatenate([np.empty(0, np.int32), *(values.to_numpy() for values in lists)])
     if len(node_ids) and (node_ids.min() < 0 or node_ids.max() >= node_count):
-        raise DatasetError(f"{path / 'lists'}: a node_id lies outside 0 to {node_count - 1}; write it again")
+        raise DatasetError(
+            f"{path / 'lists'}: a node_id lies outside 0 to {node_count - 1}; write the dataset again"
+        )
     if (node_ids[1:] <= node_ids[:-1]).any():
         if len(np.unique(node_ids)) < len(node_ids):
             raise DatasetError(f"{path / 'lists'}: a node_id appears twice; write the dataset again")
@@ -440,7 +443,7 @@ class Interests:
         for topic in self.topics.to_pylist():
             if topic in graph:
                 raise InputError(
-                    f"{topic!r} is a node and a topic, and a networkx graph has one namespace for both; "
+                    f"{topic!r} is both a node and a topic, but a networkx graph has one namespace for both; "
                     f"rename one of them or use to_pairs, to_arrow or to_scipy"
                 )
         graph.add_nodes_from(self.topics.to_pylist(), bipartite=1)

@@ -140,7 +140,9 @@ def numbered(prefix: str, count: int) -> pa.StringArray:
     head = prefix.encode()
     width = len(head) + digits
     if count * width > MAX_NAME_BYTES:
-        raise CapacityError(f"{count:,} names of {width} bytes do not fit; {MAX_NAME_BYTES // width:,} would")
+        raise CapacityError(
+            f"{count:,} names of {width} bytes do not fit; at most {MAX_NAME_BYTES // width:,} do"
+        )
     text = np.empty((count, width), np.uint8)
     text[:, : len(head)] = np.frombuffer(head, np.uint8)
     number = np.arange(count)

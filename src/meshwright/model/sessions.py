@@ -42,7 +42,7 @@ def read_sessions(
         header, rows = _open(path, limits)
         by_time = set(BY_TIME) <= set(header)
         if by_time and snapshots is not None:
-            raise InputError(f"{path} has times of its own; leave {snapshots} out", path=path)
+            raise InputError(f"{path} has its own times; leave {snapshots} out", path=path)
         wanted = BY_TIME if by_time else BY_SNAPSHOT
         found = list(_picked(path, header, rows, wanted))
     if by_time:
@@ -94,7 +94,7 @@ def _picked(
         if not row:
             continue
         if len(row) != len(header):
-            raise _Row(path, number).error(f" has {len(row)} cells, and the header {len(header)}")
+            raise _Row(path, number).error(f" has {len(row)} cells, but the header has {len(header)}")
         yield _Row(path, number), [row[at] for at in places]
 
 
@@ -112,7 +112,7 @@ def _whole(where: _Row, text: str) -> int:
     except ValueError:
         number = -1
     if not 0 <= number <= _GREATEST:
-        raise where.error(f" has {text!r} where a whole number, 0 or more, is needed")
+        raise where.error(f" has {text!r} instead of a whole number of at least 0")
     return number
 
 
@@ -145,7 +145,7 @@ def _from_snapshots(
         start = time_of(first)
         end = None if last == last_of_all else time_of(last + 1)
         if start is None or last > last_of_all:
-            raise where.error(f" names snapshots {first} to {last}, and one of these has no time")
+            raise where.error(f" names snapshots {first} to {last}, but one of these has no time")
         if last < first:
             raise where.error(f": the last snapshot of {node!r} is {last}, before its first, {first}")
         sessions.append(_session(where, node, start, end))

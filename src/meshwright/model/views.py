@@ -66,8 +66,8 @@ class Views:
         if (own < 0).any():
             row = int(np.argmax(own < 0))
             raise InputError(
-                f"{TABLE}/ has a view of node {nodes[row]} in topic {topics[row]}, to which it does not "
-                f"subscribe; write the views again"
+                f"{TABLE}/ has a view of node {nodes[row]} in topic {topics[row]}, to which the node does "
+                f"not subscribe; write the views again"
             )
         order = np.argsort(own, kind="stable")
         counts = np.bincount(own, minlength=len(interests))
@@ -108,18 +108,18 @@ class Views:
         interests, indptr = self.interests, self.indptr
         if len(indptr) != len(interests) + 1 or indptr[0] != 0 or indptr[-1] != len(self.slots):
             raise InputError(
-                f"there are {len(indptr) - 1:,} views with {indptr[-1] if len(indptr) else 0:,} peers, "
-                f"{len(self.slots):,} given; give a view for each of {len(interests):,} interests"
+                f"there are {len(indptr) - 1:,} views with {indptr[-1] if len(indptr) else 0:,} peers, but "
+                f"{len(self.slots):,} peers were given; give a view for each of {len(interests):,} interests"
             )
         if (np.diff(indptr) < 0).any():
-            raise InputError("the offsets of views decrease; give increasing ones")
+            raise InputError("the offsets of views decrease; give offsets that don't")
         place = wrong_peer(interests.topic_indptr, indptr, self.slots)
         if place >= 0:
             owner = int(np.searchsorted(indptr, place, side="right")) - 1
             topic = int(np.searchsorted(interests.topic_indptr, owner, side="right")) - 1
             raise InputError(
-                f"the view of node {interests.node_ids[owner]} in topic {topic} has a peer that is not "
-                f"another subscriber of the topic, or that is there twice; write the views again"
+                f"the view of node {interests.node_ids[owner]} in topic {topic} has a peer that appears "
+                f"twice, or is not another subscriber of the topic; write the views again"
             )
 
 

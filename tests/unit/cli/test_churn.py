@@ -109,10 +109,10 @@ def test_events_that_cannot_be_applied_are_put_aside_with_the_reason(run, overla
     file = write_lines(tmp_path / "e.jsonl", events)
     code, out, _ = run(overlay, "--events", file, "--out", tmp_path / "o")
     assert code == 0
-    assert "2 events were put aside" in out
+    assert "2 events could not be applied" in out
     rejected = table(tmp_path / "o", "rejected")
     assert [row["at"] for row in rejected] == [1, 2]
-    assert "'nobody' leaves, but is not there" in rejected[0]["reason"]
+    assert "'nobody' leaves, but is not in the overlay" in rejected[0]["reason"]
     assert json.loads(rejected[1]["text"])["node"] == "n00"
     result = mw.Overlay.read(tmp_path / "o")
     assert links(result) == links(mw.Overlay.read(overlay))
@@ -133,7 +133,7 @@ def test_strict_ends_at_the_first_event_that_cannot_be_applied(run, overlay, tmp
     file = write_lines(tmp_path / "e.jsonl", [mw.Event(1, "join", "new"), mw.Event(7, "leave", "nobody")])
     code, out, err = run(overlay, "--events", file, "--strict", "--out", tmp_path / "o")
     assert (code, out) == (2, "")
-    assert "event 2 in the order of times, at 7: 'nobody' leaves, but is not there" in err
+    assert "event 2 in the order of time, at 7: 'nobody' leaves, but is not in the overlay" in err
     assert not (tmp_path / "o").exists()
 
 
@@ -143,7 +143,7 @@ def test_times_out_of_order_are_sorted_and_a_torn_line_is_told_of(run, overlay, 
     code, out, _ = run(overlay, "--events", file, "--out", tmp_path / "o")
     assert code == 0
     assert "2 events came out of order" in out
-    assert "1 last lines were not finished" in out
+    assert "1 last lines were unfinished" in out
     causes = [row["cause"] for row in table(tmp_path / "o", "repairs")]
     assert causes == ["start", "leave n01", "leave n00", "leave n02"]
 
@@ -194,17 +194,20 @@ def test_a_journal_of_another_overlay_is_refused_and_nothing_is_written(run, ove
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ((), "give one of --events PATH, --rounds N"),
-        (("--rounds", 2, "--events", "x.jsonl"), "give one of"),
+        ((), "give exactly one of --events PATH, --rounds N"),
+        (("--rounds", 2, "--events", "x.jsonl"), "give exactly one of"),
         (("--rounds", 2, "--snapshots", "x.csv"), "--snapshots gives the times for --sessions"),
         (("--rounds", 2, "--policy", "best"), "choose one of shadow, naive, rebuild"),
         (("--rounds", 2, "--compare", "naive"), "give --report FILE as well"),
         (("--rounds", 2, "--report", "x.html", "--compare", "best"), "choose one of shadow"),
         (("--rounds", 2, "--set", "coverage=0"), "coverage is 0"),
         (("--rounds", 2, "--set", "policy=naive"), "there is no option 'policy' to set"),
-        (("--rounds", 2, "--sync", "sometimes"), "always, never, or milliseconds"),
-        (("--rounds", 2, "--sync", "never"), "--sync is about a journal; give --journal DIR as well"),
-        (("--rounds", 2, "--compact-after", 9), "--compact-after is about a journal"),
+        (("--rounds", 2, "--sync", "sometimes"), "always, never, or a number of milliseconds"),
+        (
+            ("--rounds", 2, "--sync", "never"),
+            "--sync has no effect without a journal; give --journal DIR as well",
+        ),
+        (("--rounds", 2, "--compact-after", 9), "--compact-after has no effect without a journal"),
         (("--rounds", 2, "--journal", "j", "--compact-after", 0), "compact_after is 0"),
         (("--stream", ".", "--sync", "never"), "--sync can't be used with --stream"),
         (("--stream", ".", "--force"), "--force can't be used with --stream"),
@@ -214,13 +217,16 @@ def test_a_journal_of_another_overlay_is_refused_and_nothing_is_written(run, ove
         (("--stream", ".", "--rounds", 2), "--rounds can't be used with --stream"),
         (("--stream", ".", "--report", "x.html"), "--report can't be used with --stream"),
         (("--stream", "nothing"), "give a folder in which files of events appear"),
-        (("--stream", ".", "--every", 0), "give seconds, above 0"),
-        (("--stream", ".", "--every", "nan"), "give seconds, above 0"),
-        (("--stream", ".", "--every", "inf"), "give seconds, above 0"),
+        (("--stream", ".", "--every", 0), "give a number of seconds above 0"),
+        (("--stream", ".", "--every", "nan"), "give a number of seconds above 0"),
+        (("--stream", ".", "--every", "inf"), "give a number of seconds above 0"),
         (("--stream", ".", "--compact-after", 0), "--compact-after is 0"),
         (("--rounds", 2, "--report", "no/such/folder/x.html"), "is not a folder; create it"),
-        (("--rounds", 2, "--report", "x.html", "--compare", "shadow"), "is already the policy of --policy"),
-        (("--rounds", 2, "--sync", "٣", "--journal", "j"), "always, never, or milliseconds"),
+        (
+            ("--rounds", 2, "--report", "x.html", "--compare", "shadow"),
+            "--compare and --policy both name shadow",
+        ),
+        (("--rounds", 2, "--sync", "٣", "--journal", "j"), "always, never, or a number of milliseconds"),
         (("--rounds", 2, "--set", f"coverage={2**31}"), "coverage is 2147483648"),
         (("--stream", ".", "--files-a-batch", 0), "give a whole number of at least 1"),
     ],
@@ -244,7 +250,7 @@ def test_more_events_than_a_journal_remembers_are_refused(run, overlay, tmp_path
     words = (overlay, "--rounds", 9, "--journal", tmp_path / "j", "--out", tmp_path / "out")
     code, _, err = run(*words, "--set", "remember=8")
     assert code == 2
-    assert "9 events at once are more than the 8 event ids" in err
+    assert "a batch has 9 events, but the journal remembers only 8 event ids" in err
     assert not (tmp_path / "j").exists()
     assert "give remember=9 or more" in err
     assert run(*words, "--set", "remember=9")[0] == 0
@@ -267,7 +273,10 @@ def test_a_page_that_is_there_is_overwritten_by_force_alone(run, overlay, tmp_pa
     page = tmp_path / "page.html"
     words = (overlay, "--rounds", 2, "--report", page, "--out", tmp_path / "out")
     page.write_text("precious")
-    for more, said in (((), "already exists"), (("--force",), "is in the way and not Meshwright's")):
+    for more, said in (
+        ((), "already exists"),
+        (("--force",), "is in the way, and Meshwright may not remove it"),
+    ):
         code, _, err = run(*words, *more)
         assert code == 2
         assert f"page.html {said}" in err
@@ -310,7 +319,7 @@ def test_a_journal_that_lost_steps_is_refused_and_goes_on_with_accept_loss(run, 
     code, out, err = run(*words, "--out", tmp_path / "out", "--accept-loss", "--json")
     assert code == 0
     assert "meshwright: " in err
-    assert "is given up, and the files are kept in" in err
+    assert "the journal continues all the same, and its old files are kept in" in err
     recovery = json.loads(out)["recovery"]
     assert (recovery["steps"], recovery["lost"]["left"], recovery["lost"]["last"]) == (5, 5, 6)
     assert links(mw.Overlay.read(tmp_path / "out")) == links(mw.Overlay.read(tmp_path / "whole"))

@@ -304,7 +304,11 @@ def test_a_run_refuses_its_folder_before_spark_is_started(run, monkeypatch, tmp_
     monkeypatch.setattr("meshwright.cli.run.spark_command", lambda *_: pytest.fail("Spark was started"))
     (tmp_path / "o").mkdir()
     (tmp_path / "o" / "mine.txt").write_text("precious")
-    for words, why in (((), "not empty"), (("--resume",), "no run was cut off"), (("--force",), "mine.txt")):
+    for words, why in (
+        ((), "not empty"),
+        (("--resume",), "no unfinished run to resume"),
+        (("--force",), "mine.txt"),
+    ):
         code, _, err = run("run", "rows.csv", "--as", "pairs", "--out", tmp_path / "o", *words)
         assert code == 2
         assert why in err

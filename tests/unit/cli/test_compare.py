@@ -75,10 +75,10 @@ def test_costs_are_read_as_by_build(run, workload, tmp_path):
     ("words", "said"),
     [
         (("--algorithms", "gm,rin"), "there is no algorithm 'rin' to build with; did you mean ring?"),
-        (("--algorithms", "ring,ring"), "'ring' is given twice to compare"),
+        (("--algorithms", "ring,ring"), "'ring' is named twice"),
         (("--algorithms", "nm"), "there is no algorithm 'nm' to build with"),
         (("--algorithms", "ring,gr-maw"), "gr-maw needs the costs of links"),
-        (("--algorithms", ","), "algorithms is []; give at least one name"),
+        (("--algorithms", ","), "algorithms is []; give a list of at least one name"),
         (("--algorithms", "ring", "--seeds", "0"), "seeds is 0; give a whole number of at least 1"),
         (("--algorithms", "ring", "--set", "ties=x"), "--set got 'ties=x'; write --set algorithm.name=value"),
         (("--algorithms", "ring", "--set", "gm.ties=x"), "--set got 'gm.ties=x'; write --set algorithm"),

@@ -168,7 +168,9 @@ def test_missing_costs_are_filled_by_the_rule_that_is_given(run, workload, tmp_p
 def test_an_asymmetric_matrix_is_symmetrised_by_the_rule_or_refused(run, workload, tmp_path):
     path = matrix(tmp_path / "there.csv", with_cell(60))
     words = ("--costs", path, "--sites", "nodes", "--local", 1, "--symmetrise")
-    wrong(build(run, workload, *words, "refuse"), "'fra' to 'nyc' costs 60 and back 90", "(and 1 more)")
+    wrong(
+        build(run, workload, *words, "refuse"), "'fra' to 'nyc' costs 60, and the way back 90", "(and 1 more)"
+    )
     assert build(run, workload, *words, "max")[0] == 0
     wrong(build(run, workload, *words, "median"), "symmetrise is 'median'; choose among mean, max")
 
@@ -176,7 +178,7 @@ def test_an_asymmetric_matrix_is_symmetrised_by_the_rule_or_refused(run, workloa
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        (",a,b\na,0,1\n", ("'b' has a column and no row",)),
+        (",a,b\na,0,1\n", ("'b' has a column but no row",)),
         ("0,1\n2,0\n3,4\n", ("shape (3, 2)", "give a square")),
         ("", ("is empty",)),
     ],
@@ -194,17 +196,20 @@ def test_a_matrix_without_names_takes_them_from_a_file_or_from_the_nodes(run, wo
     names, on_sites = ("--cost-names", tmp_path / "names.txt"), ("--sites", brokers, "--local", 1)
     assert build(run, workload, "--costs", tmp_path / "sites.npy", *names, *on_sites)[0] == 0
     assert build(run, workload, "--costs", tmp_path / "nodes.npy", "--cost-names", "nodes", "--force")[0] == 0
-    wrong(build(run, workload, "--costs", tmp_path / "sites.npy", *names[:1], "nodes", *on_sites), "of sites")
+    wrong(
+        build(run, workload, "--costs", tmp_path / "sites.npy", *names[:1], "nodes", *on_sites),
+        "a file of site names",
+    )
     wrong(
         build(run, workload, "--costs", tmp_path / "nodes.npy", *names, "--force"),
-        "3 names for a matrix of 30 rows",
+        "the matrix has 30 rows, but there are 3 names",
     )
 
 
 def test_a_cost_file_for_other_nodes_is_refused(run, workload, between, tmp_path):
     wrong(
         build(run, workload, "--costs", between),
-        "between.csv: 'n00' (and 29 more) has no costs; known are those of 3, such as 'ams'",
+        "between.csv: 'n00' (and 29 more) has no costs; the costs are for 3 nodes, such as 'ams'",
     )
     wrong(build(run, workload, "--costs", tmp_path / "none.csv"), "none.csv", "no such file")
 
@@ -212,7 +217,10 @@ def test_a_cost_file_for_other_nodes_is_refused(run, workload, between, tmp_path
 def test_nodes_without_a_site_are_refused(run, workload, between, brokers):
     brokers.write_text("\n".join(brokers.read_text().splitlines()[:-2]))
     words = ("--costs", between, "--sites", brokers, "--local", 1)
-    wrong(build(run, workload, *words), "brokers.csv: 'n28' (and 1 more) has no site; known are those of 28")
+    wrong(
+        build(run, workload, *words),
+        "brokers.csv: 'n28' (and 1 more) has no site; the costs are for 28 nodes",
+    )
     brokers.write_text(brokers.read_text() + "\nn00,nyc\n")
     wrong(build(run, workload, *words), "'n00' has the site", "give it one")
 
@@ -229,7 +237,7 @@ def test_sites_without_coordinates_are_refused(run, workload, brokers, places):
     words = ("--places", places, "--place-columns", "city,Lat,Long", "--base", 2, "--sites", brokers)
     wrong(
         build(run, workload, *words, "--local", 1),
-        "places.csv: 'nyc' is a site of nodes and has no coordinates; known are those of 2",
+        "places.csv: 'nyc' is the site of some nodes, but has no coordinates; the costs are for 2 sites",
     )
     wrong(build(run, workload, *words[:2], "--base", 2), "no column 'node'")
     places.write_text("city,Lat,Long\nams,52,\nfra,50,8\nnyc,91,0\n")

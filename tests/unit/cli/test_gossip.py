@@ -41,10 +41,10 @@ def test_gossip_runs_on_sockets_and_prints_the_same_measures_and_what_sockets_to
     assert found["live_connections_opened"] > 0
     code, _, err = run(*words, "--live", "--port", 65_530)
     assert code == 2
-    assert "port 65530 leaves none for node 39; give a smaller one, or none" in err
+    assert "port 65530 leaves no port for node 39; give a smaller one, or none" in err
     code, _, err = run("gossip", workload, "--live", "--links", "random")
     assert code == 2
-    assert "links are 'random', which take no messages; take walks, or lock step" in err
+    assert "links is 'random', which sends no messages; use walks, or rounds in lock step" in err
 
 
 def test_gossip_prints_a_table_for_people(run, workload):
@@ -84,28 +84,40 @@ def test_gossip_writes_an_overlay_with_views(run, workload, tmp_path):
         (("--membership", "x"), "membership is 'x'; choose one of random, scamp"),
         (("--rounds", -1), "rounds is -1; give a whole number of at least 0"),
         (("--ttl", 10**12), "ttl is 1000000000000; give a whole number from 0 to 1,000,000"),
-        (("--live", "--engine", "simulator"), "--engine is not for --live, which is an engine itself"),
-        (("--live", "--engine", "rounds"), "--engine is not for --live"),
-        (("--round-seconds", 2), "--round-seconds is for nodes that run with --live"),
-        (("--processes", 2), "--processes is for nodes that run with --live"),
-        (("--port", 9000), "--port is for nodes that run with --live"),
+        (
+            ("--live", "--engine", "simulator"),
+            "--engine has no effect with --live, which is an engine itself",
+        ),
+        (("--live", "--engine", "rounds"), "--engine has no effect with --live"),
+        (("--round-seconds", 2), "--round-seconds has no effect without --live"),
+        (("--processes", 2), "--processes has no effect without --live"),
+        (("--port", 9000), "--port has no effect without --live"),
         (
             ("--live", "--round-seconds", 0),
             "a round takes 0.0 seconds (--round-seconds); give a number",
         ),
         (("--live", "--processes", 100_000), "processes is 100000; give a whole number from 1 to"),
-        (("--live", "--delay", 0.1), "--delay is for --engine simulator, since lock step has no time"),
-        (("--delay", 0.1), "--delay is for --engine simulator"),
-        (("--links", "random", "--rounds", 3), "--rounds is for --links walks, since others send none"),
-        (("--links", "omniscient", "--learn"), "--learn is for --links walks"),
-        (("--links", "random", "--engine", "simulator"), "links are 'random', which take no messages"),
+        (
+            ("--live", "--delay", 0.1),
+            "--delay applies only to --engine simulator, since lock step has no delays",
+        ),
+        (("--delay", 0.1), "--delay applies only to --engine simulator"),
+        (
+            ("--links", "random", "--rounds", 3),
+            "--rounds applies only to --links walks, since the other links send no walks",
+        ),
+        (("--links", "omniscient", "--learn"), "--learn applies only to --links walks"),
+        (("--links", "random", "--engine", "simulator"), "links is 'random', which sends no messages"),
         (
             ("--connected", 0.9, "--view-size", 4),
-            "--connected sets the size of views, and so does --view-size",
+            "--connected and --view-size both set the size of views",
         ),
-        (("--membership", "scamp", "--view-size", 4), "--view-size is for --membership random"),
-        (("--copies", 2), "--copies is for --membership scamp, --churn or --keep-alive"),
-        (("--engine", "simulator", "--patience", 2), "--patience is for --churn or --keep-alive"),
+        (("--membership", "scamp", "--view-size", 4), "--view-size applies only to --membership random"),
+        (("--copies", 2), "--copies has no effect without --membership scamp, --churn or --keep-alive"),
+        (
+            ("--engine", "simulator", "--patience", 2),
+            "--patience has no effect without --churn or --keep-alive",
+        ),
     ],
 )
 def test_what_can_not_be_is_refused_in_one_line(run, workload, words, message):

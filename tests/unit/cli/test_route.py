@@ -65,7 +65,7 @@ def test_route_takes_publications_from_a_file(run, overlays, tmp_path):
             "the overlay of gm has no fingers; build one with chord, random-sw or",
         ),
         ("gr-swico", ["--protocol", "flood"], "the overlay is not topic-connected: "),
-        ("gr-swico", ["--protocol", "tree"], "route by nsmf where there are fingers, or build an overlay"),
+        ("gr-swico", ["--protocol", "tree"], "use nsmf if the overlay has fingers, or build an overlay"),
         ("gm", ["--protocol", "pigeon"], "protocol is 'pigeon'; choose one of flood, tree, nsmf"),
         ("gm", ["--protocol", "flood", "--publications", "-3"], "publications is -3"),
         (
@@ -74,8 +74,8 @@ def test_route_takes_publications_from_a_file(run, overlays, tmp_path):
             "give a whole number or a file that exists",
         ),
         ("gm", ["--protocol", "flood", "--loss", "2"], "loss is 2.0; give a fraction from 0 to 1"),
-        ("gm", ["--protocol", "flood", "--both-ways"], "both_ways is for nsmf"),
-        ("gm", ["--protocol", "tree", "--tree", "cheapest"], "the overlay has none; take the shortest"),
+        ("gm", ["--protocol", "flood", "--both-ways"], "both_ways applies only to nsmf"),
+        ("gm", ["--protocol", "tree", "--tree", "cheapest"], "the overlay has none; use the shortest"),
     ],
 )
 def test_what_can_not_be_routed_is_refused_in_one_line(run, overlays, name, words, message):
@@ -124,7 +124,7 @@ def test_a_small_world_is_built_evaluated_and_routed_by_the_command_line(run, ov
         (["chord", "--set", "bits=5"], "bits is 5, which makes 32 identifiers for 60 nodes; give at least 6"),
         (["random-sw", "--set", "ties=random"], "the options are: bits, placement, whole_phases"),
         (["gr-swico", "--set", "ties=x"], "ties is 'x'; choose one of nearest, random, farthest"),
-        (["gr-swico", "--reverse-delete"], "keeps links that no topic needs, for routing"),
+        (["gr-swico", "--reverse-delete"], "routes over links that no topic needs"),
     ],
 )
 def test_a_small_world_that_can_not_be_is_refused_in_one_line(run, overlays, tmp_path, words, message):
@@ -136,4 +136,6 @@ def test_a_small_world_that_can_not_be_is_refused_in_one_line(run, overlays, tmp
 def test_where_all_nodes_have_failed_nobody_publishes(run, overlays):
     code, _, err = run("route", overlays / "gm", "--protocol", "flood", "--failed", 1)
     assert code == 2
-    assert "no topic has a subscriber that could publish; give interests that have some, or let fewer" in err
+    assert (
+        "no topic has a subscriber that could publish; give interests with subscribers, or let fewer" in err
+    )

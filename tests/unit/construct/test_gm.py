@@ -58,7 +58,7 @@ def test_weights_that_would_overflow_are_refused():
 
 
 def test_weights_of_unknown_topics_are_refused(interests):
-    with pytest.raises(mw.OptionError, match="1 unknown topics, the first is 'nothing'"):
+    with pytest.raises(mw.OptionError, match="1 unknown topics, such as 'nothing'"):
         mw.build(interests, "gm", weights={"nothing": 2})
 
 

@@ -97,7 +97,7 @@ def test_work_that_does_not_fit_is_refused_with_the_alternatives():
     interests = random_interests(np.random.default_rng(9), 50, 10, 0.5)
     problem = make_problem(*arrays(interests), np.arange(50, dtype=np.int32))
     with pytest.raises(
-        CapacityError, match=r"50 nodes needs about 0.* MB; the limit is 0.001 MB; use something else"
+        CapacityError, match=r"50 nodes needs about 0.* MB, but the limit is 0.001 MB; use something else"
     ):
         take_edges(problem, instead="use something else", memory_limit=1000)
 

@@ -12,7 +12,7 @@ def test_what_cannot_be_applied_is_left_out_and_the_rest_is_applied():
     expected = other.apply(good)
     assert (repair.added, repair.removed, repair.events) == (expected.added, expected.removed, 2)
     assert [refusal.event for refusal in repair.refused] == bad
-    assert "is not there" in repair.refused[0].reason
+    assert "is not in the overlay" in repair.refused[0].reason
     assert repair.revision == live.revision == 4
 
 

@@ -52,5 +52,7 @@ def test_there_is_a_drift_of_nothing():
 def test_an_overlay_whose_options_are_no_object_is_refused(options):
     overlay = mw.build(mw.workloads.unif(10, 4, min_subscriptions=1, max_subscriptions=3), "low-oda")
     wrong = mw.Overlay(overlay.interests, overlay.edges, facts={**overlay.facts, "options": options})
-    with pytest.raises(mw.DatasetError, match=r"the overlay states 'options' as .*; an object is legal"):
+    with pytest.raises(
+        mw.DatasetError, match=r"the overlay states 'options' as .*; 'options' must be an object"
+    ):
         mw.Maintainer(wrong)

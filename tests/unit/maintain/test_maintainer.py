@@ -78,10 +78,10 @@ def test_the_last_node_may_leave_and_others_may_come(policy):
 @pytest.mark.parametrize(
     ("kind", "node", "topics", "message"),
     [
-        ("leave", "z", (), "'z' leaves, but is not there; a node has to join first"),
-        ("subscribe", "z", ("x",), "'z' subscribes, but is not there"),
-        ("unsubscribe", "z", ("x",), "'z' unsubscribes, but is not there"),
-        ("join", "a", ("x",), "'a' joins, but is already there; subscribe to change its topics"),
+        ("leave", "z", (), "'z' leaves, but is not in the overlay; a node has to join first"),
+        ("subscribe", "z", ("x",), "'z' subscribes, but is not in the overlay"),
+        ("unsubscribe", "z", ("x",), "'z' unsubscribes, but is not in the overlay"),
+        ("join", "a", ("x",), "'a' joins, but is already in the overlay; use subscribe to change its topics"),
         ("subscribe", "a", (), "'a' subscribes without topics"),
         ("unsubscribe", "a", (), "'a' unsubscribes without topics"),
         ("join", "", ("x",), "node of an event is ''"),
@@ -115,13 +115,13 @@ def test_one_bad_event_refuses_the_whole_batch_and_sort_out_tells_which():
         mw.Event(4, "leave", "c"),
     ]
     before = live.snapshot()
-    with pytest.raises(mw.InputError, match="'c' joins, but is already there"):
+    with pytest.raises(mw.InputError, match="'c' joins, but is already in the overlay"):
         live.apply(events)
     assert live.snapshot() == before
     good, refused = live.sort_out(events)
     assert good == [events[0], events[3]]
     assert [refusal.event for refusal in refused] == events[1:3]
-    assert "is not there" in refused[1].reason
+    assert "is not in the overlay" in refused[1].reason
     assert live.snapshot() == before
 
 
@@ -162,7 +162,7 @@ def test_ids_are_forgotten_beyond_as_many_as_are_remembered():
     live = mw.Maintainer(overlay_of({"a": "x"}), remember=1)
     live.apply([mw.Event(1, "join", "b", ("x",), "k1")])
     live.apply([mw.Event(1, "join", "c", ("x",), "k2")])
-    with pytest.raises(mw.InputError, match="'b' joins, but is already there"):
+    with pytest.raises(mw.InputError, match="'b' joins, but is already in the overlay"):
         live.apply([mw.Event(1, "join", "b", ("x",), "k1")])
 
 
@@ -267,10 +267,10 @@ def test_links_are_removed_only_where_no_topic_needs_them():
     ("add", "remove", "message"),
     [
         ([("a", "z")], [], "no node 'z' among the 4 nodes"),
-        ([("a", "b")], [], "'a' - 'b' is a link already"),
+        ([("a", "b")], [], "'a' - 'b' is already a link"),
         ([("a", "a")], [], "no topic in common"),
         ([("a", "d")], [], "'a' and 'd' have no topic in common"),
-        ([], [("a", "c")], "'a' - 'c' is no link"),
+        ([], [("a", "c")], "'a' - 'c' is not a link"),
     ],
 )
 def test_links_that_can_not_be_added_or_removed_are_refused(add, remove, message):

@@ -56,7 +56,7 @@ def refused(target: Path, named: str, *others: Path) -> None:
         lambda: Overlay.from_edges(NEW, [("x", "z")]).write(target, force=True),
         lambda: datasets.check_free(target, force=True),
     ):
-        with pytest.raises(DatasetError, match=rf"{named}\b.* (is in the way|is a link|holds)"):
+        with pytest.raises(DatasetError, match=rf"{named}\b.* (is in the way|is a symbolic link|holds)"):
             write()
     assert [content(folder) for folder in (target, *others)] == before
 

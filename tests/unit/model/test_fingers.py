@@ -75,7 +75,7 @@ def ring_of_four(**changes):
         ({"targets": np.zeros((4, 3), int)}, r"targets has shape \(4, 3\); give \(4, 2\), nodes by phases"),
         ({"positions": np.array([0, 1, 2, 2])}, "positions must be different and lie between 0 and 3"),
         ({"positions": np.array([0, 1, 2, 4])}, "positions must be different and lie between 0 and 3"),
-        ({"space": 3}, "4 nodes have 3 identifiers; give at least one each"),
+        ({"space": 3}, "4 nodes have 3 identifiers; give at least one per node"),
     ],
 )
 def test_what_is_no_small_world_is_refused(changes, message):

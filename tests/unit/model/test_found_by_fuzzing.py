@@ -45,7 +45,7 @@ def test_links_with_names_that_are_no_text_are_refused(tmp_path):
 
 def test_a_table_of_events_that_gives_fewer_rows_than_it_states_is_refused(tmp_path):
     (tmp_path / "e.parquet").write_bytes(zlib.decompress(base64.b64decode(EVENTS)))
-    with pytest.raises(InputError, match="its footer counts 9 rows, and it holds 0"):
+    with pytest.raises(InputError, match="its footer counts 9 rows, but it holds 0"):
         read_events(tmp_path / "e.parquet")
 
 

@@ -72,7 +72,7 @@ def test_a_table_of_another_dataset_is_refused_though_it_fits(tmp_path):
 def test_a_part_that_was_added_or_taken_away_is_named(datasets):
     edges = datasets["overlay"] / "edges"
     (edges / "part-00001.parquet").write_bytes((edges / "part-00000.parquet").read_bytes())
-    with pytest.raises(DatasetError, match=r"part-00001\.parquet is not in the list of the manifest"):
+    with pytest.raises(DatasetError, match=r"part-00001\.parquet is not listed in the manifest"):
         Overlay.read(datasets["overlay"])
     (edges / "part-00001.parquet").unlink()
     (edges / "part-00000.parquet").unlink()
@@ -85,11 +85,11 @@ def test_a_manifest_that_was_edited_is_refused(datasets):
     manifest = json.loads(path.read_text())
     for key, value in (("seed", 8), ("facts", {"p": 1}), ("files", {}), ("checksum", "0" * 16)):
         path.write_text(json.dumps({**manifest, key: value}))
-        with pytest.raises(DatasetError, match="is not as it was written"):
+        with pytest.raises(DatasetError, match="has changed since it was written"):
             Overlay.read(datasets["overlay"])
     for key in ("files", "checksum"):
         path.write_text(json.dumps({name: value for name, value in manifest.items() if name != key}))
-        with pytest.raises(DatasetError, match="is not as it was written"):
+        with pytest.raises(DatasetError, match="has changed since it was written"):
             Overlay.read(datasets["overlay"])
 
 
@@ -190,7 +190,7 @@ def test_a_file_is_replaced_by_force_only_if_meshwright_wrote_it(tmp_path, name)
     whole = path.read_bytes()
     for content in (b"years of work", b"PAR1 of somebody else", b"<!doctype html><html>mine</html>"):
         path.write_bytes(content)
-        with pytest.raises(DatasetError, match=rf"{name} is in the way and not Meshwright's"):
+        with pytest.raises(DatasetError, match=rf"{name} is in the way, and Meshwright may not remove it"):
             FILES[name](path)
         assert path.read_bytes() == content
     path.unlink()

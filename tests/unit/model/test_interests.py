@@ -289,7 +289,7 @@ def test_stored_zeros_are_no_interests_and_the_matrix_is_left_alone() -> None:
 @pytest.mark.parametrize(
     ("matrix", "names", "rule"),
     [
-        (np.ones((2, 1)), {"nodes": ["a"]}, "1 names of nodes for a matrix of 2 rows"),
+        (np.ones((2, 1)), {"nodes": ["a"]}, "the matrix has 2 rows, but 1 names of nodes were given"),
         (np.ones((1, 2)), {"topics": ["t", "t"]}, "names of topics repeat"),
         (np.ones(3), {}, "1 dimension"),
         ("matrix", {}, "can't be taken as a matrix"),
@@ -314,7 +314,7 @@ def test_a_bipartite_graph_goes_there_and_back(interests: Interests) -> None:
 
 
 def test_a_name_on_both_sides_does_not_fit_into_one_graph() -> None:
-    with pytest.raises(InputError, match="'a' is a node and a topic"):
+    with pytest.raises(InputError, match="'a' is both a node and a topic"):
         Interests.from_pairs([("a", "a")]).to_networkx()
 
 
@@ -358,8 +358,8 @@ def test_pairs_come_out_in_blocks_of_nodes(monkeypatch: pytest.MonkeyPatch, inte
     ("attributes", "rule"),
     [
         (pa.table({"port": [1]}), "1 rows for 4 nodes"),
-        (pa.table({"port": list("abcd")}), "column 'port' is string, and must be an integer type"),
-        (pa.table({"lat": [1, 2, 3, 4]}), "column 'lat' is int64, and must be double"),
+        (pa.table({"port": list("abcd")}), "column 'port' is string, but must be an integer type"),
+        (pa.table({"lat": [1, 2, 3, 4]}), "column 'lat' is int64, but must be double"),
         (pa.table({"id": [1, 2, 3, 4]}), "can't have a column 'id'"),
         (pa.table([[1, 2, 3, 4]] * 2, names=["x", "x"]), "can't have a column 'x'"),
     ],

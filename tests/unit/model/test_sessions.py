@@ -40,8 +40,8 @@ def test_a_field_may_be_as_long_as_a_line(tmp_path):
         ("node,from,to\na,1,2\n", "has no column 'first_snapshot'; its columns are node, from, to"),
         ("node,start,end\na,1\n", "row 1 has 2 cells"),
         ("node,start,end\na,1,2\n,1,2\n", "row 2 has no node name"),
-        ("node,start,end\na,x,2\n", "row 1 has 'x' where a whole number"),
-        ("node,start,end\na,-1,2\n", "row 1 has '-1' where a whole number"),
+        ("node,start,end\na,x,2\n", "row 1 has 'x' instead of a whole number"),
+        ("node,start,end\na,-1,2\n", "row 1 has '-1' instead of a whole number"),
         ("node,start,end\na,5,5\n", "the session of 'a' ends at 5, before its start at 5"),
         ("node,first_snapshot,last_snapshot\na,3,2\nb,1,9\n", "last snapshot of 'a' is 2, before its first"),
     ],
@@ -53,11 +53,11 @@ def test_a_row_that_cannot_be_right_is_refused_with_its_number(tmp_path, text, m
 
 def test_snapshots_without_a_time_and_times_that_do_not_rise_are_refused(tmp_path):
     path = table(tmp_path / "s.csv", "node,first_snapshot,last_snapshot\na,0,7\n")
-    with pytest.raises(mw.InputError, match="snapshots 0 to 7, and one of these has no time"):
+    with pytest.raises(mw.InputError, match="snapshots 0 to 7, but one of these has no time"):
         read_sessions(path, table(tmp_path / "t.csv", "snapshot,unix_time\n0,5\n1,6\n"))
     with pytest.raises(mw.InputError, match="row 2: snapshots must rise by one, and their times must rise"):
         read_sessions(path, table(tmp_path / "t.csv", "snapshot,unix_time\n0,5\n1,5\n"))
-    with pytest.raises(mw.InputError, match="has times of its own"):
+    with pytest.raises(mw.InputError, match="has its own times"):
         read_sessions(table(tmp_path / "u.csv", "node,start,end\n"), tmp_path / "t.csv")
     with pytest.raises(mw.InputError, match="there is no such file"):
         read_sessions(tmp_path / "nothing.csv")

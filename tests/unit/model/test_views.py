@@ -42,7 +42,7 @@ def test_another_overlay_has_no_views(interests):
 @pytest.mark.parametrize("row", [(1, 3, 0), (9, 0, 1), (-1, 0, 1), (0, 9, 1), (0, -1, 1)])
 def test_a_view_of_a_topic_that_is_not_the_nodes_is_refused(interests, row):
     with pytest.raises(
-        mw.InputError, match=r"views/ has a view of node -?\d in topic -?\d, to which it does"
+        mw.InputError, match=r"views/ has a view of node -?\d in topic -?\d, to which the node does"
     ):
         mw.Views.from_table(interests, table(row))
 
@@ -52,7 +52,8 @@ def test_a_view_of_a_topic_that_is_not_the_nodes_is_refused(interests, row):
 )
 def test_a_peer_that_is_no_other_subscriber_or_comes_twice_is_refused(interests, rows):
     with pytest.raises(
-        mw.InputError, match=r"the view of node 0 in topic [01] has a peer that is not another"
+        mw.InputError,
+        match=r"the view of node 0 in topic [01] has a peer that appears twice, or is not another",
     ):
         mw.Views.from_table(interests, table(*rows))
 

@@ -100,7 +100,7 @@ def test_anything_else_is_told_by_its_deepest_cause():
     said = IN_JAVA.format(file="x", cause="java.lang.IllegalStateException: two of them")
     assert cause_of(said.replace("FAILED_READ_FILE", "OTHER")) == "IllegalStateException: two of them"
     assert cause_of("first\nsecond") == "first"
-    assert cause_of("") == "no word of why"
+    assert cause_of("") == "no reason given"
 
 
 def test_the_last_words_of_a_java_that_did_not_start_are_its_error():

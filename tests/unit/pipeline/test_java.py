@@ -123,7 +123,7 @@ def test_the_bundled_java_goes_to_the_cache_where_the_environment_cannot_be_writ
     assert bundled_java().parent == machine / "cache"
     monkeypatch.setenv("XDG_CACHE_HOME", str(machine / "prefix"))
     monkeypatch.setattr(java.tempfile, "gettempdir", lambda: str(machine / "prefix"))
-    with pytest.raises(SparkError, match="no folder to put the bundled Java in"):
+    with pytest.raises(SparkError, match="no folder has room for the bundled Java"):
         bundled_java()
 
 

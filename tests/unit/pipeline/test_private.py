@@ -51,7 +51,7 @@ def test_a_link_is_refused_and_what_it_leads_to_is_left_alone(place, tmp_path):
 
 def test_a_file_is_refused(place):
     place.touch()
-    with pytest.raises(SparkError, match="no folder"):
+    with pytest.raises(SparkError, match="is not a folder"):
         private_folder()
 
 

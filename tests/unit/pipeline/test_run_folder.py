@@ -63,7 +63,9 @@ def test_a_link_in_the_folder_of_a_run_is_refused_and_what_it_leads_to_stays(tmp
     (out / name).rename(tmp_path / "away")
     (out / name).symlink_to(precious)
     before = paths(tmp_path)
-    with pytest.raises(DatasetError, match=rf"{name} is in the way and not Meshwright's, since it is a link"):
+    with pytest.raises(
+        DatasetError, match=rf"{name} is in the way, and Meshwright may not remove it, since it is a link"
+    ):
         check_place(out, resume=False, force=True)
     with pytest.raises(DatasetError, match="in the way"):
         begun(out, {})
@@ -80,7 +82,7 @@ def test_a_foreign_file_in_the_folder_of_a_run_is_refused_by_name(tmp_path, path
     (out / path).parent.mkdir(exist_ok=True)
     (out / path).write_text("mine")
     before = paths(out)
-    with pytest.raises(DatasetError, match=rf"{path} is in the way and not Meshwright's"):
+    with pytest.raises(DatasetError, match=rf"{path} is in the way, and Meshwright may not remove it"):
         check_place(out, resume=False, force=True)
     assert paths(out) == before
 
@@ -95,7 +97,9 @@ def test_a_report_or_a_note_that_is_not_ours_is_refused(tmp_path):
 def test_the_folder_of_a_run_that_is_a_link_is_refused(tmp_path):
     make_run(tmp_path / "run")
     (tmp_path / "link").symlink_to(tmp_path / "run")
-    with pytest.raises(DatasetError, match="is a link, and nothing is removed through links"):
+    with pytest.raises(
+        DatasetError, match="is a symbolic link, and Meshwright removes nothing through a link"
+    ):
         check_place(tmp_path / "link", resume=False, force=True)
 
 
@@ -174,10 +178,13 @@ def test_a_finished_run_lists_every_file_and_damage_to_any_is_found(tmp_path):
             assert [problem for problem in verify(out).problems] == [(path, "is missing")]
         (out / path).write_bytes(whole)
     (out / "overlay" / "edges" / "more.parquet").write_bytes(b"")
-    assert verify(out).problems == (("overlay/edges/more.parquet", "is not in the list of the manifest"),)
+    assert verify(out).problems == (("overlay/edges/more.parquet", "is not listed in the manifest"),)
 
 
 def test_two_runs_in_one_folder_are_refused(tmp_path):
     second = run_folder.alone_in(tmp_path / "run")
-    with run_folder.alone_in(tmp_path / "run"), pytest.raises(DatasetError, match="another run works in"):
+    with (
+        run_folder.alone_in(tmp_path / "run"),
+        pytest.raises(DatasetError, match="another run is working in"),
+    ):
         second.__enter__()

@@ -28,11 +28,11 @@ def parquet(columns, names=None):
 @pytest.mark.parametrize(
     ("file", "reason"),
     [
-        (parquet(LEAVE | {"node": NO_UNICODE}), "no Parquet of events"),
+        (parquet(LEAVE | {"node": NO_UNICODE}), "not a Parquet file of events"),
         (parquet(LEAVE | {"node": pa.array([{"a": 1}])}), "node"),
         (parquet(LEAVE | {"node": pa.array(["n"]), "topics": pa.array([{"a": "x"}])}), "topics"),
         (parquet(LEAVE), "node"),
-        (File("file:/in/x.parquet", 0.0, b"PAR1"), "no Parquet of events"),
+        (File("file:/in/x.parquet", 0.0, b"PAR1"), "not a Parquet file of events"),
         (
             File("file:/in/x.jsonl", 0.0, b'{"at":1,"event":"join","node":"n","topics":{"a":1}}\n'),
             "a list of",
@@ -56,7 +56,9 @@ def test_a_batch_of_more_events_than_the_journal_knows_is_refused_before_any_is_
     lines = "".join(f'{{"at":{at},"event":"join","node":"new {at}"}}\n' for at in range(6))
     files = [File("file:/in/x.jsonl", 0.0, lines.encode())]
     with Journal(tmp_path / "j", overlay, remember=5) as journal:
-        with pytest.raises(mw.OptionError, match="6 events at once are more than the 5 event ids"):
+        with pytest.raises(
+            mw.OptionError, match="a batch has 6 events, but the journal remembers only 5 event ids"
+        ):
             apply_batch(journal, tmp_path / "out", 0, files, together=False)
         assert journal.live.revision == 0
 

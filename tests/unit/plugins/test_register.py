@@ -98,7 +98,7 @@ def test_what_is_no_built_is_refused(register):
 
 def test_facts_that_are_not_json_are_refused(register):
     register(lambda interests: mw.Built(edges=[], facts={"x": object()}))
-    with pytest.raises(mw.PluginError, match="returned what no overlay can hold: facts"):
+    with pytest.raises(mw.PluginError, match="returned an invalid overlay: facts"):
         mw.build(INTERESTS, "toy")
 
 
@@ -126,11 +126,11 @@ def test_a_seed_that_is_no_whole_number_is_refused_for_every_algorithm(register,
 
 
 def test_a_name_that_is_taken_is_refused_with_its_owner(register):
-    with pytest.raises(mw.PluginError, match="'gm' is taken already by a built-in algorithm of meshwright"):
+    with pytest.raises(mw.PluginError, match="'gm' is already taken by a built-in algorithm of meshwright"):
         mw.register("gm", algorithm([]))
     register([])
     with pytest.raises(
-        mw.PluginError, match=rf"'toy' is taken already by 'toy', registered by .* {__name__}"
+        mw.PluginError, match=rf"'toy' is already taken by 'toy', registered by .* {__name__}"
     ):
         register([])
 
@@ -138,13 +138,21 @@ def test_a_name_that_is_taken_is_refused_with_its_owner(register):
 @pytest.mark.parametrize(
     ("name", "given", "words"),
     [
-        ("Toy", algorithm([]), "has a name that is not of lower-case letters"),
-        ("a.b", algorithm([]), "has a name that is not of lower-case letters"),
+        ("Toy", algorithm([]), "has a name with characters other than lower-case letters"),
+        ("a.b", algorithm([]), "has a name with characters other than lower-case letters"),
         ("toy", len, "is a builtin_function_or_method, not a meshwright.Algorithm"),
         ("toy", algorithm([], kind="magic"), "is of kind 'magic', not 'build' or 'merge'"),
         ("toy", mw.Algorithm(summary="x", load="nowhere"), "has load='nowhere', not a function or"),
-        ("toy", algorithm([], options=Unwritable), "has options that are not a dataclass with a default"),
-        ("toy", algorithm([], options=dict), "has options that are not a dataclass with a default for each"),
+        (
+            "toy",
+            algorithm([], options=Unwritable),
+            "has options that are not a dataclass in which every field has a default",
+        ),
+        (
+            "toy",
+            algorithm([], options=dict),
+            "has options that are not a dataclass in which every field has a default",
+        ),
     ],
 )
 def test_what_is_no_proper_algorithm_is_refused_when_it_is_registered(name, given, words):

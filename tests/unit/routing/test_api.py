@@ -190,11 +190,11 @@ def test_without_any_subscriber_nothing_can_be_published():
         ({"loss": 1.5}, "loss is 1.5; give a fraction from 0 to 1"),
         ({"failed": 2}, "failed is 2; give a fraction from 0 to 1"),
         ({"failed": "n001"}, "failed is 'n001'"),
-        ({"tree": "shortest"}, "tree is 'shortest', and the protocol flood has none; leave it out"),
-        ({"both_ways": True}, "both_ways is for nsmf"),
+        ({"tree": "shortest"}, "tree is 'shortest', but the protocol flood uses no tree; leave it out"),
+        ({"both_ways": True}, "both_ways applies only to nsmf"),
         ({"simulate": 1}, "simulate is 1; give True or False"),
         ({"protocol": "tree", "tree": "oak"}, "tree is 'oak'; choose one of shortest, cheapest"),
-        ({"protocol": "tree", "tree": "cheapest"}, "needs the costs of links, and the overlay has none"),
+        ({"protocol": "tree", "tree": "cheapest"}, "needs the costs of links, but the overlay has none"),
     ],
 )
 def test_options_out_of_range_are_refused(overlays, options, message):

@@ -30,7 +30,9 @@ def test_a_container_without_a_limit_has_what_the_machine_has(monkeypatch, tmp_p
 def test_more_than_four_fifths_of_the_free_memory_is_refused(monkeypatch):
     monkeypatch.setattr(memory, "free_memory", lambda: 10_000_000_000)
     memory.check_memory("a small job", 8_000_000_000, "do less")
-    with pytest.raises(CapacityError, match=r"a big job needs about 8\.1 GB; the limit is 8\.0 GB; do less"):
+    with pytest.raises(
+        CapacityError, match=r"a big job needs about 8\.1 GB, but the limit is 8\.0 GB; do less"
+    ):
         memory.check_memory("a big job", 8_100_000_000, "do less")
 
 

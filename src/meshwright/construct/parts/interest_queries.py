@@ -129,7 +129,7 @@ def choose_partitions(
     if partitions is not None:
         if partitions > max(1, nodes):
             raise OptionError(
-                f"partitions is {partitions} and there are {nodes} nodes; give 1 to {max(1, nodes)}",
+                f"partitions is {partitions}, but there are {nodes} nodes; give 1 to {max(1, nodes)}",
                 option="partitions",
             )
         return partitions

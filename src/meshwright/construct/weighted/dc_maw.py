@@ -38,10 +38,12 @@ def _by_sites(costs: Costs, options: DcMawOptions, seed: int) -> Ids:
     """Each site or cluster is a part."""
     site_of = costs.site_of
     if site_of is None:
-        raise OptionError("nodes at coordinates have no sites to divide them by; choose k-means or landmarks")
+        raise OptionError(
+            "nodes with coordinates have no sites to be divided by; choose k-means or landmarks"
+        )
     if costs.node_count > 1 and len(np.unique(site_of)) == costs.node_count:
         raise OptionError(
-            "every node has a site of its own, so sites divide nothing; choose k-means or landmarks"
+            "every node is alone on its site, so sites can't divide the nodes; choose k-means or landmarks"
         )
     return site_of
 

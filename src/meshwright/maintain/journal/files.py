@@ -105,7 +105,8 @@ def check_folder(folder: Path) -> None:
         is_journal = is_plain(folder / head.NAME) or generations(folder)
     if strangers and not is_journal:
         raise DatasetError(
-            f"{folder} holds {strangers[0]} and no snapshot of a journal; choose another folder for a new one"
+            f"{folder} is not a journal and already holds {strangers[0]}; "
+            f"choose another folder for a new journal"
         )
 
 
@@ -166,7 +167,7 @@ def read_snapshot(path: Path) -> Snapshot | None:
         return None
     if header.get("format") not in (FORMAT, UNCHAINED):
         found = header.get("format")
-        raise DatasetError(f"{path} has format {found!r}; this Meshwright reads up to {FORMAT}")
+        raise DatasetError(f"{path} has format {found!r}; this Meshwright reads formats up to {FORMAT}")
     return Snapshot(header, data, link_of(line + end))
 
 

@@ -60,8 +60,8 @@ def check_overlay(folder: Path, origin: Origin, overlay: Overlay) -> None:
     """Refuse a journal of another overlay."""
     if origin.overlay != fingerprint(overlay):
         raise DatasetError(
-            f"{folder} is the journal of another overlay, of {origin.nodes:,} nodes and "
-            f"{origin.edges:,} links when it began; give that one, or another folder"
+            f"{folder} is the journal of another overlay, which had {origin.nodes:,} nodes and "
+            f"{origin.edges:,} links when the journal began; give that overlay, or another folder"
         )
 
 
@@ -71,7 +71,7 @@ def check_options(folder: Path, live: Maintainer, seed: int, options: Mapping[st
     for name, known in {**asdict(live.options), "seed": live.seed}.items():
         if given[name] != known:
             raise DatasetError(
-                f"{folder} is a journal with {name} {known!r}, not {given[name]!r}; "
+                f"{folder} is a journal with {name}={known!r}, but {name}={given[name]!r} was given; "
                 f"give the same options, or another folder"
             )
 
@@ -260,7 +260,7 @@ class Journal:
         self, overlay: Overlay | None, seed: int, progress: Progress | None, options: Mapping[str, Any]
     ) -> None:
         if overlay is None:
-            raise InputError(f"{self.folder} holds no journal; give an overlay to begin one with")
+            raise InputError(f"{self.folder} holds no journal; give an overlay to begin one")
         self._origin = origin_of(overlay)
         self.live = JournaledMaintainer(overlay, seed=seed, progress=progress, **options)
         self.recovery = Recovery(0, 0, 0)
@@ -279,8 +279,8 @@ class Journal:
         self.recovery = Recovery(self.live.revision, len(kept.contents.rows), kept.contents.rest)
         if not kept.is_chained:
             warnings.warn(
-                f"{self.folder} was written by an earlier Meshwright, which did not note how far a journal "
-                f"reaches: it can't be checked whether its last steps are missing; from now on it can",
+                f"{self.folder} was written by an earlier Meshwright, which did not record where a journal "
+                f"ends: if its last steps are missing, this can't be detected; from now on, it can",
                 MeshwrightWarning,
                 stacklevel=3,
             )
@@ -299,7 +299,9 @@ class Journal:
         aside = files.set_aside(self.folder)
         self.recovery = self.recovery._replace(torn=0, lost=loss, aside=aside)
         warnings.warn(
-            f"{loss}; that is given up, and the files are kept in {aside}", MeshwrightWarning, stacklevel=3
+            f"{loss}; the journal continues all the same, and its old files are kept in {aside}",
+            MeshwrightWarning,
+            stacklevel=3,
         )
         if self._recording is None or settled is None or settled <= end or not accept_loss:
             return settled
@@ -320,8 +322,9 @@ class Journal:
             for at, row in enumerate(rows, 1):
                 if row["revision"] != self.live.revision or row["last"] != self.live.last:
                     raise DatasetError(
-                        f"{self.folder}: the steps up to revision {row['revision']:,} gave a different "
-                        f"result the first time; open it with the Meshwright that wrote it, {self._origin.by}"
+                        f"{self.folder}: the steps up to revision {row['revision']:,} do not give the same "
+                        f"result as the first time; open the journal with the Meshwright that wrote it, "
+                        f"{self._origin.by}"
                     )
                 _take(self.live, step_of(row))
                 advance(at)
@@ -331,8 +334,8 @@ class Journal:
         if self._recording is not None and settled is None:
             raise DatasetError(
                 f"{self.folder} has reached revision {self.live.revision:,} or more, but its changes are "
-                f"missing; give the --out folder they were written to, or start again with a new journal and "
-                f"a new folder"
+                f"missing; give the --out folder that they were written to, or start again with a new "
+                f"journal and a new folder"
             )
 
     def _check_settled(self, settled: int | None) -> None:
@@ -340,8 +343,8 @@ class Journal:
             raise DatasetError(
                 f"{self.folder} knows the steps from revision {self.recovery.snapshot_revision:,} to "
                 f"{self.live.revision:,}, but the recorded changes end at {settled:,}: one of the two "
-                f"belongs elsewhere, or was restored from an old copy; start again with a new journal and a "
-                f"new folder"
+                f"belongs to another journal, or was restored from an old copy; "
+                f"start again with a new journal and a new folder"
             )
 
     def settle(self) -> None:

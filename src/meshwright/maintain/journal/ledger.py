@@ -138,18 +138,18 @@ def checked_files(table: Path, unfinished: Iterable[str] = ()) -> Iterator[tuple
         if entry is None:
             yield Problem(path, f"is not among the files that {NAME} lists")
         elif entry != entry_of(path.name, data):
-            yield Problem(path, f"is damaged: it is not what was written, by its size or checksum in {NAME}")
+            yield Problem(path, f"is damaged: its size or checksum differs from that in {NAME}")
         else:
             yield path, data
     for name in sorted(entries.keys() - set(unfinished)):
-        yield Problem(table / name, f"is missing, and {NAME} lists it")
+        yield Problem(table / name, f"is missing, although {NAME} lists it")
 
 
 def _unlisted(table: Path, files: list[Path]) -> Iterator[tuple[Path, bytes] | Problem]:
     """The files of an earlier Meshwright, which kept no ledger; a marked file means that one is lost."""
     found = [(path, read_plain(path)) for path in files]
     if any(is_marked(data) for _, data in found):
-        yield Problem(table / NAME, "is missing, which tells whether the files beside it are whole")
+        yield Problem(table / NAME, "is missing, so the files beside it can't be checked")
         return
     if found:
         warnings.warn(

@@ -107,7 +107,7 @@ class Recording:
                 _move_parts(_unsettled(self.folder / name, revision), aside / name)
             sync_folder(aside)
             self.settled = settled_of(self.folder)
-        told = f"what was recorded of later revisions is in {aside}: whoever followed it has to go back"
+        told = f"files of later revisions were moved to {aside}; a program that followed them has to go back"
         warnings.warn(told, MeshwrightWarning, stacklevel=2)
         return self.settled
 

@@ -47,11 +47,11 @@ class Loss(NamedTuple):
 
     def _missing(self) -> str:
         if self.last is None:
-            return f"what came after revision {self.left:,} is missing"
+            return f"everything after revision {self.left:,} is missing"
         if self.last <= self.left:
-            return f"it can't be checked whether all steps up to revision {self.left:,} are there"
+            return f"it can't be checked whether the steps up to revision {self.left:,} are complete"
         many = "" if self.steps is None else f" ({self.steps:,} {'step' if self.steps == 1 else 'steps'})"
-        return f"what was acknowledged from revision {self.left + 1:,} to {self.last:,}{many} is missing"
+        return f"the acknowledged part from revision {self.left + 1:,} to {self.last:,}{many} is missing"
 
     def as_row(self) -> dict[str, Any]:
         """In JSON's types."""
@@ -64,8 +64,8 @@ class LostStepsError(DatasetError):
     def __init__(self, loss: Loss) -> None:
         left = f"continue from revision {loss.left:,}" if loss.left >= 0 else "start again from the overlay"
         super().__init__(
-            f"{loss}; restore the files from a backup, or give up the lost steps with accept_loss=True "
-            f"(--accept-loss) and {left}; the files are put aside first"
+            f"{loss}; restore the files from a backup, or use accept_loss=True (--accept-loss) to give up "
+            f"the lost steps and {left}; the files are kept in a folder of their own"
         )
         self.loss = loss
 
@@ -156,7 +156,7 @@ def _loss(
         return Loss(files.log_path(folder, kept.generation), "is missing", _steps(kept, claim), left, last)
     if kept.is_chained and claim is None:
         what = "is missing" if head is None else "is damaged"
-        return Loss(folder / NAME, f"{what}, which tells where the journal ends", None, left, left)
+        return Loss(folder / NAME, f"{what}, so it is unknown where the journal ends", None, left, left)
     return _loss_of_tail(folder, kept, claim)
 
 
@@ -202,7 +202,7 @@ def _loss_of_tail(folder: Path, kept: KeptGeneration, claim: HeadClaim | None) -
         return Loss(folder / NAME, "is older or newer than the log", None, end.revision, end.revision)
     if contents.whole_after:
         power = claim is not None and claim.may_lose(contents.size)
-        return Loss(path, f"{where}, before lines that are whole", None, end.revision, None, power)
+        return Loss(path, f"{where}, but intact lines follow", None, end.revision, None, power)
     return None
 
 
@@ -241,8 +241,10 @@ def _problems(folder: Path) -> list[Problem]:
         return [Problem(folder, "holds no journal yet")]
     if not found.kept.is_chained:
         return [
-            Problem(folder, "is from an earlier Meshwright: it can't be checked whether its end is missing")
+            Problem(
+                folder, "is from an earlier Meshwright, so it can't be checked whether its end is missing"
+            )
         ]
     if found.head is not None and found.head.damaged:
-        return [Problem(folder / NAME, "is damaged in one of its copies; opening the journal repairs it")]
+        return [Problem(folder / NAME, "has a damaged copy; opening the journal repairs it")]
     return []

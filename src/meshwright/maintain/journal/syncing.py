@@ -30,7 +30,8 @@ def check_sync(policy: str | int) -> None:
     milliseconds = isinstance(policy, int) and not isinstance(policy, bool) and policy > 0
     if policy not in (ALWAYS, NEVER) and not milliseconds:
         raise OptionError(
-            f"sync is {policy!r}; give {ALWAYS}, {NEVER}, or milliseconds, at least 1", option="sync"
+            f"sync is {policy!r}; give {ALWAYS}, {NEVER}, or a number of milliseconds, at least 1",
+            option="sync",
         )
 
 

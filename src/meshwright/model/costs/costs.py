@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
-_NAMED_ALREADY = "names its nodes; leave names= (--cost-names) out, or rename them there"
+_NAMED_ALREADY = "already names its nodes; leave names= (--cost-names) out"
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -115,7 +115,7 @@ class Costs:
         if given.size and given.dtype.kind not in "iu":
             raise InputError(f"node ids are of type {given.dtype}; give integers")
         if given.size and (given.min() < 0 or given.max() >= self.node_count):
-            raise InputError(f"a node id is outside 0 to {self.node_count - 1}; ids are places in `nodes`")
+            raise InputError(f"a node id is outside 0 to {self.node_count - 1}; ids are positions in `nodes`")
         return given.astype(np.int32)
 
     def degrees(self) -> Floats | None:
@@ -144,7 +144,7 @@ class Costs:
         example = f", such as {cost_forms.name_at(self.nodes, 0)}" if self.node_count else ""
         return self._taken(
             interests.nodes,
-            f"has no {what}; known are those of {self.node_count:,}{example}",
+            f"has no {what}; the costs are for {self.node_count:,} nodes{example}",
             f"use the same names in both, or give its {what}",
             "nodes_left_out",
         )
@@ -315,8 +315,8 @@ class Costs:
         what = between._known()
         used = between._taken(
             found.sites,
-            f"is a site of nodes and has no {what}; known are those of {between.node_count:,}",
-            f"name sites alike in both, give its {what}, or place its nodes elsewhere",
+            f"is the site of some nodes, but has no {what}; the costs are for {between.node_count:,} sites",
+            f"use the same names in both, give its {what}, or put its nodes on another site",
             "sites_left_out",
         )
         matrix = used.to_matrix()
@@ -414,7 +414,9 @@ class Costs:
         dataset = open_dataset(Path(path), "costs", "overlay")
         facts = dataset.manifest["facts"]
         if "costs" not in facts:
-            raise DatasetError(f"{path} does not say what its costs were; give a dataset of costs", path=path)
+            raise DatasetError(
+                f"{path} does not contain the costs of its links; give a dataset of costs", path=path
+            )
         with as_dataset(dataset.path):
             costs = cls(*cost_tables.read(dataset, facts["costs"]))
         check_counts(dataset, {"nodes": costs.node_count})

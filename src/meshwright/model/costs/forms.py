@@ -221,13 +221,16 @@ def _check_sites(form: CostArrays, nodes: pa.StringArray, sites: pa.StringArray)
     beyond = np.flatnonzero((form.site_of < 0) | (form.site_of >= count))
     if len(beyond):
         site = form.site_of[beyond[0]]
-        raise InputError(f"node {name_at(nodes, beyond[0])} is on site {site}, and there are {count:,} sites")
+        raise InputError(f"node {name_at(nodes, beyond[0])} is on site {site}, but there are {count:,} sites")
     if form.kind == CLUSTERS:
         if form.matrix.shape != (1, 2) or not is_cost(form.matrix).all():
             raise InputError(f"clusters have two positive costs, inner and outer, not {form.matrix.tolist()}")
         return
     if form.matrix.shape != (count, count):
-        raise InputError(f"a matrix of shape {form.matrix.shape} does not fit {count:,} sites; give a square")
+        raise InputError(
+            f"a matrix of shape {form.matrix.shape} does not fit {count:,} sites; "
+            f"give a row and a column per site"
+        )
     _check_matrix(form.matrix, sites)
     _check_local_costs(form, sites)
 
@@ -241,8 +244,8 @@ def _check_matrix(matrix: Floats, sites: pa.StringArray) -> None:
         if wrong.any():
             u, v = np.argwhere(wrong)[0]
             raise InputError(
-                f"the matrix says {rows[u, v]:g} from {name_at(sites, start + u)} to {name_at(sites, v)} and "
-                f"{matrix[v, start + u]:g} back; {COST_RULE}, the same both ways"
+                f"the matrix has {rows[u, v]:g} from {name_at(sites, start + u)} to {name_at(sites, v)} and "
+                f"{matrix[v, start + u]:g} back; {COST_RULE}, the same in both directions"
             )
 
 
@@ -253,8 +256,8 @@ def _check_local_costs(form: CostArrays, sites: pa.StringArray) -> None:
     without = np.flatnonzero(crowded & ~is_cost(local))
     if len(without):
         raise InputError(
-            f"several nodes are on site {name_at(sites, without[0])}{and_more(len(without))}, and nothing "
-            f"says what a link inside it costs; give local= (--local), a positive number"
+            f"several nodes are on site {name_at(sites, without[0])}{and_more(len(without))}, but a link "
+            f"inside it has no cost; give local= (--local), a positive number"
         )
 
 

@@ -76,13 +76,15 @@ def _numbers(cells: npt.ArrayLike, count: int) -> Floats:
     """A copy in float64, after a look at type and shape."""
     given = np.asarray(cells)
     if given.dtype.kind not in "iuf":
-        raise InputError(f"the matrix is of type {given.dtype}; give numbers, NaN where there is none")
+        raise InputError(f"the matrix is of type {given.dtype}; give numbers, and NaN for a missing cost")
     if given.ndim != 2 or given.shape[0] != given.shape[1]:
         raise InputError(
-            f"the matrix has shape {given.shape}; give a square, with a row and a column per node"
+            f"the matrix has shape {given.shape}; give a square matrix, with a row and a column per node"
         )
     if len(given) != count:
-        raise InputError(f"{count:,} names for a matrix of {len(given):,} rows; give one for each")
+        raise InputError(
+            f"the matrix has {len(given):,} rows, but there are {count:,} names; give one name per row"
+        )
     check_room(count)
     return np.array(given, np.float64, order="C")
 
@@ -165,9 +167,9 @@ def _symmetrised(matrix: Floats, names: pa.StringArray, rule: str) -> dict[str, 
     if rule == "refuse" and seen.example is not None and seen.beyond_rounding:
         u, v, there_, back_ = seen.example
         raise InputError(
-            f"{name_at(names, u)} to {name_at(names, v)} costs {there_:g} and back {back_:g}, "
+            f"{name_at(names, u)} to {name_at(names, v)} costs {there_:g}, and the way back {back_:g}, "
             f"the greatest difference{and_more(seen.beyond_rounding)}; a link has one cost: "
-            f"symmetrise by mean, max or min"
+            f"set symmetrise to mean, max or min"
         )
     return _difference_facts(seen, names)
 

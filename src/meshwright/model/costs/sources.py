@@ -86,7 +86,8 @@ def as_square(matrix: npt.ArrayLike) -> npt.NDArray[Any]:
         return np.empty((0, 0))
     if array.ndim != 2:
         raise InputError(
-            f"the matrix has {array.ndim} dimension(s); give a square, with a row and a column per node"
+            f"the matrix has {array.ndim} dimension(s); "
+            f"give a square matrix, with a row and a column per node"
         )
     return array
 
@@ -177,7 +178,7 @@ def from_parquet(path: Path, limits: ReadLimits) -> Cells:
     numbers = [field.name for field in schema if not is_text(field.type)]
     if len(texts) > 1:
         raise InputError(
-            f"{path} has the columns of text {texts[0]!r} and {texts[1]!r}; keep one of them", path=path
+            f"{path} has two columns of text, {texts[0]!r} and {texts[1]!r}; keep only one", path=path
         )
     check_room(len(numbers), _COPIES_OF_PARQUET)
     with reading(path):
@@ -186,7 +187,8 @@ def from_parquet(path: Path, limits: ReadLimits) -> Cells:
     rows = table.column(texts[0]) if texts else pa.array(numbers, pa.string())
     if len(rows) != table.num_rows:
         raise InputError(
-            f"{path} has {table.num_rows:,} rows and {len(numbers):,} columns; give a square", path=path
+            f"{path} has {table.num_rows:,} rows and {len(numbers):,} columns; give as many of both",
+            path=path,
         )
     return _matched(rows, numbers, columns, str(path))
 
@@ -211,10 +213,10 @@ def _matched(rows: Any, column_names: NameSource, columns: list[pa.ChunkedArray]
     """The square with its rows in the order of its columns, which must have the same names."""
     names = unique_names(column_names, "column", origin)
     row_names = unique_names(rows, "row", origin)
-    way_out = "a matrix of costs has both for each node"
+    way_out = "give each node both"
     place = lookup(row_names, names)
-    check_all_known(place, names, "has a column and no row", way_out)
-    check_all_known(lookup(names, row_names), row_names, "has a row and no column", way_out)
+    check_all_known(place, names, "has a column but no row", way_out)
+    check_all_known(lookup(names, row_names), row_names, "has a row but no column", way_out)
     values = _values(columns, len(row_names))
     return Cells(values if (place == np.arange(len(place))).all() else values[place], names)
 
@@ -246,7 +248,7 @@ def _check_agreement(
         count = len(np.unique(np.stack([u[other], v[other]]), axis=1).T)
         raise InputError(
             f"{path}, row {row + 1}: {name_at(names, u[row])} to {name_at(names, v[row])} costs "
-            f"{given[row]:g} here and {kept[row]:g} further on{and_more(count)}; give one cost",
+            f"{given[row]:g} here and {kept[row]:g} in a later row{and_more(count)}; give one cost",
             path=path,
             row=row + 1,
         )
@@ -321,7 +323,9 @@ def _attributes(interests: Interests, names: Iterable[str], node: str) -> pa.Tab
     for name in names:
         if held is None or name not in held.column_names:
             known = ", ".join(held.column_names) if held is not None else "none"
-            raise InputError(f"the interests' nodes have no attribute {name!r}; theirs are: {known}")
+            raise InputError(
+                f"the nodes of the interests have no attribute {name!r}; their attributes are: {known}"
+            )
         missing = np.flatnonzero(held[name].is_null())
         if len(missing):
             raise InputError(
@@ -393,7 +397,7 @@ def _from_table(source: Coordinates, node: str, columns: tuple[str, ...], limits
         table, origin = pa.table(source), "the table of coordinates"
     else:
         raise InputError(
-            f"coordinates are a {type(source).__name__}; give a mapping, a file, a table or interests"
+            f"coordinates is a {type(source).__name__}; give a mapping, a file, a table or interests"
         )
     check_types(table.schema, {node: _TEXT} | dict.fromkeys(columns, _NUMBER), origin, InputError)
     values = np.stack([table[name].cast(pa.float64(), safe=False).to_numpy() for name in columns], axis=1)

@@ -123,7 +123,9 @@ def _square(rows: pa.ChunkedArray) -> Floats:
     flat = [chunk.flatten().to_numpy(zero_copy_only=False) for chunk in rows.chunks]
     values = np.concatenate([np.empty(0), *flat])
     if len(values) != len(rows) ** 2:
-        raise DatasetError(f"{SITES_TABLE} has {len(rows):,} rows with {len(values):,} costs; write it again")
+        raise DatasetError(
+            f"{SITES_TABLE} has {len(rows):,} rows with {len(values):,} costs; write the dataset again"
+        )
     values.flags.writeable = False
     return values.reshape(len(rows), len(rows))
 

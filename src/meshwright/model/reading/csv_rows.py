@@ -80,7 +80,7 @@ def read_rows(path: Path, layout: CsvLayout, limits: ReadLimits) -> Iterator[pa.
         yield from table.to_batches()
     if quotes % 2:
         raise InputError(
-            f"{path} has an odd number of double quotes, so that one is never closed; "
+            f"{path} has an odd number of double quotes, so one of them is never closed; "
             f'write a name with a quote as "say ""hi"""',
             path=path,
         )

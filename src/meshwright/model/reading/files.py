@@ -44,7 +44,7 @@ def check_rows(metadata: Any, name: str, rows: int) -> None:
     """Refuse a Parquet file that has given another number of rows than its footer states."""
     if rows != metadata.num_rows:
         raise InputError(
-            f"{name} is damaged: its footer counts {metadata.num_rows:,} rows, and it holds {rows:,}"
+            f"{name} is damaged: its footer counts {metadata.num_rows:,} rows, but it holds {rows:,}"
         )
 
 

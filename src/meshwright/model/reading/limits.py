@@ -36,15 +36,15 @@ class ReadLimits:
         """Refuse a compressed file that has grown, or says that it will grow, beyond the limit."""
         if bytes_so_far > self.unpacked(packed):
             raise InputError(
-                f"{name}: its {packed:,} bytes unpack to more than {self.unpacked(packed):,}, which is over "
-                f"{self.ratio:,} times as many; if you trust it, unpack it, or raise --max-ratio "
+                f"{name}: its {packed:,} bytes unpack to more than {self.unpacked(packed):,}, over "
+                f"{self.ratio:,} times as many; if you trust the file, unpack it, or raise --max-ratio "
                 f"(ratio of ReadLimits)"
             )
 
     def too_long(self, where: str) -> InputError:
         """The error for a line, or a row, that is longer than the limit."""
         return InputError(
-            f"{where} is longer than {self.line:,} bytes; if it is meant to be, raise --max-line "
+            f"{where} is longer than {self.line:,} bytes; if this is intended, raise --max-line "
             f"(line of ReadLimits)"
         )
 

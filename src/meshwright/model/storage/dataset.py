@@ -146,9 +146,7 @@ def _is_folder(target: Place) -> bool:
     if target.is_dir():
         return True
     if target.exists():
-        raise DatasetError(
-            f"{target} is a file; choose another path for the dataset, which is a folder", path=target
-        )
+        raise DatasetError(f"{target} is a file, but a dataset is a folder; choose another path", path=target)
     return False
 
 
@@ -170,7 +168,8 @@ def _check_replaceable(target: Place, names: Iterable[str], ours: Collection[str
     """Refuse to write a dataset over what is not one of ours."""
     if target.is_symlink():
         raise DatasetError(
-            f"{target} is a link, and nothing is removed through links; give the folder that it leads to",
+            f"{target} is a symbolic link, and Meshwright removes nothing through a link; "
+            f"give the folder that it points to",
             path=target,
         )
     manifest = read_sealed(target / MANIFEST) or {}

@@ -36,7 +36,7 @@ def stated(held: Mapping[str, Any], key: str, kind: type[Stated], where: object)
     value = held.get(key)
     if type(value) is not kind:
         came = f"has no {key!r}" if key not in held else f"states {key!r} as {value!r:.60}"
-        raise DatasetError(f"{where} {came}; {_WORDS[kind]} is legal: write the dataset again")
+        raise DatasetError(f"{where} {came}; {key!r} must be {_WORDS[kind]}: write the dataset again")
     return value
 
 
@@ -185,8 +185,8 @@ def read_manifest(path: str | Place, *kinds: str) -> dict[str, Any]:
             )
         if not (path / MANIFEST).is_file():
             raise DatasetError(
-                f"{path} has no {MANIFEST}: it is not a dataset, is being written, or was cut off; "
-                f"wait, or write it again",
+                f"{path} has no {MANIFEST}: it is not a dataset, is still being written, or was left "
+                f"unfinished; wait, or write it again",
                 path=path,
             )
         text = (path / MANIFEST).read_text("utf-8")
@@ -205,8 +205,8 @@ def open_dataset(path: Where, *kinds: str) -> Dataset[Where]:
     manifest = read_manifest(path, *kinds)
     if FILES not in manifest:
         warnings.warn(
-            f"{path} has no checksums, so damage to it goes unnoticed: an older Meshwright or another "
-            f"program wrote it; write it again to have them",
+            f"{path} has no checksums, because an older Meshwright or another program wrote it: damage to it "
+            f"goes unnoticed; write it again to add them",
             MeshwrightWarning,
             stacklevel=2,
         )
@@ -223,14 +223,14 @@ def _check_manifest(path: Place, manifest: Any, kinds: tuple[str, ...]) -> None:
         )
     if (FILES in manifest or CHECKSUM in manifest) and not is_whole(manifest):
         raise DatasetError(
-            f"{path / MANIFEST} is not as it was written: it is damaged, or was edited; "
+            f"{path / MANIFEST} has changed since it was written: it is damaged, or was edited; "
             f"restore it from a backup, or write the dataset again",
             path=path / MANIFEST,
         )
     _check_keys(path / MANIFEST, manifest)
     if kinds and manifest.get("kind") not in kinds:
         kind, wanted = manifest.get("kind"), " or ".join(_CONTENT.get(one, one) for one in kinds)
-        within = f", which a run has in {path / kinds[0]}" if kind == "run" else ""
+        within = f", such as {path / kinds[0]}" if kind == "run" else ""
         found = _CONTENT.get(kind, repr(kind)) if isinstance(kind, str) else repr(kind)
         raise DatasetError(
             f"{path} contains {found}, not {wanted}; give a dataset with {wanted}{within}",
@@ -269,7 +269,7 @@ def check_table_name(name: str, error: type[InputError] | type[DatasetError]) ->
     if not re.fullmatch("[a-z][a-z0-9_]*", name) or name in TABLES:
         raise error(
             f"an extra table can't be called {name!r}; use lower-case letters, digits and _, "
-            f"and none of {', '.join(TABLES)}"
+            f"but none of {', '.join(TABLES)}"
         )
 
 
@@ -279,7 +279,8 @@ def check_counts(dataset: Dataset[Where], found: Mapping[str, int]) -> None:
         stated = dataset.manifest["counts"].get(name)
         if stated != count:
             raise DatasetError(
-                f"{dataset.path} holds {count} {name}, and its manifest says {stated}; write it again",
+                f"{dataset.path} holds {count} {name}, but its manifest says {stated}; "
+                f"write the dataset again",
                 path=dataset.path,
             )
 
@@ -339,10 +340,10 @@ def _difference(listed: Sum | None, found: Sum | None) -> str | None:
     if found is None:
         return "is missing"
     if listed is None:
-        return "is not in the list of the manifest"
+        return "is not listed in the manifest"
     if found.bytes != listed.bytes:
-        return f"is damaged: it has {found.bytes:,} bytes, and had {listed.bytes:,}"
-    return None if found == listed else "is damaged: its checksum is not the one that was written"
+        return f"is damaged: it has {found.bytes:,} bytes instead of {listed.bytes:,}"
+    return None if found == listed else "is damaged: its checksum differs from the one in the manifest"
 
 
 def _sums(folder: Place, names: Iterable[str], progress: Progress | None = None) -> dict[str, Sum]:

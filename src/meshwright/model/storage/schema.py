@@ -51,4 +51,4 @@ def check_types(
             raise error(f"{origin} {fault} {column!r}; its columns are {there}")
         got = schema.field(column).type
         if not kind.holds(got):
-            raise error(f"{origin}: column {column!r} is {got}, and must be {kind.label}; cast it")
+            raise error(f"{origin}: column {column!r} is {got}, but must be {kind.label}; cast it")

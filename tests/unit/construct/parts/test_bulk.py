@@ -54,7 +54,7 @@ def test_every_topic_of_two_subscribers_is_covered_and_one_of_one_is_not():
 
 def test_a_threshold_over_the_number_of_topics_is_refused():
     interests = interests_of([{0, 1}, {1}])
-    with pytest.raises(OptionError, match="threshold is 3 and there are 2 topics; give a number up to that"):
+    with pytest.raises(OptionError, match="threshold is 3, but there are 2 topics; give at most that many"):
         bulk_by_threshold(InProcess(interests), threshold=3, bulk_share=0.2, bulk_limit=1000)
 
 

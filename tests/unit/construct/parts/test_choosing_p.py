@@ -92,7 +92,7 @@ def test_no_part_is_larger_than_the_part_size(part_size, partitions):
 @pytest.mark.parametrize("nodes", [0, 3])
 def test_more_parts_than_nodes_are_refused(nodes):
     interests = mw.workloads.unif(nodes, 4, subscriptions=2, seed=0)
-    with pytest.raises(mw.OptionError, match=rf"partitions is 4 and there are {nodes} nodes; give 1 to"):
+    with pytest.raises(mw.OptionError, match=rf"partitions is 4, but there are {nodes} nodes; give 1 to"):
         mw.build(interests, "dc", partitions=4)
 
 

@@ -100,8 +100,8 @@ def test_a_part_without_any_topic_gets_no_edge():
         ({"partition_by": "colour"}, "partition_by is 'colour'; choose one of random, k-means"),
         ({"ties": "best"}, "ties is 'best'; choose one of shuffled, small-first, large-first"),
         ({"choose_by": "elbow"}, "choose_by is 'elbow'; choose one of pn-size, time, parallel-time"),
-        ({"partitions": 2, "part_size": 5}, "partitions and part_size are given"),
-        ({"part_size": 2, "choose_by": "time"}, "part_size and choose_by are given"),
+        ({"partitions": 2, "part_size": 5}, "partitions and part_size each set the number of parts"),
+        ({"part_size": 2, "choose_by": "time"}, "part_size and choose_by each set the number of parts"),
     ],
     ids=str,
 )

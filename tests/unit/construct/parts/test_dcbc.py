@@ -51,11 +51,11 @@ def test_more_parts_than_lightweight_nodes_are_as_many_as_there_are(interests):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"partitions": 401}, "partitions is 401 and there are 400 nodes"),
+        ({"partitions": 401}, "partitions is 401, but there are 400 nodes"),
         ({"partitions": 0}, "partitions is 0; give a whole number of at least 1"),
         ({"part_size": 0}, "part_size is 0; give a whole number of at least 1"),
-        ({"partitions": 2, "part_size": 9}, "partitions and part_size are given"),
-        ({"threshold": 61}, "threshold is 61 and there are 60 topics"),
+        ({"partitions": 2, "part_size": 9}, "partitions and part_size each set the number of parts"),
+        ({"threshold": 61}, "threshold is 61, but there are 60 topics"),
         ({"threshold": -1}, "threshold is -1; give a whole number of at least 0"),
         ({"bulk_share": 1.5}, "bulk_share is 1.5; give a fraction from 0 to 1"),
         ({"bulk_limit": -1}, "bulk_limit is -1; give a whole number of at least 0"),

@@ -241,19 +241,19 @@ def test_steps_are_synced_by_policy(tmp_path, overlay, events, monkeypatch):
 
 @pytest.mark.parametrize("sync", ["sometimes", 0, -5, True, 2.5])
 def test_an_unknown_sync_policy_is_refused(tmp_path, overlay, sync):
-    with pytest.raises(mw.OptionError, match="always, never, or milliseconds"):
+    with pytest.raises(mw.OptionError, match="always, never, or a number of milliseconds"):
         mw.Journal(tmp_path / "j", overlay, sync=sync)
 
 
 def test_a_journal_of_another_overlay_or_with_other_options_is_refused(tmp_path, overlay):
     mw.Journal(tmp_path / "j", overlay, seed=1, coverage=2).close()
-    with pytest.raises(mw.DatasetError, match="journal of another overlay, of 40 nodes"):
+    with pytest.raises(mw.DatasetError, match="journal of another overlay, which had 40 nodes"):
         mw.Journal(tmp_path / "j", small_overlay(2), seed=1, coverage=2)
-    with pytest.raises(mw.DatasetError, match="journal with seed 1, not 0"):
+    with pytest.raises(mw.DatasetError, match="journal with seed=1, but seed=0 was given"):
         mw.Journal(tmp_path / "j", overlay, coverage=2)
-    with pytest.raises(mw.DatasetError, match="journal with coverage 2, not 3"):
+    with pytest.raises(mw.DatasetError, match="journal with coverage=2, but coverage=3 was given"):
         mw.Journal(tmp_path / "j", overlay, seed=1)
-    with pytest.raises(mw.DatasetError, match="journal with policy 'shadow', not 'naive'"):
+    with pytest.raises(mw.DatasetError, match="journal with policy='shadow', but policy='naive' was given"):
         mw.Journal(tmp_path / "j", seed=1, policy="naive")
     mw.Journal(tmp_path / "j", overlay, seed=1, coverage=2).close()
 
@@ -265,7 +265,7 @@ def test_a_folder_without_a_journal_needs_an_overlay(tmp_path):
 
 def test_a_folder_of_other_files_is_left_alone(tmp_path, overlay):
     (tmp_path / "notes.txt").write_text("mine")
-    with pytest.raises(mw.DatasetError, match=r"holds notes.txt and no snapshot"):
+    with pytest.raises(mw.DatasetError, match=r"is not a journal and already holds notes.txt"):
         mw.Journal(tmp_path, overlay)
 
 
@@ -320,7 +320,7 @@ def test_steps_that_come_to_something_else_when_taken_again_are_refused(
         for event in events[:3]:
             journal.live.apply([event])
     monkeypatch.setattr(journal_module, "digest", lambda repair: repair.revision)
-    with pytest.raises(mw.DatasetError, match="the steps up to revision 1 gave a different result"):
+    with pytest.raises(mw.DatasetError, match="the steps up to revision 1 do not give the same result"):
         mw.Journal(tmp_path / "j")
 
 

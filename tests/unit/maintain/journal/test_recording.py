@@ -85,7 +85,7 @@ def test_a_change_names_the_events_of_its_ends_and_refused_events_are_rejected(t
     assert {row["at"] for row in changes} == {6}
     (rejected,) = read_recorded(tmp_path / "r", "rejected").to_pylist()
     assert rejected["at"] == 5
-    assert "is already there" in rejected["reason"]
+    assert "is already in the overlay" in rejected["reason"]
     assert '"node":"a"' in rejected["text"]
 
 
@@ -141,7 +141,7 @@ def test_a_recording_that_does_not_fit_its_journal_is_refused(tmp_path, overlay)
 def test_a_journal_whose_changes_are_gone_or_were_never_kept_is_refused(tmp_path, overlay):
     with mw.Journal(tmp_path / "j", overlay, follower=Recording(tmp_path / "r")) as journal:
         journal.live.apply(events_for(overlay, 3))
-    with pytest.raises(mw.DatasetError, match="give the --out folder they were written to"):
+    with pytest.raises(mw.DatasetError, match="give the --out folder that they were written to"):
         mw.Journal(tmp_path / "j", overlay, follower=Recording(tmp_path / "elsewhere"))
     with mw.Journal(tmp_path / "j", overlay, follower=Recording(tmp_path / "r")) as journal:
         assert journal.live.revision == 3
@@ -164,7 +164,7 @@ def test_a_folder_of_others_is_refused_and_stays_as_it_is(tmp_path, overlay):
     theirs.parent.mkdir()
     theirs.write_bytes(b"theirs")
     before = sorted(tmp_path.rglob("*"))
-    with pytest.raises(mw.DatasetError, match="no snapshot of a journal"):
+    with pytest.raises(mw.DatasetError, match="is not a journal"):
         mw.Journal(tmp_path / "others", overlay, follower=Recording(tmp_path / "others"))
     assert sorted(tmp_path.rglob("*")) == before
 
@@ -261,7 +261,9 @@ def test_a_part_without_our_mark_is_refused_by_name_and_stays(tmp_path, recorded
     folder = copied(recorded / "r", tmp_path / "r")
     theirs = folder / "repairs" / "part-000000000007-000000000009.parquet"
     theirs.write_bytes(b"theirs")
-    with pytest.raises(mw.DatasetError, match=f"{theirs.name} is in the way and not Meshwright's"):
+    with pytest.raises(
+        mw.DatasetError, match=f"{theirs.name} is in the way, and Meshwright may not remove it"
+    ):
         Recording(folder).open()
     assert theirs.read_bytes() == b"theirs"
 

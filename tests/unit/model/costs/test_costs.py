@@ -114,7 +114,7 @@ def test_what_is_no_square_of_numbers_is_refused(given: Any, rule: str) -> None:
 @pytest.mark.parametrize(
     ("names", "rule"),
     [
-        (["a", "b"], "2 names for a matrix of 3 rows"),
+        (["a", "b"], "the matrix has 3 rows, but there are 2 names"),
         (["a", "b", "a"], "'a' appears 2 times; name each once"),
         (["a", "b", "b"], "'b' appears 2 times"),
         (["a", "", "b"], "empty"),
@@ -149,7 +149,7 @@ def test_directions_that_differ_are_symmetrised_by_the_rule_and_the_facts_tell(
 
 
 def test_directions_that_differ_can_be_refused_but_for_rounding() -> None:
-    with pytest.raises(InputError, match="'n0' to 'n1' costs 4 and back 2"):
+    with pytest.raises(InputError, match="'n0' to 'n1' costs 4, and the way back 2"):
         Costs.from_matrix([[0, 4], [2, 0]], symmetrise="refuse")
     nearly = Costs.from_matrix([[0, 0.3], [0.1 + 0.2, 0]], symmetrise="refuse")
     assert of(nearly, "n0", "n1") == pytest.approx(0.3)
@@ -238,7 +238,9 @@ def test_costs_of_interests_follow_their_ids_and_count_whom_they_leave_out(citie
 
 
 def test_costs_for_other_nodes_are_refused(cities: Costs) -> None:
-    with pytest.raises(InputError, match=r"'Bern' \(and 1 more\) has no costs; known are those of 3, such"):
+    with pytest.raises(
+        InputError, match=r"'Bern' \(and 1 more\) has no costs; the costs are for 3 nodes, such"
+    ):
         cities.of(Interests.from_pairs([], nodes=["Zürich", "Bern", "Rom"]))
     with pytest.raises(InputError, match=r"costs\.of got a list; give Interests"):
         cities.of(["Zürich"])  # type: ignore[arg-type]

@@ -38,7 +38,9 @@ def test_nodes_on_sites_cost_what_their_sites_do_and_a_stated_price_inside_one()
 
 
 def test_a_site_of_several_nodes_without_a_local_cost_is_refused() -> None:
-    with pytest.raises(InputError, match="several nodes are on site 'Paris', and nothing says"):
+    with pytest.raises(
+        InputError, match="several nodes are on site 'Paris', but a link inside it has no cost"
+    ):
         Costs.sites(CITIES, WHERE)
     with pytest.raises(InputError, match=r"'Oslo' \(and 1 more\)"):
         Costs.sites(CITIES, WHERE | {"b4": "Oslo"}, local={"Lima": 1})
@@ -83,7 +85,7 @@ def test_placements_come_from_mappings_pairs_files_tables_and_attributes(tmp_pat
     [
         (
             WHERE | {"b4": "Rom", "b5": "Bern"},
-            r"'Bern' \(and 1 more\) is a site of nodes and has no costs; known are those of 3",
+            r"'Bern' \(and 1 more\) is the site of some nodes, but has no costs; the costs are for 3 sites",
         ),
         ([("b1", "Paris"), ("b1", "Oslo")], "node 'b1' has the site 'Paris' and also 'Oslo'; give it one"),
         ({"b1": None}, "the site of pair 1 is None"),
@@ -91,8 +93,8 @@ def test_placements_come_from_mappings_pairs_files_tables_and_attributes(tmp_pat
         (pa.table({"node": ["b1", "b2"], "site": ["Paris", None]}), "row 2: the site is missing"),
         (pa.table({"node": ["b1"], "city": ["Paris"]}), "no column 'site'"),
         (with_attributes(site=["Paris", None, None]), r"'b2' \(and 1 more\) has no 'site'"),
-        (with_attributes(host=["h", "h", "h"]), "no attribute 'site'; theirs are: host"),
-        (Interests.from_pairs([("b1", "t")]), "no attribute 'site'; theirs are: none"),
+        (with_attributes(host=["h", "h", "h"]), "no attribute 'site'; their attributes are: host"),
+        (Interests.from_pairs([("b1", "t")]), "no attribute 'site'; their attributes are: none"),
         ("nowhere.csv", "no such file"),
     ],
 )
@@ -103,7 +105,7 @@ def test_nodes_without_a_site_and_sites_without_costs_are_refused(source: Any, r
 
 def test_a_node_that_the_placement_lacks_is_refused_when_bound() -> None:
     costs = Costs.sites(CITIES, WHERE, local=1)
-    with pytest.raises(InputError, match="'b9' has no site; known are those of 3"):
+    with pytest.raises(InputError, match="'b9' has no site; the costs are for 3 nodes"):
         costs.of(Interests.from_pairs([], nodes=["b1", "b9"]))
 
 
@@ -120,7 +122,9 @@ def test_sites_may_be_at_coordinates_or_in_clusters_themselves() -> None:
     regions = Costs.clusters({"Oslo": "eu", "Paris": "eu", "Lima": "sa"}, inner=10, outer=100)
     costs = Costs.sites(regions, WHERE | {"b4": "Lima"}, local=1)
     assert [of(costs, "b1", other) for other in ("b3", "b2", "b4")] == [1, 10, 100]
-    with pytest.raises(InputError, match=r"'Lima' is a site .* has no coordinates; known are those of 2"):
+    with pytest.raises(
+        InputError, match=r"'Lima' is the site .* has no coordinates; the costs are for 2 sites"
+    ):
         Costs.sites(globe, {"b4": "Lima"})
 
 
@@ -209,10 +213,10 @@ def test_coordinates_come_from_mappings_files_tables_and_attributes(tmp_path: Pa
         ({"a": 5}, "give 2 numbers"),
         (pa.table({"node": ["a", "b", "c"], "lat": [1.0, None, 2.0], "lon": [None, 1.0, 2.0]}), "more"),
         (pa.table({"node": ["a", "a"], "lat": [1.0, 2.0], "lon": [1.0, 1.0]}), "'a' appears 2 times"),
-        (pa.table({"node": ["a"], "lat": ["1"], "lon": [1.0]}), "'lat' is string, and must be a number"),
+        (pa.table({"node": ["a"], "lat": ["1"], "lon": [1.0]}), "'lat' is string, but must be a number"),
         (pa.table({"city": ["a"], "lat": [1.0], "lon": [1.0]}), "no column 'node'; its columns are city"),
         (with_attributes(lat=[1.0, 2.0, None], lon=[1.0, 2.0, 3.0]), "node 'b3' has no 'lat'"),
-        (5, "coordinates are a int; give a mapping"),
+        (5, "coordinates is a int; give a mapping"),
         ("nowhere.parquet", "no such file"),
     ],
 )

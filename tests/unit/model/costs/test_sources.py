@@ -83,7 +83,7 @@ def test_a_list_may_have_both_directions_and_the_rule_joins_them(tmp_path: Path)
     path = write(tmp_path / "l.csv", "cost,source,target\n1,a,b\n3,b,a\n1,a,b\n")
     assert Costs.from_csv(path).to_matrix().tolist() == [[0, 2], [2, 0]]
     path = write(tmp_path / "l.csv", "source,target,cost\na,b,1\na,b,2\n")
-    with pytest.raises(InputError, match="row 1: 'a' to 'b' costs 1 here and 2 further on"):
+    with pytest.raises(InputError, match="row 1: 'a' to 'b' costs 1 here and 2 in a later row"):
         Costs.from_csv(path)
     path = write(tmp_path / "l.csv", "source,target,cost\na,b,1\nb,c,2\n")
     with pytest.raises(InputError, match="no cost from 'a' to 'c'"):
@@ -95,13 +95,13 @@ def test_a_list_may_have_both_directions_and_the_rule_joins_them(tmp_path: Path)
     [
         ("", "is empty"),
         ("\n \n", "is empty"),
-        ("x,a,b\na,0,1\n", "'b' has a column and no row"),
-        ("x,a\na,0\nb,1\n", "'b' has a row and no column"),
-        ("x,a,b\na,0,1\nc,1,0\n", "'b' has a column and no row"),
+        ("x,a,b\na,0,1\n", "'b' has a column but no row"),
+        ("x,a\na,0\nb,1\n", "'b' has a row but no column"),
+        ("x,a,b\na,0,1\nc,1,0\n", "'b' has a column but no row"),
         ("x,a,a\na,0,1\na,1,0\n", "the column 'a' appears 2 times"),
         ("x,a,b\na,0,1\na,1,0\n", "the row 'a' appears 2 times"),
         ("x,a,\na,0,1\nb,1,0\n", "empty"),
-        ("x,a,b\n", r"'a' \(and 1 more\) has a column and no row"),
+        ("x,a,b\n", r"'a' \(and 1 more\) has a column but no row"),
         ("x,a,b\na,0,1\nb,1\n", "Expected 3 columns, got 2"),
         ("0,1\n1\n", "Expected 2 columns, got 1"),
         ("0,1,2\n1,0,3\n", r"shape \(2, 3\); give a square"),
@@ -164,9 +164,9 @@ def test_parquet_may_be_a_list_of_pairs(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("columns", "rule"),
     [
-        ({"n": ["a", "b"], "a": [0.0, 1.0]}, "'b' has a row and no column"),
+        ({"n": ["a", "b"], "a": [0.0, 1.0]}, "'b' has a row but no column"),
         ({"a": [0.0, 1.0], "b": [1.0, None], "c": [1.0, 1.0]}, "2 rows and 3 columns"),
-        ({"n": ["a", "b"], "m": ["a", "b"], "a": [0, 1], "b": [1, 0]}, "the columns of text 'n' and 'm'"),
+        ({"n": ["a", "b"], "m": ["a", "b"], "a": [0, 1], "b": [1, 0]}, "two columns of text, 'n' and 'm'"),
         ({"n": ["a", "b"], "a": [True, False], "b": [False, True]}, "column 'a' is bool"),
         ({"n": ["a", "b"], "a": [0.0, None], "b": [1.0, 0.0]}, "no cost from 'b' to 'a'"),
         ({"n": ["a", None], "a": [0.0, 1.0], "b": [1.0, 0.0]}, "1 nulls"),

@@ -63,7 +63,7 @@ def test_datasets_without_costs_are_refused(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="contains interests, not costs or an overlay; give"):
         Costs.read(tmp_path / "interests")
     Overlay.from_edges(interests, []).write(tmp_path / "overlay")
-    with pytest.raises(DatasetError, match="does not say what its costs were"):
+    with pytest.raises(DatasetError, match="does not contain the costs of its links"):
         Costs.read(tmp_path / "overlay")
     with pytest.raises(DatasetError, match="no such folder"):
         Costs.read(tmp_path / "nowhere")
@@ -98,8 +98,12 @@ def test_a_garbled_description_is_refused(tmp_path: Path, changes: dict[str, obj
         ("cost_nodes", {"node": ["b1", "b2", "b3"], "site_id": pa.array([0, 1, 2], pa.int32())}, "on site 2"),
         ("cost_nodes", {"node": ["b1", "b2", "b3"]}, "no column 'site_id'"),
         ("cost_sites", {"site": ["x", "y"], "costs": [[0.0, 1.0], [1.0]]}, "2 rows with 3 costs"),
-        ("cost_sites", {"site": ["x", "y"], "costs": [[0.0, 1.0], [2.0, 1.0]]}, "the same both ways"),
-        ("cost_sites", {"site": ["x", "y"], "costs": [[0.0, -1.0], [-1.0, 1.0]]}, "says -1 from 'x' to 'y'"),
+        (
+            "cost_sites",
+            {"site": ["x", "y"], "costs": [[0.0, 1.0], [2.0, 1.0]]},
+            "the same in both directions",
+        ),
+        ("cost_sites", {"site": ["x", "y"], "costs": [[0.0, -1.0], [-1.0, 1.0]]}, "has -1 from 'x' to 'y'"),
         ("cost_sites", {"site": ["x", "y"], "costs": [[1.0, 1.0], [1.0, 0.0]]}, "on site 'y'"),
     ],
 )

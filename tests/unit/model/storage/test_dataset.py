@@ -367,7 +367,7 @@ def edited(manifest: dict[str, Any], **changes: Any) -> str:
         ),
         (lambda m: edited(m, kind={}), r"contains \{\}, not interests or an overlay; give a dataset with"),
         (lambda m: edited(m, counts=None), "has no 'counts'"),
-        (lambda m: edited(m, counts={**m["counts"], "nodes": 9}), "holds 5 nodes, and its manifest says 9"),
+        (lambda m: edited(m, counts={**m["counts"], "nodes": 9}), "holds 5 nodes, but its manifest says 9"),
         (lambda m: edited(m, counts={**m["counts"], "topics": 9}), "holds 5 topics"),
         (lambda m: edited(m, counts={**m["counts"], "interests": 9}), "holds 5 interests"),
         (lambda m: edited(m, tables={"../x": 1}), "can't be called"),
@@ -411,12 +411,12 @@ I32 = pa.int32()
 @pytest.mark.parametrize(
     ("table", "change", "rule"),
     [
-        ("nodes", replaced("id", pa.array(range(5))), "column 'id' is int64, and must be int32"),
-        ("nodes", replaced("name", [pa.array(range(5))]), "column 'name' is int64, and must be string"),
-        ("nodes", replaced("id", pa.array([0, 1, 2, 3, 3], I32)), "the ids are not 0 to 4, each once"),
+        ("nodes", replaced("id", pa.array(range(5))), "column 'id' is int64, but must be int32"),
+        ("nodes", replaced("name", [pa.array(range(5))]), "column 'name' is int64, but must be string"),
+        ("nodes", replaced("id", pa.array([0, 1, 2, 3, 3], I32)), "each id from 0 to 4 must appear once"),
         ("nodes", replaced("id", pa.array([0, 1, 2, 3, None], I32)), "column 'id' has 1 nulls"),
         ("nodes", replaced("name", [list("badce")]), "names must be sorted"),
-        ("nodes", replaced("port", [list("badce")]), "column 'port' is string, and must be an integer"),
+        ("nodes", replaced("port", [list("badce")]), "column 'port' is string, but must be an integer"),
         ("nodes", lambda t: t.drop_columns(["name"]), "has no column 'name'; its columns are id, site, port"),
         (
             "lists",
@@ -436,13 +436,13 @@ I32 = pa.int32()
         ),
         ("lists", replaced("topic_ids", pa.array([[], [1], [0, 1], [None], [4]], pa.list_(I32))), "a null"),
         ("lists", replaced("topic_ids", pa.array([[], [1], [0, 1], None, [4]], pa.list_(I32))), "1 nulls"),
-        ("lists", replaced("topic_ids", pa.array([[1]] * 5)), "list<.*int64>, and must be list<int32>"),
-        ("lists", lambda t: t.slice(0, 4), "holds 4 interests, and its manifest says 5"),
+        ("lists", replaced("topic_ids", pa.array([[1]] * 5)), "list<.*int64>, but must be list<int32>"),
+        ("lists", lambda t: t.slice(0, 4), "holds 4 interests, but its manifest says 5"),
         ("edges", replaced("source_id", pa.array([0, 9], I32)), "names an id outside 0 to 4"),
         ("edges", replaced("source_id", pa.array([1, 1], I32)), "joins 'b1' to itself"),
         ("edges", replaced("cost", pa.array([1.0, -1])), "costs -1.0"),
-        ("edges", replaced("cost", pa.array(["1", "2"])), "column 'cost' is string, and must be double"),
-        ("edges", lambda t: t.slice(0, 1), "holds 1 edges, and its manifest says 2"),
+        ("edges", replaced("cost", pa.array(["1", "2"])), "column 'cost' is string, but must be double"),
+        ("edges", lambda t: t.slice(0, 1), "holds 1 edges, but its manifest says 2"),
     ],
 )
 def test_a_table_that_does_not_fit_is_refused(
@@ -523,7 +523,7 @@ def test_progress_hears_how_many_rows_are_written(tmp_path: Path, interests: Int
 def test_force_never_touches_a_folder_that_holds_other_files(tmp_path):
     (tmp_path / "x" / "edges").mkdir(parents=True)
     (tmp_path / "x" / "edges" / "notes.txt").write_text("precious")
-    with pytest.raises(DatasetError, match=r"notes\.txt is in the way and not Meshwright's"):
+    with pytest.raises(DatasetError, match=r"notes\.txt is in the way, and Meshwright may not remove it"):
         Interests.from_pairs([("a", "t")]).write(tmp_path / "x", force=True)
     assert (tmp_path / "x" / "edges" / "notes.txt").read_text() == "precious"
 

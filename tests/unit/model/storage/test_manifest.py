@@ -16,11 +16,11 @@ def test_what_has_the_type_is_taken_as_it_is(value, kind):
 @pytest.mark.parametrize(
     ("held", "kind", "words"),
     [
-        ({}, int, "x has no 'key'; a whole number is legal: write the dataset again"),
-        ({"key": None}, dict, "x states 'key' as None; an object is legal"),
-        ({"key": True}, int, "x states 'key' as True; a whole number is legal"),
-        ({"key": 3}, str, "x states 'key' as 3; text is legal"),
-        ({"key": "y" * 1000}, list, f"x states 'key' as 'y{'y' * 58}; a list is legal"),
+        ({}, int, "x has no 'key'; 'key' must be a whole number: write the dataset again"),
+        ({"key": None}, dict, "x states 'key' as None; 'key' must be an object"),
+        ({"key": True}, int, "x states 'key' as True; 'key' must be a whole number"),
+        ({"key": 3}, str, "x states 'key' as 3; 'key' must be text"),
+        ({"key": "y" * 1000}, list, f"x states 'key' as 'y{'y' * 58}; 'key' must be a list"),
     ],
 )
 def test_what_has_another_type_is_refused_with_what_came_and_what_is_legal(held, kind, words):

@@ -195,7 +195,7 @@ def test_classes_that_can_not_be_read_back_are_refused():
     for classes, words in (
         ([Odd], r"a field of type list\[.*\] can't cross a socket"),
         ([int], "int can't cross a socket; make it a dataclass or a named tuple"),
-        ([Place, NamedTuple("Place", [("x", int)])], "have one name"),
+        ([Place, NamedTuple("Place", [("x", int)])], "have the same name"),
     ):
         with pytest.raises(mw.OptionError, match=words):
             Codec(classes)

@@ -38,7 +38,7 @@ def test_no_nonce_comes_twice_and_the_run_is_in_nothing_that_is_sent():
 @given(bits)
 def test_a_challenge_that_differs_in_one_bit_is_refused(bit):
     hello = hello_to(1, 2)
-    with pytest.raises(mw.InputError, match="what answers for node 2 is from another run"):
+    with pytest.raises(mw.InputError, match="the program that answers as node 2 is from another run"):
         proof_to(flipped(challenge_to(hello, RUN), bit), hello, RUN)
 
 
@@ -47,7 +47,7 @@ def test_a_proof_that_differs_in_one_bit_is_refused(bit):
     hello = hello_to(1, 2)
     challenge = challenge_to(hello, RUN)
     proof = proof_to(challenge, hello, RUN)
-    with pytest.raises(mw.InputError, match="what calls itself node 1 is from another run"):
+    with pytest.raises(mw.InputError, match="the program that calls itself node 1 is from another run"):
         check_proof(flipped(proof, bit), challenge, hello, RUN)
 
 

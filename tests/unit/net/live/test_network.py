@@ -270,7 +270,7 @@ def alive(pid):
 
 
 def test_calls_that_can_not_be_are_refused():
-    with pytest.raises(mw.OptionError, match="port 65000 leaves none for node 900"):
+    with pytest.raises(mw.OptionError, match="port 65000 leaves no port for node 900"):
         Live({900: Relay(0)}, LiveOptions(messages=(Note,), port=65_000))
     with pytest.raises(mw.OptionError, match="the nodes are not running; use Live in a `with`"):
         Live({0: Relay(0)}, NOTES).run(1)

@@ -27,7 +27,7 @@ else:
         (10, 200, "264"),
         (10, 10_000, "400"),
         (336, 336, "400"),
-        (337, 337, "a process needs about 401 file descriptors, and the system allows it 400; spread the"),
+        (337, 337, "a process needs about 401 file descriptors, but the system allows it 400; spread the"),
     ],
 )
 def test_the_soft_limit_is_raised_as_far_as_needed_and_the_hard_one_is_an_error(needed, at_most, says):
