@@ -56,9 +56,7 @@ def build(
         raise InputError(f"build got a {type(interests).__name__}; give Interests")
     check_flag("reverse_delete", reverse_delete)
     if reverse_delete and not chosen.topic_connected:
-        raise OptionError(
-            f"{algorithm} keeps links that no topic needs, for routing; leave reverse delete out"
-        )
+        raise OptionError(f"{algorithm} routes over links that no topic needs; leave reverse delete out")
     check_costs(algorithm, costs)
     own = None if costs is None else costs.of(interests)
     timer = StageTimer(progress)
@@ -104,7 +102,7 @@ def check_costs(algorithm: str, costs: object) -> None:
     """Refuse to build with an algorithm that needs costs and has none, or with what are no costs."""
     check_given(algorithm, costs is not None)
     if costs is not None and not isinstance(costs, Costs):
-        raise InputError(f"costs are a {type(costs).__name__}; give Costs, such as Costs.from_csv(…)")
+        raise InputError(f"costs is a {type(costs).__name__}; give Costs, such as Costs.from_csv(…)")
 
 
 def merge(

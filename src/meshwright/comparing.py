@@ -84,13 +84,11 @@ class Comparison:
     def __post_init__(self) -> None:
         if isinstance(self.algorithms, str) or not self.algorithms:
             raise OptionError(
-                f"algorithms is {self.algorithms!r}; give at least one name, in a list", option="algorithms"
+                f"algorithms is {self.algorithms!r}; give a list of at least one name", option="algorithms"
             )
         for at, name in enumerate(self.algorithms):
             if name in self.algorithms[:at]:
-                raise OptionError(
-                    f"{name!r} is given twice to compare; give each algorithm once", option="algorithms"
-                )
+                raise OptionError(f"{name!r} is named twice; name each algorithm once", option="algorithms")
             # A package that can't be imported fails again when its turn comes, and the others go on.
             with suppress(PluginError):
                 find(name, "build").make_options(self.options.get(name, {}))
@@ -98,7 +96,8 @@ class Comparison:
         for name in self.options:
             if name not in self.algorithms:
                 raise OptionError(
-                    f"there are options for {name!r}, which is not compared; leave them out", option="options"
+                    f"options were given for {name!r}, which is not compared; leave them out",
+                    option="options",
                 )
         check_whole("seeds", self.seeds, 1, required=True)
 

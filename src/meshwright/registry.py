@@ -205,7 +205,7 @@ def register(name: str, algorithm: Algorithm) -> None:
     taken = _owners(name)
     if taken:
         way = f", or call unregister({name!r}) first" if name in _REGISTERED else ""
-        raise PluginError(f"{name!r} is taken already by {taken[0]}; choose another name{way}")
+        raise PluginError(f"{name!r} is already taken by {taken[0]}; choose another name{way}")
     _check(name, algorithm, origin)
     _REGISTERED[name] = algorithm, origin
 
@@ -213,7 +213,9 @@ def register(name: str, algorithm: Algorithm) -> None:
 def unregister(name: str) -> None:
     """Remove an algorithm that `register` added."""
     if _REGISTERED.pop(name, None) is None:
-        raise OptionError(f"{name!r} was not added by register; only such algorithms can be removed")
+        raise OptionError(
+            f"{name!r} was not added by register; only algorithms that register added can be removed"
+        )
 
 
 def _owners(name: str) -> list[Origin]:
@@ -240,7 +242,7 @@ def _check(name: str, algorithm: object, origin: Origin) -> Algorithm:
     """Refuse what is no algorithm that the rest of the project could use."""
     wrong = None
     if not _NAME.fullmatch(name):
-        wrong = "has a name that is not of lower-case letters, digits and '-'"
+        wrong = "has a name with characters other than lower-case letters, digits and '-'"
     elif not isinstance(algorithm, Algorithm):
         wrong = f"is a {type(algorithm).__name__}, not a meshwright.Algorithm"
     elif algorithm.kind not in ("build", "merge"):
@@ -248,7 +250,7 @@ def _check(name: str, algorithm: object, origin: Origin) -> Algorithm:
     elif not (callable(algorithm.load) or (isinstance(algorithm.load, str) and ":" in algorithm.load)):
         wrong = f"has load={algorithm.load!r}, not a function or 'module:function'"
     elif not is_dataclass(algorithm.options) or not _can_be_written(algorithm.options):
-        wrong = "has options that are not a dataclass with a default for each that JSON can hold"
+        wrong = "has options that are not a dataclass in which every field has a default that JSON can hold"
     if wrong is not None or not isinstance(algorithm, Algorithm):
         raise PluginError(f"{origin} {wrong}; correct it there")
     return algorithm

@@ -99,7 +99,8 @@ def tell_torn(manifest: Mapping[str, Any]) -> None:
 def _check(given: Mapping[str, Any]) -> None:
     if not 0 < given.get("every", 1) <= _LONGEST:
         raise OptionError(
-            f"--every is {given['every']}; give seconds, above 0 and up to {_LONGEST:,}", option="--every"
+            f"--every is {given['every']}; give a number of seconds above 0, at most {_LONGEST:,}",
+            option="--every",
         )
     if given.get("files_a_batch", 1) < 1:
         raise OptionError(
@@ -267,10 +268,10 @@ def _print(out: Path, manifest: dict[str, Any]) -> None:
     if rows:
         print_table(("repairs after", "number", "links changed", "median ms", "99% ms"), rows)
     for words, number in (
-        ("events were put aside, see rejected/", facts["rejected"]),
-        ("events were known already and passed over", facts["repeated"]),
+        ("events could not be applied, and are in rejected/", facts["rejected"]),
+        ("events had been applied before, and were skipped", facts["repeated"]),
         ("events came out of order and were sorted", facts.get("out_of_order")),
-        ("last lines were not finished and are not in it yet", len(facts.get("torn", []))),
+        ("last lines were unfinished, and were left out", len(facts.get("torn", []))),
     ):
         if number:
             print(f"{number:,} {words}")

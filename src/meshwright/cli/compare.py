@@ -41,7 +41,10 @@ List the algorithms and their options:
 def compare(
     dataset: Annotated[str, typer.Argument(metavar="DIR", help="A dataset with interests.")],
     algorithms: Annotated[
-        str, typer.Option(metavar="NAME,NAME,…", help="What to compare. See: meshwright algorithms")
+        str,
+        typer.Option(
+            metavar="NAME,NAME,…", help="The algorithms to compare. List them with: meshwright algorithms"
+        ),
     ],
     out: Annotated[str, typer.Option("--out", metavar="DIR", help="The folder to write.")],
     seeds: Annotated[int, typer.Option(metavar="N", help="Build with the seeds 0 to N-1.")] = 1,
@@ -98,7 +101,8 @@ def _options(names: list[str], settings: list[str] | None) -> dict[str, dict[str
         algorithm, dot, rest = setting.partition(".")
         if not dot or algorithm not in names:
             raise OptionError(
-                f"--set got {setting!r}; write --set algorithm.name=value, with one of {', '.join(names)}",
+                f"--set got {setting!r}; write --set algorithm.name=value, where algorithm is one of "
+                f"{', '.join(names)}",
                 option="set",
             )
         by_algorithm.setdefault(algorithm, []).append(rest)

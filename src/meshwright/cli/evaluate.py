@@ -44,7 +44,10 @@ def evaluate(
         bool, typer.Option("--diameters/--no-diameters", help="Measure the diameter of each topic.")
     ] = True,
     bound: Annotated[
-        bool, typer.Option("--bound/--no-bound", help="Compute a lower bound on the links of any overlay.")
+        bool,
+        typer.Option(
+            "--bound/--no-bound", help="Compute a lower bound on the links of any topic-connected overlay."
+        ),
     ] = True,
     prices: "CostFiles | None" = None,
     engine: Engine = "auto",
@@ -101,12 +104,10 @@ def _print_for_people(dataset: str, found: "Evaluation") -> None:
     bound = found.lower_bound_average_degree
     if bound and found.topic_connected:
         print(f"No topic-connected overlay has an average degree under {bound:.2f}: ", end="")
-        print(f"this one is within {found.average_degree / bound:.2f} times of the least possible.")
+        print(f"this one has at most {found.average_degree / bound:.2f} times the least possible.")
     least, cost = found.lower_bound_weighted_average_degree, found.weighted_average_degree
     if least and cost and found.topic_connected:
-        print(
-            f"None costs less than {least:,.4g} a node: this one is within {cost / least:.2f} times of that."
-        )
+        print(f"None costs less than {least:,.4g} a node: this one costs {cost / least:.2f} times that.")
     quarters = np.quantile(found.degrees, [0.25, 0.5, 0.75, 0.99]) if found.nodes else [0, 0, 0, 0]
     low, median, high, most = (f"{links:.0f}" for links in quarters)
     print(

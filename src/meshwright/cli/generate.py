@@ -41,8 +41,8 @@ def generate(
         bool,
         typer.Option(
             "--independent",
-            help="Draw each topic of a node independently; --subscriptions is then an average; with "
-            "zipf, nodes get fewer.",
+            help="Draw each topic of a node independently; --subscriptions is then the average "
+            "number of topics (with zipf, the true average is lower).",
         ),
     ] = False,
     settings: Settings = None,
@@ -70,7 +70,7 @@ def generate(
     }
     given = {name: value for name, value in sizes.items() if value is not None}
     if given and workload == "grid":
-        raise OptionError(f"grid has no {next(iter(given))}; its sizes follow from radii: --set min_radius=…")
+        raise OptionError(f"grid has no {next(iter(given))}; --set min_radius=… changes the topics per node")
     options = given | parse_settings(settings, _own_options(law))
     check_free(out, force)
     begin = perf_counter()

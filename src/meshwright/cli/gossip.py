@@ -31,7 +31,7 @@ _STAN = {
     "view_size": _option(
         _VIEWS, "N", "How many peers a view has; by default, enough for --connected.", default=False
     ),
-    "connected": _option(_VIEWS, "P", "With which probability random views connect a topic."),
+    "connected": _option(_VIEWS, "P", "The probability that random views connect a topic."),
     "learn": _option(_VIEWS, None, "Also learn from passing walks.", "--learn"),
     "slowest": _option(
         _VIEWS, "N", "Send walks less often while they find nothing new: wait for up to N rounds."
@@ -49,7 +49,9 @@ _CONDITIONS = {
     "delay": _option(_TROUBLE, "T", "Simulated: the mean delay of a message, in rounds."),
     "churn": _option(_TROUBLE, "P", "Simulated or live: the share of nodes that crash in a round."),
     "keep_alive": _option(_TROUBLE, None, _KEEP_ALIVE, "--keep-alive"),
-    "patience": _option(_TROUBLE, "N", "How many unanswered keep-alive messages mean that a peer is gone."),
+    "patience": _option(
+        _TROUBLE, "N", "After how many unanswered keep-alive messages a peer counts as gone."
+    ),
 }
 
 
@@ -57,7 +59,7 @@ def engine_of(
     engine: Annotated[str, typer.Option(metavar="rounds|simulator", help="How to run it.")] = "rounds",
     live: Annotated[bool, _option(_SOCKETS, None, "Run the nodes for real, over sockets.", "--live")] = False,
     round_seconds: Annotated[
-        float, _option(_SOCKETS, "S", "How long a round takes; with more nodes it has to be longer.")
+        float, _option(_SOCKETS, "S", "How long a round takes; more nodes need longer rounds.")
     ] = 1.0,
     processes: Annotated[int, _option(_SOCKETS, "N", "How many processes the nodes are spread over.")] = 2,
     port: Annotated[
@@ -90,44 +92,45 @@ RULES = (
     Rule(
         ("engine",),
         lambda now: not now["live"],
-        "is not for --live, which is an engine itself; leave one of them out",
+        "has no effect with --live, which is an engine itself; leave one of them out",
     ),
     Rule(
         ("round_seconds", "processes", "port"),
         lambda now: now["live"],
-        "is for nodes that run with --live; give that too, or leave it out",
+        "has no effect without --live; add --live, or leave it out",
     ),
     Rule(
         ("delay",),
         lambda now: now["engine"] == "simulator" and not now["live"],
-        "is for --engine simulator, since lock step has no time and sockets have their own; "
-        "take that, or leave it out",
+        "applies only to --engine simulator, since lock step has no delays and sockets have their own; "
+        "add that, or leave it out",
     ),
     Rule(
         ("rounds", "ttl", "learn", "slowest", "loss"),
         lambda now: now["links"] == "walks",
-        "is for --links walks, since others send none; take those, or leave it out",
+        "applies only to --links walks, since the other links send no walks; add that, or leave it out",
     ),
     Rule(
         ("connected",),
         lambda now: now["view_size"] is None,
-        "sets the size of views, and so does --view-size; leave one of them out",
+        "and --view-size both set the size of views; leave one of them out",
     ),
     Rule(
         ("connected", "view_size"),
         lambda now: now["membership"] == "random",
-        "is for --membership random, since Scamp finds sizes by itself; take that, or leave it out",
+        "applies only to --membership random, since Scamp finds sizes by itself; add that, or leave it out",
     ),
     Rule(
         ("copies",),
         lambda now: now["membership"] == "scamp" or now["churn"] > 0 or now["keep_alive"],
-        "is for --membership scamp, --churn or --keep-alive, without which no node joins; "
+        "has no effect without --membership scamp, --churn or --keep-alive, since no node joins; "
         "give one of them, or leave it out",
     ),
     Rule(
         ("patience",),
         lambda now: now["churn"] > 0 or now["keep_alive"],
-        "is for --churn or --keep-alive, without which no node is asked; give one of them, or leave it out",
+        "has no effect without --churn or --keep-alive, since no node is asked; "
+        "give one of them, or leave it out",
     ),
 )
 

@@ -31,7 +31,10 @@ def route(
     dataset: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset with an overlay.")],
     protocol: Annotated[str, typer.Option(metavar="flood|tree|nsmf", help="How publications travel.")],
     publications: Annotated[
-        str, typer.Option(metavar="N|FILE", help="How many to draw, or a CSV or Parquet file of them.")
+        str,
+        typer.Option(
+            metavar="N|FILE", help="How many publications to draw, or a CSV or Parquet file of publications."
+        ),
     ] = "1000",
     tree: Annotated[
         str | None,

@@ -125,7 +125,7 @@ class Simulator(Generic[Message]):
     def _schedule(self, at: float | None, priority: int, event: Callable[[], None]) -> None:
         time = self._now if at is None else at
         if not self._now <= time < np.inf:
-            raise OptionError(f"something should happen at {time}, and it is {self._now}; give a later time")
+            raise OptionError(f"the time is {self._now}, so nothing can happen at {time}; give a later time")
         heappush(self._queue, (time, priority, next(self._numbers), event))
 
     def _join(self, node: Node, protocol: Protocol[Message]) -> None:
@@ -160,7 +160,7 @@ class Simulator(Generic[Message]):
                 case Deliver(message):
                     self._note(What.DELIVERED, node, node, message)
                 case _:
-                    raise TypeError(f"a protocol gave {action!r}; give Send, Wake or Deliver")
+                    raise TypeError(f"a protocol returned {action!r}; return Send, Wake or Deliver")
 
     def _send(self, source: Node, target: Node, message: Message) -> None:
         self._note(What.SENT, source, target, message)

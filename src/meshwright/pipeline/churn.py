@@ -66,7 +66,9 @@ class ChurnSource:
     def __post_init__(self) -> None:
         given = [way for way in (self.events, self.rounds, self.sessions) if way is not None]
         if len(given) != 1:
-            raise OptionError("give one of --events PATH, --rounds N, --sessions PATH and --stream PATH")
+            raise OptionError(
+                "give exactly one of --events PATH, --rounds N, --sessions PATH and --stream PATH"
+            )
         if self.snapshots is not None and self.sessions is None:
             raise OptionError("--snapshots gives the times for --sessions; leave it out, or give both")
 
@@ -265,7 +267,7 @@ def _told_of(events: Sequence[Event], before: int) -> Iterator[None]:
     except InputError as error:
         first, last = before + 1, before + len(events)
         number = f"event {first:,}" if first == last else f"one of the events {first:,} to {last:,}"
-        raise InputError(f"{number} in the order of times, at {events[0].at}: {error}") from None
+        raise InputError(f"{number} in the order of time, at {events[0].at}: {error}") from None
 
 
 def _bring(recording: Recording, folder: Path) -> dict[str, pa.Table]:

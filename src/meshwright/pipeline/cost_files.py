@@ -63,22 +63,23 @@ class CostFiles:
         for what, needed in _NEEDS.items():
             if getattr(self, what) is not None and all(getattr(self, name) is None for name in needed):
                 raise OptionError(
-                    f"{_flag(what)} has no effect without {' or '.join(map(_flag, needed))}; give it too"
+                    f"{_flag(what)} has no effect without {' or '.join(map(_flag, needed))}; "
+                    f"add that, or leave it out"
                 )
         form = self._form()
         for name in _FORMS[form].without:
             if getattr(self, name) is not None:
                 raise OptionError(
-                    f"{_flag(form)} and {_flag(name)} both say what links cost; give one of them"
+                    f"{_flag(form)} and {_flag(name)} both say what links cost; give only one of them"
                 )
         if form == "inner" and (self.outer is None or self.sites is None):
             raise OptionError("--inner needs --outer and --sites; give all three")
         if self.cost_names == OWN and self.sites is not None:
-            raise OptionError("--cost-names nodes is for costs between nodes; give a file of sites' names")
+            raise OptionError("with --sites, costs are between sites; give --cost-names a file of site names")
         if form == "places" and self.base is None:
             raise OptionError("costs by distance need a minimum cost of a link; give --base")
         if form == "places" and self.sites is not None and self.places == OWN:
-            raise OptionError("--places nodes puts every node at a place of its own; leave --sites out")
+            raise OptionError("--places nodes gives each node its own place; leave --sites out")
 
     def _form(self) -> str:
         form = next((name for name in _FORMS if getattr(self, name) is not None), None)

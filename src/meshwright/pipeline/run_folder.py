@@ -52,16 +52,18 @@ def check_place(out: Place, resume: bool, force: bool) -> None:
     One in which a run has begun and finished nothing (too many rows were rejected, say) is as good as new.
     """
     if resume and force:
-        raise OptionError("resume continues with what is there and force removes it; give only one of them")
+        raise OptionError(
+            "resume keeps the finished stages, and force removes them; give only one of the two"
+        )
     with writing(out):
         old = read_sealed(out / NOTES / PLAN)
         entries = [entry.name for entry in out.iterdir()] if out.is_dir() else []
     if resume and old is None:
-        finished = "it was finished" if MANIFEST in entries else "there was none"
-        raise DatasetError(f"{out}: no run was cut off here ({finished}); leave --resume out")
+        finished = "the run is finished" if MANIFEST in entries else "there is no run"
+        raise DatasetError(f"{out} has no unfinished run to resume ({finished}); leave --resume out")
     begun_only = old is not None and not _finished(out)
     if entries and not resume and not force and not begun_only:
-        go_on = ", go on with resume=True (--resume)" if old is not None else ""
+        go_on = ", continue with resume=True (--resume)" if old is not None else ""
         raise DatasetError(
             f"{out} already exists and is not empty; choose another path{go_on}, "
             f"or overwrite with force=True (--force)"
@@ -112,7 +114,7 @@ def _finished(out: Place) -> dict[str, Note]:
 def differences(old: Note, new: Note) -> list[str]:
     """What changed between two plans, a sentence each."""
     found = [
-        f"{name} was {old.get(name)!r} and is {new.get(name)!r}"
+        f"{name} was {old.get(name)!r} and is now {new.get(name)!r}"
         for name in sorted(old.keys() | new.keys())
         if name not in ("input_files", CHECKSUM) and old.get(name) != new.get(name)
     ]
@@ -124,7 +126,7 @@ def differences(old: Note, new: Note) -> list[str]:
         elif path not in before:
             found.append(f"the input {path} is new")
         elif before[path] != after[path]:
-            found.append(f"the input {path} was changed since")
+            found.append(f"the input {path} has changed since")
     return found
 
 
@@ -133,11 +135,12 @@ def _check_is_of_run(out: Place, entries: Sequence[str]) -> None:
     ours = _owned(out)
     strange = sorted({*entries} - {*FOLDERS, NOTES, MANIFEST, REPORT} - ours)
     if strange or not (listed_files(out) or NOTES in entries):
-        what = f"holds {strange[0]}, which is not of a run" if strange else "is not of a run"
+        what = f"holds {strange[0]}, which no run wrote" if strange else "was not written by a run"
         raise DatasetError(f"{out} {what}; choose another path")
     if out.is_symlink():
         raise DatasetError(
-            f"{out} is a link, and nothing is removed through links; give the folder that it leads to"
+            f"{out} is a symbolic link, and Meshwright removes nothing through a link; "
+            f"give the folder that it points to"
         )
     check_ours(out, sorted(_parts_of(out, entries)), ours)
 
@@ -225,6 +228,6 @@ def alone_in(out: Place) -> Iterator[None]:
     """Refuse a second run in the folder."""
     with ExitStack() as opened:
         with writing(out):
-            busy = f"another run works in {out}; wait for it, or choose another path"
+            busy = f"another run is working in {out}; wait for it, or choose another path"
             opened.enter_context(places.alone_in(out, busy))
         yield

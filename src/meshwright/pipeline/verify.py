@@ -70,6 +70,6 @@ def _listed(dataset: Dataset[Place]) -> int:
 
 def _problems(dataset: Dataset[Place], progress: Progress | None) -> Iterator[tuple[str, str]]:
     if FILES not in dataset.manifest:
-        yield MANIFEST, "lists no files, as an older Meshwright wrote it; write the dataset again"
+        yield MANIFEST, "lists no files, because an older Meshwright wrote it; write the dataset again"
         return
     yield from damage(dataset, progress=progress)

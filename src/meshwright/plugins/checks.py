@@ -60,7 +60,7 @@ def _overlay(blame: str, interests: Interests, built: Built) -> Overlay:
         given = np.asarray(built.edges)
         overlay = Overlay.from_arrays(interests, given, facts=built.facts, tables=built.tables)
     except (InputError, ValueError, TypeError) as error:
-        raise PluginError(f"{blame} returned what no overlay can hold: {error}") from error
+        raise PluginError(f"{blame} returned an invalid overlay: {error}") from error
     if len(overlay) < len(given):
         twice = len(given) - len(overlay)
         raise PluginError(f"{blame} returned {twice:,} of its edges twice; it has to return each edge once")

@@ -221,11 +221,13 @@ def _check_options(protocol: str, tree: str | None, both_ways: bool) -> None:
     check_flag("both_ways", both_ways)
     if tree is not None and protocol != "tree":
         raise OptionError(
-            f"tree is {tree!r}, and the protocol {protocol} has none; leave it out", option="tree"
+            f"tree is {tree!r}, but the protocol {protocol} uses no tree; leave it out", option="tree"
         )
     if both_ways and protocol != "nsmf":
         raise OptionError(
-            f"both_ways is for nsmf, whose fingers have a direction, not for {protocol}", option="both_ways"
+            f"both_ways applies only to nsmf, whose fingers have a direction, not to {protocol}; "
+            f"leave it out",
+            option="both_ways",
         )
 
 

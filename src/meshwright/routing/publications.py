@@ -64,7 +64,8 @@ def draw_publications(interests: Interests, count: float, alive: Flags, seed: in
         return Publications(topics=np.empty(0, np.int32), slots=np.empty(0, np.int64))
     if not len(able):
         raise InputError(
-            "no topic has a subscriber that could publish; give interests that have some, or let fewer fail"
+            "no topic has a subscriber that could publish; "
+            "give interests with subscribers, or let fewer nodes fail"
         )
     random = generator(seed, "route.publications")
     topics = able[random.integers(0, len(able), int(count))]

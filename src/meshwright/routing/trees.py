@@ -57,8 +57,8 @@ def _check_connected(overlay: Overlay, broken: Offsets) -> None:
         name = overlay.interests.topics[int(broken[0])].as_py()
         more = f" and {len(broken) - 1:,} more topics" if len(broken) > 1 else ""
         raise InputError(
-            f"the overlay is not topic-connected: {name!r}{more} would not reach all subscribers; route by "
-            f"nsmf where there are fingers, or build an overlay that connects every topic, as gm does"
+            f"the overlay is not topic-connected: {name!r}{more} would not reach all subscribers; use nsmf "
+            f"if the overlay has fingers, or build an overlay that connects every topic, as gm does"
         )
 
 
@@ -93,7 +93,7 @@ def topic_trees(overlay: Overlay, kind: str = "shortest", progress: Progress | N
     check_choice("tree", kind, TREES)
     if kind == "cheapest" and overlay.costs is None:
         raise OptionError(
-            "the cheapest tree needs the costs of links, and the overlay has none; take the shortest tree, "
+            "the cheapest tree needs the costs of links, but the overlay has none; use the shortest tree, "
             "or build with costs"
         )
     links = topic_links(overlay, progress)

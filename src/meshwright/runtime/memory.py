@@ -55,7 +55,9 @@ def check_memory(what: str, estimate: int, instead: str, limit: int | None = Non
     """Refuse work that takes more than `limit` bytes (four fifths of what is free, unless given)."""
     limit = _limit() if limit is None else limit
     if estimate > limit:
-        raise CapacityError(f"{what} needs about {_size(estimate)}; the limit is {_size(limit)}; {instead}")
+        raise CapacityError(
+            f"{what} needs about {_size(estimate)}, but the limit is {_size(limit)}; {instead}"
+        )
 
 
 def _limit() -> int:

@@ -40,7 +40,7 @@ def check_ours(folder: Place, names: Iterable[str], ours: Collection[str], home:
     for name in names:
         for path in _all_below(folder, name):
             if path not in known and path not in folders:
-                raise not_ours(folder / path, "and no manifest of Meshwright's lists it")
+                raise not_ours(folder / path, "since no manifest of Meshwright's lists it")
             if is_local(folder):  # Hadoop knows no links and, in most stores, no owners
                 _check_entry(folder / path, cast(Path, home or folder), is_file=path in known)
 
@@ -69,7 +69,8 @@ def _check_entry(path: Path, home: Path, is_file: bool) -> None:
 def not_ours(path: Place, reason: str) -> DatasetError:
     """The error for what is in the way; `reason` ends the sentence."""
     return DatasetError(
-        f"{path} is in the way and not Meshwright's, {reason}; move it, or choose another path", path=path
+        f"{path} is in the way, and Meshwright may not remove it, {reason}; move it, or choose another path",
+        path=path,
     )
 
 

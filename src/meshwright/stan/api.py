@@ -65,10 +65,12 @@ def gossip(
     name, run = _engine(engine)
     if name == "rounds" and (conditions.churn or conditions.keep_alive):
         raise OptionError(
-            "rounds in lock step have neither churn nor keep-alive; take --engine simulator, or --live"
+            "rounds in lock step have neither churn nor keep-alive; use --engine simulator, or --live"
         )
     if name != "rounds" and options.links != "walks":
-        raise OptionError(f"links are {options.links!r}, which take no messages; take walks, or lock step")
+        raise OptionError(
+            f"links is {options.links!r}, which sends no messages; use walks, or rounds in lock step"
+        )
     before = first_views(interests, options, conditions, seed, progress)
     course = Course(before)
     after, traffic = _linked(run, before, options, conditions, seed, course, progress)

@@ -111,7 +111,8 @@ class Sizes:
             self._refuse_power_law()
         elif self.independent:
             raise OptionError(
-                "independent is set without subscriptions; give subscriptions=K, the mean size",
+                "independent is set without subscriptions; "
+                "give subscriptions=K, the average number of topics",
                 option="independent",
             )
         else:

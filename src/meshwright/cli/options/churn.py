@@ -107,7 +107,7 @@ class JournalOptions(NamedTuple):
         for name in given:
             if self.journal is None:
                 raise OptionError(
-                    f"--{name.replace('_', '-')} is about a journal; give --journal DIR as well"
+                    f"--{name.replace('_', '-')} has no effect without a journal; give --journal DIR as well"
                 )
         return given
 
@@ -126,7 +126,9 @@ class PageOptions(NamedTuple):
     def compared(self, policy: str) -> tuple[str, ...]:
         """The policies to show beside the chosen one."""
         if policy in (self.compare or ()):
-            raise OptionError(f"--compare {policy} is already the policy of --policy; name another, or none")
+            raise OptionError(
+                f"--compare and --policy both name {policy}; compare with another policy, or with none"
+            )
         if self.compare and self.report is None:
-            raise OptionError("--compare shows other policies in a page; give --report FILE as well")
+            raise OptionError("--compare adds other policies to the report; give --report FILE as well")
         return tuple(self.compare or ())

@@ -29,7 +29,7 @@ class CostOptions(NamedTuple):
         str | None,
         _option(
             "FILE|nodes",
-            "A table with the columns node,site, or the word `nodes` to use the dataset's own attribute; "
+            "A table with the columns node,site, or 'nodes' to use the site of each node in the dataset. "
             "--costs then gives the costs between sites.",
         ),
     ] = None
@@ -45,7 +45,7 @@ class CostOptions(NamedTuple):
         _option(
             "FILE|nodes",
             "For costs by distance: a table with the columns node,lat,lon (with --sites: site,lat,lon), or "
-            "the word `nodes` to use the dataset's own attributes.",
+            "'nodes' to use the lat and lon of each node in the dataset.",
         ),
     ] = None
     base: Annotated[
@@ -54,18 +54,22 @@ class CostOptions(NamedTuple):
     factor: Annotated[float | None, _option("COST", "With --places: the cost per km; by default 1.")] = None
     symmetrise: Annotated[
         str | None,
-        _option("mean|max|min|refuse", "What a pair costs if its directions differ; by default mean."),
+        _option(
+            "mean|max|min|refuse", "What a pair of nodes costs if its two directions differ; by default mean."
+        ),
     ] = None
     missing: Annotated[
         str | None,
-        _option("refuse|other-direction|path", "What to do with a pair without a cost; by default refuse."),
+        _option(
+            "refuse|other-direction|path", "What to do if a pair of nodes has no cost; by default refuse."
+        ),
     ] = None
     cost_names: Annotated[
         str | None,
         _option(
             "FILE|nodes",
-            "For a matrix without names: a file with one node name per line, or the word `nodes` for "
-            "the dataset's own names.",
+            "For a matrix without names: a file with one node name per line, or 'nodes' to use the "
+            "names of the dataset's nodes.",
         ),
     ] = None
     site_columns: Annotated[str | None, _option("NODE,SITE", "The names of the columns of --sites.")] = None

@@ -47,7 +47,7 @@ class Codec:
         self._names = {cls: cls.__name__ for cls in classes}
         self._readers = {name: _record(cls) for cls, name in self._names.items()}
         if len(self._readers) < len(self._names):
-            raise OptionError(f"two of the message classes {sorted(self._names.values())} have one name")
+            raise OptionError(f"two of the message classes {sorted(self._names.values())} have the same name")
 
     def written(self, message: object) -> bytes:
         """The body of a frame."""

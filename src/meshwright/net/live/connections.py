@@ -19,7 +19,7 @@ from meshwright.net.live.sockets import SHORTAGES, Address, Listener, reason
 from meshwright.net.protocol import Node
 from meshwright.runtime.errors import InputError, NetworkError
 
-_ANOTHER_PORT = "give another port, or none: then a free one is found"
+_ANOTHER_PORT = "give another port, or none to use any free one"
 RETRY = 1.0
 """Seconds before a connection that a logical link needs, and that could not be opened, is tried again."""
 
@@ -191,7 +191,7 @@ class Connections:
         if len(self._strangers) > most:
             oldest = next(iter(self._strangers))
             del self._strangers[oldest]
-            oldest.refuse(f"more than {most} connections wait to prove who calls")
+            oldest.refuse(f"more than {most} connections have not yet proved who they are")
         return link
 
     def _dial(self, to: Node) -> Link | None:
@@ -275,7 +275,7 @@ class Connections:
         """Somebody has opened a connection, who may be another node, and may want this one."""
         del link
         if hello.target != self.node or hello.source not in self._book:
-            raise InputError(f"a hello is to another node than {self.node}, or from none of the run")
+            raise InputError(f"a hello is not addressed to node {self.node}, or not from a node of this run")
 
     def greeted(self, link: Link, source: Node) -> None:
         """Another node has opened a connection; that of the smaller id stays where both have."""

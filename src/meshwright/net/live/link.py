@@ -67,7 +67,7 @@ def framed(kind: Kind, body: bytes = b"") -> bytes:
     """The bytes of a frame."""
     if len(body) > LARGEST_BODY:
         raise InputError(
-            f"a message takes {len(body):,} bytes, and a frame holds {LARGEST_BODY:,}; send smaller ones"
+            f"a message takes {len(body):,} bytes, but a frame holds {LARGEST_BODY:,}; send smaller ones"
         )
     return _HEAD.pack(VERSION, kind, len(body)) + body
 
@@ -156,14 +156,14 @@ def proof_to(challenge: bytes, hello: Hello, run: bytes) -> bytes:
     """What the calling end answers; InputError where the listening end does not know the run."""
     nonce, proof = challenge[:_NONCE], challenge[_NONCE:]
     if not hmac.compare_digest(proof, _proof(run, _LISTENS, hello, nonce)):
-        raise InputError(f"what answers for node {hello.target} is from another run")
+        raise InputError(f"the program that answers as node {hello.target} is from another run")
     return _proof(run, _CALLS, hello, nonce)
 
 
 def check_proof(proof: bytes, challenge: bytes, hello: Hello, run: bytes) -> None:
     """InputError where the calling end does not know the run."""
     if not hmac.compare_digest(proof, _proof(run, _CALLS, hello, challenge[:_NONCE])):
-        raise InputError(f"what calls itself node {hello.source} is from another run")
+        raise InputError(f"the program that calls itself node {hello.source} is from another run")
 
 
 def _proof(run: bytes, role: bytes, hello: Hello, nonce: bytes) -> bytes:

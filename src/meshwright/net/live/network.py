@@ -61,7 +61,7 @@ class Live(Generic[Message]):
     ) -> None:
         if options.port is not None and options.port + max(protocols, default=0) > 65_535:
             raise OptionError(
-                f"port {options.port} leaves none for node {max(protocols)}; give a smaller one, or none"
+                f"port {options.port} leaves no port for node {max(protocols)}; give a smaller one, or none"
             )
         self._initial, self._options, self._watch = protocols, options, watch
         self._count = min(options.processes, max(1, len(protocols)))
@@ -185,7 +185,7 @@ class Live(Generic[Message]):
     def _note_complaints(self, report: Report) -> None:
         for kind, words in report.words.items():
             if kind not in self.complaints:
-                _log.warning("%s; more of the kind are counted, not logged", words)
+                _log.warning("%s; more of this kind are counted, not logged", words)
         self.complaints += report.complaints
 
     def _jobs(self) -> list[Job]:

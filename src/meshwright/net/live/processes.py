@@ -241,8 +241,8 @@ def _spawned(name: str, job: Job) -> _Process:
     except (AttributeError, TypeError, PicklingError) as error:
         ours.close()
         raise OptionError(
-            f"a protocol can't be sent to a process: {error}; its class must be importable, and its state "
-            f"one that pickle takes"
+            f"a protocol can't be sent to a process: {error}; its class must be importable, and pickle "
+            f"must be able to store its state"
         ) from None
     finally:
         theirs.close()

@@ -43,8 +43,8 @@ def allow_files(needed: int, at_most: int) -> None:
     unlimited = resource.RLIM_INFINITY
     if hard != unlimited and hard < needed + _SPARE:
         raise CapacityError(
-            f"a process needs about {needed + _SPARE:,} file descriptors, and the system allows it {hard:,}; "
-            f"spread the nodes over more processes, take fewer, or raise the limit (ulimit -Hn, as root)"
+            f"a process needs about {needed + _SPARE:,} file descriptors, but the system allows it {hard:,}; "
+            f"spread the nodes over more processes, run fewer nodes, or raise the limit (ulimit -Hn, as root)"
         )
     wanted = at_most + _SPARE if hard == unlimited else min(at_most + _SPARE, hard)
     if soft not in {unlimited, hard} and soft < wanted:

@@ -118,7 +118,8 @@ def _counts(dataset: Place, dense: bool) -> dict[str, int]:
     missing = [name for name in _DENSE if dense and not (dataset / name).is_dir()]
     if missing:
         raise DatasetError(
-            f"{dataset} has no {missing[0]}/, which Spark builds from; use --engine local, or write it again"
+            f"{dataset} has no {missing[0]}/, which Spark needs; "
+            f"use --engine local, or write the dataset again"
         )
     return counted(manifest, ("nodes", "topics", "interests"), dataset)
 

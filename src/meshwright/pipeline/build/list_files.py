@@ -122,7 +122,7 @@ class ListFiles:
         rows = found.count()
         if rows > self._nodes:
             raise DatasetError(
-                f"{self._dataset / 'lists'} has {rows} rows for {self._nodes} nodes; write it again"
+                f"{self._dataset / 'lists'} has {rows} rows for {self._nodes} nodes; write the dataset again"
             )
         if rows == self._nodes:
             return found

@@ -50,11 +50,13 @@ def _checked(batch: pa.RecordBatch, nodes: int, topics: int) -> Lists:
     ids, column = batch.column("node_id"), batch.column("topic_ids")
     values = column.flatten()
     if ids.null_count or column.null_count or values.null_count:
-        raise DatasetError("lists/ of the dataset holds a null; write it again")
+        raise DatasetError("lists/ of the dataset holds a null; write the dataset again")
     indptr = np.concatenate([[0], np.cumsum(column.value_lengths().to_numpy(), dtype=np.int64)])
     found = Lists(ids.to_numpy(), indptr, values.to_numpy())
     if len(found.nodes) and (found.nodes.min() < 0 or found.nodes.max() >= nodes):
-        raise DatasetError(f"lists/ of the dataset has a node_id outside 0 to {nodes - 1}; write it again")
+        raise DatasetError(
+            f"lists/ of the dataset has a node_id outside 0 to {nodes - 1}; write the dataset again"
+        )
     try:
         check_lists(found.indptr, found.topic_ids, len(found.nodes), topics)
     except InputError as error:
@@ -110,7 +112,7 @@ def by_id(lists: Lists) -> Lists:
     if (lists.nodes[1:] < lists.nodes[:-1]).any():
         lists = take_lists(lists, np.argsort(lists.nodes).astype(np.int32))
     if (lists.nodes[1:] == lists.nodes[:-1]).any():
-        raise DatasetError("lists/ of the dataset has a node_id twice; write it again")
+        raise DatasetError("lists/ of the dataset has a node_id twice; write the dataset again")
     return lists
 
 

@@ -170,7 +170,7 @@ def _checked_counts(dataset: Place, manifest: Mapping[str, Any]) -> Mapping[str,
     counts = counted(manifest, _COUNTED, dataset)
     missing = [name for name in ("lists", "topics", "edges") if not (dataset / name).is_dir()]
     if missing:
-        raise DatasetError(f"{dataset}: it has no {missing[0]}; write the dataset again")
+        raise DatasetError(f"{dataset} has no {missing[0]}; write the dataset again")
     return counts
 
 

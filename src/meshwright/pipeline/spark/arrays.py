@@ -136,7 +136,8 @@ def edge_arrays(table: pa.Table, nodes: int, where: str) -> tuple[Ids, Array | N
     ends = np.stack([np.minimum(source, target), np.maximum(source, target)], axis=1)
     if len(ends) and (ends[:, 0].min() < 0 or ends[:, 1].max() >= nodes or (ends[:, 0] == ends[:, 1]).any()):
         raise DatasetError(
-            f"{where}: an edge has ends outside 0 to {nodes - 1}, or two that are the same; write it again"
+            f"{where}: an edge has an end outside 0 to {nodes - 1}, or joins a node to itself; "
+            f"write the dataset again"
         )
     if "cost" not in table.column_names:
         return ends, None
@@ -153,7 +154,7 @@ def list_arrays(table: pa.Table, nodes: int, topics: int, where: str) -> tuple[I
     if topic_ids.null_count:
         raise DatasetError(f"{where}: a list holds a null; write the dataset again")
     if len(node_ids) and (node_ids.min() < 0 or node_ids.max() >= nodes):
-        raise DatasetError(f"{where}: a node_id lies outside 0 to {nodes - 1}; write it again")
+        raise DatasetError(f"{where}: a node_id lies outside 0 to {nodes - 1}; write the dataset again")
     lengths = pc.list_value_length(lists).to_numpy()
     indptr = np.concatenate([[0], np.cumsum(lengths, dtype=np.int64)])
     try:

@@ -25,14 +25,15 @@ _KNOWN = (
     (r"No space left on device|Disk quota exceeded", DatasetError,
      "the disk is full; free some space, or let Spark work elsewhere with --conf spark.local.dir=DIR"),
     (r"PYTHON_VERSION_MISMATCH", SparkError,
-     "the workers run another Python than the driver; set PYSPARK_PYTHON to one of the same version"),
+     "the workers and the driver run different versions of Python; "
+     "set PYSPARK_PYTHON to one of the same version"),
     (r"No module named 'meshwright", SparkError,
      "the workers have no meshwright; install the same on all, or send the driver's environment along "
      "(see docs/cluster.md)"),
     (r'Cannot run program "', SparkError,
      "the workers can't start their Python; set PYSPARK_PYTHON to one that they have (see docs/cluster.md)"),
     (r"InvalidClassException|serialVersionUID", SparkError,
-     "the cluster runs another version of Spark than the driver; install the cluster's version of pyspark"),
+     "the cluster and the driver run different versions of Spark; install the cluster's version of pyspark"),
     (r"spark\.driver\.maxResultSize", SparkError,
      "results are larger than Spark hands to one process; allow more with "
      "--conf spark.driver.maxResultSize=4g, and as much memory with --conf spark.driver.memory"),
@@ -42,7 +43,8 @@ _KNOWN = (
      CapacityError, "a task's Python ran out of memory or was killed; use fewer cores at a time, as in "
      "--master local[1], or more and smaller parts"),
     (r"No FileSystem for scheme|(?:FileSystem|Filesystem) not found", InputError,
-     "Spark has no driver for such an address; add it with --conf spark.jars.packages (see docs/cluster.md)"),
+     "Spark has no driver for this kind of address; "
+     "add it with --conf spark.jars.packages (see docs/cluster.md)"),
     (r"Unexpected end of input stream|not a gzip|incorrect header check|invalid.*stored block|"
      r"invalid distance|invalid code lengths|incorrect data check|gzip.*CRC", InputError,
      "a compressed file is cut off or damaged; fetch it again"),
@@ -52,7 +54,7 @@ _KNOWN = (
     (r"Mkdirs failed|is not a directory|Read-only file system", DatasetError,
      "it can't be written there; check the path and who may write there"),
     (r"DATA_TYPE_MISMATCH|CANNOT_MERGE_SCHEMA", InputError,
-     "its columns have other types than those of the other files; give files of one kind"),
+     "its columns differ in type from those of the other files; give files of one kind"),
     (r"FAILED_READ_FILE|is not a Parquet file|ParquetDecodingException|CRC32", InputError,
      "the file is damaged or of another format; fetch or write it again"),
     (r"All masters are unresponsive", SparkError, "the cluster's master does not answer; check --master"),
@@ -62,8 +64,8 @@ _KNOWN = (
      "the storage can't be reached; check the address"),
 )  # fmt: skip
 _JAVA_IS_GONE = (
-    "the Java that Spark runs in has ended: it was killed, or ran out of memory; "
-    f"if its words say so, {_MORE_MEMORY}"
+    "the Java process that Spark runs in has ended: it was killed, or ran out of memory; "
+    f"if its output says so, {_MORE_MEMORY}"
 )
 
 
@@ -115,7 +117,7 @@ def _file_in(said: str) -> str:
 
 def cause_of(said: str) -> str:
     """The one line of a message of Spark's that tells most: Python's own, else the deepest of Java's."""
-    lines = [line for line in said.splitlines() if line.strip()] or ["no word of why"]
+    lines = [line for line in said.splitlines() if line.strip()] or ["no reason given"]
     if "Traceback (most recent call last)" in said:
         return next(line for line in reversed(lines) if not _STACK.match(line))
     causes = [(kind.rpartition(".")[2], text.strip()) for kind, text in _JAVA_ERROR.findall(said)]

@@ -105,8 +105,7 @@ def bundled_java() -> Path:
         with suppress(OSError, RuntimeError):
             return _made(parent / name, runtime, script)
     raise SparkError(
-        "there is no folder to put the bundled Java in; free some space, or set JAVA_HOME to a Java "
-        "installation"
+        "no folder has room for the bundled Java; free some space, or set JAVA_HOME to a Java installation"
     )
 
 

@@ -29,7 +29,9 @@ def private_folder() -> Path:
     try:
         opened = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     except OSError as error:
-        raise _scratch_refusal(folder, f"is a link, no folder, or closed to you ({error.strerror})") from None
+        raise _scratch_refusal(
+            folder, f"is a link, is not a folder, or can't be opened ({error.strerror})"
+        ) from None
     try:
         if os.fstat(opened).st_uid != os.getuid():
             raise _scratch_refusal(folder, "belongs to another user")
@@ -82,7 +84,8 @@ def check_master(master: str) -> None:
     refused = [_master_refusal(address) for address in master.removeprefix("spark://").split(",")]
     if all(refused):
         raise SparkError(
-            f"no Spark master answers at {master} ({refused[0]}); check the address and that it runs"
+            f"no Spark master answers at {master} ({refused[0]}); "
+            f"check the address, and whether the master runs"
         )
 
 

@@ -93,7 +93,7 @@ def events_of(file: File, limits: ReadLimits = READ_LIMITS) -> list[Event | Unre
     except InputError as error:
         return [Unreadable(str(error), file.path, whole=True)]
     except (OSError, ValueError, pa.ArrowException) as error:  # a name may be no Unicode
-        kind = "no Parquet of events" if file.path.endswith(".parquet") else "cut off or damaged"
+        kind = "not a Parquet file of events" if file.path.endswith(".parquet") else "cut off or damaged"
         reason = f"{file.path}: the file is {kind}, or can't be read: {one_line(error)}"
         return [Unreadable(reason, file.path, whole=True)]
 
