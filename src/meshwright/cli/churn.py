@@ -174,7 +174,9 @@ def churn(
     ] = False,
     strict: Annotated[
         bool,
-        typer.Option("--strict", help="Stop at an event that can't be applied, instead of putting it aside."),
+        typer.Option(
+            "--strict", help="Stop at an event that can't be applied, instead of writing it to rejected/."
+        ),
     ] = False,
     journaling: JournalOptions,
     page: PageOptions,

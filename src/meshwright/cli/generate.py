@@ -52,8 +52,9 @@ def generate(
 ) -> None:
     """Make up interests from a statistical law, and write them as a dataset.
 
-    The popularity of topics is equal (unif) or proportional to rank^-alpha (zipf) or exp(-decay·rank/topics)
-    (expo); or nodes take the topics near them on a plane (grid). Set the other options of a law with --set.
+    Topics are equally popular (unif), or their popularity is proportional to rank^-alpha (zipf) or to
+    exp(-decay·rank/topics) (expo). With grid, nodes take the topics near them on a plane. Set the other
+    options of a law with --set.
     """
     from meshwright import workloads
     from meshwright.model.storage.dataset import check_free

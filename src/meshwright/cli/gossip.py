@@ -56,7 +56,13 @@ _CONDITIONS = {
 
 
 def engine_of(
-    engine: Annotated[str, typer.Option(metavar="rounds|simulator", help="How to run it.")] = "rounds",
+    engine: Annotated[
+        str,
+        typer.Option(
+            metavar="rounds|simulator",
+            help="Run the nodes in lock step (rounds), or message by message (simulator).",
+        ),
+    ] = "rounds",
     live: Annotated[bool, _option(_SOCKETS, None, "Run the nodes for real, over sockets.", "--live")] = False,
     round_seconds: Annotated[
         float, _option(_SOCKETS, "S", "How long a round takes; more nodes need longer rounds.")

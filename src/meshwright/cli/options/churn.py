@@ -20,15 +20,16 @@ class EventOptions(NamedTuple):
         int | None,
         typer.Option(
             metavar="N",
-            help="Instead: in each of N rounds, either a node joins, with topics that resemble those of the "
-            "others, or a node leaves; both are equally likely.",
+            help="Instead of --events: N random events. Each is either a join, of a node whose topics "
+            "resemble those of the others, or a leave; both are equally likely.",
         ),
     ] = None
     sessions: Annotated[
         Path | None,
         typer.Option(
             metavar="PATH",
-            help="Instead: a CSV with the columns node, start, end, or node, first_snapshot, last_snapshot.",
+            help="Instead of --events: a CSV with the columns node, start, end, or node, first_snapshot, "
+            "last_snapshot.",
         ),
     ] = None
     snapshots: Annotated[
@@ -44,7 +45,8 @@ class StreamOptions(NamedTuple):
         str | None,
         typer.Option(
             metavar="PATH",
-            help="Instead: a folder in which files of events appear, followed with Spark until Ctrl-C.",
+            help="Instead of --events: a folder in which files of events appear; Spark follows it until "
+            "Ctrl-C.",
         ),
     ] = None
     once: Annotated[
@@ -88,7 +90,7 @@ class JournalOptions(NamedTuple):
         bool,
         typer.Option(
             "--accept-loss",
-            help="Continue with a journal that has lost steps; its files are put aside first.",
+            help="Continue with a journal that has lost steps; its old files are kept in a subfolder.",
         ),
     ] = False
 
