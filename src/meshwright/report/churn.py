@@ -16,8 +16,8 @@ from meshwright.runtime.arrays import Floats
 Series = tuple[str, npt.NDArray[Any], npt.NDArray[Any]]
 
 _EXPLANATION = (
-    "A repair changes links: it opens those that connect topics again, and closes those of nodes that left, "
-    "or of topics given up. Of a rebuild, those count that the old overlay and the new one do not share."
+    "A repair changes links: it opens links that reconnect topics, and closes links of nodes that left, or "
+    "of topics that were given up. For a rebuild, a link counts if only one of the two overlays has it."
 )
 
 
@@ -115,7 +115,7 @@ def _degrees(runs: Sequence[Run]) -> Iterator[Html]:
         ]
         ends = "; ".join(f"{policy} ends at {decimal(own[-1])}" for policy, _, own in series)
         picture = lines(f"degree-{key}", f"Lines: {words}. {ends}.", series, ("repairs", words))
-        yield figure(picture, f"{words[0].upper()}{words[1:]} as it went on: {ends}.")
+        yield figure(picture, f"{words[0].upper()}{words[1:]} after each repair: {ends}.")
 
 
 def _sizes(runs: Sequence[Run]) -> Html:
@@ -131,7 +131,7 @@ def _times(runs: Sequence[Run]) -> Html:
     medians = "; ".join(f"{run.policy} {_milliseconds(np.median(run.repair_seconds))}" for run in runs)
     words = ("milliseconds, on a logarithmic scale", "share of repairs, %")
     picture = lines("times", f"Shares of repairs. In the median {medians}.", series, words, log_x=True)
-    caption = "The share of repairs that take at most so long until every topic is connected"
+    caption = "The share of repairs that take at most this long until every topic is connected"
     return figure(picture, f"{caption}. In the median: {medians}.")
 
 
@@ -147,8 +147,8 @@ def _numbers(runs: Sequence[Run]) -> Iterator[Html]:
     yield table("Repairs by policy and event", headings, rows, {1, 2, 3, 4, 5, 6})
     yield tag(
         "p",
-        "Links changed, and what share of all links that is, are means. The median and 99% are of the time "
-        "until every topic is connected again; backups are chosen afterwards, and take a mean of that long.",
+        "The number of links changed, and its share of all links, are means. The median and 99% are times "
+        "until every topic is connected again. Backups are chosen afterwards; the mean time is shown.",
     )
 
 

@@ -71,7 +71,7 @@ def _improvement(sharing: Sharing) -> Html:
     picture = scatter(
         "improvement", f"Points. {words}", before, freed, ("physical links at first", "freed of, %")
     )
-    caption = f"Nodes by their physical links at first, and what share of them sharing made needless. {words}"
+    caption = f"Nodes by their physical links at first, and the share of these that sharing removed. {words}"
     return tag("div", tag("h3", "What sharing did"), figure(picture, caption))
 
 

@@ -352,7 +352,7 @@ def _diameters_in_words(found: Mapping[str, Any]) -> Iterator[str]:
         yield f" The greatest diameter is {count(least)} or more." if least is not None else ""
     if found["disconnected_topics"]:
         broken = count(found["disconnected_topics"], "topic")
-        yield f" Not shown: {broken} of infinite diameter, since not connected."
+        yield f" Not shown: {broken} of infinite diameter, which are not connected."
 
 
 def _drawing(drawing: Drawing | None) -> Iterator[Html]:
@@ -372,5 +372,5 @@ def _drawing_in_words(drawing: Drawing) -> Iterator[str]:
     else:
         yield f"{count(shown)} of {count(drawing.of_nodes, 'node')}: the one with the most links, its "
         yield f"busiest neighbours, and some neighbours of these, with all {links} among them. "
-        yield "Hollow ones have links that are not shown. "
-    yield "A node is the larger the more links it has in the whole overlay; the busiest are green and named."
+        yield "Hollow nodes have links that are not shown. "
+    yield "Larger nodes have more links in the whole overlay; the busiest are green and named."

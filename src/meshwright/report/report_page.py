@@ -17,28 +17,28 @@ _INTERESTS = {
     "subscribes to a topic.",
     "Power law": "On logarithmic scales a power law is a falling straight line: few topics have very many "
     "subscribers, and most have few. The exponent says how steeply it falls.",
-    "Correlation": "How far subscribing to one topic goes with subscribing to another: 1 always together, 0 "
-    "independent. Correlated topics can share links.",
+    "Correlation": "Whether nodes that subscribe to one topic also subscribe to another: 1 means always, 0 "
+    "means that the two are independent. Correlated topics can share links.",
 }
 _OVERLAY = {
-    "Overlay, link": "The overlay says which nodes keep a connection, a link, to which. Fewer cost less.",
+    "Overlay, link": "The overlay says which nodes are connected by a link. Fewer links cost less.",
     "Topic-connected": "The subscribers of every topic reach each other through subscribers of that topic "
-    "alone, so that no message passes through a node that did not ask for it.",
+    "only, so no message passes through a node that did not ask for it.",
     "Topic diameter": "The most links that a message crosses from one subscriber of a topic to another.",
     "Ring for each topic": "A simple topic-connected overlay. The number is an upper limit, since rings of "
     "different topics may share links.",
     "Full mesh": "A link between any two nodes.",
-    "Lower bound": "A number of links that every topic-connected overlay of these interests has at least, by "
-    "proof; the best possible overlay lies between it and this one.",
+    "Lower bound": "It is proven that every topic-connected overlay of these interests has at least this "
+    "many links; the best possible overlay lies between the bound and this overlay.",
 }
 
 
 _COSTS = {
-    "Cost": "What a link costs: milliseconds, money or any other positive number, as it was given. All links "
-    "together cost the sum.",
+    "Cost": "What a link costs: milliseconds, money or any other positive number, as it was given. The cost "
+    "of an overlay is the sum over its links.",
     "Local, long": "A local link has both ends on one site; a long one joins two sites.",
-    "Lower bound on cost": "No topic-connected overlay of these interests costs less, by proof: the value of "
-    "a solution of the dual linear program.",
+    "Lower bound on cost": "It is proven that no topic-connected overlay of these interests costs less: the "
+    "bound is the value of a solution of the dual linear program.",
 }
 
 

@@ -176,8 +176,8 @@ def _in_words(found: Spending, evaluation: Mapping[str, Any], parameters: Mappin
     yield from _rival_in_words(found, parameters)
     bound = _bound(evaluation)
     if bound and evaluation["topic_connected"]:
-        yield f"No topic-connected overlay costs less than {decimal(bound)}: this one is within "
-        yield f"{times(found.cost / bound)} times of the least possible."
+        yield f"No topic-connected overlay costs less than {decimal(bound)}: this one costs at most "
+        yield f"{times(found.cost / bound)} times the least possible."
 
 
 def _rival_in_words(found: Spending, parameters: Mapping[str, Any]) -> Iterator[str]:
@@ -241,11 +241,11 @@ def _map(found: Map | None, by_sites: bool) -> Iterator[Html]:
 
 
 def _map_in_words(found: Map, spot: str) -> Iterator[str]:
-    yield f"{count(len(found.names), spot)} at their longitude and latitude, the larger the more their links "
-    yield f"cost, and {count(len(found.links), 'pair')} of them that are linked. "
+    yield f"{count(len(found.names), spot)} at their longitude and latitude, and "
+    yield f"{count(len(found.links), 'pair')} of them that are linked. Larger ones have costlier links. "
     if len(found.links) >= 1 / DEAREST:
         yield f"The dearest {percent(DEAREST)} are red. "
     if found.left_out:
-        yield f"Not drawn, since they are many: {count(found.left_out, 'cheaper pair')}. "
+        yield f"Not drawn, because there are too many: {count(found.left_out, 'cheaper pair')}. "
     if found.without_place:
-        yield f"Not drawn, for want of coordinates: {count(found.without_place, spot)}. "
+        yield f"Not drawn, because coordinates are missing: {count(found.without_place, spot)}. "

@@ -122,15 +122,15 @@ def _worth_a_look(quality: Quality) -> Iterator[Html]:
 def _oddities(quality: Quality) -> Iterator[str]:
     """A sentence on each, where there is any."""
     if quality.duplicates:
-        yield f"{count(quality.duplicates, 'row')} said again what another had said, and counted once."
+        yield f"{count(quality.duplicates, 'row')} repeated another row, and counted once."
     if quality.nodes_without_topics:
-        yield f"{count(quality.nodes_without_topics, 'node')} without any topic: nothing to connect for them."
+        yield f"{count(quality.nodes_without_topics, 'node')} without any topic: there is nothing to connect."
     if quality.topics_of_one:
         yield f"{count(quality.topics_of_one, 'topic')} with a single subscriber: no links are needed there."
     if quality.look_alikes:
         yield (
-            f"{count(quality.look_alikes, 'name')} like another one but for case or blanks at the ends; "
-            f"they are kept apart."
+            f"{count(quality.look_alikes, 'name')} like another one, except for case or blanks at the ends; "
+            f"they are kept as different names."
         )
 
 

@@ -58,8 +58,8 @@ def test_it_says_what_is_paid_by_whom_and_the_least_possible(contents):
     assert "4 links cost 100 together, 25 each on average." in words
     assert "75% of them stay on one site and take 3% of the money" in words
     assert "gm, which ignores costs, would have paid 250 for 3 links: 2.50 times what gm pays." in words
-    assert "No topic-connected overlay costs less than 80: this one is within 1.25 times" in words
-    assert "Not drawn, for want of coordinates: 2 sites." in words
+    assert "No topic-connected overlay costs less than 80: this one costs at most 1.25 times" in words
+    assert "Not drawn, because coordinates are missing: 2 sites." in words
     assert "<b>ams" not in html
     assert "&lt;b&gt;ams&lt;/b&gt; and nyc" in html
     assert "&lt;i&gt;syd" in html
