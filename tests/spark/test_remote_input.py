@@ -83,7 +83,9 @@ def test_bombs_and_long_lines_are_held_to_the_limits(take):
 
 @pytest.mark.parametrize("format", ["csv", None])
 def test_a_form_that_is_not_known_is_refused_by_name(take, format):
-    with pytest.raises(InputError, match=re.escape("x.csv.deflate: .deflate can't be read; unpack it")):
+    with pytest.raises(
+        InputError, match=re.escape("x.csv.deflate: .deflate files can't be read; unpack the file")
+    ):
         take({"x.csv.deflate": zlib.compress(TABLE)}, format=format)
 
 

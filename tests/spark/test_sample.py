@@ -69,7 +69,7 @@ def test_spark_writes_the_sample_that_this_process_writes_whatever_the_files(spa
     ("options", "words"),
     [
         (UniverseOptions(seeds=2, grow="own"), "no topic has the same name as a node"),
-        (UniverseOptions(seeds=2), "take more seeds"),
+        (UniverseOptions(seeds=2), "give more seeds"),
         (BfsOptions(users=2, start=("nobody",)), "no topic has the same name as a node"),
     ],
 )

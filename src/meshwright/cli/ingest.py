@@ -80,11 +80,12 @@ def _show(out: str, manifest: dict[str, Any]) -> None:
     seconds = sum(manifest["seconds"].values())
     print_table(["", "count"], rows, title=f"{out}: made in {seconds:,.0f} s")
     if facts["rejected"]:
-        print(f"What can't be used is in {out}/rejected, with file, line and reason.")
+        print(f"Rows that can't be used are in {out}/rejected, with file, line and reason.")
     for what, alike in facts["look_alikes"].items():
         if alike["count"]:
             shown = "; ".join(" and ".join(map(repr, names)) for names in alike["examples"])
             print(
-                f"Warning: {alike['count']:,} {what} differ from another only by case or by blanks at the "
-                f"ends, and stay different: {shown}"
+                f"Warning: {alike['count']:,} {what} differ "
+                "from another one only by case or by blanks at the "
+                f"ends; they are kept as different names: {shown}"
             )

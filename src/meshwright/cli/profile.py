@@ -86,7 +86,7 @@ def _print_for_people(dataset: str, found: "Profile", out: Path | None) -> None:
     alike = found.correlation
     if alike.mean_absolute is not None:
         print(
-            f"Correlation of {alike.chosen}: {alike.mean_absolute:.3g} on average without the sign; "
+            f"Correlation of {alike.chosen}: the mean absolute value is {alike.mean_absolute:.3g}; "
             f"{alike.share_strong:.1%} of the pairs are over 0.1."
         )
     if out is not None:

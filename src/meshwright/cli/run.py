@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from meshwright.pipeline.cost_files import CostFiles
     from meshwright.pipeline.ingest.options import IngestOptions
 
-EPILOG = """DIR gets the folders interests, profile, overlay and rejected, report.html and manifest.json. A
-run that was cut off continues after its last finished stage with --resume.
+EPILOG = """The command writes the folders interests, profile, overlay and rejected to DIR, with
+report.html and manifest.json. With --resume, a run that was cut off continues after its last finished stage.
 
 **Examples**
 
@@ -155,10 +155,10 @@ def _cost(found: dict[str, Any]) -> str:
 
 def _verdict(found: dict[str, Any]) -> str:
     if not found["topic_connected"]:
-        return f"NOT topic-connected: {found['disconnected_topics']:,} topics have fallen apart."
+        return f"NOT topic-connected: {found['disconnected_topics']:,} topics are in several pieces."
     at_most = "" if found["diameters_exact"] else "at most "
     return (
-        f"Every topic is connected; the longest way inside a topic has "
+        f"Every topic is connected; the longest path inside a topic has "
         f"{at_most}{found['maximum_topic_diameter']} links, "
         f"and no node has more than {found['maximum_degree']:,} links."
     )

@@ -107,8 +107,8 @@ def sample(
     """Cut a smaller dataset out of a large one.
 
     --bfs searches a social graph breadth first, and keeps all relations among the users that it visits.
-    --universe makes a self-contained universe: the users of some random topics, with these topics and one
-    topic that each user adds.
+    --universe picks some random topics and takes their subscribers as users; each user adds one more topic.
+    The sample has only these users and topics.
     """
     options = _options(bfs, universe, search, growth)
     check_target(out, force)

@@ -143,7 +143,7 @@ def _profile(state: _Run, progress: Progress) -> Note:
 def _read_profile(path: Place) -> Note:
     found = read_sealed(path)
     if found is None:
-        raise DatasetError(f"{path} is damaged or gone; start the run again with --force")
+        raise DatasetError(f"{path} is damaged or missing; start the run again with --force")
     return found
 
 

@@ -39,7 +39,7 @@ _COLUMNS = {
     "average_degree": "average degree",
     "maximum_degree": "most",
     "topic_connected": "connected",
-    "maximum_topic_diameter": "longest way",
+    "maximum_topic_diameter": "longest path",
     "mean_topic_diameter": "mean way",
     "times_lower_bound": "times bound",
     "cost": "cost",

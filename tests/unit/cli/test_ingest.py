@@ -32,7 +32,7 @@ def test_the_command_says_what_was_read_and_what_was_rejected(run, tmp_path):
         assert line.split() in shown
     assert "wrong number of columns" in out
     assert f"{tmp_path / 'out'}/rejected" in out
-    assert "2 nodes differ from another only by case or by blanks" in out
+    assert "2 nodes differ from another one only by case or by blanks" in out
     assert "'Ann' and 'ann'" in out
     assert Interests.read(tmp_path / "out").topics_of("bob") == ["pop"]
 
@@ -55,7 +55,7 @@ def test_json_is_the_only_thing_on_stdout(run, tmp_path):
         (("--as", "pairs", "--columns", "0,1"), "positions count from 1"),
         (("--as", "pairs", "--format", "xml"), "--format is 'xml'; choose among csv, tsv"),
         (("--as", "pairs", "--max-rejected", "2"), "--max-rejected is 2.0; give a fraction"),
-        (("--as", "pairs", "--own-topic"), "--own-topic is for --as follows"),
+        (("--as", "pairs", "--own-topic"), "--own-topic applies only to --as follows"),
         (("--as", "pairs", "--format", "jsonl", "--columns", "1,2"), "keys, not positions"),
         (("--as", "pairs", "--delimiter", "::"), "give one character"),
         (("--as", "pairs", "--wildcards", "expand"), "choose among reject, keep"),

@@ -132,7 +132,7 @@ def test_a_run_with_costs_says_where_the_money_goes(table, tmp_path):
     assert 'class="map"' in page
     local = int(np.count_nonzero(overlay.costs == 1.0))
     assert f"local, inside a site {local} {local}" in words
-    assert "Not drawn, for want of coordinates: 1 site." in words
+    assert "Not drawn, because coordinates are missing: 1 site." in words
     assert manifest["costs"]["places"] == str(tmp_path / "places.csv")
 
 
@@ -151,7 +151,7 @@ def test_what_has_changed_is_refused_before_anything_is_started(tmp_path, finish
     shutil.copytree(finished.before_evaluate, out)
     inputs = [str(finished.table)]
     check_run(inputs, out, OPTIONS, resume=True)
-    with pytest.raises(DatasetError, match="seed was 4 and is 5"):
+    with pytest.raises(DatasetError, match="seed was 4 and is now 5"):
         check_run(inputs, out, replace(OPTIONS, seed=5), resume=True)
     with pytest.raises(DatasetError, match="--force"):
         check_run(inputs, out, OPTIONS)
@@ -179,14 +179,14 @@ def test_nothing_is_overwritten_without_force_and_nothing_foreign_with_it(table,
         run(None, [str(table)], out, OPTIONS)
     with pytest.raises(DatasetError, match="leave --resume out"):
         run(None, [str(table)], out, OPTIONS, resume=True)
-    with pytest.raises(OptionError, match="one of them"):
+    with pytest.raises(OptionError, match="only one of the two"):
         run(None, [str(table)], out, OPTIONS, resume=True, force=True)
     (out / "mine.txt").write_text("precious")
     with pytest.raises(DatasetError, match=r"mine\.txt"):
         run(None, [str(table)], out, OPTIONS, force=True)
     strange = tmp_path / "strange"
     (strange / "overlay").mkdir(parents=True)
-    with pytest.raises(DatasetError, match="not of a run"):
+    with pytest.raises(DatasetError, match="was not written by a run"):
         run(None, [str(table)], strange, OPTIONS, force=True)
 
 
@@ -202,7 +202,7 @@ def test_a_run_that_finished_nothing_may_begin_anew_with_other_options(table, tm
 
 def test_a_second_run_in_the_same_folder_is_refused(table, tmp_path):
     out = tmp_path / "out"
-    with alone_in(out), pytest.raises(DatasetError, match="another run works in"):
+    with alone_in(out), pytest.raises(DatasetError, match="another run is working in"):
         run(None, [str(table)], out, OPTIONS)
     with alone_in(out):
         assert list(out.iterdir()) == []
@@ -213,8 +213,8 @@ def test_differences_are_told_one_by_one():
     new = {"seed": 2, "input_files": [{"path": "a", "bytes": 3}, {"path": "c", "bytes": 4}]}
     assert differences(old, old) == []
     assert differences(old, new) == [
-        "seed was 1 and is 2",
-        "the input a was changed since",
+        "seed was 1 and is now 2",
+        "the input a has changed since",
         "the input b is gone",
         "the input c is new",
     ]

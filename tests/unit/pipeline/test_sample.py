@@ -95,10 +95,10 @@ def test_no_name_is_favoured_by_the_draw_of_one_topic():
 @pytest.mark.parametrize(
     ("options", "words"),
     [
-        (BfsOptions(users=4), "4 users were asked for, and the dataset has 3"),
-        (UniverseOptions(seeds=9), "9 topics were asked for, and the dataset has 2"),
+        (BfsOptions(users=4), "4 users were asked for, but the dataset has only 3"),
+        (UniverseOptions(seeds=9), "9 topics were asked for, but the dataset has only 2"),
         (UniverseOptions(seeds=2, grow="own"), "no topic has the same name as a node"),
-        (UniverseOptions(seeds=2), "take more seeds"),
+        (UniverseOptions(seeds=2), "give more seeds"),
     ],
 )
 def test_a_sample_that_can_not_be_is_refused_and_nothing_left(tmp_path, options, words):

@@ -14,7 +14,7 @@ from meshwright.runtime.memory import fits
 from meshwright.runtime.places import is_local_address, local_path
 
 MaxLine = Annotated[
-    int, typer.Option("--max-line", metavar="BYTES", help="Refuse a line that is longer than this.")
+    int, typer.Option("--max-line", metavar="BYTES", help="The longest line to accept in a text file.")
 ]
 MaxRatio = Annotated[
     int,

@@ -40,7 +40,7 @@ class RowOptions(NamedTuple):
         str,
         typer.Option(
             metavar="reject|keep",
-            help="With --as pairs: what to do with topics that have a level # or +.",
+            help="With --as pairs: what to do with a topic that has an MQTT wildcard (a level # or +).",
         ),
     ] = "reject"
     max_line: MaxLine = READ_LIMITS.line

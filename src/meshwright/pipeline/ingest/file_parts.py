@@ -247,7 +247,10 @@ def _without_added_end(pieces: _Counted, file: InputFile) -> Iterator[bytes]:
     for block in pieces:
         yield block[: len(block) - max(0, pieces.bytes - file.bytes)]
     if pieces.bytes < file.bytes:
-        raise InputError(f"{file.path}: Hadoop can't hand over some {_LEAST_PACKED_PIECE:,} bytes; unpack it")
+        raise InputError(
+            f"{file.path}: Hadoop can't deliver about {_LEAST_PACKED_PIECE:,} bytes at a time; "
+            "unpack the file"
+        )
 
 
 def _with_bytes(batch: pa.RecordBatch, count: int) -> pa.RecordBatch:

@@ -56,7 +56,7 @@ def numbered(session: SparkSession, folder: Place, schema: str) -> Numbered:
         before, size = before + file.rows, size + file.size
     if before > _MOST_IDS:
         raise CapacityError(
-            f"there are {before:,} names, and at most {_MOST_IDS:,} can have an id; use a part of the data"
+            f"there are {before:,} names, but only {_MOST_IDS:,} can have an id; use less data"
         )
     nothing = session.createDataFrame([], f"id int, {schema}")
     return Numbered(reduce(lambda one, other: one.unionAll(other), parts or [nothing]), before, size)

@@ -160,7 +160,7 @@ def _hadoop_path(session: SparkSession, text: str) -> Any:
     try:
         return jvm.org.apache.hadoop.fs.Path(url(local_path(text)) if is_local_address(text) else text)
     except Exception as error:
-        raise InputError(f"{text!r} is not a path: {error}; check it") from error
+        raise InputError(f"{text!r} is not a valid path: {error}; check it") from error
 
 
 def _below(system: Any, status: Any) -> list[Any]:
@@ -224,7 +224,9 @@ def _refuse_packed(path: str) -> None:
     """Refuse a file that is compressed in a way that is not known, by its name."""
     ending = (_endings(path) or [""])[-1]
     if ending in _NOT_UNPACKED:
-        raise InputError(f"{path}: .{ending} can't be read; unpack it, or compress it with gzip or bzip2")
+        raise InputError(
+            f"{path}: .{ending} files can't be read; unpack the file, or compress it with gzip or bzip2"
+        )
 
 
 def beginning(session: SparkSession | None, file: InputFile, lines: int, limits: ReadLimits) -> bytes:
@@ -238,7 +240,7 @@ def beginning(session: SparkSession | None, file: InputFile, lines: int, limits:
             return _enough(unpacked_bytes(raw, file.path, file.bytes, limits, _LOOKED_AT_BYTES), lines)
     except OSError as error:
         raise InputError(
-            f"{file.path} can't be read: {error}; fetch it again, or check who may read it"
+            f"{file.path} can't be read: {error}; fetch it again, or check its permissions"
         ) from error
 
 

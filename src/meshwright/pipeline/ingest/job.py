@@ -188,15 +188,16 @@ def _too_many(rows: Rows, options: IngestOptions, place: Place, out: Place, keep
     """The error for too many rejected rows; the table of them is moved to where it stays, if it may."""
     quality = rows.quality
     reason, count = next(iter(quality.reasons.items()))
-    example = ", as at {}:{}".format(*rows.example(reason))
-    where = f"; all are in {place}"
+    example = ", as in {}, line {}".format(*rows.example(reason))
+    where = f"; all rejected rows are in {place}"
     if keep and (out / MANIFEST).exists():
-        where = f"; the dataset at {out} stays as it was, so ingest to another path to see all of them"
+        where = f"; the dataset at {out} is unchanged: ingest to another path to see all rejected rows"
     elif keep:
-        where = f"; all are in {_move_rejected(place, out / LEFT_BEHIND)}"
+        where = f"; all rejected rows are in {_move_rejected(place, out / LEFT_BEHIND)}"
     return InputError(
         f"{quality.rejected:,} of {quality.rows:,} rows can't be used, more than --max-rejected "
-        f"{options.max_rejected:g} allows: {count:,} times {reason!r}{example}{where}"
+        f"{options.max_rejected:g} allows; "
+        f"the most common reason is {reason!r}, {count:,} times{example}{where}"
     )
 
 

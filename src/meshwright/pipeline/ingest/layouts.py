@@ -95,7 +95,7 @@ def _positions(path: str, fields: list[str], options: IngestOptions) -> tuple[in
     if options.positions is not None:
         if max(options.positions) >= len(fields):
             raise InputError(
-                f"{path} has {len(fields)} columns in its first line, and --columns asks for "
+                f"{path} has {len(fields)} columns in its first line, but --columns asks for "
                 f"{','.join(options.names)}; check --columns and --delimiter"
             )
         return options.positions
@@ -119,7 +119,10 @@ def parquet_names(path: str, found: Sequence[str], options: IngestOptions) -> tu
     if options.positions is None:
         wanted = options.names
     elif max(options.positions) >= len(found):
-        raise InputError(f"{path} has {len(found)} columns; --columns asks for {','.join(options.names)}")
+        raise InputError(
+            f"{path} has {len(found)} columns, but --columns asks for {','.join(options.names)}; "
+            "check --columns"
+        )
     else:
         wanted = found[options.positions[0]], found[options.positions[1]]
     for name in wanted:

@@ -53,7 +53,8 @@ class IngestOptions:
             )
         if self.own_topic and self.relation == "pairs":
             raise _refusal(
-                "--own-topic", "is for --as follows and --as friendship, where nodes are topics; leave it out"
+                "--own-topic",
+                "applies only to --as follows and --as friendship, where nodes are topics; leave it out",
             )
         self._check_columns()
         if self.format is not None:
@@ -67,7 +68,8 @@ class IngestOptions:
         numbers = [name.isdecimal() for name in self.columns]
         if any(numbers) and not all(numbers):
             raise _refusal(
-                "--columns", f"mixes a name and a position: {','.join(self.columns)}; give two of one kind"
+                "--columns",
+                f"mixes a name and a position: {','.join(self.columns)}; give two names or two positions",
             )
         if all(numbers) and min(map(int, self.columns)) < 1:
             raise _refusal("--columns", f"is {','.join(self.columns)}; positions count from 1")
@@ -77,15 +79,22 @@ class IngestOptions:
         if self.delimiter is not None and name not in _DELIMITED:
             raise _refusal(
                 "--delimiter",
-                f"is for csv and tsv, and the input is {name}; leave it out, or give --format csv",
+                f"applies only to csv and tsv, but the input is {name}; leave it out, or give --format csv",
             )
         if self.header is not None and name not in _WITH_HEADER:
-            raise OptionError(f"--header and --no-header are for csv, tsv and edges, and the input is {name}")
+            raise OptionError(
+                f"--header and --no-header apply only to csv, tsv and edges, but the input is {name}; "
+                "leave them out"
+            )
         if self.positions is not None and name == "jsonl":
-            raise OptionError("--columns of jsonl are keys, not positions; give names, such as user,genres")
+            raise OptionError(
+                "in jsonl, columns are keys, not positions; give names to --columns, such as user,genres"
+            )
         by_name = self.positions is None and (self.columns is not None or name in _DELIMITED)
         if by_name and self.header is False and name in _WITH_HEADER:
-            raise OptionError("without a header columns have no names; give positions, such as --columns 1,2")
+            raise OptionError(
+                "without a header, columns have no names; give positions, such as --columns 1,2"
+            )
 
     @property
     def positions(self) -> tuple[int, int] | None:

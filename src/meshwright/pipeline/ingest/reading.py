@@ -147,7 +147,9 @@ def file_keys(session: SparkSession, files: Sequence[InputFile]) -> list[int]:
     paths = session.createDataFrame([(file.url,) for file in files], "url string")
     keys = [row.key for row in paths.select(f.xxhash64("url").alias("key")).collect()]
     if len(set(keys)) < len(keys):
-        raise InputError("the paths of two files have the same hash; rename one, or ingest them one by one")
+        raise InputError(
+            "the paths of two files have the same hash; rename one of them, or ingest them separately"
+        )
     return keys
 
 
@@ -213,7 +215,7 @@ def damage_named(session: SparkSession, files: Sequence[InputFile], options: Ing
             half = files[: len(files) // 2]
             files = files[len(half) :] if _can_be_read(session, half, options) else half
         raise InputError(
-            f"{files[0].path}: the file is damaged or of another format; fetch or write it again"
+            f"{files[0].path}: the file is damaged or has another format; fetch or write it again"
         ) from error
 
 

@@ -60,7 +60,8 @@ class OnSpark:
         topics = self._dataset.manifest["counts"]["topics"]
         if rows and not (min(row[2] for row in rows) >= 0 and max(row[3] for row in rows) < topics):
             raise DatasetError(
-                f"{self._dataset.path}/lists: a topic id lies outside 0 to {topics - 1}; write it again"
+                f"{self._dataset.path}/lists: a topic id lies outside 0 to {topics - 1}; "
+                "write the dataset again"
             )
         return [(row[0], row[1]) for row in rows]
 

@@ -41,7 +41,7 @@ class BfsOptions:
                     f"{name} is {getattr(self, name)}; give a whole number of at least 1", option=name
                 )
         if self.start and self.starts != 1:
-            raise OptionError("start and starts both say where to start from; give only one of them")
+            raise OptionError("start and starts both choose the first users; give only one of them")
         if len(set(self.start)) < len(self.start):
             raise OptionError("start names a user twice; name each once")
         starts = max(self.starts, len(self.start))
@@ -137,7 +137,7 @@ def _starts(nodes: "DataFrame", options: BfsOptions, seed: int) -> "DataFrame":
 
 def no_start(name: str) -> InputError:
     """The error for a start that is no node."""
-    return InputError(f"there is no node {name!r} to start from; give the name of one, or use --starts")
+    return InputError(f"there is no node {name!r} to start from; give the name of a node, or use --starts")
 
 
 def _least(ids: "DataFrame", seed: int, stage: str, count: int) -> "DataFrame":

@@ -118,7 +118,7 @@ def _check_size(options: BfsOptions | UniverseOptions, counts: dict[str, int]) -
         asked, there, what = options.seeds, counts["topics"], "topics"
     if asked > there:
         raise InputError(
-            f"{asked:,} {what} were asked for, and the dataset has {there:,}; ask for no more than it has"
+            f"{asked:,} {what} were asked for, but the dataset has only {there:,}; ask for at most that many"
         )
 
 

@@ -183,8 +183,8 @@ def _chosen(session: "SparkSession", found: "DataFrame", options: UniverseOption
 def no_universe(options: UniverseOptions) -> InputError:
     """The error where pruning leaves nothing."""
     return InputError(
-        f"no topic of {options.median_of} universe(s) has {options.least_subscribers} subscribers in it; "
-        f"take more seeds, or a lower --least-subscribers"
+        f"in {options.median_of} universe(s), no topic has {options.least_subscribers} subscribers; "
+        f"give more seeds, or a lower --least-subscribers"
     )
 
 

@@ -56,7 +56,7 @@ _KNOWN = (
     (r"DATA_TYPE_MISMATCH|CANNOT_MERGE_SCHEMA", InputError,
      "its columns differ in type from those of the other files; give files of one kind"),
     (r"FAILED_READ_FILE|is not a Parquet file|ParquetDecodingException|CRC32", InputError,
-     "the file is damaged or of another format; fetch or write it again"),
+     "the file is damaged or has another format; fetch or write it again"),
     (r"All masters are unresponsive", SparkError, "the cluster's master does not answer; check --master"),
     (r"stopped SparkContext|SparkContext was shut ?down", SparkError,
      "Spark has stopped, after an error of its own"),
