@@ -233,7 +233,7 @@ def test_a_header_and_no_rows_is_a_dataset_of_nothing(take, tmp_path):
             "i.tsv",
             "a\tb\n",
             {"columns": ("1", "3")},
-            r"has 2 columns in its first line, and --columns asks for 1,3",
+            r"has 2 columns in its first line, but --columns asks for 1,3",
         ),
         ("i.csv", '"node,topic\n', {}, r"first line can't be split into columns"),
         ("i.csv", b"n\xf6de,topic\n", {}, r"first line is not UTF-8"),

@@ -2,7 +2,7 @@ import pytest
 
 from meshwright.pipeline.ingest.inputs import format_by_name
 from meshwright.pipeline.ingest.options import IngestOptions
-from meshwright.pipeline.ingest.reading import first_line_layout
+from meshwright.pipeline.ingest.layouts import first_line_layout
 from meshwright.runtime.errors import InputError, OptionError
 
 
