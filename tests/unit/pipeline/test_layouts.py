@@ -1,8 +1,8 @@
 import pytest
 
 from meshwright.pipeline.ingest.inputs import format_by_name
-from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.ingest.layouts import first_line_layout
+from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.runtime.errors import InputError, OptionError
 
 
@@ -27,7 +27,7 @@ def test_the_name_of_a_file_says_its_format(path, expected):
 
 @pytest.mark.parametrize("path", ["a.csv.zip", "a.csv.xz", "a.tar"])
 def test_what_can_not_be_unpacked_is_refused_by_name(path):
-    with pytest.raises(InputError, match="unpack it, or compress it with gzip"):
+    with pytest.raises(InputError, match="unpack the file, or compress it with gzip"):
         format_by_name(path)
 
 
