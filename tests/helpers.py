@@ -1,6 +1,7 @@
 """Small things that several tests need."""
 
 import json
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -44,3 +45,8 @@ def without_checksums(dataset: Path) -> None:
     manifest = json.loads((dataset / "manifest.json").read_text("utf-8"))
     del manifest["files"], manifest["checksum"]
     (dataset / "manifest.json").write_text(json.dumps(manifest), "utf-8")
+
+
+def without_progress(said: str) -> str:
+    """What a command said on stderr, without the dated lines about stages that take long."""
+    return "".join(line for line in said.splitlines(keepends=True) if not re.match(r"\d{4}-\d\d-\d\d ", line))

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from tests.helpers import without_progress
 from tests.patience import PATIENCE
 from tests.spark.cluster import FOR_SHORT_JOBS
 
@@ -51,4 +52,4 @@ def run_with_a_lost_executor(master: str, folder: Path, *words: object) -> tuple
     conf = [word for name, value in settings.items() for word in ("--conf", f"{name}={value}")]
     command = [sys.executable, "-m", "meshwright", *map(str, words), "--master", master, *conf]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
-    return done.returncode, done.stderr, lost.exists() and lost.read_text().isdecimal()
+    return done.returncode, without_progress(done.stderr), lost.exists() and lost.read_text().isdecimal()

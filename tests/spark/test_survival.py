@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 import pytest
 
+from tests.helpers import without_progress
 from tests.patience import PATIENCE, wait_for
 from tests.spark.cluster import FOR_SHORT_JOBS
 
@@ -83,7 +84,7 @@ def test_ctrl_c_ends_the_command_its_java_and_its_workers(hanging):
     hanging.process.send_signal(signal.SIGINT)
     _, said = hanging.process.communicate(timeout=PATIENCE)
     assert hanging.process.returncode == 130
-    assert said == "meshwright: interrupted; nothing unfinished was kept\n"
+    assert without_progress(said) == "meshwright: interrupted; nothing unfinished was kept\n"
     assert is_gone(hanging.java)
     wait_for(lambda: is_gone(hanging.worker), "the worker ends")
 
@@ -97,6 +98,6 @@ def test_a_killed_java_is_one_line_that_says_so(hanging):
     os.kill(hanging.java, signal.SIGKILL)
     _, said = hanging.process.communicate(timeout=PATIENCE)
     assert hanging.process.returncode == 2
-    assert said.startswith("meshwright: the Java process that Spark runs in has ended")
-    assert said.count("\n") == 1
+    assert without_progress(said).startswith("meshwright: the Java process that Spark runs in has ended")
+    assert without_progress(said).count("\n") == 1
     wait_for(lambda: is_gone(hanging.worker), "the worker ends")

@@ -40,7 +40,8 @@ def run_on(session: "SparkSession", folder: Path) -> dict[str, Any]:
 
     found = {}
     for name, (words, written) in _COMMANDS.items():
-        with patch(f"meshwright.cli.{name}.spark_command", this_session):
-            found[name] = commands.told(commands.call, folder, *words, "--out", f"DIR/{written}", "--json")
+        with patch("meshwright.cli.common.spark_command", this_session):
+            call = (*words, "--engine", "spark", "--out", f"DIR/{written}", "--json")
+            found[name] = commands.told(commands.call, folder, *call)
         found[name]["files"] = commands.tree(folder / written, folder, ordered=False)
     return found

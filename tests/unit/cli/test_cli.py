@@ -291,17 +291,19 @@ def test_signals_end_a_long_build_and_leave_nothing(number, code, large_workload
 
 
 def test_an_interrupted_run_says_how_to_go_on(run, monkeypatch, tmp_path):
-    def interrupt(*_):
+    def interrupt(*_, **__):
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("meshwright.cli.run.spark_command", interrupt)
-    code, _, err = run("run", "rows.csv", "--as", "pairs", "--out", tmp_path / "o")
+    monkeypatch.setattr("meshwright.pipeline.run.run", interrupt)
+    (tmp_path / "rows.csv").write_text("node,topic\n")
+    code, _, err = run("run", tmp_path / "rows.csv", "--as", "pairs", "--out", tmp_path / "o")
     assert code == 130
     assert "continue with --resume" in err
 
 
 def test_a_run_refuses_its_folder_before_spark_is_started(run, monkeypatch, tmp_path):
-    monkeypatch.setattr("meshwright.cli.run.spark_command", lambda *_: pytest.fail("Spark was started"))
+    monkeypatch.setattr("meshwright.cli.common.spark_command", lambda *_: pytest.fail("Spark was started"))
+    (tmp_path / "rows.csv").write_text("node,topic\n")
     (tmp_path / "o").mkdir()
     (tmp_path / "o" / "mine.txt").write_text("precious")
     for words, why in (
@@ -309,7 +311,8 @@ def test_a_run_refuses_its_folder_before_spark_is_started(run, monkeypatch, tmp_
         (("--resume",), "no unfinished run to resume"),
         (("--force",), "mine.txt"),
     ):
-        code, _, err = run("run", "rows.csv", "--as", "pairs", "--out", tmp_path / "o", *words)
+        given = ("--as", "pairs", "--engine", "spark", "--out", tmp_path / "o")
+        code, _, err = run("run", tmp_path / "rows.csv", *given, *words)
         assert code == 2
         assert why in err
 
@@ -319,9 +322,11 @@ def test_workers_with_other_versions_are_one_line(run, monkeypatch, tmp_path):
         compare({"Python": "3.13"}, {"Python": "3.11"}, "host:/work/app-1")
 
     monkeypatch.setattr("meshwright.pipeline.spark.session.spark_session", refuse)
-    words = ("run", "rows.csv", "--as", "pairs", "--out", tmp_path / "o", "--master", "spark://host:7077")
+    rows = tmp_path / "rows.csv"
+    rows.write_text("node,topic\n")
+    words = ("run", rows, "--as", "pairs", "--out", tmp_path / "o", "--master", "spark://host:7077")
     assert_wrong(run(*words), "workers at host:/work/app-1 have Python 3.11 and the driver has 3.13; install")
-    assert list(tmp_path.iterdir()) == []
+    assert list(tmp_path.iterdir()) == [rows]
 
 
 def _wait_until_busy(pid: int, seconds: float) -> None:

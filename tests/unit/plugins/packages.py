@@ -1,11 +1,12 @@
 """Packages that offer algorithms, as an installer leaves them: modules, and metadata with entry points."""
 
 import os
-import re
 import subprocess
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+
+from tests.helpers import without_progress
 
 CHAIN = '''
 import numpy as np
@@ -48,11 +49,6 @@ def package(site: Path, name: str, code: str, offers: Iterable[str]) -> Path:
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name.replace('_', '-')}\nVersion: 1.2\n")
     (info / "entry_points.txt").write_text("\n".join(["[meshwright.algorithms]", *offers, ""]))
     return site
-
-
-def without_progress(said: str) -> str:
-    """What a command said on stderr, without the dated lines about stages that take long."""
-    return "".join(line for line in said.splitlines(keepends=True) if not re.match(r"\d{4}-\d\d-\d\d ", line))
 
 
 def python(site: Path, *words: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
