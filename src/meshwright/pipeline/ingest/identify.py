@@ -36,9 +36,17 @@ class Numbered(NamedTuple):
     name_bytes: int
 
 
-def write_topics(session: SparkSession, names: DataFrame, folder: Place) -> Numbered:
-    """The distinct values of the one column `name`, sorted and numbered; shuffles those of each task."""
-    names.distinct().orderBy("name").write.parquet(url(folder))
+def write_topics(session: SparkSession, names: DataFrame, count: int, folder: Place) -> Numbered:
+    """The distinct values of the one column `name`, sorted and numbered; shuffles those of each task.
+
+    `count` is about how many rows there are. To find ranges of few is a job that is not worth it.
+    """
+    found = names.distinct()
+    if count <= _FEWEST_ROWS_A_PART:
+        found = found.coalesce(1).sortWithinPartitions("name")
+    else:
+        found = found.orderBy("name")
+    found.write.parquet(url(folder))
     return numbered(session, folder, _NAMED)
 
 
@@ -115,7 +123,8 @@ def write_lists(session: SparkSession, rows: DataFrame, count: int, folder: Plac
     One shuffle by ranges of names. A task brings its range into lists in memory; a name is in one range, so
     a node with a million topics is a list of four megabytes, and a topic with a million nodes is spread.
     """
-    ranges = rows.repartitionByRange(_parts(session, count), "name")
+    parts = _parts(session, count)
+    ranges = rows.repartitionByRange(parts, "name") if parts > 1 else rows.coalesce(1)
     ranges.mapInArrow(grouped, GROUPED).write.parquet(url(folder))
     return numbered(session, folder, GROUPED)
 

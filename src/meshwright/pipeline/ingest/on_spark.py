@@ -7,7 +7,7 @@ from contextlib import nullcontext
 from functools import reduce
 from typing import TYPE_CHECKING, Any
 
-from meshwright.model.storage.dataset import writing
+from meshwright.model.storage.dataset import whole, write_tables, writing
 from meshwright.pipeline.ingest import identify, reading
 from meshwright.pipeline.ingest.identify import Numbered
 from meshwright.pipeline.ingest.inputs import InputFile
@@ -15,11 +15,12 @@ from meshwright.pipeline.ingest.job import Quality
 from meshwright.pipeline.ingest.lines import BLOCK_END
 from meshwright.pipeline.ingest.names_alike import BLANKS, MOST_EXAMPLES
 from meshwright.pipeline.ingest.options import IngestOptions
+from meshwright.pipeline.ingest.parquet_files import REJECTED
 from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import drop_by_products, url
 from meshwright.runtime.owned import remove_own_folder
-from meshwright.runtime.places import Place
+from meshwright.runtime.places import Place, is_local
 from meshwright.runtime.progress import StageTimer
 
 if TYPE_CHECKING:
@@ -75,7 +76,10 @@ class SparkRows:
         self._options, self._scratch = options, scratch
 
     def write_rejected(self, folder: Place) -> None:
-        """Sorted on Spark."""
+        """Sorted on Spark; where there is nothing to sort, and a disk, it needs no job."""
+        if not self.quality.rejected and is_local(folder):
+            write_tables(folder.parent, {folder.name: whole(REJECTED.empty_table())}, None)
+            return
         self._rejected().write.parquet(url(folder))
         drop_by_products(folder)
 
@@ -109,7 +113,7 @@ class SparkRows:
         names = pairs.filter("topic is not null").selectExpr("topic as name")
         if options.own_topic:
             names = names.unionAll(pairs.selectExpr("node as name"))
-        topics = identify.write_topics(session, names, self._scratch / "topics")
+        topics = identify.write_topics(session, names, self.quality.rows, self._scratch / "topics")
         coded = identify.coded(pairs, topics)
         if options.relation != "pairs":
             coded = coded.unionAll(identify.as_users(topics, options.own_topic))

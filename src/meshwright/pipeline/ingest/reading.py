@@ -9,6 +9,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
+import xxhash
 
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.model.reading.text import is_packed
@@ -54,7 +55,7 @@ def stage_lines(
     session: SparkSession, files: Sequence[InputFile], format: str, options: IngestOptions, folder: Place
 ) -> DataFrame:
     """Write the lines of text files to `folder` as rows of STAGED, in one pass, and read them from there."""
-    keys = file_keys(session, files)
+    keys = file_keys(files)
     keyed = dict(zip(keys, files, strict=True))
     layouts = dict(zip(keys, file_layouts(session, files, format, options), strict=True))
     here = {key: file.path for key, file in keyed.items() if file.is_here}
@@ -142,10 +143,13 @@ def _union(frames: Sequence[DataFrame]) -> DataFrame:
     return reduce(lambda one, other: one.unionAll(other), frames)
 
 
-def file_keys(session: SparkSession, files: Sequence[InputFile]) -> list[int]:
-    """The hash of each file's path, which rows carry."""
-    paths = session.createDataFrame([(file.url,) for file in files], "url string")
-    keys = [row.key for row in paths.select(f.xxhash64("url").alias("key")).collect()]
+_SPARKS_SEED = 42
+
+
+def file_keys(files: Sequence[InputFile]) -> list[int]:
+    """The hash of each file's path, which rows carry: Spark's `xxhash64`, without a job."""
+    hashes = [xxhash.xxh64_intdigest(file.url.encode(), _SPARKS_SEED) for file in files]
+    keys = [key - (1 << 64) if key >= 1 << 63 else key for key in hashes]
     if len(set(keys)) < len(keys):
         raise InputError(
             "the paths of two files have the same hash; rename one of them, or ingest them separately"
@@ -156,7 +160,7 @@ def file_keys(session: SparkSession, files: Sequence[InputFile]) -> list[int]:
 def rejected_lines(session: SparkSession, staged: DataFrame, files: Sequence[InputFile]) -> DataFrame:
     """REJECTED of what `stage_lines` wrote; lines are counted from the start of the file, not of a block."""
     names = session.createDataFrame(
-        [(key, file.path) for key, file in zip(file_keys(session, files), files, strict=True)],
+        [(key, file.path) for key, file in zip(file_keys(files), files, strict=True)],
         "file bigint, path string",
     )
     before = session.createDataFrame(_lines_before(staged), "file bigint, block bigint, before bigint")
