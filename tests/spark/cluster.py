@@ -10,10 +10,11 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from meshwright.pipeline.spark.java import java_home
+from meshwright.pipeline.spark.settings import short_settings
 from tests.patience import wait_for
 
 # Jobs of a few rows are over before Java's second compiler pays: half the processor time, measured.
-FOR_SHORT_JOBS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+FOR_SHORT_JOBS = short_settings(None)["spark.driver.defaultJavaOptions"]
 
 
 @contextmanager

@@ -1,17 +1,14 @@
 import pytest
 
 from meshwright.pipeline.spark.session import spark_session
+from meshwright.pipeline.spark.settings import short_settings
 from meshwright.pipeline.spark.storage import location
-from tests.spark.cluster import FOR_SHORT_JOBS
 
-_SMALL = {
+_SMALL = short_settings("local[2]") | {
     "spark.driver.memory": "1g",
+    # More than there are cores, so that rows are spread.
     "spark.sql.shuffle.partitions": "4",
     "spark.default.parallelism": "4",
-    "spark.driver.defaultJavaOptions": FOR_SHORT_JOBS,
-    # Nor does compiling each query, in whole or in part; the test on a cluster does compile its parts.
-    "spark.sql.codegen.wholeStage": "false",
-    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
 }
 
 

@@ -223,7 +223,7 @@ def test_a_dataset_that_is_damaged_is_refused(spark, tmp_path):
 
 def test_the_command_writes_the_same_dataset_on_either_engine(spark, workload, tmp_path, monkeypatch, capsys):
     @contextmanager
-    def this_session(master, conf):
+    def this_session(*_, **__):
         yield spark
 
     monkeypatch.setattr("meshwright.cli.build.spark_command", this_session)

@@ -12,7 +12,7 @@ def run(spark, monkeypatch, capsys, tmp_path):
     """Call the command in this process, this session and an empty folder; (exit code, stdout, stderr)."""
 
     @contextmanager
-    def same_session(master, conf):
+    def same_session(*_, **__):
         yield spark
 
     def call(*words):

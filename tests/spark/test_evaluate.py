@@ -251,7 +251,7 @@ def test_a_call_that_can_not_be_answered_is_refused(spark, tmp_path, monkeypatch
 
 def test_the_command_says_the_same_on_either_engine(spark, tmp_path, monkeypatch, capsys):
     @contextmanager
-    def this_session(master, conf):
+    def this_session(*_, **__):
         yield spark
 
     path = written(random_overlay(links=0.05), tmp_path / "o")

@@ -216,7 +216,7 @@ def test_folders_of_others_are_refused_and_stay_as_they_are(spark, overlay, even
 
 def test_the_command_tells_of_each_batch_and_of_the_end(spark, overlay, events, plan, monkeypatch, capsys):
     @contextmanager
-    def same_session(master, conf):
+    def same_session(*_, **__):
         yield spark
 
     monkeypatch.setattr(streaming, "spark_command", same_session)

@@ -174,9 +174,13 @@ def check_target(text: str, force: bool) -> None:
 
 
 @contextmanager
-def spark_command(master: str | None, conf: list[str] | None) -> Iterator["SparkSession"]:
-    """A Spark session for one command; what goes wrong in it comes out as an error of ours."""
-    settings = parse_conf(conf)
+def spark_command(
+    master: str | None, conf: list[str] | None, short: bool = False
+) -> Iterator["SparkSession"]:
+    """A Spark session for one command, for little work if `short`; errors of Spark come out as ours."""
+    from meshwright.pipeline.spark.settings import short_settings
+
+    settings = (short_settings(master) if short else {}) | parse_conf(conf)
     with ExitStack() as opened:
         with stage(progress_bar(), "starting Spark"):
             from meshwright.pipeline.spark.failures import translated
@@ -188,12 +192,14 @@ def spark_command(master: str | None, conf: list[str] | None) -> Iterator["Spark
 
 
 @contextmanager
-def engine_session(where: str, master: str | None, conf: list[str] | None) -> Iterator["SparkSession | None"]:
-    """A Spark session for the engine `spark`, none for `local`."""
+def engine_session(
+    where: str, master: str | None, conf: list[str] | None, short: bool = False
+) -> Iterator["SparkSession | None"]:
+    """A Spark session for the engine `spark`, for little work if `short`; none for `local`."""
     if where == "local":
         yield None
         return
-    with spark_command(master, conf) as session:
+    with spark_command(master, conf, short) as session:
         yield session
 
 

@@ -31,7 +31,7 @@ def demo(
     folder = out or _free_folder()
     check_free(folder, force=False)
     table = _write_table(folder, nodes, topics, seed)
-    with spark_command(master, conf) as session:
+    with spark_command(master, conf, short=True) as session:
         from meshwright.pipeline.ingest.options import IngestOptions
         from meshwright.pipeline.run import RunOptions, run
 

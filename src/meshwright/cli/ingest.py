@@ -53,9 +53,9 @@ def ingest(
     from meshwright.pipeline.ingest.job import ingest as run
 
     check_target(out, force)
-    is_small = check_inputs(paths, reading)
-    where = chosen_engine(engine, [*paths, out], master, conf, is_small)
-    with engine_session(where, master, conf) as session:
+    size = check_inputs(paths, reading)
+    where = chosen_engine(engine, [*paths, out], master, conf, size.fits_here)
+    with engine_session(where, master, conf, size.is_little) as session:
         from meshwright.pipeline.spark.storage import location
 
         place = location(session, out)

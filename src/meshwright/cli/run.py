@@ -25,6 +25,7 @@ from meshwright.cli.common import (
 from meshwright.cli.options.costs import CostOptions
 from meshwright.cli.options.groups import Engine, chosen_engine, options_for
 from meshwright.cli.options.rows import Inputs, RowOptions
+from meshwright.runtime.errors import OptionError
 from meshwright.runtime.places import is_local_address, local_path
 
 if TYPE_CHECKING:
@@ -86,11 +87,13 @@ def run(
         reverse_delete=reverse_delete,
         seed=seed,
     )
-    is_small = check_inputs(inputs, reading) and not spark_only
-    where = chosen_engine(engine, [*inputs, out], master, conf, is_small)
+    size = check_inputs(inputs, reading)
+    if spark_only and engine == "local":
+        raise OptionError("--spark-only needs Spark; use --engine spark, or leave --spark-only out")
+    where = chosen_engine(engine, [*inputs, out], master, conf, size.fits_here and not spark_only)
     _check_here(inputs, out, options, resume, force)
     kept = f"finished stages are kept in {out}; continue with --resume"
-    with on_interrupt(kept), engine_session(where, master, conf) as session:
+    with on_interrupt(kept), engine_session(where, master, conf, size.is_little) as session:
         from meshwright.pipeline.spark.storage import location
 
         manifest = run_all(

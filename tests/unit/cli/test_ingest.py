@@ -98,4 +98,4 @@ def test_auto_starts_spark_for_a_large_input_a_remote_one_or_a_master(run, tmp_p
     assert run("s3a://lake/x.csv", *words[1:])[0] == 2
     monkeypatch.setattr(job, "_MOST_TEXT", 10)
     assert run(*words)[0] == 2
-    assert started == [("local[1]", None), (None, None), (None, None)]
+    assert started == [("local[1]", None, True), (None, None, False), (None, None, True)]

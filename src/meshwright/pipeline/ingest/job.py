@@ -91,14 +91,24 @@ _TIMES_UNPACKED = 6
 _CHECKED_FILES = 100
 
 
-def check_inputs(inputs: Sequence[str], options: IngestOptions) -> bool:
-    """Whether all inputs are on this machine, and small enough to be read in this process.
+_LITTLE_TEXT = 1 << 26
+
+
+class Size(NamedTuple):
+    """How large inputs are: whether this process can read them, and whether they are little for Spark."""
+
+    fits_here: bool
+    is_little: bool
+
+
+def check_inputs(inputs: Sequence[str], options: IngestOptions) -> Size:
+    """How large the inputs are, as far as they are on this machine.
 
     Refuses, without Spark, inputs on this machine that are missing, of several formats, or without the
     columns that are asked for; the columns of the first hundred files only.
     """
     if not all(is_local_address(text) for text in inputs):
-        return False
+        return Size(False, False)
     files = input_files(None, inputs)
     format = format_of(files, options.format)
     options.check_format(format)
@@ -106,7 +116,8 @@ def check_inputs(inputs: Sequence[str], options: IngestOptions) -> bool:
         file_layouts(None, files[:_CHECKED_FILES], format, options)
     packed = sum(file.bytes for file in files if format == "parquet" or is_packed(file.path))
     text = sum(file.bytes for file in files) + (_TIMES_UNPACKED - 1) * packed
-    return text <= _MOST_TEXT and has_room(needed("ingesting", text_bytes=text))
+    fits_here = text <= _MOST_TEXT and has_room(needed("ingesting", text_bytes=text))
+    return Size(fits_here, text <= _LITTLE_TEXT)
 
 
 def _translated(session: SparkSession | None) -> AbstractContextManager[None]:

@@ -162,6 +162,24 @@ def _local_settings(master: str) -> dict[str, str]:
     }
 
 
+def short_settings(master: str | None) -> dict[str, str]:
+    """What makes little work on this machine faster, and much work slower; nothing for a cluster.
+
+    Measured with an ingest of 10,000 rows: 19 s of processor time, start of Java included, instead of 33.
+    """
+    if master is not None and not is_local_master(master):
+        return {}
+    slots = str(_slots(master or "local[*]"))
+    return {
+        # To compile methods well, and each query into a class of its own, takes longer than to run them.
+        "spark.driver.defaultJavaOptions": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
+        "spark.sql.codegen.wholeStage": "false",
+        "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+        "spark.sql.shuffle.partitions": slots,
+        "spark.default.parallelism": slots,
+    }
+
+
 def _slots(master: str) -> int:
     """How many tasks run at a time."""
     matched = _LOCAL.fullmatch(master)
