@@ -72,10 +72,20 @@ def test_help_version_and_wrong_calls_import_no_heavy_module(call: str) -> None:
     assert heavy_modules(f"import sys; from meshwright.cli import main; sys.argv = {command}; main()") == []
 
 
-def test_building_in_process_imports_neither_networkx_nor_spark(tmp_path: Path) -> None:
-    data, out = tmp_path / "data", tmp_path / "overlay"
-    made = ["generate", "unif", "--nodes", "9", "--topics", "3", "--subscriptions", "2", "--out", str(data)]
+@pytest.fixture(scope="module")
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("small") / "data"
+    made = ["generate", "unif", "--nodes", "9", "--topics", "3", "--subscriptions", "2", "--out", str(path)]
     subprocess.run([sys.executable, "-m", "meshwright", *made], capture_output=True, check=True)
-    command = ["meshwright", "build", str(data), "--algorithm", "ring", "--out", str(out)]
-    found = heavy_modules(f"import sys; from meshwright.cli import main; sys.argv = {command}; main()")
-    assert {"networkx", "pyspark"}.isdisjoint(found)
+    return path
+
+
+@pytest.mark.parametrize("form", [[], ["--json"]], ids=["for people", "for machines"])
+def test_build_and_evaluate_import_neither_networkx_nor_pandas_nor_spark(
+    dataset: Path, tmp_path: Path, form: list[str]
+) -> None:
+    out = str(tmp_path / "overlay")
+    for command in (["build", str(dataset), "--algorithm", "gm", "--out", out], ["evaluate", out]):
+        arguments = ["meshwright", *command, *form]
+        found = heavy_modules(f"import sys; from meshwright.cli import main; sys.argv = {arguments}; main()")
+        assert {"networkx", "pandas", "pyspark"}.isdisjoint(found), command

@@ -14,6 +14,7 @@ from meshwright.model.costs.costs import Costs
 from meshwright.model.overlay import Overlay, costs_of, priced
 from meshwright.model.views import TABLE, Views
 from meshwright.runtime.arrays import Ids, Offsets
+from meshwright.runtime.columns import arrow_of
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.progress import Progress
 
@@ -119,7 +120,7 @@ class Evaluation:
     def disconnected_topic_components(self) -> dict[str, int]:
         """The topics that are not connected, by name, and into how many components each has fallen."""
         ids = np.flatnonzero(self.components_per_topic > 1)
-        names = self.topic_names.take(pa.array(ids)).to_pylist()
+        names = self.topic_names.take(arrow_of(ids)).to_pylist()
         return dict(zip(names, self.components_per_topic[ids].tolist(), strict=True))
 
 

@@ -34,6 +34,7 @@ from meshwright.model.storage.dataset import TableSource, as_dataset, read_table
 from meshwright.model.storage.manifest import Dataset, check_counts, check_files, make_manifest, open_dataset
 from meshwright.model.storage.schema import DOUBLE, INT32, INTEGER, LIST_OF_INT32, STRING, Wanted, check_types
 from meshwright.runtime.arrays import Ids, Offsets
+from meshwright.runtime.columns import arrow_of, numpy_of
 from meshwright.runtime.errors import DatasetError, InputError
 from meshwright.runtime.progress import Progress
 
@@ -70,7 +71,7 @@ def interest_tables(interests: Interests) -> dict[str, TableSource]:
 
 
 def _named(names: pa.StringArray, attributes: pa.Table | None) -> TableSource:
-    table = pa.table({"id": np.arange(len(names), dtype=np.int32), "name": names})
+    table = pa.table({"id": arrow_of(np.arange(len(names), dtype=np.int32)), "name": names})
     if attributes is not None:
         for column in attributes.schema:
             table = table.append_column(column, attributes[column.name])
@@ -90,16 +91,16 @@ def _interest_blocks(
 
 def _pairs_block(interests: Interests, start: int, stop: int) -> pa.RecordBatch:
     indptr = interests.indptr[start : stop + 1]
-    nodes = interests.nodes.slice(start, stop - start).take(pa.array(rows_of(indptr)))
-    topics = interests.topics.take(pa.array(interests.topic_ids[indptr[0] : indptr[-1]]))
+    nodes = interests.nodes.slice(start, stop - start).take(arrow_of(rows_of(indptr)))
+    topics = interests.topics.take(arrow_of(interests.topic_ids[indptr[0] : indptr[-1]]))
     return pa.record_batch([nodes, topics], schema=PAIRS_SCHEMA)
 
 
 def _lists_block(interests: Interests, start: int, stop: int) -> pa.RecordBatch:
     indptr = interests.indptr[start : stop + 1]
-    values = pa.array(interests.topic_ids[indptr[0] : indptr[-1]])
-    lists = pa.ListArray.from_arrays(pa.array((indptr - indptr[0]).astype(np.int32)), values)
-    return pa.record_batch([np.arange(start, stop, dtype=np.int32), lists], schema=LISTS_SCHEMA)
+    values = arrow_of(interests.topic_ids[indptr[0] : indptr[-1]])
+    lists = pa.ListArray.from_arrays(arrow_of((indptr - indptr[0]).astype(np.int32)), values)
+    return pa.record_batch([arrow_of(np.arange(start, stop, dtype=np.int32)), lists], schema=LISTS_SCHEMA)
 
 
 def _read_dense(dataset: Dataset[Path]) -> Dense:
@@ -116,10 +117,10 @@ def _read_dense(dataset: Dataset[Path]) -> Dense:
 def read_named(dataset: Dataset[Path], name: str) -> tuple[pa.StringArray, pa.Table]:
     """The names of nodes or topics by id, and their attributes."""
     table = read_table(dataset, name, _NAMED)
-    ids = table["id"].to_numpy()
+    ids = numpy_of(table["id"])
     if not _counts_up(ids):
-        table = table.take(np.argsort(ids))
-        if not _counts_up(table["id"].to_numpy()):
+        table = table.take(arrow_of(np.argsort(ids)))
+        if not _counts_up(numpy_of(table["id"])):
             raise DatasetError(
                 f"{dataset.path / name}: each id from 0 to {len(ids) - 1} must appear once; "
                 f"write the dataset again"
@@ -135,12 +136,12 @@ def _read_lists(dataset: Dataset[Path], node_count: int) -> tuple[Offsets, Ids]:
     """The CSR of `lists/`; the rows may come in any order, and a node without a row has no topics."""
     path = dataset.path
     table = read_table(dataset, "lists", LISTS, only_wanted=True)
-    node_ids = table["node_id"].to_numpy()
-    lengths = pc.list_value_length(table["topic_ids"]).to_numpy().astype(np.int64)
+    node_ids = numpy_of(table["node_id"])
+    lengths = numpy_of(pc.list_value_length(table["topic_ids"])).astype(np.int64)
     lists = [chunk.flatten() for chunk in table["topic_ids"].chunks]
     if any(values.null_count for values in lists):
         raise DatasetError(f"{path / 'lists'}: a list holds a null; write the dataset again")
-    topic_ids = np.concatenate([np.empty(0, np.int32), *(values.to_numpy() for values in lists)])
+    topic_ids = np.concatenate([np.empty(0, np.int32), *(numpy_of(values) for values in lists)])
     if len(node_ids) and (node_ids.min() < 0 or node_ids.max() >= node_count):
         raise DatasetError(
             f"{path / 'lists'}: a node_id lies outside 0 to {node_count - 1}; write the dataset again"
@@ -207,7 +208,7 @@ _NODES_A_BLOCK = 1 << 14
 
 
 def _names(names: pa.StringArray, ids: Ids) -> list[str]:
-    found: list[str] = names.take(pa.array(ids)).to_pylist()
+    found: list[str] = names.take(arrow_of(ids)).to_pylist()
     return found
 
 
@@ -414,7 +415,7 @@ class Interests:
         for start in range(0, self.node_count, _NODES_A_BLOCK):
             nodes = self.nodes.slice(start, _NODES_A_BLOCK).to_pylist()
             indptr = self.indptr[start : start + len(nodes) + 1]
-            topics = self.topics.take(pa.array(self.topic_ids[indptr[0] : indptr[-1]])).to_pylist()
+            topics = self.topics.take(arrow_of(self.topic_ids[indptr[0] : indptr[-1]])).to_pylist()
             owners = rows_of(indptr).tolist()
             yield from ((nodes[owner], topic) for owner, topic in zip(owners, topics, strict=True))
 

@@ -13,6 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from meshwright.runtime.arrays import Ids
+from meshwright.runtime.columns import arrow_of, numpy_of
 from meshwright.runtime.errors import CapacityError, InputError, one_line
 
 NameSource: TypeAlias = Iterable[str] | pa.Array | pa.ChunkedArray
@@ -69,7 +70,7 @@ def _joined(chunks: list[pa.Array], what: str) -> pa.StringArray:
             raise InputError(f"the names of the {what}s have {chunk.null_count} nulls; every id needs a name")
     if sum(_text_bytes(chunk) for chunk in chunks) > MAX_NAME_BYTES:
         raise _too_many_bytes(what)
-    return pa.concat_arrays([chunk.cast(pa.string()) for chunk in chunks] or [pa.array([], pa.string())])
+    return pa.concat_arrays([chunk.cast(pa.string()) for chunk in chunks] or [pa.nulls(0, pa.string())])
 
 
 def is_text(kind: pa.DataType) -> bool:
@@ -98,8 +99,8 @@ def check_names(names: pa.StringArray, what: str) -> None:
     if len(names) and not names[0].as_py():
         raise InputError(f"{what} 0 has an empty name; every name needs at least one character")
     rises = pc.less(names.slice(0, max(len(names) - 1, 0)), names.slice(1))
-    at = pc.index(rises, False).as_py()
-    if at >= 0:
+    if rises.false_count:
+        at = pc.index(rises, False).as_py()
         first, second = names[at].as_py(), names[at + 1].as_py()
         rule = "names must be unique" if first == second else "names must be sorted in UTF-8 byte order"
         raise InputError(f"{what} {at} is {first!r} and {what} {at + 1} is {second!r}; {rule}")
@@ -128,10 +129,10 @@ def ranks(names: pa.StringArray) -> tuple[pa.StringArray, Ids]:
     ordered = names.take(order)
     first = np.ones(len(names), np.bool_)
     if len(names):
-        first[1:] = pc.not_equal(ordered.slice(1), ordered.slice(0, len(names) - 1))
+        first[1:] = numpy_of(pc.not_equal(ordered.slice(1), ordered.slice(0, len(names) - 1)))
     rank = np.empty(len(names), np.int32)
-    rank[order.to_numpy()] = np.cumsum(first) - 1
-    return ordered.filter(pa.array(first)), rank
+    rank[numpy_of(order)] = np.cumsum(first) - 1
+    return ordered.filter(arrow_of(first)), rank
 
 
 def numbered(prefix: str, count: int) -> pa.StringArray:
@@ -161,7 +162,7 @@ class NameEncoder:
 
     def __init__(self, what: str) -> None:
         self._what = what
-        self._known: pa.StringArray = pa.array([], pa.string())
+        self._known: pa.StringArray = pa.nulls(0, pa.string())
         self._waiting: list[pa.DictionaryArray] = []
         self._waiting_names = 0
         self._ids: list[Ids] = []
@@ -180,7 +181,7 @@ class NameEncoder:
         used = np.zeros(len(self._known), np.bool_)
         for ids in (*self._ids, *also):
             used[ids] = True
-        names, rank_of_used = ranks(self._known.filter(pa.array(used)))
+        names, rank_of_used = ranks(self._known.filter(arrow_of(used)))
         rank = np.full(len(used), -1, np.int32)
         rank[used] = rank_of_used
         result = np.concatenate([np.empty(0, np.int32), *self._ids])
@@ -194,7 +195,7 @@ class NameEncoder:
 
     def _absorb(self, chunks: list[pa.DictionaryArray]) -> list[Ids]:
         """Make the names of `chunks` known, and turn the chunks into ids; known names keep their ids."""
-        known = pa.DictionaryArray.from_arrays(pa.array([], pa.int32()), self._known)
+        known = pa.DictionaryArray.from_arrays(pa.nulls(0, pa.int32()), self._known)
         try:
             merged = pa.chunked_array([known, *chunks]).unify_dictionaries().chunks
         except (pa.ArrowInvalid, pa.ArrowCapacityError) as error:
@@ -202,4 +203,4 @@ class NameEncoder:
         self._known = merged[0].dictionary
         if _text_bytes(self._known) > MAX_NAME_BYTES:
             raise _too_many_bytes(self._what)
-        return [chunk.indices.to_numpy() for chunk in merged[1:]]
+        return [numpy_of(chunk.indices) for chunk in merged[1:]]

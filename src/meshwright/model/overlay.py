@@ -29,6 +29,7 @@ from meshwright.model.storage.manifest import (
 )
 from meshwright.model.storage.schema import DOUBLE, INT32
 from meshwright.runtime.arrays import Floats, Ids, Offsets
+from meshwright.runtime.columns import arrow_of, numpy_of
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.json_values import plain
 from meshwright.runtime.progress import Progress
@@ -67,18 +68,18 @@ def edges_schema(with_costs: bool) -> pa.Schema:
 def _edge_blocks(overlay: Overlay) -> Iterator[pa.RecordBatch]:
     for start in range(0, len(overlay), _EDGES_A_BLOCK):
         block = slice(start, start + _EDGES_A_BLOCK)
-        ends = [pa.array(overlay.edges[block, side]) for side in (0, 1)]
+        ends = [arrow_of(overlay.edges[block, side]) for side in (0, 1)]
         columns = [*(overlay.interests.nodes.take(ids) for ids in ends), *ends]
         if overlay.costs is not None:
-            columns.append(pa.array(overlay.costs[block]))
+            columns.append(arrow_of(overlay.costs[block]))
         yield pa.record_batch(columns, schema=edges_schema(overlay.costs is not None))
 
 
 def read_edges(dataset: Dataset[Path]) -> tuple[Ids, Floats | None]:
     """The ids, and the costs where there is such a column; the names beside the ids are not read."""
     table = read_table(dataset, "edges", _EDGES, optional=frozenset({"cost"}), only_wanted=True)
-    edges = np.stack([table["source_id"].to_numpy(), table["target_id"].to_numpy()], axis=1)
-    return edges, table["cost"].to_numpy() if "cost" in table.column_names else None
+    edges = np.stack([numpy_of(table["source_id"]), numpy_of(table["target_id"])], axis=1)
+    return edges, numpy_of(table["cost"]) if "cost" in table.column_names else None
 
 
 def read_extras(dataset: Dataset[Path]) -> dict[str, pa.Table]:
@@ -117,7 +118,7 @@ def edges_with_cost(overlay: Overlay) -> Iterator[tuple[str, str, dict[str, floa
     nodes = overlay.interests.nodes
     for start in range(0, len(overlay), _ROWS_A_BLOCK):
         block = slice(start, start + _ROWS_A_BLOCK)
-        names = [nodes.take(pa.array(overlay.edges[block, side])).to_pylist() for side in (0, 1)]
+        names = [nodes.take(arrow_of(overlay.edges[block, side])).to_pylist() for side in (0, 1)]
         costs = None if overlay.costs is None else overlay.costs[block].tolist()
         for at, (u, v) in enumerate(zip(*names, strict=True)):
             yield u, v, {} if costs is None else {"cost": costs[at]}
@@ -249,11 +250,11 @@ class Overlay:
 
         The names are dictionary-encoded, at 4 bytes each.
         """
-        ends = [pa.array(self.edges[:, side]) for side in (0, 1)]
+        ends = [arrow_of(self.edges[:, side]) for side in (0, 1)]
         names = [pa.DictionaryArray.from_arrays(ids, self.interests.nodes) for ids in ends]
         columns = dict(zip(("source", "target", "source_id", "target_id"), (*names, *ends), strict=True))
         if self.costs is not None:
-            columns["cost"] = pa.array(self.costs)
+            columns["cost"] = arrow_of(self.costs)
         return pa.table(columns)
 
     def to_pandas(self) -> pd.DataFrame:
