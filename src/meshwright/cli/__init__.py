@@ -3,6 +3,8 @@
 A file has a function of its own name, which is the command, and `EPILOG`, which ends its help.
 """
 
+import atexit
+import gc
 import os
 import re
 import signal
@@ -67,6 +69,7 @@ for command in (
 
 def main() -> int:
     """Run the command line; 0 done, 1 the answer is no, 2 the call or the input is wrong, 130 on Ctrl-C."""
+    _spare_the_collector()
     with _terminated_like_interrupted() as terminated, warnings.catch_warnings():
         warnings.simplefilter("default", MeshwrightWarning)
         warnings.showwarning = _show_warning
@@ -74,6 +77,16 @@ def main() -> int:
     if code != EXIT_INTERRUPTED:
         return code
     return fail(_INTERRUPTED, EXIT_TERMINATED if terminated else code)
+
+
+def _spare_the_collector() -> None:
+    """Look for cyclic garbage less often, and not once more at the exit, which frees all memory anyway.
+
+    Imported modules make so many objects that a small evaluation spends 0.1 s of processor time on this while
+    it runs, and 0.25 s at its exit: a quarter of all that it takes.
+    """
+    gc.set_threshold(10_000)
+    atexit.register(gc.freeze)
 
 
 def _run() -> int:

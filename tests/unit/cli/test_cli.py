@@ -334,3 +334,12 @@ def _wait_until_busy(pid: int, seconds: float) -> None:
     ticks = os.sysconf("SC_CLK_TCK") * seconds
     stat = Path(f"/proc/{pid}/stat")
     wait_for(lambda: int(stat.read_text().rpartition(")")[2].split()[11]) > ticks, "the build starts")
+
+
+def test_no_garbage_is_looked_for_at_the_exit() -> None:
+    program = (
+        "import atexit, gc, sys; from meshwright.cli import main; sys.argv = ['meshwright', '--version']; "
+        "atexit.register(lambda: print('frozen' if gc.get_freeze_count() else 'not frozen')); main()"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines()[-1] == "frozen"
