@@ -4,6 +4,7 @@ import bz2
 import csv
 import gzip
 import json
+import zipfile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -102,6 +103,10 @@ def raw_inputs(folder: Path) -> dict[str, Raw]:
     pq.write_table(table, folder / "lists.parquet")
     raw = pa.table({"node": pa.array([b"a", b"\xff", None, b""]), "topic": [True, False, True, True]})
     pq.write_table(raw, folder / "bytes.parquet")
+    (folder / "neighbours.txt").write_text("# a node and its topics\nann x y z\nbob x\ncat\nann y +/#\n")
+    with zipfile.ZipFile(folder / "pairs.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("deep/pairs.csv", "node,topic\na,x\nb,y\na,x\n")
+        archive.writestr("__MACOSX/._pairs.csv", "junk")
     dirty = {"max_rejected": 1.0}
     return {
         "csv": Raw(many, {"relation": "pairs", **dirty}),
@@ -109,6 +114,8 @@ def raw_inputs(folder: Path) -> dict[str, Raw]:
         "friends": Raw([folder / "friends.tsv.gz"], {"relation": "friendship"}),
         "jsonl": Raw([folder / "objects.jsonl.bz2"], {"relation": "pairs", **dirty}),
         "parquet": Raw([folder / "lists.parquet"], {"relation": "pairs", "columns": ("2", "3"), **dirty}),
+        "adjacency": Raw([folder / "neighbours.txt"], {"relation": "pairs", "format": "adjacency", **dirty}),
+        "zip": Raw([folder / "pairs.zip"], {"relation": "pairs"}),
         "bytes": Raw([folder / "bytes.parquet"], {"relation": "pairs", **dirty}),
     }
 

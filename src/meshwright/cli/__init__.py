@@ -70,13 +70,13 @@ for command in (
 def main() -> int:
     """Run the command line; 0 done, 1 the answer is no, 2 the call or the input is wrong, 130 on Ctrl-C."""
     _spare_the_collector()
-    with _terminated_like_interrupted() as terminated, warnings.catch_warnings():
+    with _noted_signals() as received, warnings.catch_warnings():
         warnings.simplefilter("default", MeshwrightWarning)
         warnings.showwarning = _show_warning
-        code = _run()
+        code = _run(received)
     if code != EXIT_INTERRUPTED:
         return code
-    return fail(_INTERRUPTED, EXIT_TERMINATED if terminated else code)
+    return fail(_INTERRUPTED, EXIT_TERMINATED if signal.SIGTERM in received else code)
 
 
 def _spare_the_collector() -> None:
@@ -89,7 +89,8 @@ def _spare_the_collector() -> None:
     atexit.register(gc.freeze)
 
 
-def _run() -> int:
+def _run(received: list[int]) -> int:
+    """Run the command. After a signal, whatever goes wrong is its doing: Java, too, may be gone already."""
     try:
         # typer turns Ctrl-C inside a command into an exit code.
         code: int = app(prog_name="meshwright", standalone_mode=False) or 0
@@ -97,31 +98,42 @@ def _run() -> int:
         return code
     except (KeyboardInterrupt, typer.Abort):
         return EXIT_INTERRUPTED
-    except (MeshwrightError, MemoryError) as error:
-        return fail(_OUT_OF_MEMORY if isinstance(error, MemoryError) else str(error), EXIT_WRONG_CALL)
     except _WrongCall as error:  # type: ignore[misc]
         return fail(_wrong_call(error), EXIT_WRONG_CALL)
-    except OSError as error:
-        _forget_stdout()
-        if isinstance(error, BrokenPipeError):
-            return EXIT_BROKEN_PIPE
-        return fail(f"{error.filename or 'the output'} can't be read or written: {error}", EXIT_WRONG_CALL)
+    except (MeshwrightError, MemoryError, OSError) as error:
+        return EXIT_INTERRUPTED if received else _failed(error)
+
+
+def _failed(error: Exception) -> int:
+    """Say what went wrong; gives the exit code."""
+    if isinstance(error, MemoryError):
+        return fail(_OUT_OF_MEMORY, EXIT_WRONG_CALL)
+    if not isinstance(error, OSError):
+        return fail(str(error), EXIT_WRONG_CALL)
+    _forget_stdout()
+    if isinstance(error, BrokenPipeError):
+        return EXIT_BROKEN_PIPE
+    return fail(f"{error.filename or 'the output'} can't be read or written: {error}", EXIT_WRONG_CALL)
 
 
 @contextmanager
-def _terminated_like_interrupted() -> Iterator[list[int]]:
-    """Let SIGTERM end a command as Ctrl-C does, with all that is cleaned up then; holds it if it came."""
+def _noted_signals() -> Iterator[list[int]]:
+    """Let SIGTERM end a command as Ctrl-C does, with all that is cleaned up then; holds those that came."""
     received: list[int] = []
 
     def interrupt(number: int, _: Any) -> None:
         received.append(number)
         raise KeyboardInterrupt
 
-    before = signal.signal(signal.SIGTERM, interrupt)
+    wanted = [signal.SIGTERM]
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else somebody chose to ignore it
+        wanted.append(signal.SIGINT)
+    before = {number: signal.signal(number, interrupt) for number in wanted}
     try:
         yield received
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:

@@ -23,7 +23,8 @@ from meshwright.cli.common import (
 )
 from meshwright.cli.options.costs import CostOptions
 from meshwright.cli.options.groups import Engine, chosen_engine, fits_here, options_for
-from meshwright.runtime.places import local_path
+from meshwright.runtime.errors import visible
+from meshwright.runtime.places import is_local_address, local_path
 
 if TYPE_CHECKING:
     from meshwright.pipeline.cost_files import CostFiles
@@ -104,3 +105,13 @@ def _say(out: str, manifest: dict[str, Any], where: str, seconds: float, as_json
             f"{out}: {nodes:,} nodes, {edges:,} edges, average degree {degree:.2f}, "
             f"built {where} in {seconds:.2f} s"
         )
+        print_busiest(out, manifest["algorithm"])
+
+
+def print_busiest(overlay: str, algorithm: str) -> None:
+    """Warn where a node has far more links than others, or than it may; remote overlays are not read."""
+    from meshwright.pipeline.busiest import find_busiest, warnings_of
+
+    if is_local_address(overlay):
+        for text in warnings_of(find_busiest(local_path(overlay)), algorithm):
+            print(visible(f"Warning: {text}"))

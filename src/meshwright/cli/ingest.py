@@ -81,6 +81,12 @@ def _show(out: str, manifest: dict[str, Any]) -> None:
     print_table(["", "count"], rows, title=f"{out}: made in {seconds:,.0f} s")
     if facts["rejected"]:
         print(f"Rows that can't be used are in {out}/rejected, with file, line and reason.")
+    if more := facts.get("lines_with_more_columns"):
+        print(
+            f"Warning: {more:,} lines have more than two "
+            "columns, and only the first two were used. If a line is "
+            f"a node with all its topics, give --format adjacency; otherwise choose two with --columns."
+        )
     for what, alike in facts["look_alikes"].items():
         if alike["count"]:
             shown = "; ".join(" and ".join(map(repr, names)) for names in alike["examples"])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from meshwright import registry
+from meshwright.cli.build import print_busiest
 from meshwright.cli.common import (
     Conf,
     Force,
@@ -147,6 +148,7 @@ def print_for_people(out: str, manifest: dict[str, Any]) -> None:
     print(_verdict(found) if found["interests"] else "The input has no interests: check it, and --columns.")
     if "weighted_average_degree" in found:
         print(_cost(found))
+    print_busiest(f"{out}/overlay", manifest["algorithm"])
     print(f"{sum(manifest['seconds'].values()):.0f} s in all. Open the report: {out}/report.html")
 
 

@@ -11,6 +11,7 @@ import pytest
 
 import meshwright as mw
 from meshwright.pipeline.spark.versions import compare
+from meshwright.runtime.errors import SparkError
 from tests.patience import PATIENCE, wait_for
 
 
@@ -288,6 +289,20 @@ def test_signals_end_a_long_build_and_leave_nothing(number, code, large_workload
     assert process.returncode in (code, -number)
     assert err.splitlines()[-1] == "meshwright: interrupted; nothing unfinished was kept"
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("fault", [SparkError("Java is gone"), OSError("the socket is gone")])
+def test_what_fails_after_ctrl_c_is_told_as_the_interruption(run, monkeypatch, tmp_path, fault):
+    def work(*_, **__):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except KeyboardInterrupt as interruption:
+            raise fault from interruption
+
+    monkeypatch.setattr("meshwright.pipeline.run.run", work)
+    (tmp_path / "rows.csv").write_text("node,topic\n")
+    code, out, err = run("run", tmp_path / "rows.csv", "--as", "pairs", "--out", tmp_path / "o")
+    assert (code, out, err) == (130, "", "meshwright: interrupted; nothing unfinished was kept\n")
 
 
 def test_an_interrupted_run_says_how_to_go_on(run, monkeypatch, tmp_path):

@@ -3,12 +3,15 @@ import gzip
 import json
 import os
 import shutil
+import zipfile
 
 import networkx as nx
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 import pytest
+import scipy.io
+import scipy.sparse
 
 from meshwright import Interests
 from meshwright.model.storage.manifest import read_manifest
@@ -245,6 +248,107 @@ def test_files_that_can_not_be_understood_are_refused_before_any_job(tmp_path, n
     with pytest.raises(InputError, match=said):
         ingest(None, [str(tmp_path / name)], tmp_path / "out", IngestOptions(relation="pairs", **options))
     assert not (tmp_path / "out").exists()
+
+
+def test_a_line_of_an_adjacency_list_is_a_node_with_all_its_topics(take, tmp_path):
+    (tmp_path / "a.txt").write_text("# comment\nann x y z\n\nbob  x\ncat\nann y w\n")
+    expected = Interests.from_pairs(
+        [("ann", "x"), ("ann", "y"), ("ann", "z"), ("ann", "w"), ("bob", "x")], nodes=["cat"]
+    )
+    assert take(tmp_path / "a.txt", format="adjacency") == expected
+    assert read_manifest(tmp_path / "out")["facts"]["duplicates"] == 1
+    (tmp_path / "a.csv").write_text('ann,x,y,z\nbob,x\ncat\nann,"y",w\n')
+    assert take(tmp_path / "a.csv", format="adjacency", delimiter=",") == expected
+
+
+def test_columns_that_are_not_used_are_counted_unless_two_were_chosen(take, tmp_path):
+    (tmp_path / "e.txt").write_text("a x 1\nb x\nc y 2 3\n")
+    found = take(tmp_path / "e.txt")
+    assert found == Interests.from_pairs([("a", "x"), ("b", "x"), ("c", "y")])
+    assert read_manifest(tmp_path / "out")["facts"]["lines_with_more_columns"] == 2
+    take(tmp_path / "e.txt", columns=("1", "2"))
+    assert "lines_with_more_columns" not in read_manifest(tmp_path / "out")["facts"]
+
+
+OFFICES = {"berlin": ["orders", "alerts"], "paris": ["orders"], "rome": [], "tokyo": [7, True]}
+PAIRS_OF_OFFICES = [("berlin", "alerts"), ("berlin", "orders"), ("paris", "orders"), ("tokyo", "7")]
+
+
+@pytest.mark.parametrize("indent", [None, 2])
+def test_a_json_object_of_lists_and_a_list_of_objects_are_read_whole(take, tmp_path, indent):
+    expected = Interests.from_pairs([*PAIRS_OF_OFFICES, ("tokyo", "true")], nodes=["rome"])
+    (tmp_path / "o.json").write_text(json.dumps(OFFICES, indent=indent))
+    assert take(tmp_path / "o.json") == expected
+    assert read_manifest(tmp_path / "out")["facts"]["format"] == "json"
+    rows = [{"node": node, "topic": topics, "at": 1.5} for node, topics in OFFICES.items()]
+    (tmp_path / "l.json").write_text(
+        json.dumps([*rows, 7, {"node": "x"}, {"node": None, "topic": "x"}], indent=indent)
+    )
+    assert take(tmp_path / "l.json", max_rejected=1) == expected
+    assert rejected(tmp_path / "out") == [
+        ("l.json", 5, NOT_JSON),
+        ("l.json", 6, MISSING_COLUMN),
+        ("l.json", 7, NULL),
+    ]
+
+
+def test_a_json_file_of_lines_stays_one_however_its_first_line_is_broken(take, tmp_path):
+    (tmp_path / "l.json").write_text('{"node": "a"\n{"node": "b", "topic": "x"}\n')
+    assert take(tmp_path / "l.json", max_rejected=1) == Interests.from_pairs([("b", "x")])
+    assert rejected(tmp_path / "out") == [("l.json", 1, NOT_JSON)]
+    (tmp_path / "one.json").write_text('{"node": ["a"], "topic": ["x", "y"]}')
+    assert take(tmp_path / "one.json") == Interests.from_pairs([("a", "x"), ("a", "y")])
+
+
+def test_sparse_matrices_are_the_interests_that_the_library_makes_of_them(take, tmp_path):
+    matrix = scipy.sparse.random(30, 12, 0.1, format="csr", random_state=1)
+    scipy.sparse.save_npz(tmp_path / "m.npz", matrix)
+    scipy.io.mmwrite(tmp_path / "m.mtx", matrix)
+    expected = Interests.from_scipy(matrix)
+    used = [
+        name for name, count in zip(expected.topics.to_pylist(), matrix.getnnz(axis=0), strict=True) if count
+    ]
+    for name in ("m.npz", "m.mtx"):
+        found = take(tmp_path / name)
+        assert list(found.to_pairs()) == list(expected.to_pairs())
+        assert (found.nodes.equals(expected.nodes), found.topics.to_pylist()) == (True, used)
+    (tmp_path / "m.npz").write_bytes(b"PK")
+    with pytest.raises(InputError, match=r"m\.npz can't be read as a sparse matrix"):
+        take(tmp_path / "m.npz")
+
+
+def test_a_hypergraph_is_two_files_in_any_order(take, tmp_path):
+    (tmp_path / "sizes.txt").write_text("2\n3\n1\n")
+    (tmp_path / "members.txt").write_text("ann\nbob\nann\nbob\ncat\ncat\n")
+    expected = [("ann", "1"), ("bob", "1"), ("ann", "2"), ("bob", "2"), ("cat", "2"), ("cat", "3")]
+    for names in (("sizes", "members"), ("members", "sizes")):
+        files = [tmp_path / f"{name}.txt" for name in names]
+        assert take(*files, format="hypergraph") == Interests.from_pairs(expected)
+    with pytest.raises(InputError, match="two files, of sizes and of members, but 1 are given"):
+        take(tmp_path / "sizes.txt", format="hypergraph")
+    (tmp_path / "members.txt").write_text("ann\n")
+    with pytest.raises(InputError, match="neither has sizes that add up"):
+        take(tmp_path / "sizes.txt", tmp_path / "members.txt", format="hypergraph")
+
+
+def test_a_zip_of_one_file_is_read_by_the_name_inside(take, tmp_path):
+    def packed(**files):
+        with zipfile.ZipFile(tmp_path / "z.zip", "w", zipfile.ZIP_DEFLATED) as archive:
+            for name, text in files.items():
+                archive.writestr(name.replace("_", "."), text)
+        return tmp_path / "z.zip"
+
+    assert take(packed(p_csv="node,topic\na,x\n")) == Interests.from_pairs([("a", "x")])
+    assert take(packed(p_txt="a x\nb y\n")) == Interests.from_pairs([("a", "x"), ("b", "y")])
+    with pytest.raises(InputError, match="holds 2 files; unpack it"):
+        take(packed(a_csv="", b_csv=""))
+    whole = packed(p_csv="node,topic\n" + "".join(f"n{n},t{n * 7919 % 1000}\n" for n in range(9_000)))
+    whole.write_bytes(whole.read_bytes()[:-400])
+    with pytest.raises(InputError, match=r"z\.zip: the zip archive is cut off or damaged"):
+        take(whole)
+    bomb = packed(p_csv="node,topic\n" + "a,x\n" * 40_000_000)
+    with pytest.raises(InputError, match="raise --max-ratio"):
+        take(bomb)
 
 
 def test_files_of_several_formats_are_refused(tmp_path):

@@ -19,7 +19,11 @@ class RowOptions(NamedTuple):
     ]
     format: Annotated[
         str | None,
-        typer.Option(metavar="csv|tsv|edges|jsonl|parquet", help="By default, the files' names decide."),
+        typer.Option(
+            metavar="FORMAT",
+            help="csv, tsv, edges, adjacency, jsonl, json, parquet, npz, mtx or hypergraph. By default, the "
+            "files' names decide.",
+        ),
     ] = None
     columns: Annotated[
         str | None, typer.Option(metavar="A,B", help="The two columns, by name or by position from 1.")

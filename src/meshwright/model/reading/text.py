@@ -2,6 +2,8 @@
 
 import csv
 import io
+import zipfile
+import zlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -17,24 +19,79 @@ if TYPE_CHECKING:
 
 
 _CODECS = {"gz": "gzip", "bz2": "bz2", "zst": "zstd", "lz4": "lz4", "br": "brotli"}
+_ZIP = "zip"
 BLOCK_BYTES = 1 << 20
 
 
 def is_packed(name: str | Path) -> bool:
     """Whether a file is compressed, by its name."""
-    return _codec(name) is not None
+    return _codec(name) is not None or is_zip(name)
+
+
+def is_zip(name: str | Path) -> bool:
+    """Whether a file is a zip archive, by its name."""
+    return _ending(name) == _ZIP
 
 
 def _codec(name: str | Path) -> str | None:
-    return _CODECS.get(str(name).rpartition(".")[2].lower())
+    return _CODECS.get(_ending(name))
+
+
+def _ending(name: str | Path) -> str:
+    return str(name).rpartition(".")[2].lower()
+
+
+def zipped_name(path: str | Path) -> str:
+    """The name of the one file in a zip archive; an archive with none or several is refused."""
+    with _opened_zip(path) as archive:
+        return _only_member(archive, path).filename
+
+
+@contextmanager
+def _opened_zip(path: str | Path) -> Iterator[zipfile.ZipFile]:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            yield archive
+    except (zipfile.BadZipFile, NotImplementedError, zlib.error, EOFError) as error:
+        raise InputError(
+            f"{path}: the zip archive is cut off or damaged, or compressed in an unknown way "
+            f"({one_line(error)}); fetch it again, or unpack it"
+        ) from None
+
+
+def _only_member(archive: zipfile.ZipFile, path: str | Path) -> zipfile.ZipInfo:
+    """What macOS adds, and hidden files, do not count."""
+    names = [
+        member
+        for member in archive.infolist()
+        if not member.is_dir() and not Path(member.filename).name.startswith((".", "_"))
+    ]
+    if len(names) != 1:
+        raise InputError(f"{path}: the zip archive holds {len(names)} files; unpack it, and give the files")
+    if names[0].flag_bits & 1:
+        raise InputError(f"{path}: the zip archive is encrypted; unpack it")
+    return names[0]
+
+
+def _zip_blocks(path: str | Path, limits: ReadLimits, size: int) -> Iterator[bytes]:
+    packed, grown = Path(path).stat().st_size, 0
+    with _opened_zip(path) as archive, archive.open(_only_member(archive, path)) as stream:
+        while block := stream.read(size):
+            grown += len(block)
+            limits.check_unpacked(str(path), packed, grown)
+            yield block
 
 
 def blocks(path: str | Path, limits: ReadLimits, size: int = BLOCK_BYTES) -> Iterator[bytes]:
     """The bytes of a file, decompressed by its name, at most `size` at a time. Linear, in constant memory.
 
-    A compressed file is checked by its own checksums; several members after each other are one file. What
+    A compressed file is checked by its own checksums; several members after each other are one file. A zip
+    archive may hold one file. What
     grows beyond the limits is refused as soon as it does, and so is what is cut off or damaged.
     """
+    if is_zip(path):
+        yield from _zip_blocks(path, limits, size)
+        return
     with pa.OSFile(str(path)) as raw:
         yield from unpacked(raw, path, limits, size)
 

@@ -179,6 +179,12 @@ def read_manifest(path: str | Place, *kinds: str) -> dict[str, Any]:
     """The manifest of the dataset at `path`, which must be of one of `kinds`, if any are given."""
     path = Path(path) if isinstance(path, str) else path
     with reading(path, DatasetError):
+        if path.is_file():
+            raise DatasetError(
+                f"{path} is a file, and a dataset is a folder; make one with "
+                f"meshwright ingest {path.name} --as pairs --out DIR",
+                path=path,
+            )
         if not path.is_dir():
             raise DatasetError(
                 f"{path}: there is no such folder; a dataset is a folder with a {MANIFEST}", path=path

@@ -42,9 +42,9 @@ Faults = list[tuple[int, str]]
 class Layout:
     """How the lines of one file are cut.
 
-    `kind` is delimited, edges or jsonl. `columns` are positions from 0, or the keys of JSON objects. `width`
-    is the number of columns that every line of a delimited file must have, `header` the line that names them
-    (0: there is none). With `wildcards`, topics that have one are rejected.
+    `kind` is delimited, edges, adjacency or jsonl. `columns` are positions from 0, or the keys of JSON
+    objects. `width` is the number of columns that every line of a delimited file must have, `header` the
+    line that names them (0: there is none). With `wildcards`, topics that have one are rejected.
     """
 
     kind: str
@@ -56,12 +56,16 @@ class Layout:
 
 
 class Cut(NamedTuple):
-    """Names cut out of lines: which line each pair is of, and what can't be used."""
+    """Names cut out of lines: which line each pair is of, and what can't be used.
+
+    `wide` is how many lines have more columns than were looked at.
+    """
 
     rows: Longs
     first: pa.StringArray
     second: pa.StringArray
     bad: Faults
+    wide: int = 0
 
 
 def flags_of(mask: pa.BooleanArray) -> Flags:
@@ -99,8 +103,31 @@ def cut_edges(texts: pa.StringArray, layout: Layout) -> Cut:
     first, second = layout.columns
     most = max(int(first), int(second)) + 1
     parts = pc.ascii_split_whitespace(pc.ascii_trim_whitespace(texts), max_splits=most)
-    enough = flags_of(pc.greater_equal(pc.list_value_length(parts), most))
-    return _elements(parts, enough, np.arange(len(texts)), layout, MISSING_COLUMN)
+    lengths = pc.list_value_length(parts)
+    enough = flags_of(pc.greater_equal(lengths, most))
+    wide = int(flags_of(pc.greater(lengths, most)).sum())
+    return _elements(parts, enough, np.arange(len(texts)), layout, MISSING_COLUMN)._replace(wide=wide)
+
+
+def cut_adjacency(texts: pa.StringArray, layout: Layout) -> Cut:
+    """A node, and all its topics, between blanks or delimiters; a node by itself has no topics."""
+    rows: Longs = np.arange(len(texts))
+    bad: Faults = []
+    if not layout.delimiter:
+        parts = pc.ascii_split_whitespace(pc.ascii_trim_whitespace(texts))
+    else:
+        fields, bad = _unquoted(texts.to_pylist(), rows, layout.delimiter)
+        parts = pa.array(list(fields.values()), pa.list_(pa.string()))
+        rows = np.fromiter(fields, np.int64, len(fields))
+    lengths = pc.list_value_length(parts).to_numpy(zero_copy_only=False).astype(np.int64)
+    values, parents = pc.list_flatten(parts), np.repeat(np.arange(len(lengths)), lengths)
+    is_node = np.zeros(len(parents), np.bool_)
+    is_node[(np.cumsum(lengths) - lengths)[lengths > 0]] = True
+    nodes = values.filter(pa.array(is_node))
+    alone = lengths == 1
+    topics = pa.concat_arrays([values.filter(pa.array(~is_node)), pa.nulls(int(alone.sum()), pa.string())])
+    of = np.concatenate([parents[~is_node], np.flatnonzero(alone)])
+    return Cut(rows[of], nodes.take(pa.array(of)), topics, bad)
 
 
 def cut_delimited(texts: pa.StringArray, layout: Layout) -> Cut:
@@ -318,16 +345,22 @@ def _json_pairs(text: str, layout: Layout, faults: list[str]) -> list[tuple[str,
         record = json.loads(text, parse_int=str, parse_float=str, parse_constant=_no_constant)
     except ValueError:
         record = None
+    first, second = layout.columns
+    return json_pairs(record, (str(first), str(second)), faults)
+
+
+def json_pairs(record: Any, columns: tuple[str, str], faults: list[str]) -> list[tuple[str, str | None]]:
+    """The pairs of one JSON value, with numbers as they are written; what is wrong is added to `faults`."""
     if not isinstance(record, dict):
         faults.append(NOT_JSON)
         return []
-    if any(name not in record for name in layout.columns):
+    if any(name not in record for name in columns):
         faults.append(MISSING_COLUMN)
         return []
-    nodes, topics = (_json_names(record[name], faults) for name in layout.columns)
+    nodes, topics = (_json_names(record[name], faults) for name in columns)
     if not nodes and not faults:
         faults.append(EMPTY_NAME)
-    no_topic: list[None] = [None] if record[layout.columns[1]] == [] else []
+    no_topic: list[None] = [None] if record[columns[1]] == [] else []
     return [(node, topic) for node in nodes for topic in topics or no_topic]
 
 

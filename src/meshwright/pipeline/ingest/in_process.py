@@ -1,6 +1,7 @@
 """The engine of an ingest that runs in this process, by the functions that Spark's tasks run."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -20,6 +21,7 @@ from meshwright.pipeline.ingest.lines import BLOCK_END
 from meshwright.pipeline.ingest.names_alike import names_alike
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.ingest.parquet_files import REJECTED, Found, parquet_rows
+from meshwright.pipeline.ingest.whole_files import WHOLE_READERS
 from meshwright.runtime.machine import cores
 from meshwright.runtime.places import Place, is_local
 from meshwright.runtime.progress import StageTimer, stage
@@ -42,7 +44,7 @@ class InProcess:
         del folder
         with stage(timer, "reading", sum(file.bytes for file in files)) as advance:
             read, done = [], 0
-            work = parquet_rows(files, options) if format == "parquet" else _text_rows(files, format, options)
+            work = _READERS.get(format, partial(_text_rows, format=format))(files, options=options)
             for found, bytes_read in work:
                 read.append(found)
                 done += bytes_read
@@ -51,7 +53,7 @@ class InProcess:
 
 
 def _text_rows(
-    files: Sequence[InputFile], format: str, options: IngestOptions
+    files: Sequence[InputFile], *, format: str, options: IngestOptions
 ) -> Iterator[tuple[Found, int]]:
     """What each share of the files' parts holds, and its bytes; what was rejected comes last."""
     layouts = dict(enumerate(file_layouts(None, files, format, options)))
@@ -63,7 +65,8 @@ def _text_rows(
             is_good = batch.column("reason").null_count == batch.num_rows
             (pairs if is_good else blocks).append(batch)
         yield Found(pairs, []), sum(part.stop - part.start for part in share)
-    yield Found([], [_numbered(blocks, [file.path for file in files])]), 0
+    wide = sum(pc.sum(batch.column("wide")).as_py() or 0 for batch in blocks)
+    yield Found([], [_numbered(blocks, [file.path for file in files])], wide), 0
 
 
 def _numbered(blocks: Sequence[pa.RecordBatch], paths: Sequence[str]) -> pa.Table:
@@ -90,6 +93,9 @@ def _running(lines: Mapping[int, int]) -> dict[int, int]:
     return dict(zip(starts, before, strict=False))
 
 
+_READERS: Mapping[str, Any] = {"parquet": parquet_rows, **WHOLE_READERS}
+
+
 class _Rows(NamedTuple):
     """Pairs of names; a null topic is a node alone."""
 
@@ -109,7 +115,7 @@ class LocalRows:
         self._options = options
         counted = pc.value_counts(self._rejected["reason"]).to_pylist()
         reasons = {one["values"]: one["counts"] for one in counted}
-        self.quality = Quality.of(len(self._pairs.node), reasons)
+        self.quality = Quality.of(len(self._pairs.node), reasons, found.wide)
 
     def write_rejected(self, folder: Place) -> None:
         """See `Rows`."""

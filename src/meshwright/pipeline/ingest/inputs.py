@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import glob
 import io
+import json
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -19,8 +20,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from meshwright.model.reading.files import check_declared, reading
-from meshwright.model.reading.limits import ReadLimits
-from meshwright.model.reading.text import blocks, is_packed, unpacked_bytes
+from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
+from meshwright.model.reading.text import blocks, is_packed, is_zip, unpacked_bytes, zipped_name
 from meshwright.pipeline.spark.failures import as_ours
 from meshwright.pipeline.spark.storage import url, with_errors
 from meshwright.runtime.errors import InputError, OptionError
@@ -29,7 +30,10 @@ from meshwright.runtime.places import is_local_address, local_path
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-FORMATS = ("csv", "tsv", "edges", "jsonl", "parquet")
+WHOLE_FORMATS = ("json", "npz", "mtx", "hypergraph")
+"""Formats whose files are read at once, in this process: a row can't be told without those before it."""
+
+FORMATS = ("csv", "tsv", "edges", "adjacency", "jsonl", "parquet", *WHOLE_FORMATS)
 _ENDINGS = {
     "csv": "csv",
     "tsv": "tsv",
@@ -37,9 +41,11 @@ _ENDINGS = {
     "ndjson": "jsonl",
     "json": "jsonl",
     "parquet": "parquet",
+    "npz": "npz",
+    "mtx": "mtx",
 }
-_UNPACKED = frozenset({"gz", "bz2"})
-_NOT_UNPACKED = frozenset({"zip", "xz", "zst", "7z", "rar", "tar", "tgz", "lz4", "snappy", "deflate"})
+_UNPACKED = frozenset({"gz", "bz2", "zip"})
+_NOT_UNPACKED = frozenset({"xz", "zst", "7z", "rar", "tar", "tgz", "lz4", "snappy", "deflate"})
 _PATTERN = frozenset("*?[{")
 _HIDDEN = (".", "_")
 _LOCAL = re.compile("^file:/+")
@@ -198,13 +204,51 @@ def format_of(files: Sequence[InputFile], given: str | None) -> str:
         return given
     by_format: dict[str, str] = {}
     for file in files:
-        by_format.setdefault(format_by_name(file.path), file.path)
+        by_format.setdefault(_format_of(file), file.path)
     if len(by_format) > 1:
         examples = ", ".join(f"{path} looks like {name}" for name, path in by_format.items())
         raise InputError(
             f"the files have several formats: {examples}; ingest one format at a time, or give --format"
         )
     return next(iter(by_format))
+
+
+def _format_of(file: InputFile) -> str:
+    """The format that a file's name says; of a zip archive, the name of the file in it."""
+    if is_zip(file.path):
+        if not file.is_here:
+            raise InputError(
+                f"{file.path}: zip archives are read on this machine only; copy it here, or unpack it"
+            )
+        with reading(file.path):
+            return _told(file, format_by_name(zipped_name(file.path)))
+    return _told(file, format_by_name(file.path))
+
+
+def _told(file: InputFile, format: str) -> str:
+    """A file called .json may have an object on each line, or be one object or list over all lines."""
+    if format != "jsonl" or not file.is_here:
+        return format
+    with reading(file.path):
+        begin = _enough(blocks(file.path, READ_LIMITS, _LOOKED_AT_BYTES), _LOOKED_AT_LINES)
+    lines = [line for line in begin.removeprefix(b"\xef\xbb\xbf").splitlines() if line.strip()]
+    objects = [found for found in map(_object, lines) if found is not None]
+    if not objects:
+        return "json" if lines and lines[0].lstrip()[:1] in (b"{", b"[") else "jsonl"
+    alone = len(lines) == 1 and all(isinstance(value, list) for value in objects[0].values())
+    return "json" if alone and len(objects[0]) != _NAMES_A_ROW else "jsonl"
+
+
+_LOOKED_AT_LINES = 50
+_NAMES_A_ROW = 2
+
+
+def _object(line: bytes) -> dict[str, Any] | None:
+    try:
+        found = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def format_by_name(path: str) -> str:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from meshwright.model.reading.text import is_packed
 from meshwright.model.storage.dataset import LEFT_BEHIND, draft, list_left_behind, remove_left_behind, writing
 from meshwright.model.storage.manifest import MANIFEST, make_manifest, write_manifest
-from meshwright.pipeline.ingest.inputs import InputFile, format_of, input_files
+from meshwright.pipeline.ingest.inputs import WHOLE_FORMATS, InputFile, format_of, input_files
 from meshwright.pipeline.ingest.layouts import file_layouts
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.runtime.errors import InputError
@@ -27,16 +27,20 @@ if TYPE_CHECKING:
 
 
 class Quality(NamedTuple):
-    """How many rows there were, and how many of them can't be used, by reason, the commonest first."""
+    """How many rows there were, and how many of them can't be used, by reason, the commonest first.
+
+    `wide` is how many lines have more columns than were used.
+    """
 
     rows: int
     reasons: dict[str, int]
+    wide: int = 0
 
     @classmethod
-    def of(cls, good: int, reasons: Mapping[str, int]) -> Quality:
+    def of(cls, good: int, reasons: Mapping[str, int], wide: int) -> Quality:
         """Build from the number of rows that can be used, and of others by reason."""
         ordered = dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0])))
-        return cls(good + sum(ordered.values()), ordered)
+        return cls(good + sum(ordered.values()), ordered, wide)
 
     @property
     def rejected(self) -> int:
@@ -112,7 +116,7 @@ def check_inputs(inputs: Sequence[str], options: IngestOptions) -> Size:
     files = input_files(None, inputs)
     format = format_of(files, options.format)
     options.check_format(format)
-    if format != "parquet":
+    if format not in ("parquet", *WHOLE_FORMATS):
         file_layouts(None, files[:_CHECKED_FILES], format, options)
     packed = sum(file.bytes for file in files if format == "parquet" or is_packed(file.path))
     text = sum(file.bytes for file in files) + (_TIMES_UNPACKED - 1) * packed
@@ -163,20 +167,29 @@ def ingest(
         files = input_files(session, inputs)
         format = format_of(files, options.format)
         options.check_format(format)
+        if session is not None and format in WHOLE_FORMATS:
+            raise InputError(f"{files[0].path}: {format} files are read without Spark; use --engine local")
         rows = engine.read(files, format, options, folder, timer)
         place = _keep_rejected(rows, folder / LEFT_BEHIND, rejected)
         quality = rows.quality
         if quality.rejected > options.max_rejected * quality.rows:
             raise _too_many(rows, options, place, out, keep=rejected is None)
         counts, found = rows.write_tables(folder, timer)
-        read = {"rows": quality.rows, "rejected": quality.rejected, "rejected_reasons": quality.reasons}
-        facts = {"files": len(files), "format": format, **read, **found}
+        facts = {"files": len(files), "format": format, **_row_facts(quality, options), **found}
         tables = {LEFT_BEHIND: quality.rejected} if rejected is None else {}
         made_by = _made_by(engine, inputs, options, timer)
         manifest = make_manifest("interests", counts, facts, tables, made_by)
         with writing(out):
             write_manifest(folder, manifest)
     return manifest
+
+
+def _row_facts(quality: Quality, options: IngestOptions) -> dict[str, Any]:
+    """The facts about rows; columns that were not asked for are told, unless two were chosen."""
+    found = {"rows": quality.rows, "rejected": quality.rejected, "rejected_reasons": quality.reasons}
+    if quality.wide and options.columns is None:
+        found["lines_with_more_columns"] = quality.wide
+    return found
 
 
 def _keep_rejected(rows: Rows, folder: Place, target: Place | None) -> Place:

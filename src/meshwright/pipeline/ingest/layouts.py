@@ -35,6 +35,10 @@ def file_layouts(
 def _one_layout(format: str, options: IngestOptions) -> Layout | None:
     """How to cut all files, where that does not depend on how they begin."""
     wildcards = refuses_wildcards(options)
+    if format == "adjacency":
+        return Layout(
+            kind="adjacency", columns=(0, 1), delimiter=options.delimiter or "", wildcards=wildcards
+        )
     if format == "jsonl":
         return Layout(kind="jsonl", columns=options.names, wildcards=wildcards)
     if (

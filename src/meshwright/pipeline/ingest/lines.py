@@ -4,7 +4,7 @@ Whole batches are cut by Arrow's kernels. Only lines that have a quote in them, 
 not the JSON that was expected, are looked at one by one.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Generator, Iterator, Mapping
 from itertools import pairwise
 from typing import NamedTuple
 
@@ -31,9 +31,13 @@ STAGED = pa.schema(
         ("line", pa.int64()),
         ("reason", pa.string()),
         ("text", pa.string()),
+        ("wide", pa.int64()),
     ]
 )
-"""What becomes of lines: a pair (a node alone has a null topic), or where and why a line can't be used."""
+"""What becomes of lines: a pair (a node alone has a null topic), or where and why a line can't be used.
+
+At the end of a block, `wide` is how many of its lines have more columns than were looked at.
+"""
 
 
 class Place(NamedTuple):
@@ -44,7 +48,13 @@ class Place(NamedTuple):
     line: int
 
 
-_CUTTERS = {"edges": cutting.cut_edges, "delimited": cutting.cut_delimited, "jsonl": cutting.cut_jsonl}
+_CUTTERS = {
+    "edges": cutting.cut_edges,
+    "adjacency": cutting.cut_adjacency,
+    "delimited": cutting.cut_delimited,
+    "jsonl": cutting.cut_jsonl,
+}
+_LINED = ("edges", "adjacency")
 
 
 def staged(batches: Iterator[pa.RecordBatch], layouts: Mapping[int, Layout]) -> Iterator[pa.RecordBatch]:
@@ -55,18 +65,19 @@ def staged(batches: Iterator[pa.RecordBatch], layouts: Mapping[int, Layout]) -> 
     the reason BLOCK_END and the number of lines.
     """
     at: Place | None = None
+    wide = 0
     for batch in batches:
         for start, stop in runs(batch.column("file"), batch.column("block")):
             part = batch.slice(start, stop - start)
             file, block = part.column("file")[0].as_py(), part.column("block")[0].as_py()
             if at is None or (at.file, at.block) != (file, block):
                 if at is not None:
-                    yield _block_end(at)
-                at = Place(file, block, 1)
-            yield from parsed(part.column("line"), part.column("long"), layouts[file], at)
+                    yield _block_end(at, wide)
+                at, wide = Place(file, block, 1), 0
+            wide += yield from parsed(part.column("line"), part.column("long"), layouts[file], at)
             at = at._replace(line=at.line + part.num_rows)
     if at is not None:
-        yield _block_end(at)
+        yield _block_end(at, wide)
 
 
 def runs(*columns: pa.Array) -> Iterator[tuple[int, int]]:
@@ -79,16 +90,24 @@ def runs(*columns: pa.Array) -> Iterator[tuple[int, int]]:
     return iter(pairwise(ends) if len(columns[0]) else ())
 
 
-def _block_end(place: Place) -> pa.RecordBatch:
-    lines = place.line - 1
-    row = {"file": place.file, "block": place.block, "line": lines, "reason": BLOCK_END}
+def _block_end(place: Place, wide: int) -> pa.RecordBatch:
+    row = {
+        "file": place.file,
+        "block": place.block,
+        "line": place.line - 1,
+        "reason": BLOCK_END,
+        "wide": wide,
+    }
     return pa.RecordBatch.from_pylist([row], STAGED)
 
 
 def parsed(
     lines: pa.BinaryArray, long: pa.BinaryArray, layout: Layout, place: Place
-) -> Iterator[pa.RecordBatch]:
-    """Lines that follow each other in one block as pairs, and as rows that say why a line can't be used."""
+) -> Generator[pa.RecordBatch, None, int]:
+    """Lines that follow each other in one block as pairs, and as rows that say why a line can't be used.
+
+    Returns how many lines have more columns than were looked at.
+    """
     texts, no_text = decoded(lines)
     bad = all_for(np.flatnonzero(no_text), cutting.NOT_UTF8)
     if lines.null_count:
@@ -100,12 +119,13 @@ def parsed(
         wanted[layout.header - place.line] = False
     rows = np.flatnonzero(wanted)
     cut = _CUTTERS[layout.kind](texts if len(rows) == len(texts) else texts.take(pa.array(rows)), layout)
-    good, faults = _sorted_out(cut, layout)
+    good, faults = sorted_out(cut, layout.wildcards)
     bad += [(int(rows[row]), reason) for row, reason in cut.bad + faults]
     if len(good):
         yield _pairs(cut, good)
     if bad:
         yield _rejected(sorted(bad), lines, long, place)
+    return cut.wide
 
 
 def _without_mark(texts: pa.StringArray) -> pa.StringArray:
@@ -122,19 +142,19 @@ def _wanted(texts: pa.StringArray, layout: Layout) -> Flags:
     else:
         trimmed = pc.ascii_ltrim_whitespace(texts)
         wanted = pc.not_equal(trimmed, "")
-        if layout.kind == "edges":
+        if layout.kind in _LINED:
             comment = pc.or_(pc.starts_with(trimmed, "#"), pc.starts_with(trimmed, "%"))
             wanted = pc.and_not(wanted, comment)
     return flags_of(wanted).copy()
 
 
-def _sorted_out(cut: Cut, layout: Layout) -> tuple[Longs, Faults]:
+def sorted_out(cut: Cut, refuse_wildcards: bool) -> tuple[Longs, Faults]:
     """Which pairs are good, and what is wrong with the others."""
     faults = [
         (cutting.EMPTY_NAME, pc.or_kleene(pc.equal(cut.first, ""), pc.equal(cut.second, ""))),
         (cutting.LONG_NAME, pc.or_kleene(_is_long(cut.first), _is_long(cut.second))),
     ]
-    if layout.wildcards:
+    if refuse_wildcards:
         faults.append((cutting.WILDCARD, has_wildcard(cut.second)))
     good = np.ones(len(cut.rows), np.bool_)
     found: Faults = []

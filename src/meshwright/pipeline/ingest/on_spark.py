@@ -129,8 +129,10 @@ class SparkRows:
 
 def quality_of(rows: DataFrame) -> Quality:
     """Count rows by reason; one job."""
-    counts = {row[0]: row[1] for row in rows.groupBy("reason").count().collect() if row[0] != BLOCK_END}
-    return Quality.of(counts.pop(None, 0), counts)
+    wide = f.sum("wide") if "wide" in rows.columns else f.lit(0)
+    found = rows.groupBy("reason").agg(f.count("*"), wide).collect()
+    counts = {row[0]: row[1] for row in found if row[0] != BLOCK_END}
+    return Quality.of(counts.pop(None, 0), counts, sum(row[2] or 0 for row in found))
 
 
 def related(pairs: DataFrame, relation: str) -> DataFrame:

@@ -15,6 +15,8 @@ RELATIONS = {
 
 WILDCARDS = ("reject", "keep")
 _DELIMITED = ("csv", "tsv")
+_WITH_DELIMITER = (*_DELIMITED, "adjacency")
+_WITHOUT_COLUMNS = ("adjacency", "npz", "mtx", "hypergraph")
 _WITH_HEADER = (*_DELIMITED, "edges")
 
 
@@ -76,19 +78,22 @@ class IngestOptions:
 
     def check_format(self, name: str) -> None:
         """Refuse what files of this format don't have."""
-        if self.delimiter is not None and name not in _DELIMITED:
+        if self.delimiter is not None and name not in _WITH_DELIMITER:
             raise _refusal(
                 "--delimiter",
-                f"applies only to csv and tsv, but the input is {name}; leave it out, or give --format csv",
+                f"applies only to csv, tsv and adjacency, but the input is {name}; "
+                "leave it out, or give --format csv",
             )
         if self.header is not None and name not in _WITH_HEADER:
             raise OptionError(
                 f"--header and --no-header apply only to csv, tsv and edges, but the input is {name}; "
                 "leave them out"
             )
-        if self.positions is not None and name == "jsonl":
+        if self.columns is not None and name in _WITHOUT_COLUMNS:
+            raise OptionError(f"--columns does not apply to {name}, which has no columns; leave it out")
+        if self.positions is not None and name in ("json", "jsonl"):
             raise OptionError(
-                "in jsonl, columns are keys, not positions; give names to --columns, such as user,genres"
+                f"in {name}, columns are keys, not positions; give names to --columns, such as user,genres"
             )
         by_name = self.positions is None and (self.columns is not None or name in _DELIMITED)
         if by_name and self.header is False and name in _WITH_HEADER:

@@ -28,10 +28,14 @@ _ROWS_AT_ONCE = 1 << 16
 
 
 class Found(NamedTuple):
-    """What files hold: pairs of names (`node, topic` and more), and REJECTED."""
+    """What files hold: pairs of names (`node, topic` and more), and REJECTED.
+
+    `wide` is how many lines have more columns than were looked at.
+    """
 
     pairs: Sequence[pa.RecordBatch]
     rejected: Sequence[pa.Table]
+    wide: int = 0
 
     @classmethod
     def joined(cls, parts: Iterable[Self]) -> Self:
@@ -40,10 +44,11 @@ class Found(NamedTuple):
         return cls(
             [batch for part in together for batch in part.pairs],
             [table for part in together for table in part.rejected],
+            sum(part.wide for part in together),
         )
 
 
-def parquet_rows(files: Sequence[InputFile], options: IngestOptions) -> Iterator[tuple[Found, int]]:
+def parquet_rows(files: Sequence[InputFile], *, options: IngestOptions) -> Iterator[tuple[Found, int]]:
     """What each file holds, and its bytes; lists are exploded."""
     columns = [
         _wanted(file.path, schema, options)

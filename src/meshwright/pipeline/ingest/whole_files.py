@@ -1,0 +1,165 @@
+"""Files that are read at once: one JSON value, a sparse matrix, a hypergraph in two files.
+
+Each gives pairs of names and what can't be used, as Parquet files do. In `rejected/`, the line of a row is
+the place of the entry in a JSON value, or of the member of a hypergraph.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from meshwright.model.dense import dense_of_matrix, rows_of
+from meshwright.model.reading.files import reading
+from meshwright.model.reading.limits import ReadLimits
+from meshwright.model.reading.text import blocks
+from meshwright.pipeline.ingest import cutting
+from meshwright.pipeline.ingest.inputs import InputFile
+from meshwright.pipeline.ingest.layouts import refuses_wildcards
+from meshwright.pipeline.ingest.lines import SHOWN_CHARACTERS, sorted_out
+from meshwright.pipeline.ingest.options import IngestOptions
+from meshwright.pipeline.ingest.parquet_files import REJECTED, Found
+from meshwright.runtime.errors import InputError, one_line
+
+_PAIRS = pa.schema([("node", pa.string()), ("topic", pa.string())])
+
+Entry = tuple[int, str, str | None]
+"""The place of a row, its node, and its topic; a node by itself has none."""
+
+
+def json_rows(files: Sequence[InputFile], *, options: IngestOptions) -> Iterator[tuple[Found, int]]:
+    """An object of lists, `{"node": ["topic", …]}`, or a list of objects that have the two columns."""
+    for file in files:
+        with reading(file.path):
+            value = _json_value(file.path, options.limits)
+            faults: list[tuple[int, str, str]] = []
+            entries = list(_json_entries(value, options, faults, file.path))
+        yield _found(file.path, entries, faults, options), file.bytes
+
+
+def _json_value(path: str, limits: ReadLimits) -> Any:
+    text = b"".join(blocks(path, limits)).removeprefix(b"\xef\xbb\xbf")
+    try:
+        return json.loads(text, parse_int=str, parse_float=str)
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not UTF-8; save it as UTF-8") from None
+    except RecursionError:
+        raise InputError(
+            f"{path} is nested too deep; give an object of lists, or a list of objects"
+        ) from None
+    except ValueError as error:
+        raise InputError(f"{path} is not JSON: {error}; correct it, or give --format jsonl") from None
+
+
+def _json_entries(
+    value: Any, options: IngestOptions, faults: list[tuple[int, str, str]], path: str
+) -> Iterator[Entry]:
+    if isinstance(value, dict):
+        rows: Iterable[Any] = ({options.names[0]: key, options.names[1]: own} for key, own in value.items())
+    elif isinstance(value, list):
+        rows = value
+    else:
+        raise InputError(f"{path} holds a single value; give an object of lists, or a list of objects")
+    for place, row in enumerate(rows, 1):
+        found: list[str] = []
+        pairs = cutting.json_pairs(row, options.names, found)
+        shown = json.dumps(row, ensure_ascii=False)[:SHOWN_CHARACTERS]
+        faults += ((place, reason, shown) for reason in found)
+        yield from ((place, *pair) for pair in pairs)
+
+
+def matrix_rows(files: Sequence[InputFile], *, options: IngestOptions) -> Iterator[tuple[Found, int]]:
+    """A sparse matrix, nodes by topics, of which every entry other than zero is an interest."""
+    for file in files:
+        with reading(file.path):
+            dense = dense_of_matrix(_matrix(Path(file.path)), None, None)
+        node = dense.nodes.take(pa.array(rows_of(dense.indptr)))
+        topic = dense.topics.take(pa.array(dense.topic_ids))
+        alone = np.flatnonzero(np.diff(dense.indptr) == 0)
+        pairs = [pa.record_batch([node, topic], schema=_PAIRS)]
+        pairs.append(
+            pa.record_batch(
+                [dense.nodes.take(pa.array(alone)), pa.nulls(len(alone), pa.string())], schema=_PAIRS
+            )
+        )
+        yield Found(pairs, []), file.bytes
+
+
+def _matrix(path: Path) -> Any:
+    from scipy.io import mmread
+    from scipy.sparse import load_npz
+
+    try:
+        return load_npz(path) if path.suffix.lower() == ".npz" else mmread(path)
+    except Exception as error:
+        raise InputError(
+            f"{path} can't be read as a sparse matrix: {one_line(error)}; write it again with SciPy"
+        ) from error
+
+
+def hypergraph_rows(files: Sequence[InputFile], *, options: IngestOptions) -> Iterator[tuple[Found, int]]:
+    """Two files: the sizes of hyperedges, a number on each line, and their members, a name on each line.
+
+    A hyperedge is a topic, named by its place from 1; its members are its subscribers.
+    """
+    if len(files) != 2:
+        raise InputError(
+            f"a hypergraph is two files, of sizes and of members, but {len(files)} are given; give two"
+        )
+    with reading(files[0].path):
+        columns = [_lines(file.path, options.limits) for file in files]
+    for sizes, members, file in ((0, 1, files[1]), (1, 0, files[0])):
+        counts = _sizes(columns[sizes])
+        if counts is not None and int(counts.sum()) == len(columns[members]):
+            topics = np.repeat(np.arange(1, len(counts) + 1), counts).astype(str).tolist()
+            entries = list(zip(range(1, len(topics) + 1), columns[members], topics, strict=True))
+            yield _found(file.path, entries, [], options), files[0].bytes + files[1].bytes
+            return
+    raise InputError(
+        f"{files[0].path} and {files[1].path}: neither has sizes that add up to the lines of the other; "
+        f"give the file of sizes and the file of members of one hypergraph"
+    )
+
+
+def _lines(path: str, limits: ReadLimits) -> list[str]:
+    try:
+        text = b"".join(blocks(path, limits)).decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError(f"{path} is not UTF-8; save it as UTF-8") from None
+    return [line.strip() for line in text.splitlines() if line.strip()]
+
+
+def _sizes(lines: Sequence[str]) -> Any:
+    if not all(line.isdecimal() and len(line) < 10 for line in lines):
+        return None
+    return np.array([int(line) for line in lines], np.int64)
+
+
+def _found(
+    path: str, entries: Sequence[Entry], faults: list[tuple[int, str, str]], options: IngestOptions
+) -> Found:
+    """The pairs whose names can be used, and the others with the reason."""
+    places = np.array([place for place, _, _ in entries], np.int64)
+    node = pa.array([node for _, node, _ in entries], pa.string())
+    topic = pa.array([topic for _, _, topic in entries], pa.string())
+    good, bad = sorted_out(cutting.Cut(np.arange(len(entries)), node, topic, []), refuses_wildcards(options))
+    shown = [
+        (int(places[at]), reason, f"{entries[at][1]}, {entries[at][2]}"[:SHOWN_CHARACTERS])
+        for at, reason in bad
+    ]
+    rows = [{"file": path, "line": at, "reason": why, "text": text} for at, why, text in [*faults, *shown]]
+    taken = pa.array(good)
+    pairs = pa.record_batch([node.take(taken), topic.take(taken)], schema=_PAIRS)
+    return Found([pairs], [pa.Table.from_pylist(rows, REJECTED)])
+
+
+Reader = Callable[..., Iterator[tuple[Found, int]]]
+WHOLE_READERS: Mapping[str, Reader] = {
+    "json": json_rows,
+    "npz": matrix_rows,
+    "mtx": matrix_rows,
+    "hypergraph": hypergraph_rows,
+}
