@@ -228,7 +228,7 @@ def drop_lists(path):
     ("spoil", "said"),
     [
         (add_edge, "an edge appears twice"),
-        (count_more, "holds .* edges, and its manifest says"),
+        (count_more, "holds .* edges, but its manifest says"),
         (unsort, "not strictly rising"),
         (drop_lists, "lists/part-00000.parquet is missing"),
     ],

@@ -185,7 +185,7 @@ def test_what_is_no_event_or_cannot_be_applied_is_put_aside_once(spark, overlay,
         "not JSON",
         "has no 'event'",
         "not finished",
-        "no Parquet",
+        "not a Parquet file of events",
         "'nobody' leaves",
     ):
         assert any(words in reason for reason in reasons)
