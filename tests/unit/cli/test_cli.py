@@ -358,3 +358,17 @@ def test_no_garbage_is_looked_for_at_the_exit() -> None:
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.splitlines()[-1] == "frozen"
+
+
+@pytest.mark.parametrize("given", [None, "2"])
+def test_blas_starts_no_threads_unless_told(given: str | None) -> None:
+    told = {} if given is None else {"OPENBLAS_NUM_THREADS": given}
+    env = {name: value for name, value in os.environ.items() if name != "OPENBLAS_NUM_THREADS"} | told
+    program = (
+        "import os, sys; from meshwright.cli import main; sys.argv = ['meshwright', '--version']; main(); "
+        "print(os.environ['OPENBLAS_NUM_THREADS'])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True
+    )
+    assert done.stdout.splitlines()[-1] == (given or "1")
