@@ -4,6 +4,9 @@ import os
 import signal
 import threading
 
+# Threads of OpenBLAS spin until they get work, in every process that a test starts; NumPy reads this once.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 import pytest
 from hypothesis import HealthCheck, settings
 
