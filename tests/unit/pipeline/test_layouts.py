@@ -25,7 +25,7 @@ def test_the_name_of_a_file_says_its_format(path, expected):
     assert format_by_name(path) == expected
 
 
-@pytest.mark.parametrize("path", ["a.csv.zip", "a.csv.xz", "a.tar"])
+@pytest.mark.parametrize("path", ["a.csv.7z", "a.csv.xz", "a.tar"])
 def test_what_can_not_be_unpacked_is_refused_by_name(path):
     with pytest.raises(InputError, match="unpack the file, or compress it with gzip"):
         format_by_name(path)
