@@ -5,6 +5,7 @@ import signal
 import subprocess
 import sys
 import textwrap
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
@@ -51,25 +52,38 @@ class Hanging(NamedTuple):
     worker: int
 
 
+@pytest.fixture(scope="module")
+def all_hanging(tmp_path_factory):
+    """A command for each test, started together: Java spends much of its start waiting."""
+    with ExitStack() as opened:
+        started = [opened.enter_context(started_in(tmp_path_factory.mktemp("hanging"))) for _ in range(3)]
+        yield [wait_until_hanging(*each) for each in started]
+
+
 @pytest.fixture
-def hanging(tmp_path):
-    (tmp_path / "command.py").write_text(
+def hanging(all_hanging):
+    return all_hanging.pop()
+
+
+@contextmanager
+def started_in(folder):
+    (folder / "command.py").write_text(
         textwrap.dedent(COMMAND) % {"java": FOR_SHORT_JOBS, "patience": PATIENCE}
     )
     for name in ("java", "worker"):
-        (tmp_path / name).mkdir()
-    command = [sys.executable, str(tmp_path / "command.py"), "hang", str(tmp_path)]
+        (folder / name).mkdir()
+    command = [sys.executable, str(folder / "command.py"), "hang", str(folder)]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         try:
-            wait_for(
-                lambda: any((tmp_path / "worker").iterdir()) or process.poll() is not None, "the job runs"
-            )
-            yield Hanging(
-                process, *(int(next((tmp_path / name).iterdir()).name) for name in ("java", "worker"))
-            )
+            yield process, folder
         finally:
             # Java and its workers end with the command; a test says so below.
             process.kill()
+
+
+def wait_until_hanging(process, folder):
+    wait_for(lambda: any((folder / "worker").iterdir()) or process.poll() is not None, "the job runs")
+    return Hanging(process, *(int(next((folder / name).iterdir()).name) for name in ("java", "worker")))
 
 
 def is_gone(pid: int) -> bool:

@@ -35,8 +35,10 @@ if TYPE_CHECKING:
     from pyspark.sql import Column, DataFrame, SparkSession
     from pyspark.sql.types import DataType
 
-STAGED = "node string, topic string, file bigint, block "
-"bigint, line bigint, reason string, text string, wide bigint"
+STAGED = (
+    "node string, topic string, file bigint, block bigint, line bigint, reason string, text string, "
+    "wide bigint"
+)
 REJECTED = "file string, line bigint, reason string, text string"
 # One core unpacks a gzip file, and all should read what it writes: so in small pieces.
 _STAGED_BLOCK_BYTES = 1 << 23
