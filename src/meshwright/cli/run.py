@@ -24,13 +24,14 @@ from meshwright.cli.common import (
     progress_bar,
 )
 from meshwright.cli.options.costs import CostOptions
-from meshwright.cli.options.groups import Engine, chosen_engine, options_for
+from meshwright.cli.options.groups import Engine, chosen_engine, fits_here, options_for
 from meshwright.cli.options.rows import Inputs, RowOptions
-from meshwright.runtime.errors import OptionError
+from meshwright.runtime.errors import CapacityError, OptionError
 from meshwright.runtime.places import is_local_address, local_path
 
 if TYPE_CHECKING:
     from meshwright.pipeline.cost_files import CostFiles
+    from meshwright.pipeline.ingest.job import Size
     from meshwright.pipeline.ingest.options import IngestOptions
 
 EPILOG = """The command writes the folders interests, profile, overlay and rejected to DIR, with
@@ -48,11 +49,11 @@ report.html and manifest.json. With --resume, a run that was cut off continues a
 """
 
 
-@options_for("reading", RowOptions, RowOptions.reading)
+@options_for("reading", RowOptions, RowOptions.reading_if_given)
 @options_for("prices", CostOptions, CostOptions.files)
 def run(
     inputs: Inputs,
-    reading: "IngestOptions",
+    reading: "IngestOptions | None",
     out: Annotated[str, typer.Option("--out", metavar="DIR", help="The folder to write to.")],
     algorithm: Annotated[
         str, typer.Option(metavar="NAME", help="See: meshwright algorithms")
@@ -74,8 +75,10 @@ def run(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Ingest raw rows, profile them, build an overlay, evaluate it and write a report to open."""
-    from meshwright.pipeline.ingest.job import check_inputs
+    """Ingest raw rows, profile them, build an overlay, evaluate it and write a report to open.
+
+    In place of raw rows, PATH may be a dataset with interests; then leave --as out.
+    """
     from meshwright.pipeline.run import RunOptions
     from meshwright.pipeline.run import run as run_all
 
@@ -88,7 +91,7 @@ def run(
         reverse_delete=reverse_delete,
         seed=seed,
     )
-    size = check_inputs(inputs, reading)
+    size = _size(inputs, reading)
     if spark_only and engine == "local":
         raise OptionError("--spark-only needs Spark; use --engine spark, or leave --spark-only out")
     where = chosen_engine(engine, [*inputs, out], master, conf, size.fits_here and not spark_only)
@@ -114,6 +117,29 @@ def run(
         print_for_people(out, manifest)
     if not manifest["facts"]["evaluation"]["topic_connected"]:
         raise typer.Exit(1)
+
+
+def _size(inputs: list[str], reading: "IngestOptions | None") -> "Size":
+    """How large the input is; a dataset has to fit into memory."""
+    from meshwright.model.storage.manifest import MANIFEST
+    from meshwright.pipeline.ingest.job import Size, check_inputs
+
+    datasets = [text for text in inputs if is_local_address(text) and (local_path(text) / MANIFEST).is_file()]
+    if datasets and (reading is not None or len(inputs) > 1):
+        raise OptionError(f"{datasets[0]} is a dataset; give nothing else, and leave --as out")
+    if datasets:
+        if not fits_here("running", datasets[0]):
+            raise CapacityError(
+                f"{datasets[0]} does not fit into memory; use meshwright build and meshwright evaluate with "
+                f"--engine spark"
+            )
+        return Size(True, True)
+    if reading is None:
+        raise OptionError(
+            "--as is missing; say what a row means: --as pairs, --as follows or --as friendship",
+            option="--as",
+        )
+    return check_inputs(inputs, reading)
 
 
 def _check_here(inputs: list[str], out: str, options: Any, resume: bool, force: bool) -> None:

@@ -15,14 +15,29 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from meshwright.metrics.evaluation import evaluate
+from meshwright.model.interests import Interests, interest_counts
 from meshwright.model.overlay import Overlay
-from meshwright.model.storage.dataset import LEFT_BEHIND, writing
-from meshwright.model.storage.manifest import make_manifest, read_sealed, versions, write_sealed
+from meshwright.model.storage.dataset import (
+    LEFT_BEHIND,
+    list_left_behind,
+    remove_left_behind,
+    whole,
+    write_tables,
+    writing,
+)
+from meshwright.model.storage.manifest import (
+    make_manifest,
+    read_manifest,
+    read_sealed,
+    versions,
+    write_sealed,
+)
 from meshwright.pipeline.build.in_process import BuildPlan, build_here
 from meshwright.pipeline.build.job import build_on_spark
 from meshwright.pipeline.evaluate.job import evaluate_on_spark
 from meshwright.pipeline.ingest.job import fingerprint, ingest
 from meshwright.pipeline.ingest.options import IngestOptions
+from meshwright.pipeline.ingest.parquet_files import REJECTED
 from meshwright.pipeline.profile.job import profile
 from meshwright.pipeline.run_folder import (
     NOTES,
@@ -39,7 +54,7 @@ from meshwright.pipeline.summary.job import write_summary
 from meshwright.runtime.errors import DatasetError
 from meshwright.runtime.json_values import plain
 from meshwright.runtime.memory import fits
-from meshwright.runtime.places import Place, is_local
+from meshwright.runtime.places import Place, is_local, local_path
 from meshwright.runtime.progress import Progress, StageTimer
 
 if TYPE_CHECKING:
@@ -50,9 +65,9 @@ _SHOWN_TOPICS = 20
 
 @dataclass(frozen=True, kw_only=True)
 class RunOptions(BuildPlan):
-    """What a run does: how rows are read (`ingest`), and what builds the overlay."""
+    """What a run does: how rows are read (`ingest`; None where the input is a dataset), and what builds."""
 
-    ingest: IngestOptions
+    ingest: IngestOptions | None
     algorithm: str = "dcbc-direct"
 
 
@@ -121,6 +136,8 @@ def _timed(name: str, work: Callable[[_Run, Progress], Note], state: _Run) -> No
 
 
 def _ingest(state: _Run, progress: Progress) -> Note:
+    if state.options.ingest is None:
+        return _copy(state, progress)
     return ingest(
         state.session,
         state.inputs,
@@ -130,6 +147,22 @@ def _ingest(state: _Run, progress: Progress) -> Note:
         force=True,  # a kill between the dataset and its note leaves one
         progress=progress,
     )
+
+
+def _copy(state: _Run, progress: Progress) -> Note:
+    """Take the interests of a dataset as they are; what an ingest once found in them is told again."""
+    source, out = local_path(state.inputs[0]), state.out
+    assert is_local(out)
+    facts = read_manifest(source, "interests", "overlay")["facts"]
+    interests = Interests.read(source)
+    made_by = {"command": "run", "inputs": list(state.inputs)}
+    interests.write(out / "interests", force=True, made_by=made_by, progress=progress)
+    remove_left_behind(out / LEFT_BEHIND)
+    with writing(out):
+        write_tables(out, {LEFT_BEHIND: whole(REJECTED.empty_table())}, None)
+        list_left_behind(out / LEFT_BEHIND)
+    known = {name: facts[name] for name in ("duplicates", "look_alikes") if name in facts}
+    return {"counts": interest_counts(interests), "facts": {"rows": len(interests), **known}}
 
 
 def _profile(state: _Run, progress: Progress) -> Note:
@@ -182,7 +215,7 @@ def _report(state: _Run, progress: Progress) -> Note:
     seconds = {name: note["seconds"] for name, note in state.notes.items()}
     parameters = {
         "inputs": list(state.inputs),
-        "relation": state.options.ingest.relation,
+        **({} if state.options.ingest is None else {"relation": state.options.ingest.relation}),
         "algorithm": state.options.algorithm,
         "options": found["build"]["facts"]["options"],
         **({"reverse_delete": True} if state.options.reverse_delete else {}),
@@ -213,7 +246,7 @@ def _plan(session: SparkSession | None, inputs: Sequence[str], options: RunOptio
     return {
         **plain(
             {
-                **{f"ingest {name}": value for name, value in wanted.pop("ingest").items()},
+                **{f"ingest {name}": value for name, value in (wanted.pop("ingest") or {}).items()},
                 **wanted,
                 "inputs": list(inputs),
                 "versions": versions() | _spark_version(),

@@ -316,6 +316,21 @@ def test_an_interrupted_run_says_how_to_go_on(run, monkeypatch, tmp_path):
     assert "continue with --resume" in err
 
 
+def test_a_run_takes_a_dataset_and_says_what_is_missing_otherwise(run, tmp_path):
+    mw.Interests.from_pairs([("a", "x"), ("b", "x")]).write(tmp_path / "data")
+    assert run("run", tmp_path / "data", "--algorithm", "gm", "--out", tmp_path / "o")[0] == 0
+    rows = tmp_path / "rows.csv"
+    rows.write_text("node,topic\n")
+    for words, why in (
+        ((tmp_path / "data", "--as", "pairs"), "is a dataset; give nothing else"),
+        ((tmp_path / "data", rows), "is a dataset; give nothing else"),
+        ((rows,), "--as is missing; say what a row means"),
+        ((rows, "--columns", "a,b"), "--columns says how rows are read, but --as is missing"),
+    ):
+        assert_wrong(run("run", *words, "--out", tmp_path / "p"), why)
+    assert_wrong(run("ingest", rows, "--out", tmp_path / "p"), "--as is missing; say what a row means")
+
+
 def test_a_run_refuses_its_folder_before_spark_is_started(run, monkeypatch, tmp_path):
     monkeypatch.setattr("meshwright.cli.common.spark_command", lambda *_: pytest.fail("Spark was started"))
     (tmp_path / "rows.csv").write_text("node,topic\n")

@@ -146,6 +146,19 @@ def test_a_run_that_was_cut_off_between_a_dataset_and_its_note_makes_the_dataset
     assert mw.Overlay.read(out / "overlay") == mw.Overlay.read(finished.out / "overlay")
 
 
+def test_a_run_of_a_dataset_is_the_run_of_its_rows(tmp_path, finished):
+    options = replace(OPTIONS, ingest=None)
+    found = run(None, [str(finished.out / "interests")], tmp_path / "out", options)
+    assert mw.Overlay.read(tmp_path / "out" / "overlay") == mw.Overlay.read(finished.out / "overlay")
+    assert found["facts"]["evaluation"] == finished.manifest["facts"]["evaluation"]
+    assert (tmp_path / "out" / "report.html").is_file()
+    assert {entry.name for entry in (tmp_path / "out").iterdir()} == {e.name for e in finished.out.iterdir()}
+    run(None, [str(finished.out / "overlay")], tmp_path / "again", options)
+    assert mw.Interests.read(tmp_path / "again" / "interests") == mw.Interests.read(
+        finished.out / "interests"
+    )
+
+
 def test_what_has_changed_is_refused_before_anything_is_started(tmp_path, finished):
     out = tmp_path / "out"
     shutil.copytree(finished.before_evaluate, out)

@@ -4,7 +4,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from meshwright.cli.options.groups import MaxLine, MaxRatio, read_limits
+from meshwright.cli.options.groups import MaxLine, MaxRatio, given, read_limits
 from meshwright.model.reading.limits import READ_LIMITS
 from meshwright.runtime.errors import OptionError
 
@@ -15,8 +15,8 @@ class RowOptions(NamedTuple):
     """How raw rows are read; see `IngestOptions`."""
 
     relation: Annotated[
-        str, typer.Option("--as", metavar="pairs|friendship|follows", help="What a row means.")
-    ]
+        str | None, typer.Option("--as", metavar="pairs|friendship|follows", help="What a row means.")
+    ] = None
     format: Annotated[
         str | None,
         typer.Option(
@@ -52,12 +52,31 @@ class RowOptions(NamedTuple):
 
     def reading(self) -> Any:
         """The options as `IngestOptions`, checked."""
+        found = self.reading_if_given()
+        if found is None:
+            raise no_relation()
+        return found
+
+    def reading_if_given(self) -> Any:
+        """The same; None where it is not said what a row means."""
         from meshwright.pipeline.ingest.options import IngestOptions
 
-        given = self._asdict() | {"columns": _two(self.columns)}
-        given["limits"] = read_limits(given.pop("max_line"), given.pop("max_ratio"))
-        given["delimiter"] = "\t" if self.delimiter == "\\t" else self.delimiter
-        return IngestOptions(**given)
+        if self.relation is None:
+            for flag in given(self):
+                raise OptionError(
+                    f"{flag} says how rows are read, but --as is missing; give both", option=flag
+                )
+            return None
+        named = self._asdict() | {"columns": _two(self.columns)}
+        named["limits"] = read_limits(named.pop("max_line"), named.pop("max_ratio"))
+        named["delimiter"] = "\t" if self.delimiter == "\\t" else self.delimiter
+        return IngestOptions(**named)
+
+
+def no_relation() -> OptionError:
+    """The error where it is not said what a row means."""
+    words = "--as is missing; say what a row means: --as pairs, --as follows or --as friendship"
+    return OptionError(words, option="--as")
 
 
 def _two(columns: str | None) -> tuple[str, str] | None:

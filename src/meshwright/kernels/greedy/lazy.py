@@ -164,8 +164,8 @@ def row_work(state: TopicComponents, u: int) -> int:
 @inner
 def row_contributions(state: TopicComponents, u: int, gains: Ids) -> None:
     """The exact contributions of the pairs of `u` with all later nodes, by walking the topics of `u`."""
-    for v in range(u + 1, len(gains)):
-        gains[v] = 0
+    # Slices here and below: loops over indices, which might be negative, take a tenth of a build longer.
+    gains[u + 1 :] = 0
     for i in range(state.indptr[u], state.indptr[u + 1]):
         topic = state.topic_ids[i]
         if state.counts[topic] < 2:
@@ -174,8 +174,7 @@ def row_contributions(state: TopicComponents, u: int, gains: Ids) -> None:
         name, weight = state.names[slot], state.weights[topic]
         if name == state.marked[topic]:
             start = state.topic_indptr[topic]
-            for at in range(start, start + state.listed[topic]):
-                other = state.loose_slots[at]
+            for other in state.loose_slots[start : start + state.listed[topic]]:
                 gains[state.slot_nodes[other]] += weight * (state.names[other] != name)
         else:
             for other in range(slot + 1, state.topic_indptr[topic + 1]):
