@@ -97,7 +97,7 @@ def test_a_colon_in_the_name_of_a_parquet_file_is_refused(take, tmp_path):
 def test_too_many_bad_rows_leave_only_them(take, tmp_path):
     (tmp_path / "i.jsonl").write_text('{"node": "a", "topic": "x"}\n{"node": "a"}\n')
     with pytest.raises(
-        InputError, match=r"1 of 2 rows .* 'missing column', 1 times, as in .*i\.jsonl, line 2; "
+        InputError, match=r"1 of 2 rows .* 'missing column', in 1 row, as in .*i\.jsonl, line 2; "
     ):
         take(tmp_path / "i.jsonl")
     assert [entry.name for entry in (tmp_path / "out").iterdir()] == ["rejected"]

@@ -25,7 +25,7 @@ from meshwright.cli.common import (
 )
 from meshwright.cli.options.costs import CostOptions
 from meshwright.cli.options.groups import Engine, chosen_engine, fits_here, options_for
-from meshwright.cli.options.rows import Inputs, RowOptions
+from meshwright.cli.options.rows import Inputs, RowOptions, no_relation
 from meshwright.runtime.errors import CapacityError, OptionError
 from meshwright.runtime.places import is_local_address, local_path
 
@@ -135,10 +135,7 @@ def _size(inputs: list[str], reading: "IngestOptions | None") -> "Size":
             )
         return Size(True, True)
     if reading is None:
-        raise OptionError(
-            "--as is missing; say what a row means: --as pairs, --as follows or --as friendship",
-            option="--as",
-        )
+        raise no_relation()
     return check_inputs(inputs, reading)
 
 

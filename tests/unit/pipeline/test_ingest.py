@@ -160,7 +160,8 @@ def test_too_many_bad_rows_stop_the_run_and_leave_only_them(tmp_path):
     out, inputs = tmp_path / "out", [str(tmp_path / "i.jsonl")]
     options = IngestOptions(relation="pairs")
     with pytest.raises(
-        InputError, match=r"3 of 4 rows .* is 'missing column', 2 times, as in .*i\.jsonl, line 2; .*rejected"
+        InputError,
+        match=r"3 of 4 rows .* 'missing column', in 2 rows, as in .*i\.jsonl, line 2; .*rejected",
     ):
         ingest(None, inputs, out, options)
     assert [entry.name for entry in out.iterdir()] == ["rejected"]

@@ -218,10 +218,11 @@ def _too_many(rows: Rows, options: IngestOptions, place: Place, out: Place, keep
         where = f"; the dataset at {out} is unchanged: ingest to another path to see all rejected rows"
     elif keep:
         where = f"; all rejected rows are in {_move_rejected(place, out / LEFT_BEHIND)}"
+    rows_of_it = "1 row" if count == 1 else f"{count:,} rows"
     return InputError(
         f"{quality.rejected:,} of {quality.rows:,} rows can't be used, more than --max-rejected "
         f"{options.max_rejected:g} allows; "
-        f"the most common reason is {reason!r}, {count:,} times{example}{where}"
+        f"the most common reason is {reason!r}, in {count:,} row{'s' * (count > 1)}{example}{where}"
     )
 
 
