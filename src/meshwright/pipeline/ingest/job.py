@@ -222,7 +222,7 @@ def _too_many(rows: Rows, options: IngestOptions, place: Place, out: Place, keep
     return InputError(
         f"{quality.rejected:,} of {quality.rows:,} rows can't be used, more than --max-rejected "
         f"{options.max_rejected:g} allows; "
-        f"the most common reason is {reason!r}, in {count:,} row{'s' * (count > 1)}{example}{where}"
+        f"the most common reason is {reason!r}, in {rows_of_it}{example}{where}"
     )
 
 
