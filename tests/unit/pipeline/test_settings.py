@@ -9,6 +9,7 @@ from meshwright.pipeline.spark.settings import (
     launch_settings,
     private_folder,
     session_settings,
+    short_settings,
 )
 from meshwright.runtime.errors import OptionError, SparkError
 
@@ -87,3 +88,12 @@ def test_a_local_session_is_for_this_user_alone():
     assert local["spark.local.dir"] == str(private_folder())
     assert local["spark.sql.warehouse.dir"].startswith(private_folder().as_uri())
     assert f'"-Djava.io.tmpdir={private_folder()}"' in launch_settings({})["spark.driver.extraJavaOptions"]
+
+
+def test_little_work_has_settings_of_its_own_on_this_machine_only():
+    found = short_settings("local[3]")
+    assert "TieredStopAtLevel=1" in found["spark.driver.defaultJavaOptions"]
+    assert found["spark.sql.shuffle.partitions"] == "3"
+    assert short_settings(None).keys() == found.keys()
+    for master in ("spark://host:7077", "yarn", "k8s://https://host:443"):
+        assert short_settings(master) == {}
