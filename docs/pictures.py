@@ -43,9 +43,9 @@ Step = tuple[str, str, str]
 WAYS: dict[str, Sequence[Step]] = {
     "run": [
         ("data", "raw rows", "csv, jsonl, parquet"),
-        ("work", "ingest", "pipeline/ingest · Spark"),
+        ("work", "ingest", "with or without Spark"),
         ("data", "interests/", "and rejected/"),
-        ("work", "profile", "pipeline/profile · Spark"),
+        ("work", "profile", "with or without Spark"),
         ("work", "build", "with or without Spark"),
         ("data", "overlay/", "Parquet, manifest"),
         ("work", "evaluate", "with or without Spark"),
