@@ -56,7 +56,9 @@ def build(
         raise InputError(f"build got a {type(interests).__name__}; give Interests")
     check_flag("reverse_delete", reverse_delete)
     if reverse_delete and not chosen.topic_connected:
-        raise OptionError(f"{algorithm} routes over links that no topic needs; leave reverse delete out")
+        raise OptionError(
+            f"reverse_delete would remove links that {algorithm} needs for routing; leave it out"
+        )
     check_costs(algorithm, costs)
     own = None if costs is None else costs.of(interests)
     timer = StageTimer(progress)
@@ -102,7 +104,7 @@ def check_costs(algorithm: str, costs: object) -> None:
     """Refuse to build with an algorithm that needs costs and has none, or with what are no costs."""
     check_given(algorithm, costs is not None)
     if costs is not None and not isinstance(costs, Costs):
-        raise InputError(f"costs is a {type(costs).__name__}; give Costs, such as Costs.from_csv(…)")
+        raise InputError(f"the costs are a {type(costs).__name__}; give Costs, such as Costs.from_csv(…)")
 
 
 def merge(
@@ -145,7 +147,7 @@ def merge(
 
 def _check_link_cost(link_cost: float | None, wanted: bool) -> None:
     if wanted and link_cost is None:
-        raise OptionError("the overlays have costs; set link_cost to the cost of a new link")
+        raise OptionError("the overlays have costs; set link_cost (--link-cost) to the cost of a new link")
     if link_cost is not None and not wanted:
         raise OptionError(
             f"link_cost is {link_cost}, but the overlays have no costs; leave it out", option="link_cost"

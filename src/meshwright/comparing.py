@@ -84,7 +84,8 @@ class Comparison:
     def __post_init__(self) -> None:
         if isinstance(self.algorithms, str) or not self.algorithms:
             raise OptionError(
-                f"algorithms is {self.algorithms!r}; give a list of at least one name", option="algorithms"
+                f"the option algorithms is {self.algorithms!r}; give a list of at least one name",
+                option="algorithms",
             )
         for at, name in enumerate(self.algorithms):
             if name in self.algorithms[:at]:

@@ -98,7 +98,7 @@ _BUILT_IN = {
         options=construct.TrMawOptions,
     ),
     "gr-maw": _BY_COST(
-        summary="greedy by cost per component removed: the lowest total cost; time grows with the square of "
+        summary="greedy by cost and by topics joined: the lowest total cost; time grows with the square of "
         "the nodes",
         load="meshwright.construct.weighted.by_price:weighted_greedy",
         options=construct.GrMawOptions,
@@ -120,17 +120,17 @@ _BUILT_IN = {
         options=construct.DcMawOptions,
     ),
     "chord": _FOR_ROUTING(
-        summary="Chord: nodes on a ring, the first node of each phase as finger; few links, for nsmf routing",
+        summary="Chord: nodes on a ring, with a link per doubling of distance; few links, for nsmf routing",
         load="meshwright.smallworld.algorithms:chord",
         options=SmallWorldOptions,
     ),
     "random-sw": _FOR_ROUTING(
-        summary="RandomSW: nodes on a ring, any node of each phase as finger; few links, for nsmf routing",
+        summary="RandomSW: as chord, but each link leads to a random node; few links, for nsmf routing",
         load="meshwright.smallworld.algorithms:random_sw",
         options=SmallWorldOptions,
     ),
     "gr-swico": _FOR_ROUTING(
-        summary="GrSwico: nodes on a ring, fingers to common interests; few links, fewer forwards by nsmf",
+        summary="GrSwico: as chord, but links lead to common interests; few links, fewer forwards by nsmf",
         load="meshwright.smallworld.algorithms:gr_swico",
         options=GrSwicoOptions,
     ),

@@ -129,7 +129,7 @@ def test_options_that_mean_nothing_are_refused(options, words):
 def test_what_is_no_interests_and_what_are_no_costs_is_refused():
     with pytest.raises(mw.InputError, match="compare got a str; give Interests"):
         mw.compare("workload", ["ring"])
-    with pytest.raises(mw.InputError, match="costs is a list; give Costs"):
+    with pytest.raises(mw.InputError, match="the costs are a list; give Costs"):
         mw.compare(INTERESTS, ["ring"], costs=[1])
 
 

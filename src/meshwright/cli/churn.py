@@ -166,7 +166,11 @@ def churn(
     where: EventOptions,
     streaming: StreamOptions,
     policy: Annotated[
-        str, typer.Option(metavar="NAME", help="How an overlay is repaired: shadow, naive or rebuild.")
+        str,
+        typer.Option(
+            metavar="NAME",
+            help="How links are repaired: among a few nodes (shadow), all nodes (naive), or anew (rebuild).",
+        ),
     ] = "shadow",
     settings: Settings = None,
     together: Annotated[

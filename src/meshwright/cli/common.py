@@ -34,7 +34,7 @@ Master = Annotated[
     typer.Option(
         "--master",
         metavar="URL",
-        help="Where Spark runs; by default local[*], or what spark-submit sets.",
+        help="Where Spark runs; by default on this machine (local[*]), or where spark-submit says.",
         show_default=False,
     ),
 ]

@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from meshwright.comparing import Comparison, Result
     from meshwright.pipeline.cost_files import CostFiles
 
-EPILOG = """Each algorithm builds an overlay for each seed. If one fails, its row holds the error, the others
-still run, and the exit code is 1. The folder gets comparison.parquet, comparison.json, and comparison.html
-with charts. The column MB is the peak memory of this process during the build, above what it held before.
+EPILOG = """Each algorithm builds an overlay for each seed. If one of them fails, its row holds the
+error, the others still run, and the exit code is 1. The folder gets comparison.parquet, comparison.json,
+and comparison.html with charts. The column MB is the memory that the build added, at its peak.
 
 **Examples**
 

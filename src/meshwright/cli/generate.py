@@ -29,20 +29,20 @@ def generate(
     topics: Annotated[int, typer.Option("--topics", metavar="M")] = 1_000,
     subscriptions: Annotated[int | None, typer.Option(help="Give every node this many topics.")] = None,
     min_subscriptions: Annotated[
-        int | None, typer.Option(help="The fewest topics of a node, if their number follows a power law.")
+        int | None, typer.Option(help="For a power law of topics per node: the fewest topics of a node.")
     ] = None,
     max_subscriptions: Annotated[
-        int | None, typer.Option(help="The most topics of a node, if their number follows a power law.")
+        int | None, typer.Option(help="For a power law of topics per node: the most topics of a node.")
     ] = None,
     size_exponent: Annotated[
-        float | None, typer.Option(help="The exponent of this power law; by default 2.")
+        float | None, typer.Option(help="The exponent of the power law of topics per node; by default 2.")
     ] = None,
     independent: Annotated[
         bool,
         typer.Option(
             "--independent",
-            help="Draw each topic of a node independently; --subscriptions is then the average "
-            "number of topics (with zipf, the true average is lower).",
+            help="Draw each topic of a node independently. --subscriptions is then the average number of "
+            "topics to aim for; zipf gives fewer.",
         ),
     ] = False,
     settings: Settings = None,
@@ -52,9 +52,10 @@ def generate(
 ) -> None:
     """Make up interests from a statistical law, and write them as a dataset.
 
-    Topics are equally popular (unif), or their popularity is proportional to rank^-alpha (zipf) or to
-    exp(-decay·rank/topics) (expo). With grid, nodes take the topics near them on a plane. Set the other
-    options of a law with --set.
+    With unif, all topics are equally popular. With zipf, the popularity of a topic is proportional to
+    rank^-alpha, and with expo to exp(-decay·rank/topics), where rank is its place from the most popular
+    topic down. With grid, nodes take the topics near them on a plane. Set the other options of a law with
+    --set.
     """
     from meshwright import workloads
     from meshwright.model.storage.dataset import check_free
@@ -71,7 +72,9 @@ def generate(
     }
     given = {name: value for name, value in sizes.items() if value is not None}
     if given and workload == "grid":
-        raise OptionError(f"grid has no {next(iter(given))}; --set min_radius=… changes the topics per node")
+        raise OptionError(
+            f"grid has no option {next(iter(given))}; use --set min_radius=… to change the topics per node"
+        )
     options = given | parse_settings(settings, _own_options(law))
     check_free(out, force)
     begin = perf_counter()

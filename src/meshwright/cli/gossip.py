@@ -27,27 +27,38 @@ def _option(panel: str, metavar: str | None, words: str, *flags: str, default: b
 _STAN = {
     "rounds": _option(_VIEWS, "N", "How many walks each view sends out."),
     "ttl": _option(_VIEWS, "N", "How many times a walk is passed on."),
-    "links": _option(_VIEWS, "walks|omniscient|random", "How peers are chosen."),
+    "links": _option(
+        _VIEWS,
+        "walks|omniscient|random",
+        "How peers are chosen: by walks, among all subscribers (omniscient), or at random (random).",
+    ),
     "view_size": _option(
         _VIEWS, "N", "How many peers a view has; by default, enough for --connected.", default=False
     ),
     "connected": _option(_VIEWS, "P", "The probability that random views connect a topic."),
-    "learn": _option(_VIEWS, None, "Also learn from passing walks.", "--learn"),
+    "learn": _option(_VIEWS, None, "Nodes also take peers from the walks of others.", "--learn"),
     "slowest": _option(
         _VIEWS, "N", "Send walks less often while they find nothing new: wait for up to N rounds."
     ),
     "loss": _option(_VIEWS, "P", "The probability that a message is lost."),
 }
 _KEEP_ALIVE = (
-    "Simulated or live: detect peers that are gone, and nodes that are in no view. --churn turns it on."
+    "With --engine simulator or --live: detect peers that are gone, and nodes that are in no view. "
+    "--churn turns this on."
 )
 _CONDITIONS = {
-    "membership": _option(_TROUBLE, "random|scamp", "How views begin."),
-    "copies": _option(
-        _TROUBLE, "C", "Extra copies of a join message; for --membership scamp, --churn or --keep-alive."
+    "membership": _option(
+        _TROUBLE, "random|scamp", "How views begin: at random, or by the protocol Scamp (scamp)."
     ),
-    "delay": _option(_TROUBLE, "T", "Simulated: the mean delay of a message, in rounds."),
-    "churn": _option(_TROUBLE, "P", "Simulated or live: the share of nodes that crash in a round."),
+    "copies": _option(
+        _TROUBLE,
+        "C",
+        "How many extra copies of a join message are sent; for --membership scamp, --churn or --keep-alive.",
+    ),
+    "delay": _option(_TROUBLE, "T", "With --engine simulator: the mean delay of a message, in rounds."),
+    "churn": _option(
+        _TROUBLE, "P", "With --engine simulator or --live: the share of nodes that crash in a round."
+    ),
     "keep_alive": _option(_TROUBLE, None, _KEEP_ALIVE, "--keep-alive"),
     "patience": _option(
         _TROUBLE, "N", "After how many unanswered keep-alive messages a peer counts as gone."
@@ -73,7 +84,7 @@ def engine_of(
         _option(
             _SOCKETS,
             "N",
-            "The port of the first node; the others use the next ones. By default any free ports.",
+            "The port of the first node; the other nodes use the ports after it. By default, any free ports.",
             default=False,
         ),
     ] = None,
@@ -109,12 +120,12 @@ RULES = (
         ("delay",),
         lambda now: now["engine"] == "simulator" and not now["live"],
         "applies only to --engine simulator, since lock step has no delays and sockets have their own; "
-        "add that, or leave it out",
+        "use that engine, or leave the delay out",
     ),
     Rule(
         ("rounds", "ttl", "learn", "slowest", "loss"),
         lambda now: now["links"] == "walks",
-        "applies only to --links walks, since the other links send no walks; add that, or leave it out",
+        "applies only to --links walks, since others send no walks; use --links walks, or leave it out",
     ),
     Rule(
         ("connected",),
@@ -124,7 +135,7 @@ RULES = (
     Rule(
         ("connected", "view_size"),
         lambda now: now["membership"] == "random",
-        "applies only to --membership random, since Scamp finds sizes by itself; add that, or leave it out",
+        "applies only to --membership random, since Scamp finds sizes by itself; leave one of them out",
     ),
     Rule(
         ("copies",),
@@ -149,10 +160,12 @@ def check_together(values: Mapping[str, Any], given: Collection[str]) -> None:
                 raise OptionError(f"--{name.replace('_', '-')} {rule.words}")
 
 
-EPILOG = """Every node has a view of random others in each of its topics. Walks find other subscribers, and
-the node keeps those that it prefers: the same ones in all topics, so that one connection serves several.
-`rounds` runs all nodes in lock step, for large datasets; `simulator` runs the protocols themselves. With
-`--live` they run on this machine, over TCP, and the same measurements are taken.
+EPILOG = """In each of its topics, every node has a view: a list of random other subscribers, its peers. A
+walk is a message that is passed on from node to node and finds other subscribers. A node keeps those that
+it prefers. It prefers the same nodes in all topics, so that one connection serves several topics.
+
+`--engine rounds` runs all nodes in lock step, for large datasets. `--engine simulator` runs the protocols
+themselves. With `--live`, the protocols run on this machine, over TCP, and the same measurements are taken.
 
 **Examples**
 

@@ -46,8 +46,9 @@ def ingest(
 ) -> None:
     """Read who is interested in what from raw files, and write it as a dataset.
 
-    A row is a pair (node, topic); or a follow: the follower subscribes to the followee; or a friendship: each
-    subscribes to the other. Rows that can't be used go to DIR/rejected with file, line and reason.
+    With --as pairs, a row is an interest. With follows, a follower subscribes to a followee, who is a topic.
+    With friendship, each of two friends subscribes to the other. Rows that can't be used go to DIR/rejected
+    with file, line and reason.
     """
     from meshwright.pipeline.ingest.job import check_inputs
     from meshwright.pipeline.ingest.job import ingest as run

@@ -41,7 +41,9 @@ def profile(
     most_topics: Annotated[
         int,
         typer.Option(
-            "--most-topics", metavar="N", help="If there are more than N topics, correlate a sample of N."
+            "--most-topics",
+            metavar="N",
+            help="Measure the correlation of at most N topics; of more, take a sample.",
         ),
     ] = 400,
     seed: Seed = 0,

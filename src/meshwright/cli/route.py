@@ -8,10 +8,11 @@ import typer
 from meshwright.cli.common import Json, Seed, print_json, print_table, progress_bar
 from meshwright.runtime.errors import OptionError
 
-EPILOG = """`flood` and `tree` need an overlay that connects every topic; `nsmf` needs one with fingers
-(`chord`, `random-sw`, `gr-swico`). Publications are drawn at random: first a topic, then one of its
-subscribers, each with equal probability. They can also be read from a file
-with the columns topic and publisher.
+EPILOG = """`flood` and `tree` need an overlay that connects every topic. `nsmf` needs an overlay of `chord`,
+`random-sw` or `gr-swico`: a ring of nodes with additional links, called fingers.
+
+Publications are drawn at random: first a topic, then one of its subscribers, each with equal probability.
+Publications can also be read from a file with the columns topic and publisher.
 
 **Examples**
 
@@ -40,18 +41,22 @@ def route(
         str | None,
         typer.Option(
             metavar="shortest|cheapest",
-            help="With tree: which kind of tree; by default shortest.",
+            help="With --protocol tree: the tree of shortest paths (shortest) or of lowest cost (cheapest); "
+            "by default shortest.",
             show_default=False,
         ),
     ] = None,
     both_ways: Annotated[
         bool,
-        typer.Option("--both-ways", help="With nsmf: a link can be used from both of its ends."),
+        typer.Option("--both-ways", help="With --protocol nsmf: a link can be used from both of its ends."),
     ] = False,
     loss: Annotated[float, typer.Option(metavar="P", help="The probability that a message is lost.")] = 0.0,
     failed: Annotated[float, typer.Option(metavar="P", help="The share of nodes that have failed.")] = 0.0,
     simulate: Annotated[
-        bool, typer.Option("--simulate", help="Run the protocols in the simulator: same counts, but slower.")
+        bool,
+        typer.Option(
+            "--simulate", help="Run the protocols in the simulator, with the same counts, but slower."
+        ),
     ] = False,
     seed: Seed = 0,
     as_json: Json = False,

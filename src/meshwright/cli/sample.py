@@ -55,8 +55,8 @@ class UniverseOptions(NamedTuple):
         str | None,
         typer.Option(
             metavar="seeds|grown",
-            help="With --universe: whether the nodes are the subscribers of the first topics (seeds) or of "
-            "all topics (grown); by default seeds.",
+            help="With --universe: the nodes are the subscribers of the first topics (seeds), or also those "
+            "of the topics that users add (grown); by default seeds.",
         ),
     ] = None
     topics_of: Annotated[
@@ -107,8 +107,8 @@ def sample(
     """Cut a smaller dataset out of a large one.
 
     --bfs searches a social graph breadth first, and keeps all relations among the users that it visits.
-    --universe picks some random topics and takes their subscribers as users; each user adds one more topic.
-    The sample has only these users and topics.
+    --universe picks some random topics and takes their subscribers as users. Each user adds one more topic.
+    The sample has only these users and topics, unless --nodes-of or --topics-of says otherwise.
     """
     options = _options(bfs, universe, search, growth)
     check_target(out, force)

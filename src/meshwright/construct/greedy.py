@@ -347,8 +347,9 @@ def _weights_by_id(interests: Interests, weights: Mapping[str, int] | None) -> I
     ids = pc.index_in(names, interests.topics)
     if ids.null_count:
         unknown = names.filter(pc.is_null(ids))
+        more = f" (and {len(unknown) - 1:,} more)" if len(unknown) > 1 else ""
         raise OptionError(
-            f"weights names {len(unknown)} unknown topics, such as {unknown[0].as_py()!r}; leave them out"
+            f"there is no topic {unknown[0].as_py()!r}{more}; leave unknown topics out of the weights"
         )
     by_id = np.ones(interests.topic_count, np.int32)
     by_id[ids.to_numpy()] = list(weights.values())

@@ -35,7 +35,7 @@ class GmOptions(Checked):
         super().__post_init__()
         if self.weights is not None and not isinstance(self.weights, Mapping):
             raise OptionError(
-                f"weights is a {type(self.weights).__name__}; give a mapping of topic to number",
+                f"the weights are a {type(self.weights).__name__}; give a mapping of topic to number",
                 option="weights",
             )
         for topic, weight in (self.weights or {}).items():

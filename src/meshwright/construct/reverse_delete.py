@@ -11,7 +11,7 @@ from meshwright.runtime.arrays import Ids, Ticks
 from meshwright.runtime.memory import check_memory, needed
 from meshwright.runtime.progress import Progress, run_with_ticks
 
-_INSTEAD = "leave reverse delete out, or give the memory"
+_INSTEAD = "leave reverse_delete (--reverse-delete) out, or allow more memory"
 
 
 def reverse_delete(

@@ -27,7 +27,7 @@ def missing_links(overlay: Overlay, settings: RepairSettings, progress: Progress
         return np.empty((0, 2), np.int32)
     if settings.options.disconnected == "refuse":
         raise InputError(
-            f"the overlay is not topic-connected: its {connected:,} topics have {components:,} components; "
+            f"the overlay is not topic-connected: its {connected:,} topics are in {components:,} pieces; "
             f"build another one, or set disconnected='repair' to repair it first"
         )
     order = tie_order(np.diff(interests.indptr), "shuffled", settings.seed)

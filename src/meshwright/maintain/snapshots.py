@@ -77,7 +77,9 @@ def from_bytes(data: bytes) -> Saved:
     except (ValueError, KeyError, TypeError, OSError, EOFError, BadZipFile) as error:
         raise InputError(f"these {len(data):,} bytes are not the snapshot of a maintainer: {error}") from None
     if found != FORMAT:
-        raise InputError(f"the snapshot has format {found}, and this version reads {FORMAT}")
+        raise InputError(
+            f"the snapshot has format {found}, but this Meshwright reads {FORMAT}; use the one that wrote it"
+        )
     nodes = NameSlots(text["nodes"], text["free_nodes"])
     topics = NameSlots(text["topics"], text["free_topics"])
     live = make_live(nodes, **{field: _rows(arrays, field) for field in _ROWS})

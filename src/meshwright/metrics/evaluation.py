@@ -149,7 +149,7 @@ def evaluate(
     if not isinstance(overlay, Overlay):
         raise InputError(f"evaluate got a {type(overlay).__name__}; give an Overlay")
     if costs is not None and not isinstance(costs, Costs):
-        raise InputError(f"costs is a {type(costs).__name__}; give Costs, such as Costs.from_csv(…)")
+        raise InputError(f"the costs are a {type(costs).__name__}; give Costs, such as Costs.from_csv(…)")
     if costs is not None:
         overlay = priced(overlay, costs)
     known = costs_of(overlay) if bound else None

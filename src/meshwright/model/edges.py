@@ -39,7 +39,9 @@ def frozen_edges(edges: npt.ArrayLike) -> Ids:
     if given.size == 0:
         given = np.empty((0, 2), np.int32)
     if given.ndim != 2 or given.shape[1] != 2:
-        raise InputError(f"edges has shape {given.shape}; give (m, 2), a row of two node ids for each edge")
+        raise InputError(
+            f"the array of edges has shape {given.shape}; give (m, 2), a row of two node ids for each edge"
+        )
     return frozen(given, np.int32, "edges")
 
 
@@ -56,7 +58,7 @@ def _check_ends(nodes: pa.StringArray, edges: Ids) -> None:
         beyond = edges[((edges < 0) | (edges >= len(nodes))).any(axis=1)]
         raise InputError(
             f"edge {beyond[0].tolist()}{_and_more(len(beyond))} names an id outside 0 to {len(nodes) - 1}; "
-            f"ids are the ranks of the nodes' names"
+            f"an id is a node's position in the order of names"
         )
     loops = edges[edges[:, 0] == edges[:, 1], 0]
     if len(loops):
@@ -81,7 +83,9 @@ def check_costs(nodes: pa.StringArray, edges: Ids, costs: Floats | None) -> None
     if costs is None:
         return
     if costs.shape != (len(edges),):
-        raise InputError(f"costs has shape {costs.shape} for {len(edges)} edges; give one number for each")
+        raise InputError(
+            f"the array of costs has shape {costs.shape} for {len(edges)} edges; give one number for each"
+        )
     wrong = np.flatnonzero(~((costs > 0) & (costs < np.inf)))
     if len(wrong):
         raise InputError(
@@ -151,8 +155,8 @@ def by_name(
         except UnicodeDecodeError:
             raise InputError(f"{origin} has a name that is not UTF-8; write names as UTF-8") from None
         raise InputError(
-            f"{origin}, row {row + 1}: {name!r}{_and_more(len(unknown))} is not "
-            f"among the {len(nodes):,} nodes of the interests; add it there (a node may have no topics), "
-            f"or leave its edges out"
+            f"{origin}, row {row + 1}: there is no {name!r}{_and_more(len(unknown))} among the "
+            f"{len(nodes):,} nodes of the interests; add missing nodes there (they need no topics), "
+            f"or leave their edges out"
         )
     return canonical(nodes, edges, pairs.values if costs is None else costs)

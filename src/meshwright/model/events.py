@@ -101,13 +101,13 @@ def check_name(name: object, what: str) -> None:
 def checked_topics(topics: Iterable[Any]) -> tuple[str, ...]:
     """The topics of an event, each once, in the order given."""
     if isinstance(topics, str):
-        raise InputError(f"topics is the single string {topics!r}; give a list of topic names")
+        raise InputError(f"the topics are the single string {topics!r}; give a list of topic names")
     try:
         if isinstance(topics, Mapping):
             raise TypeError
         given = list(topics)
     except TypeError:
-        raise InputError(f"topics is {topics!r}; give a list of topic names") from None
+        raise InputError(f"the topics are {topics!r}; give a list of topic names") from None
     check_all_strings(given, "topic")
     for topic in given:
         check_name(topic, "a topic")
@@ -206,7 +206,9 @@ def iterate_file(path: Path, torn: list[Torn], limits: ReadLimits) -> Iterator[E
     """The events of one file in the order in which they stand there; a torn last line goes to `torn`."""
     kind = _kind_of(path)
     if kind is None:
-        raise InputError(f"{path} is neither *.jsonl nor *.parquet; events come as one of these", path=path)
+        raise InputError(
+            f"{path} is neither *.jsonl nor *.parquet; events are read from such files", path=path
+        )
     yield from _lines(path, torn, limits) if kind == "jsonl" else _rows(path, limits)
 
 
@@ -265,10 +267,10 @@ def _from_row(row: Any, path: Path, word: str, number: int) -> Event:
 def from_row(row: Any, where: str) -> Event:
     """The event of a row in JSON's types; one that is none is refused, with the words for where it is."""
     if not isinstance(row, dict):
-        raise InputError(f"{where} is {row!r}; give an object with at, event, node and topics")
+        raise InputError(f"{where} is {row!r}; give an object with the keys at, event, node and topics")
     missing = [name for name in _WANTED if name not in _OPTIONAL and row.get(name) is None]
     if missing:
-        raise InputError(f"{where} has no {missing[0]!r}; an event needs at, event and node")
+        raise InputError(f"{where} has no {missing[0]!r}; an event needs the keys at, event and node")
     topics = row.get("topics")
     try:
         return Event(row["at"], row["event"], row["node"], () if topics is None else topics, row.get("id"))
@@ -282,7 +284,7 @@ def write_events(events: Iterable[Event], path: str | Path, *, force: bool = Fal
     kind = path.suffix.removeprefix(".")
     if kind not in _WRITERS:
         raise InputError(
-            f"{path} is neither *.jsonl nor *.parquet; events are written as one of these", path=path
+            f"{path} is neither *.jsonl nor *.parquet; events are written to such files", path=path
         )
     with new_file(path, force) as partial:
         _WRITERS[kind](events, partial)

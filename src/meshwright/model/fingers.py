@@ -114,7 +114,7 @@ class Fingers:
         """Build from rows of `fingers/`: node_id, position, phase, target_id; and the number of phases."""
         check_types(table.schema, _COLUMNS, f"{TABLE}/", DatasetError)
         if not 0 <= phases <= _MOST_PHASES:
-            raise InputError(f"there are {phases:,} phases; 0 to {_MOST_PHASES} are legal")
+            raise InputError(f"there are {phases:,} phases; give 0 to {_MOST_PHASES}")
         nodes, places, phase, targets = (table[name].to_numpy().astype(np.int64) for name in _COLUMNS)
         by_phase = np.full((node_count, phases), NONE, np.int32)
         _check_rows(nodes, phase, by_phase.shape)
@@ -158,7 +158,8 @@ class Fingers:
         legal = {phase_count(self.space, whole) for whole in (False, True)}
         if self.targets.ndim != 2 or len(self.targets) != count or self.targets.shape[1] not in legal:
             raise InputError(
-                f"targets has shape {self.targets.shape}; give {(count, max(legal))}, nodes by phases"
+                f"the array of targets has shape {self.targets.shape}; give {(count, max(legal))}, "
+                f"nodes by phases"
             )
         inside = (self.positions >= 0) & (self.positions < self.space)
         if not inside.all() or len(np.unique(self.positions)) < count:
@@ -178,7 +179,7 @@ class Fingers:
         if not right.all():
             node, phase = np.argwhere(~right)[0]
             raise InputError(
-                f"node {node} has the finger {targets[node, phase]} in phase {phase}; a finger must lead "
+                f"the finger of node {node} in phase {phase} is {targets[node, phase]}; a finger must lead "
                 f"into its phase, a node's first finger must lead to the next node, and only a phase without "
                 f"nodes may have none ({NONE})"
             )

@@ -30,7 +30,7 @@ def name_array(names: NameSource, what: str) -> pa.StringArray:
     if isinstance(names, pa.Array | pa.ChunkedArray):
         return _joined(names.chunks if isinstance(names, pa.ChunkedArray) else [names], what)
     if isinstance(names, str):
-        raise InputError(f"{what}s is the single string {names!r}; give a list of {what} names")
+        raise InputError(f"the {what}s are the single string {names!r}; give a list of {what} names")
     values = list(names)
     check_all_strings(values, what)
     return encoded(values, what)

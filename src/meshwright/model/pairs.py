@@ -96,7 +96,7 @@ def collect(
 def from_tuples(pairs: Iterable[tuple[str, str]], columns: Columns) -> Iterator[Chunk]:
     """Chunks of an iterable of 2-tuples (or lists of two) of strings."""
     if isinstance(pairs, str | bytes) or not isinstance(pairs, Iterable):
-        raise InputError(f"pairs is a {type(pairs).__name__}; give an iterable of pairs of strings")
+        raise InputError(f"the pairs are a {type(pairs).__name__}; give an iterable of pairs of strings")
     iterator = iter(pairs)
     number = 1
     while block := list(islice(iterator, _TUPLES_A_CHUNK)):

@@ -112,7 +112,7 @@ class Views:
                 f"{len(self.slots):,} peers were given; give a view for each of {len(interests):,} interests"
             )
         if (np.diff(indptr) < 0).any():
-            raise InputError("the offsets of views decrease; give offsets that don't")
+            raise InputError("the offsets of views decrease; give offsets that never do")
         place = wrong_peer(interests.topic_indptr, indptr, self.slots)
         if place >= 0:
             owner = int(np.searchsorted(indptr, place, side="right")) - 1

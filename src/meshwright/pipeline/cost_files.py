@@ -64,7 +64,7 @@ class CostFiles:
             if getattr(self, what) is not None and all(getattr(self, name) is None for name in needed):
                 raise OptionError(
                     f"{_flag(what)} has no effect without {' or '.join(map(_flag, needed))}; "
-                    f"add that, or leave it out"
+                    f"add {'that' if len(needed) == 1 else 'one of them'}, or leave {_flag(what)} out"
                 )
         form = self._form()
         for name in _FORMS[form].without:

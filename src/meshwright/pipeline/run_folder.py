@@ -53,7 +53,7 @@ def check_place(out: Place, resume: bool, force: bool) -> None:
     """
     if resume and force:
         raise OptionError(
-            "resume keeps the finished stages, and force removes them; give only one of the two"
+            "--resume keeps the finished stages, and --force removes them; give only one of the two"
         )
     with writing(out):
         old = read_sealed(out / NOTES / PLAN)

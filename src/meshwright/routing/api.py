@@ -225,7 +225,7 @@ def _check_options(protocol: str, tree: str | None, both_ways: bool) -> None:
         )
     if both_ways and protocol != "nsmf":
         raise OptionError(
-            f"both_ways applies only to nsmf, whose fingers have a direction, not to {protocol}; "
+            f"both_ways applies only to the protocol nsmf, whose links have a direction, not to {protocol}; "
             f"leave it out",
             option="both_ways",
         )

@@ -57,8 +57,9 @@ def _check_connected(overlay: Overlay, broken: Offsets) -> None:
         name = overlay.interests.topics[int(broken[0])].as_py()
         more = f" and {len(broken) - 1:,} more topics" if len(broken) > 1 else ""
         raise InputError(
-            f"the overlay is not topic-connected: {name!r}{more} would not reach all subscribers; use nsmf "
-            f"if the overlay has fingers, or build an overlay that connects every topic, as gm does"
+            f"the overlay is not topic-connected: messages on {name!r}{more} would not reach all "
+            f"subscribers; use nsmf if the overlay has fingers, or build an overlay that connects "
+            f"every topic, as gm does"
         )
 
 
@@ -93,7 +94,7 @@ def topic_trees(overlay: Overlay, kind: str = "shortest", progress: Progress | N
     check_choice("tree", kind, TREES)
     if kind == "cheapest" and overlay.costs is None:
         raise OptionError(
-            "the cheapest tree needs the costs of links, but the overlay has none; use the shortest tree, "
+            "the cheapest tree needs the costs of links, but the overlay has none; use --tree shortest, "
             "or build with costs"
         )
     links = topic_links(overlay, progress)

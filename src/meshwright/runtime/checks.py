@@ -24,7 +24,7 @@ def is_number(value: object) -> TypeGuard[float]:
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Refuse a value that is none of the choices."""
     if value not in choices:
-        raise OptionError(f"{name} is {value!r}; choose one of {', '.join(choices)}", option=name)
+        raise OptionError(f"the option {name} is {value!r}; choose one of {', '.join(choices)}", option=name)
 
 
 def check_whole(
@@ -35,20 +35,20 @@ def check_whole(
         return
     if not is_whole(value) or not least <= value <= most:
         legal = f"from {least} to {most:,}" if most < 2**62 - 1 else f"of at least {least}, under 2^62"
-        raise OptionError(f"{name} is {value!r}; give a whole number {legal}", option=name)
+        raise OptionError(f"the option {name} is {value!r}; give a whole number {legal}", option=name)
 
 
 def check_flag(name: str, value: object) -> None:
     """Refuse what is neither True nor False."""
     if not isinstance(value, bool):
-        raise OptionError(f"{name} is {value!r}; give True or False", option=name)
+        raise OptionError(f"the option {name} is {value!r}; give True or False", option=name)
 
 
 def check_fraction(name: str, value: object, *, below_one: bool = False) -> None:
     """Refuse what is no number from 0 to 1."""
     if not is_number(value) or not 0 <= value <= 1 or (below_one and value == 1):
         legal = "of at least 0 and under 1" if below_one else "from 0 to 1"
-        raise OptionError(f"{name} is {value!r}; give a fraction {legal}", option=name)
+        raise OptionError(f"the option {name} is {value!r}; give a fraction {legal}", option=name)
 
 
 class Checked:
@@ -106,7 +106,7 @@ def whole(name: str, value: object, low: int, high: int, way_out: str = "") -> i
     """`value` as an int, if it is a whole number from `low` to `high`."""
     if not is_whole(value) or not low <= value <= high:
         raise OptionError(
-            f"{name} is {value!r}; give a whole number from {low} to {high}{way_out}", option=name
+            f"the option {name} is {value!r}; give a whole number from {low} to {high}{way_out}", option=name
         )
     return int(value)
 
@@ -115,7 +115,7 @@ def number(name: str, value: object, low: float, high: float, way_out: str = "")
     """`value` as a float, if it is a number from `low` to `high`."""
     if not is_number(value) or not low <= value <= high:
         raise OptionError(
-            f"{name} is {value!r}; give a number from {low:g} to {high:g}{way_out}", option=name
+            f"the option {name} is {value!r}; give a number from {low:g} to {high:g}{way_out}", option=name
         )
     return float(value)
 
@@ -124,6 +124,6 @@ def positive(name: str, value: object, high: float, way_out: str = "") -> float:
     """`value` as a float, if it is a number above 0 and at most `high`."""
     if not is_number(value) or not 0 < value <= high:
         raise OptionError(
-            f"{name} is {value!r}; give a number above 0, at most {high:g}{way_out}", option=name
+            f"the option {name} is {value!r}; give a number above 0, at most {high:g}{way_out}", option=name
         )
     return float(value)

@@ -65,11 +65,12 @@ def gossip(
     name, run = _engine(engine)
     if name == "rounds" and (conditions.churn or conditions.keep_alive):
         raise OptionError(
-            "rounds in lock step have neither churn nor keep-alive; use --engine simulator, or --live"
+            "--engine rounds has neither churn nor keep-alive; use --engine simulator, or --live"
         )
     if name != "rounds" and options.links != "walks":
         raise OptionError(
-            f"links is {options.links!r}, which sends no messages; use walks, or rounds in lock step"
+            f"--links {options.links} sends no messages, so only --engine rounds can run it; use "
+            f"--links walks, or --engine rounds"
         )
     before = first_views(interests, options, conditions, seed, progress)
     course = Course(before)

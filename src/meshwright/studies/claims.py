@@ -113,7 +113,10 @@ class Claim:
                 f"choose among {', '.join(_MISSED_BY)}"
             )
         if self.measure is None and self.pooled is None and not self.reason:
-            raise OptionError(f"the claim {self.name!r} has neither a measure nor a reason why; give one")
+            raise OptionError(
+                f"the claim {self.name!r} has neither a measure nor a reason for having none; "
+                f"give one of them"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -40,14 +40,14 @@ def uniform(topics: int) -> Probability:
 
 def zipf(topics: int, alpha: float) -> Probability:
     """A q proportional to rank^-alpha, ranks from 1 on."""
-    alpha = positive("alpha", alpha, _GREATEST_ALPHA, "; unif is the law without a slope")
+    alpha = positive("alpha", alpha, _GREATEST_ALPHA, "; for equally popular topics, use unif")
     weight = np.arange(1.0, topics + 1) ** -alpha
     return np.asarray(weight / weight.sum())
 
 
 def exponential(topics: int, decay: float) -> Probability:
     """A q proportional to exp(-decay * rank / topics)."""
-    decay = positive("decay", decay, _GREATEST_DECAY, "; unif is the law without a slope")
+    decay = positive("decay", decay, _GREATEST_DECAY, "; for equally popular topics, use unif")
     weight = np.exp(-decay / topics * np.arange(topics))
     return np.asarray(weight / weight.sum())
 

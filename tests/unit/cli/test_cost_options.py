@@ -169,7 +169,9 @@ def test_an_asymmetric_matrix_is_symmetrised_by_the_rule_or_refused(run, workloa
     path = matrix(tmp_path / "there.csv", with_cell(60))
     words = ("--costs", path, "--sites", "nodes", "--local", 1, "--symmetrise")
     wrong(
-        build(run, workload, *words, "refuse"), "'fra' to 'nyc' costs 60, and the way back 90", "(and 1 more)"
+        build(run, workload, *words, "refuse"),
+        "'fra' to 'nyc' costs 60, but 'nyc' to 'fra' costs 90",
+        "1 more pair differ",
     )
     assert build(run, workload, *words, "max")[0] == 0
     wrong(build(run, workload, *words, "median"), "symmetrise is 'median'; choose among mean, max")
@@ -222,7 +224,7 @@ def test_nodes_without_a_site_are_refused(run, workload, between, brokers):
         "brokers.csv: 'n28' (and 1 more) has no site; the costs are for 28 nodes",
     )
     brokers.write_text(brokers.read_text() + "\nn00,nyc\n")
-    wrong(build(run, workload, *words), "'n00' has the site", "give it one")
+    wrong(build(run, workload, *words), "'n00' has the site", "give each node one")
 
 
 def test_a_site_of_several_nodes_without_a_local_cost_is_refused(run, workload, between, brokers):

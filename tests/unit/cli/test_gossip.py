@@ -44,7 +44,7 @@ def test_gossip_runs_on_sockets_and_prints_the_same_measures_and_what_sockets_to
     assert "port 65530 leaves no port for node 39; give a smaller one, or none" in err
     code, _, err = run("gossip", workload, "--live", "--links", "random")
     assert code == 2
-    assert "links is 'random', which sends no messages; use walks, or rounds in lock step" in err
+    assert "--links random sends no messages, so only --engine rounds can run it" in err
 
 
 def test_gossip_prints_a_table_for_people(run, workload):
@@ -79,7 +79,7 @@ def test_gossip_writes_an_overlay_with_views(run, workload, tmp_path):
     ("words", "message"),
     [
         (("--engine", "warp"), "engine is 'warp'; choose one of rounds, simulator"),
-        (("--churn", 0.1), "rounds in lock step have neither churn nor keep-alive"),
+        (("--churn", 0.1), "--engine rounds has neither churn nor keep-alive"),
         (("--loss", 2), "loss is 2.0; give a fraction from 0 to 1"),
         (("--membership", "x"), "membership is 'x'; choose one of random, scamp"),
         (("--rounds", -1), "rounds is -1; give a whole number of at least 0"),
@@ -104,10 +104,10 @@ def test_gossip_writes_an_overlay_with_views(run, workload, tmp_path):
         (("--delay", 0.1), "--delay applies only to --engine simulator"),
         (
             ("--links", "random", "--rounds", 3),
-            "--rounds applies only to --links walks, since the other links send no walks",
+            "--rounds applies only to --links walks, since others send no walks",
         ),
         (("--links", "omniscient", "--learn"), "--learn applies only to --links walks"),
-        (("--links", "random", "--engine", "simulator"), "links is 'random', which sends no messages"),
+        (("--links", "random", "--engine", "simulator"), "--links random sends no messages"),
         (
             ("--connected", 0.9, "--view-size", 4),
             "--connected and --view-size both set the size of views",

@@ -74,8 +74,8 @@ def test_route_takes_publications_from_a_file(run, overlays, tmp_path):
             "give a whole number or a file that exists",
         ),
         ("gm", ["--protocol", "flood", "--loss", "2"], "loss is 2.0; give a fraction from 0 to 1"),
-        ("gm", ["--protocol", "flood", "--both-ways"], "both_ways applies only to nsmf"),
-        ("gm", ["--protocol", "tree", "--tree", "cheapest"], "the overlay has none; use the shortest"),
+        ("gm", ["--protocol", "flood", "--both-ways"], "both_ways applies only to the protocol nsmf"),
+        ("gm", ["--protocol", "tree", "--tree", "cheapest"], "the overlay has none; use --tree shortest"),
     ],
 )
 def test_what_can_not_be_routed_is_refused_in_one_line(run, overlays, name, words, message):
@@ -124,7 +124,7 @@ def test_a_small_world_is_built_evaluated_and_routed_by_the_command_line(run, ov
         (["chord", "--set", "bits=5"], "bits is 5, which makes 32 identifiers for 60 nodes; give at least 6"),
         (["random-sw", "--set", "ties=random"], "the options are: bits, placement, whole_phases"),
         (["gr-swico", "--set", "ties=x"], "ties is 'x'; choose one of nearest, random, farthest"),
-        (["gr-swico", "--reverse-delete"], "routes over links that no topic needs"),
+        (["gr-swico", "--reverse-delete"], "needs for routing; leave it out"),
     ],
 )
 def test_a_small_world_that_can_not_be_is_refused_in_one_line(run, overlays, tmp_path, words, message):

@@ -172,7 +172,7 @@ def test_an_overlay_that_is_not_topic_connected_is_repaired_first_or_refused():
     assert is_topic_connected(live)
     assert len(live.start.added) == 2
     assert live.start.removed == ()
-    with pytest.raises(mw.InputError, match=r"its 2 topics have 4 components.*disconnected='repair'"):
+    with pytest.raises(mw.InputError, match=r"its 2 topics are in 4 pieces.*disconnected='repair'"):
         mw.Maintainer(loose, disconnected="refuse")
     fine = overlay_of({"a": "x", "b": "x"})
     assert mw.Maintainer(fine, disconnected="refuse").start.added == ()

@@ -81,7 +81,7 @@ def test_costs_price_the_links_in_place_of_what_they_cost(square, priced):
 def test_costs_of_other_nodes_and_what_are_no_costs_are_refused(square):
     with pytest.raises(InputError, match=r"'b' \(and 3 more\) has no site"):
         evaluate(square, costs=Costs.clusters({"a": "c"}, inner=1, outer=2))
-    with pytest.raises(InputError, match="costs is a float; give Costs"):
+    with pytest.raises(InputError, match="the costs are a float; give Costs"):
         evaluate(square, costs=1.5)
 
 

@@ -34,7 +34,7 @@ def test_a_leave_with_topics_is_refused_since_it_may_mean_an_unsubscribe():
         ({"node": 7}, "node of an event is 7"),
         ({"node": "\ud800"}, "lone surrogate"),
         ({"topics": "news"}, "single string 'news'"),
-        ({"topics": 5}, "topics is 5"),
+        ({"topics": 5}, "the topics are 5"),
         ({"topics": ["x", ""]}, "topic 2 is an empty string"),
         ({"topics": [None]}, "topic 1 is None"),
         ({"id": ""}, "id of an event is ''"),

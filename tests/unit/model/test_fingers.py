@@ -69,8 +69,8 @@ def ring_of_four(**changes):
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"targets": np.array([[1, 2], [2, 3], [3, 0], [0, 0]])}, "node 3 has the finger 0 in phase 1"),
-        ({"targets": np.array([[1, 2], [2, -1], [3, 0], [0, 1]])}, "node 1 has the finger -1 in phase 1"),
+        ({"targets": np.array([[1, 2], [2, 3], [3, 0], [0, 0]])}, "the finger of node 3 in phase 1 is 0"),
+        ({"targets": np.array([[1, 2], [2, -1], [3, 0], [0, 1]])}, "the finger of node 1 in phase 1 is -1"),
         ({"targets": np.array([[1, 2], [2, 3], [3, 0], [0, 4]])}, "targets must lie between 0 and 3"),
         ({"targets": np.zeros((4, 3), int)}, r"targets has shape \(4, 3\); give \(4, 2\), nodes by phases"),
         ({"positions": np.array([0, 1, 2, 2])}, "positions must be different and lie between 0 and 3"),

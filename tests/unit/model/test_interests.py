@@ -139,8 +139,8 @@ def test_no_interests_at_all_are_legal(empty: Interests) -> None:
         ([("a", "t", "x")], "pair 1 is .* give a tuple"),
         (["at"], "pair 1 is 'at'; give a tuple"),
         ([{"a", "t"}], "pair 1 is"),
-        ("at", "pairs is a str"),
-        (7, "pairs is a int"),
+        ("at", "the pairs are a str"),
+        (7, "the pairs are a int"),
     ],
 )
 def test_what_is_no_pair_of_strings_is_refused_with_its_number(pairs: Any, rule: str) -> None:

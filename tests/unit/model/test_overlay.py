@@ -65,9 +65,9 @@ def test_edges_and_costs_are_read_only(overlay: Overlay) -> None:
 @pytest.mark.parametrize(
     ("pairs", "rule"),
     [
-        ([("a", "b"), ("x", "b")], "row 2: 'x' is not among the 6 nodes"),
-        ([("a", "x"), ("y", "x"), ("z", "a")], r"row 1: 'x' \(and 2 more\) is not among"),
-        ([("a", "7 ")], "'7 ' is not among"),
+        ([("a", "b"), ("x", "b")], "row 2: there is no 'x' among the 6 nodes"),
+        ([("a", "x"), ("y", "x"), ("z", "a")], r"row 1: there is no 'x' \(and 2 more\) among"),
+        ([("a", "7 ")], "there is no '7 ' among"),
         ([("a", "b"), ("c", "c"), ("d", "d")], r"joins 'c' to itself \(and 1 more\)"),
         ([("a", 7)], r"the target of pair 1 is 7, a int; .* use str"),
         ([("a",)], "pair 1 is"),
@@ -228,7 +228,7 @@ def test_edges_are_read_from_csv_and_parquet(tmp_path: Path, overlay: Overlay) -
 @pytest.mark.parametrize(
     ("text", "rule"),
     [
-        ("source,target,cost\na,b,1\na,x,1\n", "e.csv, row 2: 'x' is not among"),
+        ("source,target,cost\na,b,1\na,x,1\n", "e.csv, row 2: there is no 'x' among"),
         ("source,target,cost\na,b,\n", "'a' - 'b' costs nan"),
         ("source,target,cost\na,b,cheap\n", "can't be read: .*'cheap'"),
         ("source,target\na,b\n", "has no column 'cost'"),

@@ -140,7 +140,7 @@ def test_an_overlay_without_fingers_is_refused_for_nsmf(overlays):
 @pytest.mark.parametrize("protocol", ["flood", "tree"])
 def test_an_overlay_that_is_not_topic_connected_is_refused_for_flood_and_tree(overlays, protocol):
     with pytest.raises(
-        mw.InputError, match=r"not topic-connected: 't\d+' and \d+ more topics would not reach"
+        mw.InputError, match=r"not topic-connected: messages on 't\d+' and \d+ more topics would not reach"
     ):
         mw.route(overlays["chord"], protocol, 1)
 
@@ -191,7 +191,7 @@ def test_without_any_subscriber_nothing_can_be_published():
         ({"failed": 2}, "failed is 2; give a fraction from 0 to 1"),
         ({"failed": "n001"}, "failed is 'n001'"),
         ({"tree": "shortest"}, "tree is 'shortest', but the protocol flood uses no tree; leave it out"),
-        ({"both_ways": True}, "both_ways applies only to nsmf"),
+        ({"both_ways": True}, "both_ways applies only to the protocol nsmf"),
         ({"simulate": 1}, "simulate is 1; give True or False"),
         ({"protocol": "tree", "tree": "oak"}, "tree is 'oak'; choose one of shortest, cheapest"),
         ({"protocol": "tree", "tree": "cheapest"}, "needs the costs of links, but the overlay has none"),

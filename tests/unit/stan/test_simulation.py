@@ -139,7 +139,7 @@ def test_scamp_views_grow_with_the_copies_and_the_logarithm_of_the_topic(copies)
 
 
 def test_churn_is_refused_in_lock_step_and_unknown_engines_everywhere(interests):
-    with pytest.raises(mw.OptionError, match="rounds in lock step have neither churn nor keep-alive"):
+    with pytest.raises(mw.OptionError, match="--engine rounds has neither churn nor keep-alive"):
         course(interests, {}, {"churn": 0.1}, "rounds")
     with pytest.raises(mw.OptionError, match="engine is 'warp'; choose one of rounds, simulator"):
         course(interests, engine="warp")

@@ -134,12 +134,20 @@ def test_nodes_may_have_no_topics_and_all_topics():
         (unif, {"topics": 0}, "topics is 0; give a whole number from 1"),
         (unif, {"seed": -1}, "seed is -1;"),
         (unif, {"topics": 20, "max_subscriptions": 21}, "max_subscriptions is 21; .* 1 to 20"),
-        (zipf, {"alpha": 0}, "alpha is 0; give a number above 0, at most 20; unif"),
+        (
+            zipf,
+            {"alpha": 0},
+            "alpha is 0; give a number above 0, at most 20; for equally popular topics, use unif",
+        ),
         (zipf, {"alpha": -2.0}, "alpha is -2.0;"),
         (zipf, {"alpha": float("nan")}, "alpha is nan;"),
         (zipf, {"alpha": float("inf")}, "alpha is inf;"),
         (zipf, {"alpha": "2"}, "alpha is '2';"),
-        (expo, {"decay": 0.0}, "decay is 0.0; give a number above 0, at most 500; unif"),
+        (
+            expo,
+            {"decay": 0.0},
+            "decay is 0.0; give a number above 0, at most 500; for equally popular topics, use unif",
+        ),
         (expo, {"decay": float("nan")}, "decay is nan;"),
     ],
 )

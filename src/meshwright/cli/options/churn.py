@@ -20,21 +20,24 @@ class EventOptions(NamedTuple):
         int | None,
         typer.Option(
             metavar="N",
-            help="Instead of --events: N random events. Each is either a join, of a node whose topics "
-            "resemble those of the others, or a leave; both are equally likely.",
+            help="Instead of --events: N random events. Joins and leaves are equally likely. A node that "
+            "joins gets topics that resemble those of the others.",
         ),
     ] = None
     sessions: Annotated[
         Path | None,
         typer.Option(
             metavar="PATH",
-            help="Instead of --events: a CSV with the columns node, start, end, or node, first_snapshot, "
-            "last_snapshot.",
+            help="Instead of --events: a CSV that says when each node was there, with the columns node, "
+            "start, end, or node, first_snapshot, last_snapshot.",
         ),
     ] = None
     snapshots: Annotated[
         Path | None,
-        typer.Option(metavar="PATH", help="With --sessions: a CSV with the columns snapshot, unix_time."),
+        typer.Option(
+            metavar="PATH",
+            help="With --sessions: a CSV with the times of snapshots, in the columns snapshot, unix_time.",
+        ),
     ] = None
 
 
@@ -45,7 +48,7 @@ class StreamOptions(NamedTuple):
         str | None,
         typer.Option(
             metavar="PATH",
-            help="Instead of --events: a folder in which files of events appear; Spark follows it until "
+            help="Instead of --events: a folder in which files of events appear. Spark reads new files until "
             "Ctrl-C.",
         ),
     ] = None
@@ -84,7 +87,10 @@ class JournalOptions(NamedTuple):
     ] = None
     compact_after: Annotated[
         int | None,
-        typer.Option(metavar="N", help="Compact the journal after N events; by default 5000."),
+        typer.Option(
+            metavar="N",
+            help="After N events, replace the log of the journal by a new snapshot; by default 5000.",
+        ),
     ] = None
     accept_loss: Annotated[
         bool,
@@ -122,7 +128,9 @@ class PageOptions(NamedTuple):
     )
     compare: Annotated[
         list[str] | None,
-        typer.Option(metavar="POLICY", help="With --report: also try another policy. Repeatable."),
+        typer.Option(
+            metavar="POLICY", help="With --report: also show what another policy would do. Repeatable."
+        ),
     ] = None
 
     def compared(self, policy: str) -> tuple[str, ...]:

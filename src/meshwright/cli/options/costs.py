@@ -30,16 +30,20 @@ class CostOptions(NamedTuple):
         _option(
             "FILE|nodes",
             "A table with the columns node,site, or 'nodes' to use the site of each node in the dataset. "
-            "--costs then gives the costs between sites.",
+            "With --sites, --costs gives the costs between sites.",
         ),
     ] = None
-    local: Annotated[float | None, _option("COST", "What a link inside a site costs.")] = None
-    inner: Annotated[
-        float | None, _option("COST", "In place of --costs, with --outer: the cost of a link inside a site.")
+    local: Annotated[
+        float | None,
+        _option("COST", "With --sites, and --costs or --places: the cost of a link inside a site."),
     ] = None
-    outer: Annotated[float | None, _option("COST", "With --inner: the cost of a link between two sites.")] = (
-        None
-    )
+    inner: Annotated[
+        float | None,
+        _option("COST", "With --sites and --outer, without --costs: the cost of a link inside a site."),
+    ] = None
+    outer: Annotated[
+        float | None, _option("COST", "With --sites and --inner: the cost of a link between two sites.")
+    ] = None
     places: Annotated[
         str | None,
         _option(

@@ -109,8 +109,8 @@ Engine = Annotated[
     typer.Option(
         "--engine",
         metavar="|".join(ENGINES),
-        help="Run in this process or on Spark; auto: in this process if the data is local and fits into "
-        "memory.",
+        help="Where to run: in this process (local) or on Spark (spark). With auto, Spark is used only if "
+        "the data is remote or does not fit into memory.",
     ),
 ]
 

@@ -15,14 +15,20 @@ class RowOptions(NamedTuple):
     """How raw rows are read; see `IngestOptions`."""
 
     relation: Annotated[
-        str | None, typer.Option("--as", metavar="pairs|friendship|follows", help="What a row means.")
+        str | None,
+        typer.Option(
+            "--as",
+            metavar="pairs|friendship|follows",
+            help="What a row holds: a node and a topic (pairs), two friends (friendship), or a follower and "
+            "the user they follow (follows).",
+        ),
     ] = None
     format: Annotated[
         str | None,
         typer.Option(
             metavar="FORMAT",
-            help="csv, tsv, edges, adjacency, jsonl, json, parquet, npz, mtx or hypergraph. By default, the "
-            "files' names decide.",
+            help="csv, tsv, edges, adjacency, jsonl, json, parquet, npz, mtx or hypergraph; by default, the "
+            "names of the files decide.",
         ),
     ] = None
     columns: Annotated[

@@ -27,7 +27,7 @@ from meshwright.runtime.memory import needed
 from meshwright.runtime.progress import CANCEL, Progress, run_with_ticks
 from meshwright.runtime.seeds import generator
 
-_INSTEAD = "use dc-maw (parts; somewhat dearer), or give the memory"
+_INSTEAD = "use dc-maw, whose overlays cost somewhat more, or allow more memory"
 
 _HEAVY = 1_000_000
 """Pairs in the rows of a level from which on threads pay: under it a level takes about a millisecond."""

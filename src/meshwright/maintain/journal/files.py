@@ -76,7 +76,7 @@ class Snapshot(NamedTuple):
 @contextmanager
 def alone_in(folder: Path) -> Iterator[int]:
     """Lock a folder, created if it does not exist, against other processes; yields its descriptor."""
-    busy = f"{folder} is in use by another process; a journal has one writer: end that one first"
+    busy = f"{folder} is in use by another process; a journal has one writer: end that process first"
     with ExitStack() as opened:
         with writing(folder):
             descriptor = opened.enter_context(locked_folder(folder, busy))

@@ -100,7 +100,8 @@ class Costs:
         if len(same):
             node = cost_forms.name_at(self.nodes, sources[tuple(same[0])])
             raise InputError(
-                f"{node} has no link to itself{cost_forms.and_more(len(same))}; ask for different nodes"
+                f"a link from {node} to itself has no cost{cost_forms.and_more(len(same))}; "
+                f"ask for different nodes"
             )
         costs = np.empty(sources.shape)
         fill_costs(self.form, sources.flatten(), targets.flatten(), costs.reshape(-1))
@@ -375,7 +376,9 @@ class Costs:
         prices = cost_forms.positive(base, "base"), cost_forms.positive(factor, "factor")
         wanted = columns or (("x", "y") if metric == "euclidean" else ("lat", "lon"))
         if len(wanted) not in ((2, 3) if metric == "euclidean" else (2,)):
-            raise OptionError(f"columns names {len(wanted)} coordinates; give two, or three for euclidean")
+            raise OptionError(
+                f"there are {len(wanted)} names in columns; give two, or three if metric is euclidean"
+            )
         found = cost_sources.located(places, node, wanted, limits)
         if metric == "euclidean":
             return cls(found.nodes, cost_forms.by_distance(found.values, *prices))

@@ -256,8 +256,8 @@ def _check_local_costs(form: CostArrays, sites: pa.StringArray) -> None:
     without = np.flatnonzero(crowded & ~is_cost(local))
     if len(without):
         raise InputError(
-            f"several nodes are on site {name_at(sites, without[0])}{and_more(len(without))}, but a link "
-            f"inside it has no cost; give local= (--local), a positive number"
+            f"several nodes are on site {name_at(sites, without[0])}{and_more(len(without))}, but links "
+            f"inside it have no cost; give local= (--local), a positive number"
         )
 
 

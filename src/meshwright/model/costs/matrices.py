@@ -166,10 +166,12 @@ def _symmetrised(matrix: Floats, names: pa.StringArray, rule: str) -> dict[str, 
         matrix[rows.start :, rows] = both.T
     if rule == "refuse" and seen.example is not None and seen.beyond_rounding:
         u, v, there_, back_ = seen.example
+        a, b, others = name_at(names, u), name_at(names, v), seen.beyond_rounding - 1
+        pairs = "pair" if others == 1 else "pairs"
+        more = f" (the directions of {others:,} more {pairs} differ by less)" if others else ""
         raise InputError(
-            f"{name_at(names, u)} to {name_at(names, v)} costs {there_:g}, and the way back {back_:g}, "
-            f"the greatest difference{and_more(seen.beyond_rounding)}; a link has one cost: "
-            f"set symmetrise to mean, max or min"
+            f"{a} to {b} costs {there_:g}, but {b} to {a} costs {back_:g}{more}; a link has one cost: "
+            f"set symmetrise (--symmetrise) to mean, max or min"
         )
     return _difference_facts(seen, names)
 

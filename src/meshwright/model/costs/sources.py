@@ -294,7 +294,7 @@ def placed(source: Placement, columns: Columns, limits: ReadLimits = READ_LIMITS
                 f"the {columns.first} {name_at(found.first_names, node)} has the {columns.second} "
                 f"{name_at(found.second_names, found.second_ids[row])} and also "
                 f"{name_at(found.second_names, site_of[node])}"
-                f"{and_more(len(np.unique(found.first_ids[torn])))}; give it one"
+                f"{and_more(len(np.unique(found.first_ids[torn])))}; give each {columns.first} one"
             )
         return Placed(found.first_names, found.second_names, site_of)
 
@@ -329,8 +329,8 @@ def _attributes(interests: Interests, names: Iterable[str], node: str) -> pa.Tab
         missing = np.flatnonzero(held[name].is_null())
         if len(missing):
             raise InputError(
-                f"node {name_at(interests.nodes, missing[0])}{and_more(len(missing))} has no {name!r}; "
-                f"give every node one"
+                f"there is no {name!r} for node {name_at(interests.nodes, missing[0])}"
+                f"{and_more(len(missing))}; give every node one"
             )
         columns[name] = held[name]
     return pa.table(columns)
@@ -397,7 +397,7 @@ def _from_table(source: Coordinates, node: str, columns: tuple[str, ...], limits
         table, origin = pa.table(source), "the table of coordinates"
     else:
         raise InputError(
-            f"coordinates is a {type(source).__name__}; give a mapping, a file, a table or interests"
+            f"the coordinates are a {type(source).__name__}; give a mapping, a file, a table or interests"
         )
     check_types(table.schema, {node: _TEXT} | dict.fromkeys(columns, _NUMBER), origin, InputError)
     values = np.stack([table[name].cast(pa.float64(), safe=False).to_numpy() for name in columns], axis=1)

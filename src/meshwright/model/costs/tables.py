@@ -80,7 +80,7 @@ def from_tables(held: Mapping[str, pa.Table], told: Mapping[str, Any]) -> Parts:
 
     def get(name: str, wanted: Mapping[str, Wanted]) -> pa.Table:
         if name not in held:
-            raise DatasetError(f"the overlay has no table {name!r}, which its facts mention; give the costs")
+            raise DatasetError(f"the overlay has no table {name!r}, which its facts mention; give its costs")
         check_types(held[name].schema, wanted, f"the table {name!r}", DatasetError)
         return held[name]
 
@@ -92,7 +92,10 @@ def _parts(origin: str, told: Mapping[str, Any], get: Get) -> Parts:
         kind, facts = KINDS[told["kind"]], dict(told["facts"])
         prices = [float(told[key]) for key in _STATED.get(told["kind"], ())]
     except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise DatasetError(f"{origin}: the description of its costs lacks or misstates {error}") from None
+        raise DatasetError(
+            f"{origin}: the description of its costs is incomplete or wrong ({error}); "
+            f"write the dataset again"
+        ) from None
     return _READERS[told["kind"]](get, kind, prices, facts)
 
 

@@ -47,7 +47,7 @@ def counted(manifest: Mapping[str, Any], names: Collection[str], where: object) 
     for name, count in found.items():
         if not 0 <= count <= MOST:
             raise DatasetError(
-                f"{where} counts {count:,} {name}; 0 to 2^62 are legal: write the dataset again"
+                f"{where} counts {count:,} {name}, but 0 to 2^62 are possible; write the dataset again"
             )
     return found
 

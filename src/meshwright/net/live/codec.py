@@ -68,10 +68,10 @@ class Codec:
                 case [str(name), list(values)] if name in self._readers:
                     return self._readers[name](values)
                 case [str(name), _]:
-                    raise InputError(f"a message is a {name!r:.50}; legal are {self._known()}")
+                    raise InputError(f"there is no message {name!r:.50}; the messages are: {self._known()}")
         except (ValueError, RecursionError) as error:
             raise InputError(f"a message is not JSON: {error!s:.100}") from None
-        raise InputError("a message is not a list of a name and fields")
+        raise InputError("a message is not a list of a name and a list of fields")
 
     def _known(self) -> str:
         return ", ".join(sorted(self._names.values()))
@@ -145,7 +145,7 @@ def _reader(annotation: Any) -> Reader:
 def _exactly(*types: type) -> Reader:
     def read(value: Any) -> Any:
         if type(value) not in types:  # not isinstance: True is an int
-            raise InputError(f"a field is {value!r:.50}; {types[0].__name__} is legal")
+            raise InputError(f"a field is {value!r:.50}; it must be of type {types[0].__name__}")
         return value
 
     return read
@@ -156,7 +156,7 @@ def _whole(bounds: Between) -> Reader:
 
     def read(value: Any) -> Any:
         if not bounds.least <= exactly(value) <= bounds.most:
-            raise InputError(f"a field is {value!r:.50}; {bounds.least} to {bounds.most} are legal")
+            raise InputError(f"a field is {value!r:.50}; it must be from {bounds.least} to {bounds.most}")
         return value
 
     return read
@@ -171,7 +171,9 @@ def _bytes(value: Any) -> bytes:
     try:
         return b64decode(value, validate=True)
     except (TypeError, ValueError):
-        raise InputError(f"a field is {value!r:.50}; bytes in base64 are legal") from None
+        raise InputError(
+            f"a field is {value!r:.50}, which is not valid base64; send bytes as base64"
+        ) from None
 
 
 def _either(*annotations: Any) -> Reader:
@@ -183,7 +185,7 @@ def _either(*annotations: Any) -> Reader:
                 return reader(value)
             except InputError:
                 continue
-        raise InputError(f"a field is {value!r:.50}, none of its {len(readers)} legal types")
+        raise InputError(f"a field is {value!r:.50}, which is of none of its {len(readers)} types")
 
     return read
 
@@ -193,11 +195,11 @@ def _many(collection: Callable[[Iterable[Any]], Any], annotation: Any) -> Reader
 
     def read(value: Any) -> Any:
         if not isinstance(value, list):
-            raise InputError(f"a field is {value!r:.50}; a list is legal")
+            raise InputError(f"a field is {value!r:.50}; it must be a list")
         try:
             return collection(map(reader, value))
         except TypeError:
-            raise InputError(f"a field is {value!r:.50}; a set holds no lists") from None
+            raise InputError(f"a field is {value!r:.50}; a set can't hold lists") from None
 
     return read
 
@@ -209,7 +211,7 @@ def _tuple(*annotations: Any) -> Reader:
 
     def read(value: Any) -> Any:
         if not isinstance(value, list) or len(value) != len(readers):
-            raise InputError(f"a field is {value!r:.50}; a list of {len(readers)} is legal")
+            raise InputError(f"a field is {value!r:.50}; it must be a list of {len(readers)}")
         return tuple(reader(item) for reader, item in zip(readers, value, strict=True))
 
     return read

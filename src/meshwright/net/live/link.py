@@ -97,22 +97,22 @@ class FrameReader:
     def _end(self) -> int | None:
         """Where the first frame ends, or None while its head is not there yet."""
         if self._bytes and self._bytes[0] != VERSION:
-            raise InputError(f"a frame has version {self._bytes[0]}; {VERSION} is legal")
+            raise InputError(f"a frame has version {self._bytes[0]}; it must be {VERSION}")
         if len(self._bytes) < _HEAD.size:
             return None
         _, number, length = _HEAD.unpack_from(self._bytes)
         if number not in _KINDS:
-            raise InputError(f"a frame has kind {number}; {min(Kind)} to {max(Kind)} are legal")
+            raise InputError(f"a frame has kind {number}; it must be from {min(Kind)} to {max(Kind)}")
         self._check(_KINDS[number], length)
         return _HEAD.size + int(length)
 
     def _check(self, kind: Kind, length: int) -> None:
         """A frame that comes out of turn, or has a length that its kind never has, is no frame."""
         if kind not in self.expected:
-            legal = " or ".join(kind.name for kind in sorted(self.expected))
-            raise InputError(f"a {kind.name} came; {legal} is legal here")
+            wanted = " or ".join(kind.name for kind in sorted(self.expected))
+            raise InputError(f"a {kind.name} came, but only {wanted} can come here")
         if length not in _LENGTHS[kind]:
-            raise InputError(f"a {kind.name} has {length:,} bytes; {_said(_LENGTHS[kind])} are legal")
+            raise InputError(f"a {kind.name} has {length:,} bytes; it must have {_said(_LENGTHS[kind])}")
 
 
 def _said(lengths: range) -> str:

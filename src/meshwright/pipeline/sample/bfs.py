@@ -41,9 +41,9 @@ class BfsOptions:
                     f"{name} is {getattr(self, name)}; give a whole number of at least 1", option=name
                 )
         if self.start and self.starts != 1:
-            raise OptionError("start and starts both choose the first users; give only one of them")
+            raise OptionError("--start and --starts both choose the first users; give only one of them")
         if len(set(self.start)) < len(self.start):
-            raise OptionError("start names a user twice; name each once")
+            raise OptionError("--start names a user twice; name each user once")
         starts = max(self.starts, len(self.start))
         if starts > self.users:
             raise OptionError(

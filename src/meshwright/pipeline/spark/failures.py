@@ -26,16 +26,17 @@ _KNOWN = (
      "the disk is full; free some space, or let Spark work elsewhere with --conf spark.local.dir=DIR"),
     (r"PYTHON_VERSION_MISMATCH", SparkError,
      "the workers and the driver run different versions of Python; "
-     "set PYSPARK_PYTHON to one of the same version"),
+     "set PYSPARK_PYTHON to a Python of the driver's version"),
     (r"No module named 'meshwright", SparkError,
-     "the workers have no meshwright; install the same on all, or send the driver's environment along "
+     "the workers have no meshwright; install the driver's version there, or send its environment along "
      "(see docs/cluster.md)"),
     (r'Cannot run program "', SparkError,
-     "the workers can't start their Python; set PYSPARK_PYTHON to one that they have (see docs/cluster.md)"),
+     "the workers can't start their Python; set PYSPARK_PYTHON to a path that they have "
+     "(see docs/cluster.md)"),
     (r"InvalidClassException|serialVersionUID", SparkError,
      "the cluster and the driver run different versions of Spark; install the cluster's version of pyspark"),
     (r"spark\.driver\.maxResultSize", SparkError,
-     "results are larger than Spark hands to one process; allow more with "
+     "the results are larger than Spark lets one process take; allow more with "
      "--conf spark.driver.maxResultSize=4g, and as much memory with --conf spark.driver.memory"),
     (r"OutOfMemoryError|Java heap space|memoryOverhead|not enough memory", SparkError,
      f"Spark ran out of memory; {_MORE_MEMORY}"),

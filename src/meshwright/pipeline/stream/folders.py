@@ -21,8 +21,8 @@ _BINDING = ".stream.json"
 _OVERLAY = "overlay"
 
 RESEND = (
-    "the checkpoint counts the batches of these events as done, so Spark won't deliver them again; "
-    "put their events into the stream once more, in new files"
+    "the checkpoint counts the events of the lost steps as done, so Spark won't deliver them again; "
+    "put them into the stream once more, in new files"
 )
 """What has to follow when a journal that lost steps goes on."""
 

@@ -149,7 +149,7 @@ def test_directions_that_differ_are_symmetrised_by_the_rule_and_the_facts_tell(
 
 
 def test_directions_that_differ_can_be_refused_but_for_rounding() -> None:
-    with pytest.raises(InputError, match="'n0' to 'n1' costs 4, and the way back 2"):
+    with pytest.raises(InputError, match="'n0' to 'n1' costs 4, but 'n1' to 'n0' costs 2"):
         Costs.from_matrix([[0, 4], [2, 0]], symmetrise="refuse")
     nearly = Costs.from_matrix([[0, 0.3], [0.1 + 0.2, 0]], symmetrise="refuse")
     assert of(nearly, "n0", "n1") == pytest.approx(0.3)
@@ -219,8 +219,8 @@ def test_a_matrix_that_does_not_fit_is_refused_with_what_to_use_instead(
     [
         (0, 3, "outside 0 to 2"),
         (-1, 0, "outside 0 to 2"),
-        ([0, 1], [1, 1], "'東京' has no link to itself;"),
-        ([0, 1], [0, 1], r"'Zürich' has no link to itself \(and 1 more\)"),
+        ([0, 1], [1, 1], "a link from '東京' to itself has no cost;"),
+        ([0, 1], [0, 1], r"a link from 'Zürich' to itself has no cost \(and 1 more\)"),
         (0.5, 1, "of type float64; give integers"),
     ],
 )

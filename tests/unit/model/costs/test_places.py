@@ -39,7 +39,7 @@ def test_nodes_on_sites_cost_what_their_sites_do_and_a_stated_price_inside_one()
 
 def test_a_site_of_several_nodes_without_a_local_cost_is_refused() -> None:
     with pytest.raises(
-        InputError, match="several nodes are on site 'Paris', but a link inside it has no cost"
+        InputError, match="several nodes are on site 'Paris', but links inside it have no cost"
     ):
         Costs.sites(CITIES, WHERE)
     with pytest.raises(InputError, match=r"'Oslo' \(and 1 more\)"):
@@ -87,12 +87,15 @@ def test_placements_come_from_mappings_pairs_files_tables_and_attributes(tmp_pat
             WHERE | {"b4": "Rom", "b5": "Bern"},
             r"'Bern' \(and 1 more\) is the site of some nodes, but has no costs; the costs are for 3 sites",
         ),
-        ([("b1", "Paris"), ("b1", "Oslo")], "node 'b1' has the site 'Paris' and also 'Oslo'; give it one"),
+        (
+            [("b1", "Paris"), ("b1", "Oslo")],
+            "node 'b1' has the site 'Paris' and also 'Oslo'; give each node one",
+        ),
         ({"b1": None}, "the site of pair 1 is None"),
         ({"b1": ""}, "the site of pair 1 is an empty string"),
         (pa.table({"node": ["b1", "b2"], "site": ["Paris", None]}), "row 2: the site is missing"),
         (pa.table({"node": ["b1"], "city": ["Paris"]}), "no column 'site'"),
-        (with_attributes(site=["Paris", None, None]), r"'b2' \(and 1 more\) has no 'site'"),
+        (with_attributes(site=["Paris", None, None]), r"no 'site' for node 'b2' \(and 1 more\)"),
         (with_attributes(host=["h", "h", "h"]), "no attribute 'site'; their attributes are: host"),
         (Interests.from_pairs([("b1", "t")]), "no attribute 'site'; their attributes are: none"),
         ("nowhere.csv", "no such file"),
@@ -215,8 +218,8 @@ def test_coordinates_come_from_mappings_files_tables_and_attributes(tmp_path: Pa
         (pa.table({"node": ["a", "a"], "lat": [1.0, 2.0], "lon": [1.0, 1.0]}), "'a' appears 2 times"),
         (pa.table({"node": ["a"], "lat": ["1"], "lon": [1.0]}), "'lat' is string, but must be a number"),
         (pa.table({"city": ["a"], "lat": [1.0], "lon": [1.0]}), "no column 'node'; its columns are city"),
-        (with_attributes(lat=[1.0, 2.0, None], lon=[1.0, 2.0, 3.0]), "node 'b3' has no 'lat'"),
-        (5, "coordinates is a int; give a mapping"),
+        (with_attributes(lat=[1.0, 2.0, None], lon=[1.0, 2.0, 3.0]), "there is no 'lat' for node 'b3'"),
+        (5, "the coordinates are a int; give a mapping"),
         ("nowhere.parquet", "no such file"),
     ],
 )
@@ -231,7 +234,7 @@ def test_nodes_without_a_place_are_refused(places: Any, rule: str) -> None:
         ({"base": 0}, InputError, "base is 0; a cost is a positive"),
         ({"base": 1, "factor": -1}, InputError, "factor is -1"),
         ({"base": 1, "metric": "manhattan"}, OptionError, "great-circle or euclidean"),
-        ({"base": 1, "columns": ("x", "y", "z")}, OptionError, "3 coordinates"),
+        ({"base": 1, "columns": ("x", "y", "z")}, OptionError, "3 names in columns"),
     ],
 )
 def test_prices_and_metrics_that_make_no_cost_are_refused(options: Any, error: Any, rule: str) -> None:

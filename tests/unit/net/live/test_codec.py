@@ -127,17 +127,20 @@ def test_what_a_class_refuses_is_no_message():
 @pytest.mark.parametrize(
     ("body", "words"),
     [
-        (b'["CollectWalk",[1,2,1000000000,[]]]', "a field is 1000000000; 0 to 1000000 are legal"),
-        (b'["CollectWalk",[1,2,-1,[]]]', "a field is -1; 0 to 1000000 are legal"),
-        (b'["CollectWalk",[1,2,3,[4,2147483648]]]', "a field is 2147483648; -1 to 2147483647 are legal"),
-        (b'["Forward",[1,2,-1000000000]]', "a field is -1000000000; 0 to 1000 are legal"),
-        (b'["Renewal",[1,2,1001]]', "a field is 1001; 0 to 1000 are legal"),
-        (b'["Places",[1,-2,[]]]', "a field is -2; 0 to 2147483647 are legal"),
+        (b'["CollectWalk",[1,2,1000000000,[]]]', "a field is 1000000000; it must be from 0 to 1000000"),
+        (b'["CollectWalk",[1,2,-1,[]]]', "a field is -1; it must be from 0 to 1000000"),
+        (
+            b'["CollectWalk",[1,2,3,[4,2147483648]]]',
+            "a field is 2147483648; it must be from -1 to 2147483647",
+        ),
+        (b'["Forward",[1,2,-1000000000]]', "a field is -1000000000; it must be from 0 to 1000"),
+        (b'["Renewal",[1,2,1001]]', "a field is 1001; it must be from 0 to 1000"),
+        (b'["Places",[1,-2,[]]]', "a field is -2; it must be from 0 to 2147483647"),
         (
             b'["Event",[18446744073709551616,[1],"",0]]',
-            "a field is 18446744073709551616; -9223372036854775808",
+            "a field is 18446744073709551616; it must be from -9223372036854775808",
         ),
-        (b'["Event",[1,[1],"",-1]]', "a field is -1; 0 to 2147483647 are legal"),
+        (b'["Event",[1,[1],"",-1]]', "a field is -1; it must be from 0 to 2147483647"),
     ],
 )
 def test_numbers_out_of_bounds_make_no_message(body, words):
@@ -163,7 +166,7 @@ def test_other_notes_of_an_annotation_change_nothing():
 
     noted = Codec([Noted])
     assert noted.read(b'["Noted",[10,9]]') == Noted(10, 9)
-    with pytest.raises(mw.InputError, match="a field is 10; 0 to 9 are legal"):
+    with pytest.raises(mw.InputError, match="a field is 10; it must be from 0 to 9"):
         noted.read(b'["Noted",[10,10]]')
 
 

@@ -361,9 +361,9 @@ async def accepted_rest(accepted):
 @pytest.mark.parametrize(
     ("early", "words"),
     [
-        (Kind.HELLO, "a HELLO has 1,048,576 bytes; 32 are legal"),
-        (Kind.MESSAGE, "a MESSAGE came; HELLO is legal here"),
-        (Kind.PROOF, "a PROOF came; HELLO is legal here"),
+        (Kind.HELLO, "a HELLO has 1,048,576 bytes; it must have 32"),
+        (Kind.MESSAGE, "a MESSAGE came, but only HELLO can come here"),
+        (Kind.PROOF, "a PROOF came, but only HELLO can come here"),
     ],
 )
 def test_nothing_larger_than_a_hello_is_kept_of_who_has_not_proved_itself(early, words):

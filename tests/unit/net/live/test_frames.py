@@ -42,12 +42,12 @@ def test_any_bytes_are_frames_or_an_error_and_never_more_frames_than_bytes_allow
 @pytest.mark.parametrize(
     ("head", "words"),
     [
-        (b"GET / HTTP/1.1\r\n", "a frame has version 71; 2 is legal"),
-        (b"\x00", "a frame has version 0; 2 is legal"),
-        (b"\x02\x09\x00\x00\x00\x00", "a frame has kind 9; 1 to 6 are legal"),
-        (b"\x02\x02\xff\xff\xff\xff", "a MESSAGE has 4,294,967,295 bytes; up to 1,048,576 are legal"),
-        (b"\x02\x01\x00\x00\x00\x21", "a HELLO has 33 bytes; 32 are legal"),
-        (b"\x02\x03\x00\x00\x00\x01", "a HOLD has 1 bytes; 0 are legal"),
+        (b"GET / HTTP/1.1\r\n", "a frame has version 71; it must be 2"),
+        (b"\x00", "a frame has version 0; it must be 2"),
+        (b"\x02\x09\x00\x00\x00\x00", "a frame has kind 9; it must be from 1 to 6"),
+        (b"\x02\x02\xff\xff\xff\xff", "a MESSAGE has 4,294,967,295 bytes; it must have up to 1,048,576"),
+        (b"\x02\x01\x00\x00\x00\x21", "a HELLO has 33 bytes; it must have 32"),
+        (b"\x02\x03\x00\x00\x00\x01", "a HOLD has 1 bytes; it must have 0"),
     ],
 )
 def test_a_wrong_head_is_refused_before_the_body_comes(head, words):
@@ -64,7 +64,7 @@ def test_a_body_is_as_large_as_the_limit_and_no_larger():
 
 def test_a_frame_out_of_turn_is_refused_before_the_body_comes():
     reader = FrameReader({Kind.HELLO})
-    with pytest.raises(mw.InputError, match="a MESSAGE came; HELLO is legal here"):
+    with pytest.raises(mw.InputError, match="a MESSAGE came, but only HELLO can come here"):
         list(reader.feed(framed(Kind.MESSAGE, bytes(100))[:6]))
 
 
@@ -74,5 +74,7 @@ def test_what_is_legal_may_change_from_one_frame_to_the_next():
     assert next(taken).kind is Kind.HELLO
     reader.expected = TALK
     assert next(taken).kind is Kind.HOLD
-    with pytest.raises(mw.InputError, match="a HELLO came; MESSAGE or HOLD or RELEASE is legal here"):
+    with pytest.raises(
+        mw.InputError, match="a HELLO came, but only MESSAGE or HOLD or RELEASE can come here"
+    ):
         next(taken)

@@ -171,7 +171,7 @@ def test_a_stranger_on_a_live_socket_is_logged_once_and_changes_nothing(caplog):
         heard = live.protocols[0].heard
         wait_for(lambda: live.protocols[0].heard > heard, "they go on talking")
     assert len(caplog.records) == 1
-    assert "a frame has version 71; 2 is legal" in caplog.text
+    assert "a frame has version 71; it must be 2" in caplog.text
 
 
 def free_port():
