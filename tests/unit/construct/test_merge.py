@@ -127,7 +127,7 @@ def test_costs_are_kept_and_new_links_cost_what_is_said(algorithm):
 def test_a_cost_of_new_links_that_is_missing_needless_or_no_cost_is_refused():
     plain = overlay_of({"a": "x", "c": "x"}, [("a", "c")])
     priced = overlay_of({"a": "x", "c": "x"}, [("a", "c")], [2.0])
-    with pytest.raises(mw.OptionError, match="have costs; set link_cost to the cost of a new link"):
+    with pytest.raises(mw.OptionError, match=r"have costs; set link_cost \(--link-cost\) to"):
         mw.merge([priced], "sm")
     with pytest.raises(mw.OptionError, match=r"link_cost is 1.5, but the overlays have no costs"):
         mw.merge([plain], "sm", link_cost=1.5)
