@@ -169,7 +169,8 @@ def churn(
         str,
         typer.Option(
             metavar="NAME",
-            help="How links are repaired: among a few nodes (shadow), all nodes (naive), or anew (rebuild).",
+            help="What a repair does: link a few nodes (shadow), link any nodes (naive), or build a new "
+            "overlay (rebuild).",
         ),
     ] = "shadow",
     settings: Settings = None,

@@ -53,8 +53,8 @@ def generate(
     """Make up interests from a statistical law, and write them as a dataset.
 
     With unif, all topics are equally popular. With zipf, the popularity of a topic is proportional to
-    rank^-alpha, and with expo to exp(-decay·rank/topics), where rank is its place from the most popular
-    topic down. With grid, nodes take the topics near them on a plane. Set the other options of a law with
+    rank^-alpha, and with expo to exp(-decay·rank/topics). The rank of a topic is its place, the most popular
+    topic first. With grid, nodes take the topics near them on a plane. Set the other options of a law with
     --set.
     """
     from meshwright import workloads

@@ -161,8 +161,8 @@ def check_together(values: Mapping[str, Any], given: Collection[str]) -> None:
 
 
 EPILOG = """In each of its topics, every node has a view: a list of random other subscribers, its peers. A
-walk is a message that is passed on from node to node and finds other subscribers. A node keeps those that
-it prefers. It prefers the same nodes in all topics, so that one connection serves several topics.
+walk is a message that is passed on from node to node and finds other subscribers. A node keeps the
+subscribers that it prefers: the same nodes in all topics, so that one connection serves several topics.
 
 `--engine rounds` runs all nodes in lock step, for large datasets. `--engine simulator` runs the protocols
 themselves. With `--live`, the protocols run on this machine, over TCP, and the same measurements are taken.
