@@ -30,7 +30,8 @@ _STAN = {
     "links": _option(
         _VIEWS,
         "walks|omniscient|random",
-        "How peers are chosen: by walks, among all subscribers (omniscient), or at random (random).",
+        "How peers are chosen: from those that walks find (walks), "
+        "the best of all subscribers (omniscient), or at random (random).",
     ),
     "view_size": _option(
         _VIEWS, "N", "How many peers a view has; by default, enough for --connected.", default=False
@@ -179,7 +180,7 @@ themselves. With `--live`, the protocols run on this machine, over TCP, and the 
 
 `meshwright gossip workload --live --round-seconds 0.5 --processes 4`
 
-The result that more and more rounds approach:
+The best possible result, to which walks come closer with every round:
 
 `meshwright gossip workload --links omniscient`
 """

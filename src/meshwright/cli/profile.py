@@ -43,7 +43,7 @@ def profile(
         typer.Option(
             "--most-topics",
             metavar="N",
-            help="Measure the correlation of at most N topics; of more, take a sample.",
+            help="Measure the correlation among at most N topics; if there are more, use a sample of N.",
         ),
     ] = 400,
     seed: Seed = 0,

@@ -106,10 +106,14 @@ class Views:
         from meshwright.kernels.gossip.views import wrong_peer
 
         interests, indptr = self.interests, self.indptr
-        if len(indptr) != len(interests) + 1 or indptr[0] != 0 or indptr[-1] != len(self.slots):
+        if len(indptr) != len(interests) + 1:
             raise InputError(
-                f"there are {len(indptr) - 1:,} views with {indptr[-1] if len(indptr) else 0:,} peers, but "
-                f"{len(self.slots):,} peers were given; give a view for each of {len(interests):,} interests"
+                f"there are {len(indptr) - 1:,} views for {len(interests):,} interests; give a view for each"
+            )
+        if indptr[0] != 0 or indptr[-1] != len(self.slots):
+            raise InputError(
+                f"the offsets of the views go from {indptr[0]:,} to {indptr[-1]:,}, but {len(self.slots):,} "
+                f"peers were given; let them go from 0 to the number of peers"
             )
         if (np.diff(indptr) < 0).any():
             raise InputError("the offsets of views decrease; give offsets that never do")

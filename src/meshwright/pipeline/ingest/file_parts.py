@@ -248,8 +248,8 @@ def _without_added_end(pieces: _Counted, file: InputFile) -> Iterator[bytes]:
         yield block[: len(block) - max(0, pieces.bytes - file.bytes)]
     if pieces.bytes < file.bytes:
         raise InputError(
-            f"{file.path}: Hadoop delivered only a part of this compressed file, since it can't read pieces "
-            f"of about {_LEAST_PACKED_PIECE:,} bytes; unpack the file"
+            f"{file.path}: only a part of this compressed file arrived, since Hadoop drops stretches that "
+            f"are longer than about {_LEAST_PACKED_PIECE:,} bytes; unpack the file"
         )
 
 
