@@ -34,9 +34,13 @@ _STAN = {
         "the best of all subscribers (omniscient), or at random (random).",
     ),
     "view_size": _option(
-        _VIEWS, "N", "How many peers a view has; by default, enough for --connected.", default=False
+        _VIEWS, "N", "How many peers a view has; by default, as many as --connected requires.", default=False
     ),
-    "connected": _option(_VIEWS, "P", "The probability that random views connect a topic."),
+    "connected": _option(
+        _VIEWS,
+        "P",
+        "Without --view-size: make views so large that random views connect a topic with this probability.",
+    ),
     "learn": _option(_VIEWS, None, "Nodes also take peers from the walks of others.", "--learn"),
     "slowest": _option(
         _VIEWS, "N", "Send walks less often while they find nothing new: wait for up to N rounds."

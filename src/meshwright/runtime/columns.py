@@ -46,7 +46,9 @@ def _flags(array: pa.BooleanArray) -> npt.NDArray[np.bool_]:
 def arrow_of(array: npt.NDArray[Any]) -> pa.Array:
     """Numbers or flags in one dimension as `pa.array` gives them; contiguous numbers are not copied."""
     if array.ndim != 1 or array.dtype.kind not in "biuf" or not array.dtype.isnative:
-        raise ValueError(f"{array.ndim} dimensions of {array.dtype} are no column of numbers or flags")
+        raise ValueError(
+            f"an array of {array.dtype} with {array.ndim} dimensions is no column of numbers or flags"
+        )
     values = np.packbits(array, bitorder="little") if array.dtype == np.bool_ else np.ascontiguousarray(array)
     buffers = [None, pa.py_buffer(values)]
     return pa.Array.from_buffers(pa.from_numpy_dtype(array.dtype), len(array), buffers)

@@ -38,7 +38,7 @@ def test_a_checkpoint_without_its_journal_is_no_new_stream(plan):
     bind(plan.journal, "in")
     bind(plan.journal, "in")  # killed before there was a journal
     (plan.journal / CHECKPOINT / "offsets").mkdir()
-    with pytest.raises(mw.DatasetError, match="but its journal is missing"):
+    with pytest.raises(mw.DatasetError, match="but the files of the journal are missing"):
         bind(plan.journal, "in")
     bind(plan.journal, "in", accept_loss=True)
     shutil.rmtree(plan.journal / CHECKPOINT)

@@ -127,7 +127,9 @@ def _square(rows: pa.ChunkedArray) -> Floats:
     values = np.concatenate([np.empty(0), *flat])
     if len(values) != len(rows) ** 2:
         raise DatasetError(
-            f"{SITES_TABLE} has {len(rows):,} rows with {len(values):,} costs; write the dataset again"
+            f"{SITES_TABLE} has {len(rows):,} rows and "
+            f"{len(values):,} costs, but needs {len(rows) ** 2:,} costs; "
+            f"write the dataset again"
         )
     values.flags.writeable = False
     return values.reshape(len(rows), len(rows))

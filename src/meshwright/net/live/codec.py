@@ -71,7 +71,7 @@ class Codec:
                     raise InputError(f"there is no message {name!r:.50}; the messages are: {self._known()}")
         except (ValueError, RecursionError) as error:
             raise InputError(f"a message is not JSON: {error!s:.100}") from None
-        raise InputError("a message is not a list of a name and a list of fields")
+        raise InputError("a message does not have the form [name, [field, …]]")
 
     def _known(self) -> str:
         return ", ".join(sorted(self._names.values()))

@@ -57,8 +57,9 @@ def bind(journal: Path, source: str, accept_loss: bool = False) -> None:
         raise DatasetError(f"{journal} follows the stream {known}, not {source}; choose another journal")
     if checkpoint.is_dir() and any(checkpoint.iterdir()) and not is_journal(journal) and not accept_loss:
         raise DatasetError(
-            f"{journal} holds the checkpoint of a stream, but its journal is missing; restore it from "
-            f"a backup made at the same time, or start again from the overlay with --accept-loss: {RESEND}"
+            f"{journal} holds the checkpoint of a stream, but the files of the journal are missing; restore "
+            f"them from a backup made at the same time as the checkpoint. Or start again from the overlay "
+            f"with --accept-loss; then {RESEND}"
         )
     if not checkpoint.is_dir():
         raise DatasetError(

@@ -97,7 +97,7 @@ def test_a_garbled_description_is_refused(tmp_path: Path, changes: dict[str, obj
         ("cost_nodes", {"node": ["b1"] * 3, "site_id": pa.array([0, 1, 0], pa.int32())}, "appears 3 times"),
         ("cost_nodes", {"node": ["b1", "b2", "b3"], "site_id": pa.array([0, 1, 2], pa.int32())}, "on site 2"),
         ("cost_nodes", {"node": ["b1", "b2", "b3"]}, "no column 'site_id'"),
-        ("cost_sites", {"site": ["x", "y"], "costs": [[0.0, 1.0], [1.0]]}, "2 rows with 3 costs"),
+        ("cost_sites", {"site": ["x", "y"], "costs": [[0.0, 1.0], [1.0]]}, "2 rows and 3 costs, but needs 4"),
         (
             "cost_sites",
             {"site": ["x", "y"], "costs": [[0.0, 1.0], [2.0, 1.0]]},
