@@ -36,9 +36,9 @@ class ReadLimits:
         """Refuse a compressed file that has grown, or says that it will grow, beyond the limit."""
         if bytes_so_far > self.unpacked(packed):
             raise InputError(
-                f"{name}: its {packed:,} bytes unpack to more than {self.unpacked(packed):,}, over "
-                f"{self.ratio:,} times as many; if you trust the file, unpack it, or raise --max-ratio "
-                f"(ratio of ReadLimits)"
+                f"{name}: its {packed:,} bytes unpack to more than {self.unpacked(packed):,} bytes, and a "
+                f"file may grow at most {self.ratio:,} times; if you trust the file, unpack it yourself, or "
+                f"raise --max-ratio (ratio of ReadLimits)"
             )
 
     def too_long(self, where: str) -> InputError:
