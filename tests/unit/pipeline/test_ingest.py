@@ -6,6 +6,7 @@ import shutil
 import zipfile
 
 import networkx as nx
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
@@ -14,6 +15,7 @@ import scipy.io
 import scipy.sparse
 
 from meshwright import Interests
+from meshwright.model.reading.limits import ReadLimits
 from meshwright.model.storage.manifest import read_manifest
 from meshwright.pipeline.ingest import file_parts, lines
 from meshwright.pipeline.ingest.cutting import (
@@ -293,6 +295,15 @@ def test_a_json_object_of_lists_and_a_list_of_objects_are_read_whole(take, tmp_p
     ]
 
 
+def test_half_characters_in_whole_json_are_rejected(take, tmp_path):
+    (tmp_path / "s.json").write_text('[{"node": "a", "topic": "\\udc00"},\n{"node": "b", "topic": "x"}]')
+    assert take(tmp_path / "s.json", max_rejected=1) == Interests.from_pairs([("b", "x")])
+    assert rejected(tmp_path / "out") == [("s.json", 1, NOT_UTF8)]
+    (tmp_path / "o.json").write_text('{"a\\ud800": ["x"],\n"b": ["x"]}')
+    assert take(tmp_path / "o.json", max_rejected=1) == Interests.from_pairs([("b", "x")])
+    assert rejected(tmp_path / "out") == [("o.json", 1, NOT_UTF8)]
+
+
 def test_a_json_file_of_lines_stays_one_however_its_first_line_is_broken(take, tmp_path):
     (tmp_path / "l.json").write_text('{"node": "a"\n{"node": "b", "topic": "x"}\n')
     assert take(tmp_path / "l.json", max_rejected=1) == Interests.from_pairs([("b", "x")])
@@ -313,6 +324,13 @@ def test_sparse_matrices_are_the_interests_that_the_library_makes_of_them(take, 
         found = take(tmp_path / name)
         assert list(found.to_pairs()) == list(expected.to_pairs())
         assert (found.nodes.equals(expected.nodes), found.topics.to_pylist()) == (True, used)
+    (tmp_path / "m.mtx.gz").write_bytes(gzip.compress((tmp_path / "m.mtx").read_bytes()))
+    assert list(take(tmp_path / "m.mtx.gz").to_pairs()) == list(expected.to_pairs())
+    tight = ReadLimits(ratio=1, small=100)
+    scipy.sparse.save_npz(tmp_path / "ones.npz", scipy.sparse.csr_array(np.ones((200, 50))))
+    for name in ("m.mtx.gz", "ones.npz"):
+        with pytest.raises(InputError, match="raise --max-ratio"):
+            take(tmp_path / name, limits=tight)
     (tmp_path / "m.npz").write_bytes(b"PK")
     with pytest.raises(InputError, match=r"m\.npz can't be read as a sparse matrix"):
         take(tmp_path / "m.npz")

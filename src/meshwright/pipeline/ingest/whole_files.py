@@ -4,7 +4,9 @@ Each gives pairs of names and what can't be used, as Parquet files do. In `rejec
 the place of the entry in a JSON value, or of the member of a hypergraph.
 """
 
+import io
 import json
+import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,7 @@ from meshwright.pipeline.ingest.layouts import refuses_wildcards
 from meshwright.pipeline.ingest.lines import SHOWN_CHARACTERS, sorted_out
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.ingest.parquet_files import REJECTED, Found
-from meshwright.runtime.errors import InputError, one_line
+from meshwright.runtime.errors import InputError, MeshwrightError, one_line
 
 _PAIRS = pa.schema([("node", pa.string()), ("topic", pa.string())])
 
@@ -66,16 +68,21 @@ def _json_entries(
     for place, row in enumerate(rows, 1):
         found: list[str] = []
         pairs = cutting.json_pairs(row, options.names, found)
-        shown = json.dumps(row, ensure_ascii=False)[:SHOWN_CHARACTERS]
+        shown = _shown(json.dumps(row, ensure_ascii=False))
         faults += ((place, reason, shown) for reason in found)
         yield from ((place, *pair) for pair in pairs)
+
+
+def _shown(text: str) -> str:
+    """How a row begins; half characters, which JSON allows and UTF-8 does not, are shown as such."""
+    return text[:SHOWN_CHARACTERS].encode("utf-8", "backslashreplace").decode()
 
 
 def matrix_rows(files: Sequence[InputFile], *, options: IngestOptions) -> Iterator[tuple[Found, int]]:
     """A sparse matrix, nodes by topics, of which every entry other than zero is an interest."""
     for file in files:
         with reading(file.path):
-            dense = dense_of_matrix(_matrix(Path(file.path)), None, None)
+            dense = dense_of_matrix(_matrix(Path(file.path), options.limits), None, None)
         node = dense.nodes.take(pa.array(rows_of(dense.indptr)))
         topic = dense.topics.take(pa.array(dense.topic_ids))
         alone = np.flatnonzero(np.diff(dense.indptr) == 0)
@@ -88,12 +95,19 @@ def matrix_rows(files: Sequence[InputFile], *, options: IngestOptions) -> Iterat
         yield Found(pairs, []), file.bytes
 
 
-def _matrix(path: Path) -> Any:
+def _matrix(path: Path, limits: ReadLimits) -> Any:
     from scipy.io import mmread
     from scipy.sparse import load_npz
 
     try:
-        return load_npz(path) if path.suffix.lower() == ".npz" else mmread(path)
+        if path.suffix.lower() != ".npz":
+            return mmread(io.BytesIO(b"".join(blocks(path, limits))))
+        with zipfile.ZipFile(path) as archive:
+            grown = sum(member.file_size for member in archive.infolist())
+        limits.check_unpacked(str(path), path.stat().st_size, grown)
+        return load_npz(path)
+    except MeshwrightError:
+        raise
     except Exception as error:
         raise InputError(
             f"{path} can't be read as a sparse matrix: {one_line(error)}; write it again with SciPy"
