@@ -10,6 +10,7 @@ import networkx as nx
 import pytest
 
 import meshwright as mw
+from meshwright.__main__ import main as start
 from meshwright.pipeline.spark.versions import compare
 from meshwright.runtime.errors import SparkError
 from tests.patience import PATIENCE, wait_for
@@ -289,6 +290,18 @@ def test_signals_end_a_long_build_and_leave_nothing(number, code, large_workload
     assert process.returncode in (code, -number)
     assert err.splitlines()[-1] == "meshwright: interrupted; nothing unfinished was kept"
     assert list(tmp_path.iterdir()) == []
+
+
+def test_ctrl_c_while_the_command_line_is_imported_is_one_line(monkeypatch, capsys):
+    class Interrupting:
+        def find_spec(self, name, *_):
+            if name == "meshwright.cli":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "meshwright.cli")
+    monkeypatch.setattr(sys, "meta_path", [Interrupting(), *sys.meta_path])
+    assert start() == 130
+    assert capsys.readouterr().err == "meshwright: interrupted; nothing unfinished was kept\n"
 
 
 @pytest.mark.parametrize("fault", [SparkError("Java is gone"), OSError("the socket is gone")])
