@@ -32,7 +32,7 @@ def _sources() -> str:
 
 
 def _compile(share: int, shares: int) -> None:
-    """Run every so many of the recorded cases, for the sake of what they compile."""
+    """Run one of `shares` equal shares of the recorded cases, for what they compile."""
     _FOLDER.mkdir(parents=True, exist_ok=True)
     compile_once(_FOLDER)
     cases = [make for group in ONE_BY_ONE.values() for make in group.values()]
@@ -46,7 +46,7 @@ def main() -> None:
     if _STAMP.is_file() and _STAMP.read_text() == sources:
         return
     print("compiling kernels for the tests (first run only): about two minutes", flush=True)
-    # Processes that are forked would share the threads of none of their parent's pools.
+    # Spawned, since a fork would not have the threads of its parent.
     with ProcessPoolExecutor(2, get_context("spawn")) as pool:
         for done in [pool.submit(_compile, share, 2) for share in range(2)]:
             done.result()

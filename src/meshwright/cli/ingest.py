@@ -84,15 +84,14 @@ def _show(out: str, manifest: dict[str, Any]) -> None:
         print(f"Rows that can't be used are in {out}/rejected, with file, line and reason.")
     if more := facts.get("lines_with_more_columns"):
         print(
-            f"Warning: {more:,} lines have more than two "
-            "columns, and only the first two were used. If a line is "
-            f"a node with all its topics, give --format adjacency; otherwise choose two with --columns."
+            f"Warning: {more:,} lines have more than two columns, and only the first two were used. "
+            f"If a line is a node with all its topics, give --format adjacency; "
+            f"otherwise choose two columns with --columns."
         )
     for what, alike in facts["look_alikes"].items():
         if alike["count"]:
             shown = "; ".join(" and ".join(map(repr, names)) for names in alike["examples"])
             print(
-                f"Warning: {alike['count']:,} {what} differ "
-                "from another one only by case or by blanks at the "
-                f"ends; they are kept as different names: {shown}"
+                f"Warning: {alike['count']:,} {what} differ from another one only by case or by blanks at "
+                f"the ends; they are kept as different names: {shown}"
             )

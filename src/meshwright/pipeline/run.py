@@ -150,7 +150,7 @@ def _ingest(state: _Run, progress: Progress) -> Note:
 
 
 def _copy(state: _Run, progress: Progress) -> Note:
-    """Take the interests of a dataset as they are; what an ingest once found in them is told again."""
+    """Take the interests of a dataset as they are, with what an earlier ingest found in them."""
     source, out = local_path(state.inputs[0]), state.out
     assert is_local(out)
     facts = read_manifest(source, "interests", "overlay")["facts"]

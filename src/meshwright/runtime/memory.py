@@ -47,7 +47,7 @@ def fits(work: str, counts: Mapping[str, int]) -> bool:
 
 
 def has_room(estimate: int) -> bool:
-    """Whether so many bytes leave a fifth of the free memory."""
+    """Whether work that takes this many bytes leaves a fifth of the free memory."""
     return estimate <= _limit()
 
 

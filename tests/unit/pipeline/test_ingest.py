@@ -308,6 +308,8 @@ def test_a_json_file_of_lines_stays_one_however_its_first_line_is_broken(take, t
     (tmp_path / "l.json").write_text('{"node": "a"\n{"node": "b", "topic": "x"}\n')
     assert take(tmp_path / "l.json", max_rejected=1) == Interests.from_pairs([("b", "x")])
     assert rejected(tmp_path / "out") == [("l.json", 1, NOT_JSON)]
+    (tmp_path / "two.json").write_text('{"a": ["x"], "b": ["y"]}')
+    assert take(tmp_path / "two.json") == Interests.from_pairs([("a", "x"), ("b", "y")])
     (tmp_path / "one.json").write_text('{"node": ["a"], "topic": ["x", "y"]}')
     assert take(tmp_path / "one.json") == Interests.from_pairs([("a", "x"), ("a", "y")])
 

@@ -193,8 +193,11 @@ def _input_file(status: Any) -> InputFile:
     )
 
 
-def format_of(files: Sequence[InputFile], given: str | None) -> str:
-    """The one format of all files: the one given, or the one that their names say."""
+def format_of(files: Sequence[InputFile], given: str | None, columns: tuple[str, str]) -> str:
+    """The one format of all files: the one given, or the one that their names say.
+
+    What a file called .json holds, the `columns` that are asked for tell.
+    """
     if given is not None:
         if given not in FORMATS:
             raise OptionError(f"there is no format {given!r}; choose among {', '.join(FORMATS)}")
@@ -204,7 +207,7 @@ def format_of(files: Sequence[InputFile], given: str | None) -> str:
         return given
     by_format: dict[str, str] = {}
     for file in files:
-        by_format.setdefault(_format_of(file), file.path)
+        by_format.setdefault(_format_of(file, columns), file.path)
     if len(by_format) > 1:
         examples = ", ".join(f"{path} looks like {name}" for name, path in by_format.items())
         raise InputError(
@@ -213,7 +216,7 @@ def format_of(files: Sequence[InputFile], given: str | None) -> str:
     return next(iter(by_format))
 
 
-def _format_of(file: InputFile) -> str:
+def _format_of(file: InputFile, columns: tuple[str, str]) -> str:
     """The format that a file's name says; of a zip archive, the name of the file in it."""
     if is_zip(file.path):
         if not file.is_here:
@@ -221,12 +224,12 @@ def _format_of(file: InputFile) -> str:
                 f"{file.path}: zip archives are read on this machine only; copy it here, or unpack it"
             )
         with reading(file.path):
-            return _told(file, format_by_name(zipped_name(file.path)))
-    return _told(file, format_by_name(file.path))
+            return _told(file, format_by_name(zipped_name(file.path)), columns)
+    return _told(file, format_by_name(file.path), columns)
 
 
-def _told(file: InputFile, format: str) -> str:
-    """A file called .json may have an object on each line, or be one object or list over all lines."""
+def _told(file: InputFile, format: str, columns: tuple[str, str]) -> str:
+    """A file called .json may have an object with the columns on each line, or be one object or list."""
     if format != "jsonl" or not file.is_here:
         return format
     with reading(file.path):
@@ -235,12 +238,11 @@ def _told(file: InputFile, format: str) -> str:
     objects = [found for found in map(_object, lines) if found is not None]
     if not objects:
         return "json" if lines and lines[0].lstrip()[:1] in (b"{", b"[") else "jsonl"
-    alone = len(lines) == 1 and all(isinstance(value, list) for value in objects[0].values())
-    return "json" if alone and len(objects[0]) != _NAMES_A_ROW else "jsonl"
+    of_lists = len(lines) == 1 and all(isinstance(value, list) for value in objects[0].values())
+    return "json" if of_lists and not objects[0].keys() >= set(columns) else "jsonl"
 
 
 _LOOKED_AT_LINES = 50
-_NAMES_A_ROW = 2
 
 
 def _object(line: bytes) -> dict[str, Any] | None:

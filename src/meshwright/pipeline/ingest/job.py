@@ -114,7 +114,7 @@ def check_inputs(inputs: Sequence[str], options: IngestOptions) -> Size:
     if not all(is_local_address(text) for text in inputs):
         return Size(False, False)
     files = input_files(None, inputs)
-    format = format_of(files, options.format)
+    format = format_of(files, options.format, options.names)
     options.check_format(format)
     if format not in ("parquet", *WHOLE_FORMATS):
         file_layouts(None, files[:_CHECKED_FILES], format, options)
@@ -125,7 +125,7 @@ def check_inputs(inputs: Sequence[str], options: IngestOptions) -> Size:
 
 
 def _translated(session: SparkSession | None) -> AbstractContextManager[None]:
-    """What Spark raises comes out as an error of ours."""
+    """Turn what Spark raises into an error of ours; nothing without Spark."""
     if session is None:
         return nullcontext()
     from meshwright.pipeline.spark.failures import translated
@@ -165,7 +165,7 @@ def ingest(
     engine = _engine(session)
     with _translated(session), draft(out, force) as folder:
         files = input_files(session, inputs)
-        format = format_of(files, options.format)
+        format = format_of(files, options.format, options.names)
         options.check_format(format)
         if session is not None and format in WHOLE_FORMATS:
             raise InputError(f"{files[0].path}: {format} files are read without Spark; use --engine local")
@@ -185,7 +185,7 @@ def ingest(
 
 
 def _row_facts(quality: Quality, options: IngestOptions) -> dict[str, Any]:
-    """The facts about rows; columns that were not asked for are told, unless two were chosen."""
+    """The facts about rows; unused columns are reported, unless two columns were chosen."""
     found = {"rows": quality.rows, "rejected": quality.rejected, "rejected_reasons": quality.reasons}
     if quality.wide and options.columns is None:
         found["lines_with_more_columns"] = quality.wide

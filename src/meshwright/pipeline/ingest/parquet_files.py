@@ -11,6 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from meshwright.model.interests import PAIRS_SCHEMA
 from meshwright.model.reading.files import check_rows, reading
 from meshwright.pipeline.ingest import cutting
 from meshwright.pipeline.ingest.cutting import decoded, flags_of
@@ -23,7 +24,6 @@ from meshwright.runtime.arrays import Flags, Longs
 REJECTED = pa.schema(
     [("file", pa.string()), ("line", pa.int64()), ("reason", pa.string()), ("text", pa.string())]
 )
-_PAIRS = pa.schema([("node", pa.string()), ("topic", pa.string())])
 _ROWS_AT_ONCE = 1 << 16
 
 
@@ -148,7 +148,7 @@ def _exploded(node: pa.Array, topic: pa.Array, longest: int) -> _Exploded:
 
 
 def _is_long(names: pa.Array, longest: int) -> Flags:
-    """Which lists of names have more bytes than that; few names are told by themselves if they are long."""
+    """Which lists have more bytes than that. A short list could only by a long name, which is found later."""
     found = np.zeros(len(names), np.bool_)
     if not _is_list(names.type):
         return found
@@ -193,7 +193,7 @@ def _sorted_out(rows: _Exploded, path: str, line: int, refuse_wildcards: bool) -
     good = np.ones(len(rows.row), np.bool_)
     good[bad] = False
     mask = pa.array(good)
-    pairs = pa.record_batch([node.filter(mask), topic.filter(mask)], schema=_PAIRS)
+    pairs = pa.record_batch([node.filter(mask), topic.filter(mask)], schema=PAIRS_SCHEMA)
     return Found([pairs], [_rejected(rows, bad, reasons[bad], path, line)] if len(bad) else [])
 
 

@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from meshwright.model.dense import dense_of_matrix, rows_of
+from meshwright.model.interests import PAIRS_SCHEMA
 from meshwright.model.reading.files import reading
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.model.reading.text import blocks
@@ -25,8 +26,6 @@ from meshwright.pipeline.ingest.lines import SHOWN_CHARACTERS, sorted_out
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.ingest.parquet_files import REJECTED, Found
 from meshwright.runtime.errors import InputError, MeshwrightError, one_line
-
-_PAIRS = pa.schema([("node", pa.string()), ("topic", pa.string())])
 
 Entry = tuple[int, str, str | None]
 """The place of a row, its node, and its topic; a node by itself has none."""
@@ -86,10 +85,10 @@ def matrix_rows(files: Sequence[InputFile], *, options: IngestOptions) -> Iterat
         node = dense.nodes.take(pa.array(rows_of(dense.indptr)))
         topic = dense.topics.take(pa.array(dense.topic_ids))
         alone = np.flatnonzero(np.diff(dense.indptr) == 0)
-        pairs = [pa.record_batch([node, topic], schema=_PAIRS)]
+        pairs = [pa.record_batch([node, topic], schema=PAIRS_SCHEMA)]
         pairs.append(
             pa.record_batch(
-                [dense.nodes.take(pa.array(alone)), pa.nulls(len(alone), pa.string())], schema=_PAIRS
+                [dense.nodes.take(pa.array(alone)), pa.nulls(len(alone), pa.string())], schema=PAIRS_SCHEMA
             )
         )
         yield Found(pairs, []), file.bytes
@@ -166,7 +165,7 @@ def _found(
     ]
     rows = [{"file": path, "line": at, "reason": why, "text": text} for at, why, text in [*faults, *shown]]
     taken = pa.array(good)
-    pairs = pa.record_batch([node.take(taken), topic.take(taken)], schema=_PAIRS)
+    pairs = pa.record_batch([node.take(taken), topic.take(taken)], schema=PAIRS_SCHEMA)
     return Found([pairs], [pa.Table.from_pylist(rows, REJECTED)])
 
 
