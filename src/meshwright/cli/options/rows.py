@@ -20,7 +20,7 @@ class RowOptions(NamedTuple):
             "--as",
             metavar="pairs|friendship|follows",
             help="What a row holds: a node and a topic (pairs), two friends (friendship), or a follower and "
-            "the user they follow (follows).",
+            "the user they follow (follows). Raw files need it.",
         ),
     ] = None
     format: Annotated[
