@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from meshwright.construct.parts.star_sets import named_star_set as star_set
     from meshwright.maintain.journal.journal import Journal
     from meshwright.maintain.maintainer import Maintainer
+    from meshwright.maintain.migration import Migration, migrate
     from meshwright.maintain.repairs import Repair
     from meshwright.metrics.evaluation import Evaluation, evaluate
     from meshwright.model.costs.costs import Costs
@@ -65,6 +66,7 @@ __all__ = [
     "Journal",
     "Maintainer",
     "MeshwrightError",
+    "Migration",
     "NetworkError",
     "OptionError",
     "Overlay",
@@ -86,6 +88,7 @@ __all__ = [
     "export",
     "gossip",
     "merge",
+    "migrate",
     "read_events",
     "read_sessions",
     "register",
@@ -111,6 +114,7 @@ _HOME = {
     "Journal": "maintain.journal.journal",
     "Maintainer": "maintain.maintainer",
     "MeshwrightError": "runtime.errors",
+    "Migration": "maintain.migration",
     "NetworkError": "runtime.errors",
     "OptionError": "runtime.errors",
     "Overlay": "model.overlay",
@@ -132,6 +136,7 @@ _HOME = {
     "export": "model.export",
     "gossip": "stan.api",
     "merge": "building",
+    "migrate": "maintain.migration",
     "read_events": "model.events",
     "read_sessions": "model.sessions",
     "register": "registry",

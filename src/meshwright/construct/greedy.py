@@ -277,22 +277,24 @@ def _refresh(
     pairs.counts[1] += sum(pool.map(share, range(len(rooms))))
 
 
-def component_labels(interests: Interests, edges: Ids, progress: Progress | None) -> Ids:
-    """For each interest the component that it belongs to, numbered over all topics from 0 on.
-
-    O(interests of the edges' ends), beside the unions.
-    """
+def linked_components(interests: Interests, edges: Ids, progress: Progress | None) -> TopicComponents:
+    """The components of every topic in an overlay. O(interests of the edges' ends), beside the unions."""
     # Copies, since Numba would compile everything once more for read-only arrays.
     indptr, topic_ids, edges = interests.indptr.copy(), interests.topic_ids.copy(), edges.copy()
     weights = np.ones(interests.topic_count, np.int32)
 
-    def unite(ticks: Ticks) -> Ids:
+    def unite(ticks: Ticks) -> TopicComponents:
         state = start_components(indptr, topic_ids, interests.topic_count, weights, 0)
         take_all_edges(state, edges, ticks)
-        found: Ids = state.names[state.slots]
-        return found
+        return state
 
-    names = run_with_ticks(unite, "finding components", len(edges), progress)
+    return run_with_ticks(unite, "finding components", len(edges), progress)
+
+
+def component_labels(interests: Interests, edges: Ids, progress: Progress | None) -> Ids:
+    """For each interest the component that it belongs to, numbered over all topics from 0 on."""
+    state = linked_components(interests, edges, progress)
+    names = state.names[state.slots]
     used = np.zeros(len(names), np.bool_)
     used[names] = True
     return (np.cumsum(used) - 1).astype(np.int32)[names]
