@@ -56,6 +56,7 @@ for command in (
     "merge",
     "evaluate",
     "compare",
+    "migrate",
     "churn",
     "route",
     "gossip",

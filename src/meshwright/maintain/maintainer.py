@@ -9,7 +9,7 @@ from typing import Any, Self
 
 from meshwright.kernels.core.rows import Rows
 from meshwright.kernels.repair.searching import unlink_unneeded
-from meshwright.maintain import low_oda_target as target
+from meshwright.maintain import low_oda_target as low_oda
 from meshwright.maintain import policies, snapshots
 from meshwright.maintain.event_batches import Batch, KnownIds, Move, Refusal, Topics, sort_out
 from meshwright.maintain.options import MaintainOptions, RepairSettings
@@ -65,7 +65,7 @@ class Maintainer:
         True
     """
 
-    _reference: target.Reference | None
+    _reference: low_oda.Reference | None
     _way_out = "restore a Maintainer from a snapshot, or make a new one"
 
     def __init__(
@@ -84,12 +84,12 @@ class Maintainer:
         given = {"policy": policy, "backups": backups, "coverage": coverage, **others}
         options = make_options(MaintainOptions, given)
         self._set(RepairSettings(options, int(seed), generator(seed, _STAGE)), state_of(overlay))
-        self._reference = target.reference_of(overlay, self._state, self._settings)
+        self._reference = low_oda.reference_of(overlay, self._state, self._settings)
         interests = overlay.interests
         self._nodes = Known(interests.nodes, interests.node_attributes)
         self._topics = Known(interests.topics, interests.topic_attributes)
         begin = perf_counter()
-        missing = target.missing_links(overlay, self._settings, progress)
+        missing = low_oda.missing_links(overlay, self._settings, progress)
         self._state.link(missing)
         connected = perf_counter()
         if policy == "shadow":
@@ -296,7 +296,7 @@ class Maintainer:
         known |= {"nodes": len(state.nodes), "links": state.link_count}
         return replace(repair, maximum_degree=state.maximum_degree, **known)
 
-    def drift(self, *, measure: bool = False, progress: Progress | None = None) -> target.Drift:
+    def drift(self, *, measure: bool = False, progress: Progress | None = None) -> low_oda.Drift:
         """How much higher the degrees are than those of an overlay that Low-ODA would build now.
 
         Estimated in constant time from the last run of Low-ODA. It runs, which takes as long as building the
@@ -304,17 +304,25 @@ class Maintainer:
         """
         self._check_whole()
         if measure or self._reference is None:
-            self._reference = target.measured(self._state, self._settings, self.revision, progress)
-        return target.drift_from(self._reference, self._state)
+            self._reference = low_oda.measured(self._state, self._settings, self.revision, progress)
+        return low_oda.drift_from(self._reference, self._state)
 
-    def reoptimise(self, most_changes: int = 20) -> Reoptimisation:
-        """Move to a fresh overlay in steps of at most `most_changes` links; every topic stays connected.
+    def reoptimise(self, most_changes: int = 20, target: Overlay | None = None) -> Reoptimisation:
+        """Move to another overlay in steps of at most `most_changes` links; every topic stays connected.
 
+        The other overlay is `target`, of any algorithm, or else the one that Low-ODA builds from the present
+        interests. Links of a target between nodes that are not present, or share no topic, are left out.
         Nothing changes before the first `step` of the result; events may come between steps.
         """
         self._check_whole()
-        fresh = target.fresh_problem(self._state, self.options.rho, self._settings.seed)
-        return Reoptimisation(self, self._state, fresh, most_changes)
+        if target is None:
+            fresh = low_oda.fresh_problem(self._state, self.options.rho, self._settings.seed)
+            names = list(self._state.nodes.names)
+            return Reoptimisation(self, self._state, lambda: named(fresh.solve(), names), most_changes)
+        if not isinstance(target, Overlay):
+            raise InputError(f"reoptimise got a {type(target).__name__} as target; give an Overlay")
+        links = named(target.edges, target.interests.nodes.to_pylist())
+        return Reoptimisation(self, self._state, lambda: links, most_changes)
 
     def snapshot(self) -> bytes:
         """The complete state, including options and random state. Linear in the overlay.

@@ -37,9 +37,9 @@ class Migration:
         target: the overlay at the end.
         changes: a row for each link, in order: `step`, `action` (`open` or `close`), `source`, `target`, and
             `cost` where links cost.
-        steps: a row for each step, from 0 for the beginning: `step`, `opened`, `closed`; afterwards `links`,
-            `average_degree`, `maximum_degree`, `cut_topics`; and where links cost `cost_opened`,
-            `cost_closed` and `cost`.
+        steps: a row for each step, from 0 for the beginning: `step`, `opened`, `closed`, `saves` (cost, or
+            links where they cost nothing); afterwards `links`, `average_degree`, `maximum_degree`,
+            `cut_topics`; and where links cost `cost_opened`, `cost_closed` and `cost`.
         repriced: the links of both overlays that today's gives another cost; the target's counts.
     """
 
@@ -52,6 +52,16 @@ class Migration:
     def __len__(self) -> int:
         """The number of steps."""
         return len(self.steps) - 1
+
+    @property
+    def opened(self) -> int:
+        """The number of links to open."""
+        return sum(self.steps["opened"].to_pylist())
+
+    @property
+    def closed(self) -> int:
+        """The number of links to close."""
+        return sum(self.steps["closed"].to_pylist())
 
     @property
     def has_costs(self) -> bool:
@@ -278,6 +288,7 @@ def _numbers(today: Overlay, exchange: _Exchange, cut: Ids, steps: list[Ids]) ->
         "step": arrow_of(np.arange(len(rows))),
         "opened": arrow_of(opened),
         "closed": arrow_of(closed),
+        "saves": arrow_of(closed - opened if today.costs is None else cost_closed - cost_opened),
         "links": arrow_of(count),
         "average_degree": arrow_of(2 * count / max(1, len(degrees))),
         "maximum_degree": arrow_of(most),

@@ -1,16 +1,15 @@
-"""Turn an overlay into a fresh one while it is in use: make before break, a few links at a time."""
+"""Turn an overlay into another one while it is in use: make before break, a few links at a time."""
 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from meshwright.kernels.repair.mutable_overlay import share_topic
-from meshwright.maintain.low_oda_target import FreshProblem
 from meshwright.maintain.repairs import Link, Repair, named
 from meshwright.maintain.state import MaintainedOverlay, row
 from meshwright.runtime.arrays import Ids
@@ -40,25 +39,28 @@ _TESTS_A_CHANGE = 4
 
 
 class Reoptimisation:
-    """Moves an overlay to the one that Low-ODA builds from the interests at the time of the call.
+    """Moves an overlay to another one while events go on.
 
-    The fresh overlay is computed on another thread, while events go on. Then each `step` adds some of its
+    `target` gives the links of the other one; it runs on another thread. Then each `step` adds some of these
     links, and after that removes some old ones that no topic needs, at most `most_changes` in all. Every
     topic is connected at every moment. Events may come between steps: links of nodes that have left are
     skipped, and links that repairs have added since stay. Without events, the last step leaves exactly the
-    fresh overlay. Iterating takes all steps.
+    other overlay, if that is topic-connected; links that it lacks for this stay. Iterating takes all steps.
     """
 
     def __init__(
-        self, live: Maintainer, state: MaintainedOverlay, fresh: FreshProblem, most_changes: int
+        self,
+        live: Maintainer,
+        state: MaintainedOverlay,
+        target: Callable[[], tuple[Link, ...]],
+        most_changes: int,
     ) -> None:
         check_whole("most_changes", most_changes, 2, required=True)
         self._live = live
         self._state = state
         self._most_changes = most_changes
-        names = list(state.nodes.names)
         pool = ThreadPoolExecutor(1, thread_name_prefix="meshwright")
-        self._target: Future[tuple[Link, ...]] = pool.submit(lambda: named(fresh.solve(), names))
+        self._target = pool.submit(target)
         pool.shutdown(wait=False)
         self._missing: deque[Link] | None = None
         self._doubtful: deque[Link] = deque()
@@ -66,7 +68,7 @@ class Reoptimisation:
 
     @property
     def ready(self) -> bool:
-        """Whether the fresh overlay is computed, so that `step` does not have to wait."""
+        """Whether the other overlay is known, so that `step` does not have to wait."""
         return self._target.done()
 
     def step(self) -> Repair | None:
@@ -88,7 +90,7 @@ class Reoptimisation:
             yield repair
 
     def _begin(self) -> deque[Link]:
-        """Wait for the fresh overlay, and compare it with the present one, the first time."""
+        """Wait for the other overlay, and compare it with the present one, the first time."""
         if self._missing is None:
             target = self._target.result()
             present = named(self._state.edges(), self._state.nodes.names)
@@ -102,7 +104,7 @@ class Reoptimisation:
         return max(len(self._live.neighbours_of(end)) if end in self._live else 0 for end in link), link
 
     def _next_missing(self, missing: deque[Link]) -> list[Link]:
-        """The next links of the fresh overlay that can still be made."""
+        """The next links of the other overlay that can still be made."""
         live, add = self._live, list[Link]()
         while missing and len(add) < self._most_changes // 2:
             a, b = missing.popleft()

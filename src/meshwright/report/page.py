@@ -25,6 +25,9 @@ _SECTIONS = {
     "pictures": "Side by side",
     "numbers": "Every run",
     "failed": "Failed runs",
+    "savings": "What it saves",
+    "steps": "Steps",
+    "changes": "Changes",
     "making": "How it was made",
     "reading": "How to read this",
 }

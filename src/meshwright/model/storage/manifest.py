@@ -56,6 +56,7 @@ FORMAT_VERSION = 1
 _CONTENT = {
     "overlay": "an overlay",
     "comparison": "a comparison",
+    "migration": "a migration",
     "run": "a run",
     "changes": "the changes of a stream",
     "interests": "interests",

@@ -1,0 +1,68 @@
+"""`meshwright migrate`: the steps from one overlay to another."""
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from meshwright.cli.common import Force, Json, Out, print_json, print_table, progress_bar
+
+EPILOG = """In each step, first open its links and then close its links. Every topic that is connected
+stays connected at every moment.
+
+**Examples**
+
+`meshwright import workload --edges bridges.csv --out today`
+
+`meshwright build workload --algorithm gm --out target`
+
+`meshwright migrate today target --steps-of 10 --out way`
+
+The folder `way` has the changes as `changes.csv` and `changes/`, the steps as `steps.csv` and `steps/`, and a
+page, `migration.html`.
+"""
+
+
+def migrate(
+    today: Annotated[Path, typer.Argument(metavar="TODAY", help="The overlay that is in use.")],
+    target: Annotated[
+        Path, typer.Argument(metavar="TARGET", help="The overlay to reach, of the same interests.")
+    ],
+    out: Out,
+    steps_of: Annotated[
+        int, typer.Option(metavar="N", help="The most links that one step opens and closes.")
+    ] = 20,
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Plan how to turn one overlay into another, step by step, without cutting a topic."""
+    from meshwright.pipeline.migrate import migrate_here
+    from meshwright.runtime.checks import check_whole
+
+    check_whole("--steps-of", steps_of, 1, required=True)
+    manifest = migrate_here(today, target, out, steps_of, force=force, progress=progress_bar())
+    if as_json:
+        print_json({"out": str(out), **manifest})
+    else:
+        _print(out, manifest)
+
+
+_WORDS = {
+    "links": "links",
+    "average_degree": "links per node",
+    "maximum_degree": "most links of a node",
+    "cut_topics": "cut topics",
+    "cost": "cost",
+}
+
+
+def _print(out: Path, manifest: dict[str, Any]) -> None:
+    counts, facts = manifest["counts"], manifest["facts"]
+    before, after = facts["before"], facts["after"]
+    rows = [(words, before[key], after[key]) for key, words in _WORDS.items() if key in before]
+    print_table(("", "today", "target"), rows)
+    steps = f"{counts['steps']:,} step{'' if counts['steps'] == 1 else 's'}"
+    print(
+        f"{out}: {steps}; {counts['opened']:,} to open, {counts['closed']:,} to close, {facts['kept']:,} "
+        f"stay; at most {facts['most_links']:,} links on the way"
+    )
