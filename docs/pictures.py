@@ -20,6 +20,7 @@ PURPOSE = {
     "pipeline": "with or without Spark",
     "deploy": "plans and drivers for brokers",
     "comparing": "several algorithms, one table",
+    "exporting": "overlays for other programs",
     "testing": "the contract, for pytest",
     "plugins": "algorithms of other packages",
     "report": "figures and one-file HTML pages",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from meshwright.building import build, merge
     from meshwright.comparing import compare
     from meshwright.construct.parts.star_sets import named_star_set as star_set
+    from meshwright.exporting import export
     from meshwright.maintain.journal.journal import Journal
     from meshwright.maintain.maintainer import Maintainer
     from meshwright.maintain.migration import Migration, migrate
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from meshwright.model.costs.costs import Costs
     from meshwright.model.edges import Built
     from meshwright.model.events import Event, read_events, write_events
-    from meshwright.model.export import export
     from meshwright.model.fingers import Fingers
     from meshwright.model.interests import Interests
     from meshwright.model.overlay import Overlay
@@ -133,7 +133,7 @@ _HOME = {
     "build": "building",
     "compare": "comparing",
     "evaluate": "metrics.evaluation",
-    "export": "model.export",
+    "export": "exporting",
     "gossip": "stan.api",
     "merge": "building",
     "migrate": "maintain.migration",

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from meshwright.model.export import write_export
+from meshwright.exporting import write_export
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
 from meshwright.runtime.errors import InputError

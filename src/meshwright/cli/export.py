@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from meshwright.cli.common import Force
+from meshwright.cli.common import Force, progress_bar
 from meshwright.runtime.errors import OptionError
 
 _FORMATS = "graphml|gml|dot|csv|json"
@@ -15,6 +15,10 @@ EPILOG = """**Examples**
 `meshwright export overlay --to graphml --out overlay.graphml`
 
 `meshwright export overlay --to dot | sfdp -Tsvg > overlay.svg`
+
+With the topics that cross each link, to configure bridges:
+
+`meshwright export overlay --tree shortest --out bridges.csv`
 """
 
 
@@ -26,23 +30,35 @@ def export(
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help="The file to write; by default stdout.")
     ] = None,
+    tree: Annotated[
+        str | None,
+        typer.Option(
+            metavar="shortest|cheapest",
+            help="List the topics that cross each link, if each topic uses its tree of shortest paths or of "
+            "lowest cost. CSV then has a row for each link and topic.",
+        ),
+    ] = None,
     force: Force = False,
 ) -> None:
     """Write an overlay as a file that other programs read."""
-    from meshwright.model import export as exports
+    from meshwright import exporting
     from meshwright.model.overlay import Overlay
 
     if out is None and to is None:
         raise OptionError(f"export got neither --to nor --out; give --to {_FORMATS}")
     if to is not None:
-        exports.check_format(to)
+        exporting.check_format(to)
     overlay = Overlay.read(dataset)
     if out is None and sys.stdout is None:
         raise OptionError("export has no stdout to write to; give --out FILE")
     if out is None:
+        crossed = None if tree is None else exporting.crossings(overlay, tree, progress_bar())
         sys.stdout.reconfigure(encoding="utf-8", newline="")  # type: ignore[union-attr]
-        exports.write_export(overlay, str(to), sys.stdout)
+        exporting.write_export(overlay, str(to), sys.stdout, crossed)
         sys.stdout.flush()
     else:
-        exports.export(overlay, out, to, force=force)
+        crossed = exporting.export(overlay, out, to, tree=tree, force=force, progress=progress_bar())
         print(f"{out}: {overlay!r}")
+    if crossed is not None and crossed.unused:
+        links = "1 link is" if crossed.unused == 1 else f"{crossed.unused:,} links are"
+        print(f"meshwright: {links} in no topic's tree, and could be spared", file=sys.stderr)

@@ -12,7 +12,7 @@ from meshwright.construct.greedy import linked_components
 from meshwright.kernels.core.subgraphs import links_of
 from meshwright.kernels.repair.migrating import Log, NewLinks, OldLinks, close_with, open_where_cut
 from meshwright.maintain.state import MaintainedOverlay, state_of
-from meshwright.model.interests import Interests
+from meshwright.model.interests import first_difference
 from meshwright.model.overlay import Overlay, costs_of, priced
 from meshwright.runtime.arrays import Floats, Ids, Longs, Ticks
 from meshwright.runtime.checks import check_whole
@@ -95,7 +95,7 @@ def migrate(
         ['close']
     """
     check_whole("steps_of", steps_of, 1, required=True)
-    _check_same(today.interests, target.interests)
+    _check_same(today, target)
     _check_connected(target, progress)
     today, target, repriced = _priced_alike(today, target)
     exchange = _Exchange(_apart(today, target, falling=True), _apart(target, today, falling=False))
@@ -110,27 +110,12 @@ def migrate(
     )
 
 
-def _check_same(today: Interests, target: Interests) -> None:
-    """Refuse overlays of other nodes, topics or interests; attributes may differ."""
-    for what, one, other in (
-        ("node", today.nodes, target.nodes),
-        ("topic", today.topics, target.topics),
-    ):
-        if not one.equals(other):
-            apart = sorted({*one.to_pylist()} ^ {*other.to_pylist()})
-            where, lacks = (
-                ("the first", "the second") if apart[0] in one.to_pylist() else ("the second", "the first")
-            )
-            raise InputError(
-                f"the overlays have different {what}s: {where} has {apart[0]!r}, {lacks} has not; "
-                f"import or build both from the same interests"
-            )
-    if not (
-        np.array_equal(today.indptr, target.indptr) and np.array_equal(today.topic_ids, target.topic_ids)
-    ):
+def _check_same(today: Overlay, target: Overlay) -> None:
+    """Refuse overlays of other interests; the attributes of nodes and topics may differ."""
+    found = first_difference(today.interests, target.interests)
+    if found is not None:
         raise InputError(
-            "the overlays have the same nodes and topics, but not the same interests; import or build both "
-            "from the same interests"
+            f"the overlays have different interests: {found}; import or build both from the same interests"
         )
 
 

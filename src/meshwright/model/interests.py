@@ -36,6 +36,7 @@ from meshwright.model.storage.schema import DOUBLE, INT32, INTEGER, LIST_OF_INT3
 from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.columns import arrow_of, numpy_of
 from meshwright.runtime.errors import DatasetError, InputError
+from meshwright.runtime.packing import first_of, pack, second_of
 from meshwright.runtime.progress import Progress
 
 if TYPE_CHECKING:
@@ -195,6 +196,26 @@ def checked_attributes(
         )
     check_types(table.schema, known, origin, InputError, optional=frozenset(known))
     return table.replace_schema_metadata(None)
+
+
+def first_difference(one: Interests, other: Interests) -> str | None:
+    """In words, a node, topic or interest that only one of two has; None if they differ in attributes alone.
+
+    O(interests) where they are the same.
+    """
+    for what, mine, theirs in (("node", one.nodes, other.nodes), ("topic", one.topics, other.topics)):
+        if not mine.equals(theirs):
+            here = {*mine.to_pylist()}
+            name = min(here ^ {*theirs.to_pylist()})
+            return f"only the {'first' if name in here else 'second'} has the {what} {name!r}"
+    if np.array_equal(one.indptr, other.indptr) and np.array_equal(one.topic_ids, other.topic_ids):
+        return None
+    mine, theirs = (
+        pack(np.repeat(np.arange(own.node_count), np.diff(own.indptr)), own.topic_ids) for own in (one, other)
+    )
+    key = int(np.setxor1d(mine, theirs, assume_unique=True)[0])
+    node, topic = one.nodes[first_of(key)].as_py(), one.topics[second_of(key)].as_py()
+    return f"only in the {'first' if key in mine else 'second'}, node {node!r} has the topic {topic!r}"
 
 
 def same_table(one: pa.Table | None, other: pa.Table | None) -> bool:

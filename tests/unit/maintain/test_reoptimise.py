@@ -76,3 +76,26 @@ def test_a_fresh_overlay_needs_no_step():
 def test_a_step_must_be_allowed_to_exchange_a_link(most):
     with pytest.raises(mw.OptionError, match=r"most_changes is .* of at least 2"):
         mw.Maintainer(workload()).reoptimise(most)
+
+
+def test_any_topic_connected_overlay_can_be_the_target():
+    live = aged(60)
+    target = mw.build(live.overlay.interests, "gm")
+    for repair in live.reoptimise(most_changes=10, target=target):
+        assert len(repair.added) + len(repair.removed) <= 10
+        assert is_topic_connected(live)
+    assert links(live) == links(mw.Maintainer(target))
+
+
+def test_links_of_a_target_that_can_t_be_made_are_left_out_and_needed_ones_stay():
+    live = aged(20)
+    strangers = mw.Interests.from_pairs([("stranger", "t01"), ("another", "t01")])
+    before = links(live)
+    assert list(live.reoptimise(target=mw.build(strangers, "gm")))
+    assert links(live) <= before
+    assert is_topic_connected(live)
+
+
+def test_a_target_that_is_no_overlay_is_refused():
+    with pytest.raises(mw.InputError, match="reoptimise got a str as target; give an Overlay"):
+        mw.Maintainer(workload()).reoptimise(target="gm")

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from meshwright import Costs
+from meshwright.exporting import export
 from meshwright.model.events import Event, write_events
-from meshwright.model.export import export
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
 from meshwright.model.storage.manifest import check_files, open_dataset

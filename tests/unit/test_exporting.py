@@ -13,7 +13,9 @@ import networkx as nx
 import pyarrow as pa
 import pytest
 
-from meshwright.model.export import EXPORTS, export, write_export
+from meshwright import workloads
+from meshwright.building import build
+from meshwright.exporting import EXPORTS, crossings, export, write_export
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
 from meshwright.runtime.errors import DatasetError, InputError, OptionError
@@ -200,3 +202,86 @@ def test_a_place_that_can_not_be_written_is_refused(tmp_path: Path) -> None:
     (tmp_path / "folder.csv").mkdir()
     with pytest.raises(DatasetError, match="already exists"):
         export(chain(["a", "b"]), tmp_path / "folder.csv", force=True)
+
+
+def example() -> Overlay:
+    """Five nodes; the link between c and e is in no tree."""
+    pairs = [
+        (node, topic)
+        for node, own in {"a": "x", "b": "xy", "c": "xy", "d": "y", "e": "x"}.items()
+        for topic in own
+    ]
+    interests = Interests.from_pairs(pairs)
+    links = [("a", "b"), ("b", "c"), ("b", "d"), ("b", "e"), ("c", "e")]
+    return Overlay.from_edges(interests, links, [1.0, 2.0, 3.0, 4.0, 5.0])
+
+
+def crossed(overlay: Overlay, tree: str) -> dict[str, str]:
+    """By link, the topics that cross it, read from JSON."""
+    stream = io.StringIO()
+    write_export(overlay, "json", stream, crossings(overlay, tree))
+    return {
+        f"{edge['source']}{edge['target']}": "".join(edge["topics"])
+        for edge in json.loads(stream.getvalue())["edges"]
+    }
+
+
+def test_every_link_comes_with_the_topics_whose_tree_it_is_in():
+    assert crossed(example(), "shortest") == {"ab": "x", "bc": "xy", "bd": "y", "be": "x", "ce": ""}
+    assert crossings(example(), "shortest").unused == 1
+
+
+def test_csv_has_a_row_for_each_link_and_topic_and_can_be_read_as_an_overlay(tmp_path):
+    overlay = example()
+    export(overlay, tmp_path / "o.csv", tree="cheapest")
+    with (tmp_path / "o.csv").open(newline="") as stream:
+        rows = [tuple(row.values()) for row in csv.DictReader(stream)]
+    assert rows == [
+        ("a", "b", "1.0", "x"),
+        ("b", "c", "2.0", "x"),
+        ("b", "c", "2.0", "y"),
+        ("b", "d", "3.0", "y"),
+        ("b", "e", "4.0", "x"),
+    ]
+    found = Overlay.from_csv(overlay.interests, tmp_path / "o.csv", cost="cost")
+    assert found.edges.tolist() == overlay.edges[:4].tolist()
+
+
+@pytest.mark.parametrize("to", ["graphml", "gml", "json", "dot"])
+def test_all_formats_hold_the_topics_of_a_link(to):
+    awkward = ["a,b", 'say "hi"', "Ω日本"]
+    interests = Interests.from_pairs([(node, topic) for node in "pq" for topic in awkward])
+    overlay = Overlay.from_edges(interests, [("p", "q")])
+    stream = io.StringIO(newline="")
+    write_export(overlay, to, stream, crossings(overlay, "shortest"))
+    text = stream.getvalue()
+    if to == "dot":
+        assert (
+            json.dumps(sorted(awkward), ensure_ascii=False).replace("\\", "\\\\").replace('"', '\\"') in text
+        )
+        return
+    topics = parsed(to, text).edges["p", "q"]["topics"]
+    assert (topics if to == "json" else json.loads(topics)) == sorted(awkward)
+
+
+def test_the_links_of_a_topic_are_a_tree_on_its_subscribers():
+    interests = workloads.unif(60, 12, subscriptions=4, seed=3)
+    overlay = build(interests, "ring")
+    found = crossings(overlay, "shortest")
+    names, topics = interests.nodes.to_pylist(), interests.topics.to_pylist()
+    for at, topic in enumerate(topics):
+        own = [
+            edge
+            for edge in range(len(overlay))
+            if at in found.topic_ids[found.indptr[edge] : found.indptr[edge + 1]]
+        ]
+        tree = nx.Graph([(names[u], names[v]) for u, v in overlay.edges[own].tolist()])
+        assert nx.is_tree(tree)
+        assert sorted(tree) == interests.nodes_of(topic)
+
+
+def test_topics_need_an_overlay_that_connects_them(tmp_path):
+    interests = Interests.from_pairs([("a", "x"), ("b", "x")])
+    with pytest.raises(InputError, match="not topic-connected"):
+        export(Overlay.from_edges(interests, []), tmp_path / "o.csv", tree="shortest")
+    assert not list(tmp_path.iterdir())
