@@ -21,9 +21,11 @@ from meshwright.cli.common import (
     print_json,
     print_table,
     progress_bar,
+    shown,
     spark_command,
 )
 from meshwright.cli.options.churn import EventOptions, JournalOptions, PageOptions, StreamOptions
+from meshwright.cli.options.costs import CostOptions
 from meshwright.cli.options.groups import given, options_for, read_limits, refuse_given
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.runtime.checks import check_whole
@@ -31,6 +33,8 @@ from meshwright.runtime.errors import OptionError, visible
 from meshwright.runtime.places import is_local_address, local_path
 
 if TYPE_CHECKING:
+    from meshwright.pipeline.churn import CostPlan
+    from meshwright.pipeline.cost_files import CostFiles
     from meshwright.pipeline.stream.batches import BatchReport
 
 
@@ -82,7 +86,8 @@ def follow_stream(
     else:
         tell_torn(manifest)
         counts = manifest["counts"]
-        print(f"{out}: {counts['nodes']:,} nodes, {counts['edges']:,} links")
+        print(f"{out}: {counts['nodes']:,} nodes, {counts['edges']:,} links{_with_cost(manifest['facts'])}")
+        _print_changes(manifest["facts"])
 
 
 def tell_torn(manifest: Mapping[str, Any]) -> None:
@@ -119,10 +124,16 @@ def _tell(report: "BatchReport") -> None:
         print(f"batch {report.batch} puts a file aside: {visible(reason)}")
     put_aside = f", {report.rejected:,} put aside" if report.rejected else ""
     known = f", {report.repeated:,} known already" if report.repeated else ""
+    opened, closed = f"{report.opened:,} links opened", f"{report.closed:,} closed"
+    total = ""
+    if report.cost is not None:
+        opened += f" for {shown(report.opened_cost)}"
+        closed += f", which saves {shown(report.closed_cost)}"
+        total = f" at a cost of {shown(report.cost)}"
     print(
         f"batch {report.batch}: {report.events:,} events of {report.files:,} files{put_aside}{known}; "
-        f"{report.opened:,} links opened, {report.closed:,} closed; {report.nodes:,} nodes, "
-        f"{report.links:,} links, at most {report.maximum_degree:,} a node; lag {report.lag_seconds:.1f} s",
+        f"{opened}, {closed}; {report.nodes:,} nodes, {report.links:,} links{total}, "
+        f"at most {report.maximum_degree:,} a node; lag {report.lag_seconds:.1f} s",
         flush=True,
     )
 
@@ -158,6 +169,7 @@ leave, subscribe and unsubscribe. See docs/churn.md.
 @options_for("streaming", StreamOptions)
 @options_for("journaling", JournalOptions)
 @options_for("page", PageOptions)
+@options_for("prices", CostOptions, CostOptions.files)
 @options_for("limits", read_limits)
 def churn(
     dataset: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset with an overlay.")],
@@ -185,6 +197,15 @@ def churn(
     ] = False,
     journaling: JournalOptions,
     page: PageOptions,
+    prices: "CostFiles | None" = None,
+    no_costs: Annotated[
+        bool,
+        typer.Option(
+            "--no-costs",
+            help="Go on without the overlay's cost column.",
+            rich_help_panel="What links cost",
+        ),
+    ] = False,
     limits: ReadLimits,
     seed: Seed = 0,
     force: Force = False,
@@ -193,7 +214,7 @@ def churn(
     """Repair an overlay as nodes join and leave; write it with a list of all link changes, in order."""
     options = {"policy": policy, **_settings(settings)}
     check_options(options, page.compare or ())
-    how = {"options": options, "seed": seed, "together": together}
+    how = {"options": options, "costs": _cost_plan(prices, no_costs), "seed": seed, "together": together}
     if streaming.stream is not None:
         unfit = given(where) | given(page) | {"--strict": strict, "--force": force, "--sync": journaling.sync}
         refuse_given(unfit, "--stream")
@@ -251,6 +272,16 @@ def check_options(options: dict[str, Any], policies: Iterable[str]) -> None:
         make_options(MaintainOptions, {**options, "policy": policy})
 
 
+def _cost_plan(prices: "CostFiles | None", no_costs: bool) -> "CostPlan":
+    from meshwright.pipeline.churn import CostPlan
+
+    if prices is not None and no_costs:
+        raise OptionError("--no-costs can't be used with options that say what links cost; leave one out")
+    if prices is not None:
+        prices.files()  # all are there
+    return CostPlan(prices, no_costs)
+
+
 def _settings(settings: list[str] | None) -> dict[str, Any]:
     from meshwright.maintain.options import MaintainOptions
 
@@ -261,7 +292,9 @@ def _settings(settings: list[str] | None) -> dict[str, Any]:
 
 def _print(out: Path, manifest: dict[str, Any]) -> None:
     facts, counts = manifest["facts"], manifest["counts"]
-    print(f"{out}: {counts['nodes']:,} nodes, {counts['edges']:,} links after {facts['events']:,} events")
+    links = f"{counts['edges']:,} links{_with_cost(facts)}"
+    print(f"{out}: {counts['nodes']:,} nodes, {links} after {facts['events']:,} events")
+    _print_changes(facts)
     rows = [
         (
             kind,
@@ -282,3 +315,21 @@ def _print(out: Path, manifest: dict[str, Any]) -> None:
     ):
         if number:
             print(f"{number:,} {words}")
+
+
+def _with_cost(facts: Mapping[str, Any]) -> str:
+    """The cost of all links in a few words, where links cost."""
+    return f" at a cost of {shown(facts['cost'])}" if "cost" in facts else ""
+
+
+def _print_changes(facts: Mapping[str, Any]) -> None:
+    """Print what was opened and closed at the start, to connect the overlay, and what by events."""
+    if facts.get("costs_dropped"):
+        print("The cost column was dropped, as --no-costs asks.")
+    names = ("opened", "closed") + (("opened_cost", "closed_cost") if "cost" in facts else ())
+    rows = [(_STEPS[step], *(own.get(name, 0) for name in names)) for step, own in facts["changes"].items()]
+    print_table(("links", *(_HEADINGS[name] for name in names)), rows)
+
+
+_STEPS = {"start": "at the start, to connect topics", "events": "by events"}
+_HEADINGS = {"opened": "opened", "closed": "closed", "opened_cost": "cost added", "closed_cost": "saved"}

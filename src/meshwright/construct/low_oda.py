@@ -4,7 +4,10 @@ import numpy as np
 
 from meshwright.construct import greedy
 from meshwright.construct.options import LowOdaOptions
+from meshwright.kernels.core.cost_arrays import CostArrays
 from meshwright.kernels.greedy import low_degree as kernel
+from meshwright.kernels.greedy import low_price as by_cost
+from meshwright.kernels.greedy.lazy import TAKEN
 from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
@@ -64,6 +67,37 @@ def construct_low_edges(
     )
     degrees = np.bincount(current.ravel(), minlength=interests.node_count).astype(np.int32)
     return take_low_edges(problem, degrees, rho, potential, None, progress).edges
+
+
+def construct_cheap_edges(
+    interests: Interests,
+    current: Ids,
+    order: Ids,
+    rho: float,
+    costs: CostArrays,
+    progress: Progress | None = None,
+) -> Ids:
+    """As `construct_low_edges` over all pairs, by contribution per cost; `costs` are by the ids of the nodes.
+
+    Guarantee: together with the current edges topic-connected. With equal costs, the same edges.
+
+    Cost: a few looks at each pair whose ends are in different components; linear memory.
+    """
+    labels = greedy.component_labels(interests, current, progress)
+    problem = greedy.make_problem(
+        interests.indptr, interests.topic_ids, interests.topic_count, order, labels=labels
+    )
+    degrees = np.bincount(current.ravel(), minlength=interests.node_count).astype(np.int32)
+
+    def work(ticks: Ticks) -> Ids:
+        rows = by_cost.start_priced_rows(problem.firsts, problem.to_unite)
+        own, most = degrees[problem.nodes], int(degrees.max(initial=0))
+        state = greedy.start_state(problem)
+        by_cost.take_cheap_edges(state, rows, own, most, float(rho), costs, problem.nodes, ticks)
+        taken: Ids = problem.nodes[rows.edges[: rows.counts[TAKEN]]]
+        return taken
+
+    return run_with_ticks(work, "taking edges", problem.to_unite, progress)
 
 
 def take_low_edges(

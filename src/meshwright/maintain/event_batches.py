@@ -28,11 +28,24 @@ class Refusal(NamedTuple):
     reason: str
 
 
-class Batch:
-    """The joint effect of events, applied in order; `topics_of` gives the topics of a node before them."""
+TopicsOf = Callable[[str], Topics | None]
+WhyNot = Callable[[str], str | None]
+"""Why a node can't join; None where it can."""
 
-    def __init__(self, topics_of: Callable[[str], Topics | None]) -> None:
+
+def _may_join(node: str) -> None:
+    del node
+
+
+class Batch:
+    """The joint effect of events, applied in order.
+
+    `topics_of` gives the topics of a node before them, and `why_not` says why a node can't join.
+    """
+
+    def __init__(self, topics_of: TopicsOf, why_not: WhyNot = _may_join) -> None:
         self._topics_of = topics_of
+        self._why_not = why_not
         self._before: dict[str, Topics | None] = {}
         self._now: dict[str, Topics | None] = {}
 
@@ -41,7 +54,11 @@ class Batch:
         node = event.node
         if node not in self._now:
             self._before[node] = self._now[node] = self._topics_of(node)
-        self._now[node] = _changed(event, self._now[node])
+        changed = _changed(event, self._now[node])
+        why_not = self._why_not(node) if event.event == "join" else None
+        if why_not is not None:
+            raise InputError(f"{node!r} can't join: {why_not}")
+        self._now[node] = changed
 
     def add_all(self, events: Iterable[Event], lenient: bool) -> list[Refusal]:
         """Apply events; one that can't be applied is an error or, if `lenient`, left out and returned."""
@@ -62,10 +79,10 @@ class Batch:
 
 
 def sort_out(
-    events: Sequence[Event], topics_of: Callable[[str], Topics | None]
+    events: Sequence[Event], topics_of: TopicsOf, why_not: WhyNot = _may_join
 ) -> tuple[list[Event], list[Refusal]]:
     """Split events into those that can be applied in order, and those that can't."""
-    refused = Batch(topics_of).add_all(events, lenient=True)
+    refused = Batch(topics_of, why_not).add_all(events, lenient=True)
     bad = {id(refusal.event) for refusal in refused}
     return [event for event in events if id(event) not in bad], refused
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from meshwright.construct.greedy import GreedyProblem, component_labels, make_problem, tie_order
-from meshwright.construct.low_oda import construct_low_edges, take_low_edges
+from meshwright.construct.low_oda import construct_cheap_edges, construct_low_edges, take_low_edges
 from meshwright.maintain.options import RepairSettings
 from meshwright.maintain.state import MaintainedOverlay, packed
 from meshwright.model.overlay import Overlay
@@ -18,7 +18,10 @@ from meshwright.runtime.progress import Progress
 
 
 def missing_links(overlay: Overlay, settings: RepairSettings, progress: Progress | None) -> Ids:
-    """The links that make an overlay topic-connected, by Low-ODA's rule; or refuse one that is not."""
+    """The links that make an overlay topic-connected, by Low-ODA's rule; or refuse one that is not.
+
+    Where links cost, the rule is by contribution per cost.
+    """
     interests = overlay.interests
     labels = component_labels(interests, overlay.edges, progress)
     components = int(labels.max(initial=-1)) + 1
@@ -31,6 +34,9 @@ def missing_links(overlay: Overlay, settings: RepairSettings, progress: Progress
             f"build another one, or set disconnected='repair' to repair it first"
         )
     order = tie_order(np.diff(interests.indptr), "shuffled", settings.seed)
+    if settings.prices is not None:
+        costs = settings.prices.costs.of(interests).arrays()
+        return construct_cheap_edges(interests, overlay.edges, order, settings.options.rho, costs, progress)
     return construct_low_edges(interests, overlay.edges, order, settings.options.rho, None, progress)
 
 

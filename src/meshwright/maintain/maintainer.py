@@ -7,6 +7,8 @@ from dataclasses import asdict, replace
 from time import perf_counter
 from typing import Any, Self
 
+import numpy as np
+
 from meshwright.kernels.core.rows import Rows
 from meshwright.kernels.repair.searching import unlink_unneeded
 from meshwright.maintain import low_oda_target as low_oda
@@ -14,11 +16,14 @@ from meshwright.maintain import policies, snapshots
 from meshwright.maintain.event_batches import Batch, KnownIds, Move, Refusal, Topics, sort_out
 from meshwright.maintain.options import MaintainOptions, RepairSettings
 from meshwright.maintain.policies import Mending, portions
+from meshwright.maintain.prices import Prices, start_with
 from meshwright.maintain.reoptimise import Reoptimisation, link_places
 from meshwright.maintain.repairs import Link, Relink, Repair, Step, merged, named
 from meshwright.maintain.state import Change, Known, MaintainedOverlay, overlay_of, row, state_of
+from meshwright.model.costs.costs import Costs
 from meshwright.model.events import Event
 from meshwright.model.overlay import Overlay
+from meshwright.runtime.arrays import Ids
 from meshwright.runtime.checks import make_options
 from meshwright.runtime.errors import InputError, MeshwrightError
 from meshwright.runtime.progress import Progress
@@ -40,15 +45,22 @@ class Maintainer:
     use a maintainer.
 
     Cost: with the policy `shadow`, the cost of an event depends on a topic's subscribers, not on the size of
-    the overlay. The attributes of nodes and topics are kept, by name. The costs of links, facts, extra tables
-    and topics without subscribers are dropped.
+    the overlay. The attributes of nodes and topics are kept, by name. Facts, extra tables and topics without
+    subscribers are dropped.
+
+    Costs: if links cost, a kept link keeps its cost, and repairs choose links by contribution per cost. A
+    node without costs can't join. With equal costs, `shadow` and `naive` choose the same links as without.
 
     Args:
         overlay: where to start; it need not be topic-connected, see `disconnected`.
         policy: what a repair may link: a `shadow` set of a few nodes, or any nodes (`naive`); or the overlay
-            is built again by Low-ODA each time (`rebuild`).
-        backups: how the backups of a node are chosen, `primal-dual` or `greedy`.
+            is built again each time (`rebuild`), by Low-ODA or, if links cost, by `gr-maw`.
+        backups: how the backups of a node are chosen, `primal-dual` or `greedy`; costs don't matter.
         coverage: how many times the backups of a node cover its topics.
+        costs: what new links cost, by the names of nodes; nodes that join later need costs too. An overlay
+            that was built with costs brings them itself, and `costs` replace them for new links. If its links
+            have costs and nobody says what new ones cost, it is refused. With "drop", the overlay goes on
+            without costs.
         seed: for the random choices among backups.
         progress: shown while the backups of all nodes are chosen.
         others: rho, degree_of, ties, disconnected, weigh_primaries, remember; see `MaintainOptions`.
@@ -75,6 +87,7 @@ class Maintainer:
         backups: str = "primal-dual",
         coverage: int = 3,
         *,
+        costs: Costs | str | None = None,
         seed: int = 0,
         progress: Progress | None = None,
         **others: Any,
@@ -83,7 +96,9 @@ class Maintainer:
             raise InputError(f"Maintainer got a {type(overlay).__name__}; give an Overlay")
         given = {"policy": policy, "backups": backups, "coverage": coverage, **others}
         options = make_options(MaintainOptions, given)
-        self._set(RepairSettings(options, int(seed), generator(seed, _STAGE)), state_of(overlay))
+        overlay, known = start_with(overlay, costs)
+        prices = None if known is None else Prices.of(overlay, known)
+        self._set(RepairSettings(options, int(seed), generator(seed, _STAGE), prices), state_of(overlay))
         self._reference = low_oda.reference_of(overlay, self._state, self._settings)
         interests = overlay.interests
         self._nodes = Known(interests.nodes, interests.node_attributes)
@@ -105,10 +120,17 @@ class Maintainer:
 
     def _set(self, settings: RepairSettings, state: MaintainedOverlay) -> None:
         self._settings, self._state = settings, state
+        self._seat(np.array(list(state.nodes.of.values()), np.int32))
         self._ids = KnownIds(settings.options.remember)
         self._reference = None
         self._whole = True
         self.revision = 0
+
+    def _seat(self, places: Ids) -> None:
+        """Note whose costs count at these places."""
+        if self._settings.prices is not None:
+            room = len(self._state.live.links.counts)
+            self._settings.prices.seat(self._state.nodes.names, places, room)
 
     @property
     def options(self) -> MaintainOptions:
@@ -125,7 +147,13 @@ class Maintainer:
         """A copy of the present overlay. Linear in the overlay, plus sorting the names."""
         self._check_whole()
         facts = {"maintained": asdict(self.options), "seed": self._settings.seed, "revision": self.revision}
-        return overlay_of(self._state, self._nodes, self._topics, facts)
+        found = overlay_of(self._state, self._nodes, self._topics, facts)
+        return found if self._settings.prices is None else self._settings.prices.applied(found)
+
+    @property
+    def cost(self) -> float | None:
+        """The cost of all links, but for rounding; None where links have no costs."""
+        return None if self._settings.prices is None else self._settings.prices.total
 
     @property
     def link_count(self) -> int:
@@ -196,17 +224,18 @@ class Maintainer:
     def apply(self, events: Iterable[Event], *, lenient: bool = False) -> Repair:
         """Apply events in the order given, with one repair for all of them; a huge batch takes several.
 
-        If an event can't be applied (an absent node leaves, or a present one joins), all are refused and
-        nothing changes; or, if `lenient`, the event is left out and listed in `Repair.refused`. An event with
-        a known id is passed over, even if the earlier one was left out. Only the final topics of each node
-        count: a node that leaves and joins again in one batch keeps its links.
+        If an event can't be applied (an absent node leaves, a present one joins, or one without costs joins
+        where links cost), all are refused and nothing changes; or, if `lenient`, the event is left out and
+        listed in `Repair.refused`. An event with a known id is passed over, even if the earlier one was left
+        out. Only the final topics of each node count: a node that leaves and joins again in one batch keeps
+        its links.
         """
         self._check_whole()
         given = list(events)
         new = self._ids.new(given)
         if not new:  # no step: nothing changes, the random state included
             return self._described(Repair(self.revision), repeated=len(given))
-        batch = Batch(self._state.topics_of)
+        batch = Batch(self._state.topics_of, self._why_not)
         refused = batch.add_all(new, lenient)
         parts = portions(self._state, batch.moves(), self.options)
 
@@ -230,6 +259,7 @@ class Maintainer:
     def _repair(self, moves: Sequence[Move]) -> Repair:
         begin = perf_counter()
         change = self._state.move(moves)
+        self._seat(change.movers)
         mending = _POLICIES[self.options.policy](self._state, change, self._settings)
         mended = perf_counter()
         if self.options.policy == "shadow":
@@ -252,7 +282,11 @@ class Maintainer:
 
         Events with known ids, which it would pass over, are in neither.
         """
-        return sort_out(self._ids.new(events), self._state.topics_of)
+        return sort_out(self._ids.new(events), self._state.topics_of, self._why_not)
+
+    def _why_not(self, node: str) -> str | None:
+        """Why a node can't join; None where it can."""
+        return None if self._settings.prices is None else self._settings.prices.why_unknown(node)
 
     def _check_whole(self) -> None:
         if not self._whole:
@@ -291,8 +325,10 @@ class Maintainer:
         return self._take(Step(relink=links), repair)
 
     def _described(self, repair: Repair, **known: Any) -> Repair:
-        """Add the state of the overlay afterwards to a repair."""
-        state = self._state
+        """Add to a repair what its links cost, and the state of the overlay afterwards. Once for each."""
+        state, prices = self._state, self._settings.prices
+        if prices is not None:
+            known |= prices.follow(repair.added, repair.removed)._asdict()
         known |= {"nodes": len(state.nodes), "links": state.link_count}
         return replace(repair, maximum_degree=state.maximum_degree, **known)
 
@@ -328,6 +364,7 @@ class Maintainer:
         """The complete state, including options and random state. Linear in the overlay.
 
         The same calls give the same bytes, and `restore` makes a maintainer that continues exactly like this.
+        Of costs, only a checksum is in it: `restore` has to be given the same again.
         """
         self._check_whole()
         about = snapshots.About(
@@ -336,21 +373,30 @@ class Maintainer:
             random=self._settings.rng.bit_generator.state,
             revision=self.revision,
             ids=list(self._ids),
+            costs=None if self._settings.prices is None else self._settings.prices.saved(),
         )
         return snapshots.to_bytes(snapshots.Saved(self._state, self._nodes, self._topics, about))
 
     @classmethod
-    def restore(cls, snapshot: bytes) -> Self:
-        """Make a maintainer from a snapshot."""
+    def restore(cls, snapshot: bytes, costs: Costs | None = None) -> Self:
+        """Make a maintainer from a snapshot, with the same costs if there were any; others are refused."""
         saved = snapshots.from_bytes(snapshot)
         about = saved.about
         rng = generator(about.seed, _STAGE)
         rng.bit_generator.state = about.random
         live = cls.__new__(cls)
         options = make_options(MaintainOptions, about.options)
-        live._set(RepairSettings(options, about.seed, rng), saved.state)
+        live._set(RepairSettings(options, about.seed, rng, _restored_prices(about, costs)), saved.state)
         live._nodes, live._topics = saved.nodes, saved.topics
         live._ids = KnownIds(live.options.remember, about.ids)
         live.revision = about.revision
         live.start = live._described(Repair(revision=live.revision))
         return live
+
+
+def _restored_prices(about: snapshots.About, costs: Costs | None) -> Prices | None:
+    if about.costs is not None:
+        return Prices.restored(about.costs, costs)
+    if costs is not None:
+        raise InputError("it was begun without costs; leave the costs out (--no-costs, or costs='drop')")
+    return None

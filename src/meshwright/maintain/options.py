@@ -6,6 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from meshwright.construct.options import check_rho
+from meshwright.maintain.prices import Prices
 from meshwright.runtime.checks import Checked, checked, choice, flag, whole_number
 
 POLICIES = ("shadow", "naive", "rebuild")
@@ -46,8 +47,9 @@ class MaintainOptions(Checked):
 
 
 class RepairSettings(NamedTuple):
-    """The options and random state that every repair depends on; each repair may advance the random state."""
+    """What every repair depends on: the options, the random state, which it may advance, and the costs."""
 
     options: MaintainOptions
     seed: int
     rng: np.random.Generator
+    prices: Prices | None = None

@@ -9,14 +9,20 @@ from typing import NamedTuple
 
 import numpy as np
 
+from meshwright.construct.greedy import GreedyProblem, check_fits
+from meshwright.construct.weighted.by_price import estimated_bytes, run_by_price
+from meshwright.kernels.greedy.prices import RATIO
 from meshwright.kernels.repair import backups as kernel
 from meshwright.kernels.repair.mutable_overlay import Live, uproot
-from meshwright.kernels.repair.repairing import plan_repair
+from meshwright.kernels.repair.repairing import plan_repair, plan_repair_by_cost
 from meshwright.maintain.event_batches import Move
 from meshwright.maintain.low_oda_target import fresh_problem
 from meshwright.maintain.options import MaintainOptions, RepairSettings
+from meshwright.maintain.prices import Prices
 from meshwright.maintain.state import Change, MaintainedOverlay, longer, row
+from meshwright.model.costs.forms import taken
 from meshwright.runtime.arrays import Ids, Offsets
+from meshwright.runtime.machine import cores
 from meshwright.runtime.memory import check_memory, needed
 from meshwright.runtime.packing import pack
 from meshwright.runtime.progress import Progress, stage
@@ -54,9 +60,12 @@ def connect(
     everybody: bool,
     settings: RepairSettings,
 ) -> Mending:
-    """Add the links that Low-ODA's rule chooses among the shadows, or among all nodes if `everybody`."""
+    """Add the links that Low-ODA's rule chooses among the shadows, or among all nodes if `everybody`.
+
+    Where links cost, the rule is by contribution per cost.
+    """
     options = settings.options
-    edges, looked_at = plan_repair(
+    task = (
         state.live,
         state.room,
         uprooted.seeds,
@@ -67,6 +76,10 @@ def connect(
         float(options.rho),
         int(settings.rng.integers(1, 2**62)) if options.ties == "shuffled" else 0,
     )
+    if settings.prices is None:
+        edges, looked_at = plan_repair(*task)
+    else:
+        edges, looked_at = plan_repair_by_cost(*task, *settings.prices.arrays())
     state.link(edges)
     return Mending(edges, uprooted.removed, looked_at)
 
@@ -155,14 +168,27 @@ def repair_by_shadows(state: MaintainedOverlay, change: Change, settings: Repair
 
 
 def rebuild(state: MaintainedOverlay, change: Change, settings: RepairSettings) -> Mending:
-    """Replace the links by those that Low-ODA builds for the present interests; links in both stay."""
+    """Replace the links by those of a fresh overlay for the present interests; links in both stay.
+
+    Low-ODA builds it or, where links cost, GrMAW (`gr-maw`), which considers costs but no degrees.
+    """
     gone = uproot_losers(state, change).removed
-    old, new = state.edges(), fresh_problem(state, settings.options.rho, settings.seed).solve()
+    fresh = fresh_problem(state, settings.options.rho, settings.seed)
+    new = fresh.solve() if settings.prices is None else _cheap_links(fresh.problem, settings.prices)
+    old = state.edges()
     old_keys, new_keys = _edge_keys(old), _edge_keys(new)
     removed, added = old[~np.isin(old_keys, new_keys)], new[~np.isin(new_keys, old_keys)]
     state.link(added)
     state.unlink(removed)
     return Mending(added, np.concatenate([gone, removed]), len(state.nodes) - int(change.leaving.sum()))
+
+
+def _cheap_links(problem: GreedyProblem, prices: Prices) -> Ids:
+    """The links that GrMAW takes, pairs of places, the smaller first."""
+    costs, cost_ids = prices.arrays()
+    check_fits(problem, "use the policy shadow", estimate=estimated_bytes(problem, RATIO))
+    by_place = taken(costs, cost_ids)
+    return np.sort(run_by_price(problem, by_place, RATIO, np.zeros(2, np.int64), cores()).edges, axis=1)
 
 
 def _edge_keys(edges: Ids) -> Offsets:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from math import fsum
 from typing import Any, NamedTuple
 
 from meshwright.maintain.event_batches import Refusal
@@ -45,6 +46,9 @@ class Repair:
         nodes: the number of nodes afterwards.
         links: the number of links afterwards.
         maximum_degree: the most links of a node afterwards.
+        added_costs: what each of the new links costs; None where links have no costs.
+        removed_costs: what each of the links that are gone cost.
+        cost: of all links afterwards, but for rounding.
     """
 
     revision: int
@@ -59,6 +63,19 @@ class Repair:
     nodes: int = 0
     links: int = 0
     maximum_degree: int = 0
+    added_costs: tuple[float, ...] | None = None
+    removed_costs: tuple[float, ...] | None = None
+    cost: float | None = None
+
+    @property
+    def opened_cost(self) -> float | None:
+        """The cost of the new links together; None where links have no costs."""
+        return None if self.added_costs is None else fsum(self.added_costs)
+
+    @property
+    def closed_cost(self) -> float | None:
+        """What the links that are gone cost together, which is saved."""
+        return None if self.removed_costs is None else fsum(self.removed_costs)
 
     @property
     def average_degree(self) -> float:

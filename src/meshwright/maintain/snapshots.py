@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from meshwright.kernels.core.rows import Rows, packed_items
+from meshwright.maintain.prices import SavedPrices
 from meshwright.maintain.state import Csr, Known, MaintainedOverlay, NameSlots, make_live
 from meshwright.runtime.errors import InputError
 
@@ -24,13 +25,26 @@ _ROWS = ("topics", "links", "backups", "primaries", "subscribers")
 
 
 class About(NamedTuple):
-    """The settings and counters of a maintainer, in JSON's types."""
+    """The settings and counters of a maintainer, in JSON's types; those without costs do not mention them."""
 
     options: dict[str, Any]
     seed: int
     random: Mapping[str, Any]
     revision: int
     ids: list[str]
+    costs: SavedPrices | None = None
+
+    def as_row(self) -> dict[str, Any]:
+        """As a snapshot has it."""
+        row = self._asdict()
+        costs = row.pop("costs")
+        return row if costs is None else {**row, "costs": costs._asdict()}
+
+    @classmethod
+    def from_row(cls, row: Mapping[str, Any]) -> "About":
+        """The inverse of `as_row`."""
+        costs = row.get("costs")
+        return cls(**{**row, "costs": None if costs is None else SavedPrices(**costs)})
 
 
 class Saved(NamedTuple):
@@ -51,7 +65,7 @@ def to_bytes(saved: Saved) -> bytes:
         "topics": state.topics.names,
         "free_topics": state.topics.free,
     }
-    text = json.dumps({"format": FORMAT, "about": saved.about._asdict(), **names}, ensure_ascii=False)
+    text = json.dumps({"format": FORMAT, "about": saved.about.as_row(), **names}, ensure_ascii=False)
     arrays: dict[str, npt.NDArray[Any]] = {"text": _as_array(text.encode())}
     for field in _ROWS:
         rows: Rows = getattr(state.live, field)
@@ -84,7 +98,7 @@ def from_bytes(data: bytes) -> Saved:
     topics = NameSlots(text["topics"], text["free_topics"])
     live = make_live(nodes, **{field: _rows(arrays, field) for field in _ROWS})
     state = MaintainedOverlay(nodes, topics, live)
-    return Saved(state, _known(arrays, "nodes"), _known(arrays, "topics"), About(**text["about"]))
+    return Saved(state, _known(arrays, "nodes"), _known(arrays, "topics"), About.from_row(text["about"]))
 
 
 def _rows(arrays: Mapping[str, npt.NDArray[Any]], field: str) -> Csr:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from meshwright.maintain.maintainer import Maintainer
+from meshwright.model.costs.costs import Costs
 from meshwright.model.events import Event
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
@@ -19,8 +20,10 @@ _EVENTS = (
 )
 
 
-def rehearse(options: Mapping[str, Any], progress: Progress | None = None) -> None:
-    """Apply one event of each kind to a small star, by a maintainer with these options.
+def rehearse(
+    options: Mapping[str, Any], progress: Progress | None = None, *, with_costs: bool = False
+) -> None:
+    """Apply one event of each kind to a small star, by a maintainer with these options, with costs or not.
 
     Numba compiles a kernel when it is first called, or loads it from disk. On a new machine that takes most
     of a minute, which would otherwise count as the time of the first repairs.
@@ -28,8 +31,10 @@ def rehearse(options: Mapping[str, Any], progress: Progress | None = None) -> No
     leaves = [f"leaf {number}" for number in range(6)]
     interests = Interests.from_pairs([(node, topic) for node in ("hub", *leaves) for topic in _TOPICS])
     star = Overlay.from_edges(interests, [("hub", leaf) for leaf in leaves])
+    sites = dict.fromkeys(["hub", "x", *leaves], "here")
+    costs = Costs.clusters(sites, inner=1.0, outer=1.0) if with_costs else None
     with stage(progress, "compile", len(_EVENTS)) as advance:
-        live = Maintainer(star, **options)
+        live = Maintainer(star, costs=costs, **options)
         for at, event in enumerate(_EVENTS, 1):
             live.apply([event])
             advance(at)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import groupby
+from math import fsum
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -25,8 +26,10 @@ from meshwright.maintain.journal.recording import (
 )
 from meshwright.maintain.maintainer import Maintainer
 from meshwright.maintain.options import MaintainOptions
+from meshwright.maintain.prices import DROP, Start, start_with
 from meshwright.maintain.repairs import Step
 from meshwright.maintain.warm_up import rehearse
+from meshwright.model.costs.costs import Costs
 from meshwright.model.events import Event, read_events, with_ids
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay, overlay_counts, overlay_tables
@@ -34,7 +37,8 @@ from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.model.sessions import read_sessions
 from meshwright.model.storage.dataset import LEFT_BEHIND, draft, write_tables, writing
 from meshwright.model.storage.manifest import make_manifest, write_manifest
-from meshwright.report.churn import Run, churn_page, run_of
+from meshwright.pipeline.cost_files import CostFiles
+from meshwright.report.churn import LinkChanges, Run, churn_page, link_changes, run_of
 from meshwright.report.page import write_page
 from meshwright.runtime.checks import make_options
 from meshwright.runtime.errors import InputError, OptionError
@@ -72,8 +76,11 @@ class ChurnSource:
         if self.snapshots is not None and self.sessions is None:
             raise OptionError("--snapshots gives the times for --sessions; leave it out, or give both")
 
-    def load(self, interests: Interests, seed: int) -> Trace:
-        """The events for an overlay of these interests; each has an id."""
+    def load(self, interests: Interests, seed: int, costs: Costs | None = None) -> Trace:
+        """The events for an overlay of these interests; each has an id.
+
+        Where links cost, nodes that are made up could not join, so those of `rounds` are nodes with costs.
+        """
         if self.events is not None:
             log = read_events(self.events, limits=self.limits)
             torn = [f"{torn.path}, line {torn.line}" for torn in log.torn]
@@ -81,7 +88,8 @@ class ChurnSource:
         if self.sessions is not None:
             sessions = read_sessions(self.sessions, self.snapshots, limits=self.limits)
             return Trace(with_ids(session_churn(interests, sessions, seed=seed)), {"sessions": len(sessions)})
-        return Trace(with_ids(churn(interests, self.rounds or 0, seed=seed)), {})
+        among = None if costs is None else costs.nodes.to_pylist()
+        return Trace(with_ids(churn(interests, self.rounds or 0, among=among, seed=seed)), {})
 
 
 def batches(events: list[Event], together: bool) -> list[list[Event]]:
@@ -92,14 +100,31 @@ def batches(events: list[Event], together: bool) -> list[list[Event]]:
 
 
 def summary(repairs: pa.Table) -> dict[str, Any]:
-    """Sum up a table like `repairs/`: links opened and closed; by kind of event, how many and how long."""
-    run = run_of("", repairs)
+    """Sum up a table like `repairs/`: links opened and closed; by kind of event, how many and how long.
+
+    `changes` tells what the start did apart from what events did.
+    """
+    run, every = run_of("", repairs), link_changes(repairs)
     return {
         "events": int(pa.compute.sum(repairs["events"]).as_py() or 0),
-        "opened": int(pa.compute.sum(repairs["opened"]).as_py() or 0),
-        "closed": int(pa.compute.sum(repairs["closed"]).as_py() or 0),
+        "opened": every.opened,
+        "closed": every.closed,
+        "changes": changes_told(run.steps),
         "repairs": {str(kind): _of_kind(run, run.kinds == kind) for kind in np.unique(run.kinds)},
     }
+
+
+def changes_told(steps: Mapping[str, LinkChanges]) -> dict[str, dict[str, float]]:
+    """What steps opened and closed, in JSON's types; costs only where links have some."""
+    return {
+        step: {name: number for name, number in changes._asdict().items() if number is not None}
+        for step, changes in steps.items()
+    }
+
+
+def cost_told(overlay: Overlay) -> dict[str, float]:
+    """The sum of an overlay's cost column, if it has one."""
+    return {} if overlay.costs is None else {"cost": fsum(overlay.costs.tolist())}
 
 
 def _of_kind(run: Run, own: Any) -> dict[str, float]:
@@ -117,21 +142,21 @@ def _plain(parameters: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for key, value in parameters.items():
         if key == "options":
             yield from value.items()
-        elif key != "repairs":
+        elif key not in ("repairs", "changes"):
             yield key, value
 
 
 def tried(
-    overlay: Overlay,
+    start: Start,
     groups: Sequence[Sequence[Event]],
     options: Mapping[str, Any],
     seed: int,
     progress: Progress | None,
 ) -> pa.Table:
     """The repairs that a maintainer with these options makes of these events."""
-    rehearse(options, progress)
-    live = Maintainer(overlay, seed=seed, progress=progress, **options)
-    steps = []
+    rehearse(options, progress, with_costs=start.costs is not None)
+    live = Maintainer(start.overlay, costs=start.costs, seed=seed, progress=progress, **options)
+    steps = [(Step(), live.start)]
     with stage(progress, f"churn with {live.options.policy}", len(groups)) as advance:
         for at, events in enumerate(groups, 1):
             steps.append((Step(tuple(events)), live.apply(events, lenient=True)))
@@ -142,12 +167,34 @@ def tried(
 _ROWS_AT_ONCE = 50_000
 
 
+class CostPlan(NamedTuple):
+    """Where to read what new links cost, if anywhere; or whether to go on without costs."""
+
+    files: CostFiles | None = None
+    drop: bool = False
+
+    def start(self, overlay: Overlay) -> Start:
+        """The overlay as it is maintained, and the costs of new links."""
+        if self.drop:
+            return start_with(overlay, DROP)
+        return start_with(overlay, None if self.files is None else self.files.load_all(overlay.interests))
+
+    def told(self, overlay: Overlay) -> dict[str, Any]:
+        """What the facts say if the overlay's cost column is dropped."""
+        return {"costs_dropped": True} if self.drop and overlay.costs is not None else {}
+
+    def given(self) -> dict[str, Any] | None:
+        """What was given, for a manifest."""
+        return None if self.files is None else self.files.given()
+
+
 @dataclass(frozen=True, kw_only=True)
 class ChurnPlan:
     """How events are applied.
 
     Attributes:
         options: of the maintainer, `policy` among them.
+        costs: what new links cost; without them, what the overlay itself says.
         seed: for the maintainer, and for events that are made up.
         together: whether events of equal times are one batch, with one repair.
         strict: whether an event that can't be applied ends it all, or is put aside.
@@ -158,6 +205,7 @@ class ChurnPlan:
     """
 
     options: Mapping[str, Any]
+    costs: CostPlan = field(default_factory=CostPlan)
     seed: int = 0
     together: bool = False
     strict: bool = False
@@ -195,24 +243,26 @@ def churn_here(
     with draft(out.absolute(), force) as folder:
         with stage(timer, "read"):
             overlay = Overlay.read(dataset)
-            trace = source.load(overlay.interests, plan.seed)
+            start = plan.costs.start(overlay)
+            trace = source.load(overlay.interests, plan.seed, start.costs)
         groups = batches(trace.events, plan.together)
         if plan.journal is not None:  # before there is one, whose options could not be changed any more
             events, remember = len(trace.events), make_options(MaintainOptions, plan.options).remember
             advice = f"give remember={events} or more (--set), or fewer events at a time"
             check_remembered(events, remember, advice)
-        rehearse(plan.options, timer)
-        with _working(overlay, plan, folder, timer) as work:
+        rehearse(plan.options, timer, with_costs=start.costs is not None)
+        with _working(start, plan, folder, timer) as work:
             repeated = _apply(work, groups, not plan.strict, timer)
             result = work.live.overlay
             recorded = _bring(work.recording, folder)
         repairs = recorded["repairs"]
         found = {"repeated": repeated, "rejected": recorded[LEFT_BEHIND].num_rows, **summary(repairs)}
+        found |= {**cost_told(result), **plan.costs.told(overlay)}
         made_by = _made_by(dataset, source, plan)
         made_by["recovery"] = None if work.recovery is None else work.recovery.as_row()
         if plan.report is not None:
             others = {
-                policy: tried(overlay, groups, {**plan.options, "policy": policy}, plan.seed, timer)
+                policy: tried(start, groups, {**plan.options, "policy": policy}, plan.seed, timer)
                 for policy in plan.compare
             }
             policy = result.facts["maintained"]["policy"]
@@ -221,7 +271,8 @@ def churn_here(
             write_page(plan.report, churn_page("Churn", runs, parameters))
         sums = write_tables(folder, overlay_tables(result), timer)
         made_by["seconds"] = {name: round(seconds, 3) for name, seconds in timer.seconds.items()}
-        extras = {name: recorded[name].num_rows for name in ("changes", "repairs")}
+        tables = {**result.tables, **{name: recorded[name] for name in ("changes", "repairs")}}
+        extras = {name: table.num_rows for name, table in tables.items()}
         facts = {**result.facts, **trace.facts, **found}
         counts = overlay_counts(result)
         manifest = make_manifest("overlay", counts, facts, extras, made_by)
@@ -230,16 +281,17 @@ def churn_here(
 
 
 @contextmanager
-def _working(overlay: Overlay, plan: ChurnPlan, folder: Path, progress: Progress) -> Iterator[_Work]:
+def _working(start: Start, plan: ChurnPlan, folder: Path, progress: Progress) -> Iterator[_Work]:
+    overlay, costs = start
     if plan.journal is None:
         recording = Recording(folder)
         recording.open()
-        live = RecordedMaintainer(overlay, seed=plan.seed, progress=progress, **plan.options)
+        live = RecordedMaintainer(overlay, costs=costs, seed=plan.seed, progress=progress, **plan.options)
         live.record_in(recording)
         yield _Work(live, recording, recording.settle, None)
         return
     recording = Recording(plan.journal)
-    how: dict[str, Any] = {"seed": plan.seed, **plan.options, **plan.journal_options}
+    how: dict[str, Any] = {"costs": costs, "seed": plan.seed, **plan.options, **plan.journal_options}
     with Journal(plan.journal, overlay, follower=recording, progress=progress, **how) as journal:
         yield _Work(journal.live, recording, journal.settle, journal.recovery)
 
@@ -294,6 +346,7 @@ def _made_by(dataset: Path, source: ChurnSource, plan: ChurnPlan) -> dict[str, A
             "together": plan.together,
             "strict": plan.strict,
         },
+        "costs": plan.costs.given(),
         "seed": plan.seed,
         "journal": None if plan.journal is None else str(plan.journal),
         "inputs": [str(path) for path in files if path is not None],

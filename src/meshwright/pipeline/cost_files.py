@@ -112,9 +112,17 @@ class CostFiles:
 
     def load(self, nodes: Interests) -> Costs:
         """The costs between these nodes, by id; whatever has no cost is refused."""
+        return self._loaded(nodes)[1]
+
+    def load_all(self, nodes: Interests) -> Costs:
+        """All costs that the files hold, also of nodes other than these; each of these must have some."""
+        return self._loaded(nodes)[0]
+
+    def _loaded(self, nodes: Interests) -> tuple[Costs, Costs]:
+        """All costs, and those between `nodes`."""
         loaded = _FORMS[self._form()].load(self, nodes)
         with named(self._file("sites", "costs", "places")):
-            return loaded.of(nodes)
+            return loaded, loaded.of(nodes)
 
     def located(self, nodes: Interests) -> Located:
         """The places of sites, or of nodes where there are no sites, for a map."""

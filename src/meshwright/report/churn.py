@@ -2,7 +2,8 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from math import fsum
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +22,30 @@ _EXPLANATION = (
 )
 
 
+class LinkChanges(NamedTuple):
+    """How many links were opened and closed, and what these cost; None where links have no costs."""
+
+    opened: int
+    closed: int
+    opened_cost: float | None
+    closed_cost: float | None
+
+
+def link_changes(repairs: pa.Table) -> LinkChanges:
+    """Sum up a table like `repairs/`, or some of its rows."""
+    opened, closed = (sum(repairs[name].to_pylist()) for name in ("opened", "closed"))
+    costs = [repairs[name].to_pylist() for name in ("opened_cost", "closed_cost")]
+    opened_cost, closed_cost = (None if None in own else fsum(own) for own in costs)
+    return LinkChanges(opened, closed, opened_cost, closed_cost)
+
+
+def changes_by_step(repairs: pa.Table) -> dict[str, LinkChanges]:
+    """What was opened and closed to connect the overlay at the start, and what by events."""
+    is_start = pa.compute.equal(repairs["revision"], 0)
+    events = link_changes(repairs.filter(pa.compute.invert(is_start)))
+    return {"start": link_changes(repairs.filter(is_start)), "events": events}
+
+
 @dataclass(frozen=True, kw_only=True)
 class Run:
     """What one policy did, a number for each repair.
@@ -34,6 +59,8 @@ class Run:
         backup_seconds: for choosing backups afterwards.
         maximum: the most links of a node after it.
         average: links per node after it.
+        cost: of all links, at the start and after each repair; None where links have no costs.
+        steps: links opened and closed at the start, and by events.
     """
 
     policy: str
@@ -44,10 +71,13 @@ class Run:
     backup_seconds: Floats
     maximum: Floats
     average: Floats
+    cost: Floats | None
+    steps: Mapping[str, LinkChanges]
 
 
 def run_of(policy: str, repairs: pa.Table) -> Run:
-    """Build from a table like `repairs/`, leaving out what came before the first event."""
+    """Build from a table like `repairs/`; the start counts for `cost` and `steps` alone."""
+    steps, cost = changes_by_step(repairs), _costs(repairs)
     repairs = repairs.filter(pa.compute.greater(repairs["events"], 0))
     columns = {field: repairs[field].to_numpy().astype(np.float64) for field in _COLUMNS}
     causes = zip(repairs["cause"].to_pylist(), repairs["events"].to_pylist(), strict=True)
@@ -62,7 +92,18 @@ def run_of(policy: str, repairs: pa.Table) -> Run:
         backup_seconds=columns["backup_seconds"],
         maximum=columns["maximum_degree"],
         average=columns["average_degree"],
+        cost=cost,
+        steps=steps,
     )
+
+
+def _costs(repairs: pa.Table) -> Floats | None:
+    """The cost of all links at the start and after each repair; None unless all rows have it."""
+    counted = pa.compute.or_(
+        pa.compute.equal(repairs["revision"], 0), pa.compute.greater(repairs["events"], 0)
+    )
+    column = repairs.filter(counted)["cost"]
+    return None if column.null_count or not len(column) else column.to_numpy()
 
 
 _COLUMNS = (
@@ -87,9 +128,48 @@ def churn_page(title: str, runs: Sequence[Run], parameters: Mapping[str, Any]) -
             (decimal(ours.average[-1]), "links per node at the end"),
             (count(int(ours.maximum[-1])), "the most links of a node"),
         ]
+    if ours.cost is not None:
+        numbers.append((decimal(float(ours.cost[-1])), "cost of all links at the end"))
+    if ours.steps["start"].opened:
+        numbers.append((count(ours.steps["start"].opened), "links opened at the start, to connect topics"))
     there = [run for run in runs if len(run.changes)]
-    body = _sections(there) if there else {}
+    body = {**(_sections(there) if there else {}), "links": _links(runs), **_cost_section(runs)}
     return page(title, header("churn", title, numbers), {**body, "making": making(parameters)})
+
+
+def _links(runs: Sequence[Run]) -> Html:
+    """How many links were opened and closed at the start, and by events."""
+    costs = any(run.cost is not None for run in runs)
+    headings = ("policy, when", "opened", "closed", *(("cost of opened", "saved by closed") if costs else ()))
+    rows = [
+        (f"{run.policy}, {_WHEN[step]}", *_cells(changes, costs))
+        for run in runs
+        for step, changes in run.steps.items()
+    ]
+    found = table("Links opened and closed", headings, rows, set(range(1, len(headings))))
+    return section("links", "Links opened and closed", tag("p", _START), found)
+
+
+_WHEN = {"start": "at the start", "events": "by events"}
+_START = "If the overlay does not connect every topic, links are opened at the start, before the first event."
+
+
+def _cells(changes: LinkChanges, costs: bool) -> tuple[str, ...]:
+    counts = count(changes.opened), count(changes.closed)
+    spent = (changes.opened_cost, changes.closed_cost) if costs else ()
+    return *counts, *("" if cost is None else decimal(cost) for cost in spent)
+
+
+def _cost_section(runs: Sequence[Run]) -> dict[str, Html]:
+    """The cost of all links as it went on, if links cost."""
+    series = [(run.policy, np.arange(len(run.cost)), run.cost) for run in runs if run.cost is not None]
+    if not series:
+        return {}
+    told = "; ".join(f"{policy} from {decimal(own[0])} to {decimal(own[-1])}" for policy, _, own in series)
+    words = ("repairs", "cost of all links")
+    picture = lines("cost", f"Lines: the cost of all links. {told}.", series, words)
+    caption = f"The cost of all links at the start, and after each repair: {told}."
+    return {"costs": section("costs", "Costs", figure(picture, caption))}
 
 
 def _sections(runs: Sequence[Run]) -> dict[str, Html]:

@@ -22,6 +22,8 @@ _SECTIONS = {
     "topics": "Topics",
     "degrees": "Degrees",
     "repairs": "Repairs",
+    "links": "Links opened and closed",
+    "costs": "Costs",
     "pictures": "Side by side",
     "numbers": "Every run",
     "failed": "Failed runs",

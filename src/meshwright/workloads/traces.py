@@ -1,6 +1,6 @@
 """Churn by a law, or after the sessions of a real network: events for the nodes of some interests."""
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import count, pairwise
 
 import numpy as np
@@ -51,12 +51,22 @@ _STAGE = "workloads.churn"
 _SESSIONS = "workloads.sessions"
 
 
-def churn(interests: Interests, rounds: int, *, join_chance: float = 0.5, seed: int = 0) -> list[Event]:
+def churn(
+    interests: Interests,
+    rounds: int,
+    *,
+    join_chance: float = 0.5,
+    among: Iterable[str] | None = None,
+    seed: int = 0,
+) -> list[Event]:
     """In each round a new node joins or one leaves: [3], VI.
 
     A join has the probability `join_chance`, or 1 if no node is left. All present nodes are equally likely to
     leave. A new node's topics are drawn to resemble those of the nodes of `interests`; see `draw_like`. The
     time of a round is its number, starting from 1. A longer run begins with the same rounds as a shorter one.
+
+    A node that joins has a new name or, if `among` is given, one of these names that is not present, all
+    equally likely. While all of them are present, nodes only leave.
 
     Example:
         >>> import meshwright as mw
@@ -70,18 +80,33 @@ def churn(interests: Interests, rounds: int, *, join_chance: float = 0.5, seed: 
     present = interests.nodes.to_pylist()
     coins, choices = generator(seed, _STAGE).random((rounds, 2)).T
     newcomers = _new_names(present)
+    absent = None if among is None else _others(among, present)
     topics = iter(draw_like(interests, rounds, seed, _STAGE))
     events = []
     for at in range(rounds):
-        if coins[at] < join_chance or not present:
-            node = next(newcomers)
+        if (coins[at] < join_chance or not present) and absent != []:
+            node = next(newcomers) if absent is None else _taken(absent, choices[at])
             present.append(node)
             events.append(Event(at + 1, "join", node, next(topics)))
-        else:
-            place = int(choices[at] * len(present))
-            present[place], present[-1] = present[-1], present[place]
-            events.append(Event(at + 1, "leave", present.pop()))
+        elif present:
+            node = _taken(present, choices[at])
+            if absent is not None:
+                absent.append(node)
+            events.append(Event(at + 1, "leave", node))
     return events
+
+
+def _others(names: Iterable[str], taken: Iterable[str]) -> list[str]:
+    """Those of the names that are not taken, each once."""
+    known = frozenset(taken)
+    return [name for name in dict.fromkeys(names) if name not in known]
+
+
+def _taken(names: list[str], chance: float) -> str:
+    """Take a name out of a list, the last of which takes its place."""
+    place = int(chance * len(names))
+    names[place], names[-1] = names[-1], names[place]
+    return names.pop()
 
 
 def _new_names(taken: Collection[str]) -> Iterator[str]:

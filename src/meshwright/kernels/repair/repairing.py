@@ -2,7 +2,8 @@
 
 The topics that churn touched are searched from their *seeds* (`kernels/repair/searching.py`). Those that
 fell apart make a small problem for the greedy that minds the maximum degree (`kernels/greedy/low_degree.py`):
-constructLowEdges of [3], Alg. 2, with the shadow set, or all subscribers, as its nodes.
+constructLowEdges of [3], Alg. 2, with the shadow set, or all subscribers, as its nodes. Where links cost, the
+same by contribution per cost (`kernels/greedy/low_price.py`).
 
 An interest is a number here, as in `core/interest_keys.py`.
 """
@@ -12,13 +13,20 @@ from typing import NamedTuple
 import numpy as np
 
 from meshwright.kernels.compiling import inner, kernel
+from meshwright.kernels.core.cost_arrays import CostArrays
 from meshwright.kernels.core.hashing import GOLDEN, mixed
 from meshwright.kernels.core.interest_keys import node_of, topic_of
 from meshwright.kernels.core.rows import Rows, holds, row_of
-from meshwright.kernels.core.topic_components import NONE, start_components, unite_labelled
+from meshwright.kernels.core.topic_components import (
+    NONE,
+    TopicComponents,
+    start_components,
+    unite_labelled,
+)
 from meshwright.kernels.core.totals import add_up
 from meshwright.kernels.greedy.lazy import TAKEN, Pairs, Scratch, start_rows
 from meshwright.kernels.greedy.low_degree import start_degrees, take_low_edges
+from meshwright.kernels.greedy.low_price import start_priced_rows, take_cheap_edges
 from meshwright.kernels.repair.mutable_overlay import MOST, Live, Marks, next_step
 from meshwright.kernels.repair.searching import (
     add_representatives,
@@ -42,6 +50,16 @@ class Broken(NamedTuple):
     counts: Offsets  # by INTERESTS, TOPICS and APART
 
 
+class Repairing(NamedTuple):
+    """What is to be repaired: the topics that fell apart, and the nodes that may be linked for it."""
+
+    broken: Broken
+    order: Ids  # the nodes, in the order that settles ties
+    firsts: Offsets  # by place in the order: the first node to pair with
+    most: int  # the maximum degree that the rule minds
+    looked_at: int
+
+
 @kernel
 def plan_repair(
     live: Live,
@@ -63,6 +81,50 @@ def plan_repair(
     of the whole overlay, or `of_shadows` alone. Of equals the nodes of few links come first, or, with a
     `salt` that is not 0, any.
     """
+    task = _find_task(live, room, lost, gained, shadows, everybody, of_shadows, salt)
+    if not task.broken.counts[APART]:
+        return np.empty((0, 2), np.int32), task.looked_at
+    return _connect(room, task, live.links.counts[task.order], rho), task.looked_at
+
+
+@kernel
+def plan_repair_by_cost(
+    live: Live,
+    room: Marks,
+    lost: Offsets,
+    gained: Offsets,
+    shadows: Ids,
+    everybody: bool,
+    of_shadows: bool,
+    rho: float,
+    salt: int,
+    costs: CostArrays,
+    cost_ids: Ids,
+) -> tuple[Ids, int]:
+    """As `plan_repair`, by contribution per cost; `cost_ids` has by place where `costs` have the node."""
+    task = _find_task(live, room, lost, gained, shadows, everybody, of_shadows, salt)
+    if not task.broken.counts[APART]:
+        return np.empty((0, 2), np.int32), task.looked_at
+    order, state = task.order, _start_state(room, task)
+    rows = start_priced_rows(task.firsts, task.broken.counts[APART])
+    degrees = live.links.counts[order]
+    ticks = np.zeros(2, np.int64)
+    take_cheap_edges(state, rows, degrees, task.most, rho, costs, cost_ids[order], ticks)
+    return _by_place(order, rows.edges[: rows.counts[TAKEN]]), task.looked_at
+
+
+@inner
+def _find_task(
+    live: Live,
+    room: Marks,
+    lost: Offsets,
+    gained: Offsets,
+    shadows: Ids,
+    everybody: bool,
+    of_shadows: bool,
+    salt: int,
+) -> Repairing:
+    """Find the topics that fell apart, and put the nodes that may be linked for them in order."""
     gained = np.sort(gained)
     seeds = unique(np.concatenate((lost, gained)))
     if len(gained):
@@ -73,8 +135,9 @@ def plan_repair(
     broken = _find_broken(live, room, seeds, shadows, members, everybody)
     if everybody:
         shadows = unique_nodes(broken.nodes[: broken.counts[INTERESTS]])
+    most = live.sums[MOST]
     if not broken.counts[APART]:
-        return np.empty((0, 2), np.int32), len(shadows)
+        return Repairing(broken, shadows[:0], np.empty(0, np.int64), most, len(shadows))
     first = next_step(room.steps)
     if not len(lost):
         for interest in gained:
@@ -83,10 +146,9 @@ def plan_repair(
     firsts = _firsts(order, room.chosen, first, len(lost) > 0)
     for place in range(len(order)):
         room.numbers[order[place]] = place
-    most = live.sums[MOST]
     if of_shadows:
-        most = live.links.counts[order].max()
-    return _connect(room, broken, order, firsts, live.links.counts[order], most, rho), len(shadows)
+        most = np.int64(live.links.counts[order].max())
+    return Repairing(broken, order, firsts, most, len(shadows))
 
 
 @inner
@@ -216,18 +278,24 @@ def _firsts(order: Ids, chosen: Offsets, first: int, every_pair: bool) -> Offset
 
 
 @inner
-def _connect(
-    room: Marks, broken: Broken, order: Ids, firsts: Offsets, degrees: Ids, most: int, rho: float
-) -> Ids:
-    """The links that findLowEdge takes until nothing is broken, as pairs of nodes."""
-    indptr, topic_ids, labels = _by_node(room, broken, len(order))
-    count, topic_count, to_unite = broken.counts
+def _start_state(room: Marks, task: Repairing) -> TopicComponents:
+    """The components of the broken topics, by place in the order."""
+    indptr, topic_ids, labels = _by_node(room, task.broken, len(task.order))
+    count, topic_count, _ = task.broken.counts
     weights = np.ones(topic_count, np.int32)
     words = (topic_count + 63) >> 6
-    if words * len(order) > 2 * count:
+    if words * len(task.order) > 2 * count:
         words = 0
     state = start_components(indptr, topic_ids, topic_count, weights, words)
     unite_labelled(state, labels)
+    return state
+
+
+@inner
+def _connect(room: Marks, task: Repairing, degrees: Ids, rho: float) -> Ids:
+    """The links that findLowEdge takes until nothing is broken, as pairs of nodes."""
+    order, firsts = task.order, task.firsts
+    state = _start_state(room, task)
     starts = np.zeros(len(order) + 1, np.int64)
     for place in range(len(order)):
         starts[place + 1] = starts[place] + ((len(order) - firsts[place] + 63) >> 6 << 3)
@@ -236,17 +304,24 @@ def _connect(
         np.zeros(starts[-1], np.uint64),
         starts,
         np.zeros(len(order), np.int32),
-        np.empty((to_unite, 2), np.int32),
+        np.empty((task.broken.counts[APART], 2), np.int32),
         np.zeros(2, np.int64),
     )
     start_rows(state, pairs)
-    low = start_degrees(pairs, degrees, most)
+    low = start_degrees(pairs, degrees, task.most)
+    topic_count = task.broken.counts[TOPICS]
     one, other = _scratch(len(order), topic_count), _scratch(len(order), topic_count)
     take_low_edges(state, pairs, low, rho, one, other, np.zeros(2, np.int64))
-    edges = np.empty((pairs.counts[TAKEN], 2), np.int32)
+    return _by_place(order, pairs.edges[: pairs.counts[TAKEN]])
+
+
+@inner
+def _by_place(order: Ids, edges: Ids) -> Ids:
+    """Edges between places in the order as edges between nodes."""
+    found = np.empty((len(edges), 2), np.int32)
     for at in range(len(edges)):
-        edges[at, 0], edges[at, 1] = order[pairs.edges[at, 0]], order[pairs.edges[at, 1]]
-    return edges
+        found[at, 0], found[at, 1] = order[edges[at, 0]], order[edges[at, 1]]
+    return found
 
 
 @inner

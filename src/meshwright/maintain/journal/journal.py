@@ -19,7 +19,9 @@ from meshwright.maintain.journal.syncing import ALWAYS, check_sync
 from meshwright.maintain.journal.writer import JournalWriter
 from meshwright.maintain.maintainer import Maintainer
 from meshwright.maintain.options import MaintainOptions
+from meshwright.maintain.prices import start_with
 from meshwright.maintain.repairs import Repair, Step
+from meshwright.model.costs.costs import Costs
 from meshwright.model.overlay import Overlay
 from meshwright.model.storage.manifest import versions
 from meshwright.runtime.checks import check_whole, make_options
@@ -28,7 +30,7 @@ from meshwright.runtime.progress import Progress, stage
 
 
 def fingerprint(overlay: Overlay) -> str:
-    """A hash of the nodes, topics, interests and links of an overlay; attributes do not count."""
+    """A hash of the nodes, topics, interests and links of an overlay, and of what these cost."""
     interests = overlay.interests
     found = hashlib.sha256()
     for names in (interests.nodes, interests.topics):
@@ -38,6 +40,8 @@ def fingerprint(overlay: Overlay) -> str:
             found.update(len(data).to_bytes(4, "little") + data)
     for array in (interests.indptr, interests.topic_ids, overlay.edges):
         found.update(array.tobytes())
+    if overlay.costs is not None:
+        found.update(overlay.costs.tobytes())
     return found.hexdigest()
 
 
@@ -187,8 +191,10 @@ class Journal:
 
     Args:
         folder: created if it does not exist. An existing journal continues; one of another overlay, of
-            another seed or with other options is refused.
+            another seed, with other options or other costs is refused.
         overlay: where to start; may be omitted, together with the options, for an existing journal.
+        costs: as for `Maintainer`. An existing journal has to be given the same again, by the overlay or
+            apart, since it holds only a checksum of them.
         sync: when steps are forced to disk: `always` before they are taken; after this many milliseconds (a
             loss of power costs at most the steps of that time); or `never` (the system decides).
         compact_after: how many events the log holds before a snapshot replaces it.
@@ -221,6 +227,7 @@ class Journal:
         compact_after: int = 5_000,
         accept_loss: bool = False,
         follower: Recording | None = None,
+        costs: Costs | str | None = None,
         seed: int = 0,
         progress: Progress | None = None,
         **options: Any,
@@ -228,15 +235,17 @@ class Journal:
         check_whole("compact_after", compact_after, 1, required=True)
         check_sync(sync)
         self.folder, self._recording = Path(folder), follower
+        if overlay is not None:
+            overlay, costs = start_with(overlay, costs)
         with ExitStack() as opened:
             descriptor = opened.enter_context(files.alone_in(self.folder))
             found = survey(self.folder)
             if found.loss is not None and not (accept_loss or found.loss.by_power):
                 raise LostStepsError(found.loss)
             if found.kept is None:
-                self._make(overlay, seed, progress, options)
+                self._make(overlay, costs, seed, progress, options)
             else:
-                self._restore(found.kept, overlay, seed, options)
+                self._restore(found.kept, overlay, costs, seed, options)
             # After everything that may be refused, since a recording removes what was never settled.
             settled = self._settled(found, accept_loss)
             self._writer = JournalWriter(self.folder, descriptor, sync, found.kept, self._origin._asdict())
@@ -257,22 +266,32 @@ class Journal:
         return self._writer.generation
 
     def _make(
-        self, overlay: Overlay | None, seed: int, progress: Progress | None, options: Mapping[str, Any]
+        self,
+        overlay: Overlay | None,
+        costs: Costs | str | None,
+        seed: int,
+        progress: Progress | None,
+        options: Mapping[str, Any],
     ) -> None:
         if overlay is None:
             raise InputError(f"{self.folder} holds no journal; give an overlay to begin one")
         self._origin = origin_of(overlay)
-        self.live = JournaledMaintainer(overlay, seed=seed, progress=progress, **options)
+        self.live = JournaledMaintainer(overlay, costs=costs, seed=seed, progress=progress, **options)
         self.recovery = Recovery(0, 0, 0)
 
     def _restore(
-        self, kept: KeptGeneration, overlay: Overlay | None, seed: int, options: Mapping[str, Any]
+        self,
+        kept: KeptGeneration,
+        overlay: Overlay | None,
+        costs: Costs | str | None,
+        seed: int,
+        options: Mapping[str, Any],
     ) -> None:
         header = kept.snapshot.header
         self._origin = Origin(**header["about"])
+        self.live = self._restored(kept.snapshot.data, None if isinstance(costs, str) else costs)
         if overlay is not None:
             check_overlay(self.folder, self._origin, overlay)
-        self.live = JournaledMaintainer.restore(kept.snapshot.data)
         self.live.last = header["checksum"]
         if overlay is not None or options:
             check_options(self.folder, self.live, seed, options)
@@ -284,6 +303,12 @@ class Journal:
                 MeshwrightWarning,
                 stacklevel=3,
             )
+
+    def _restored(self, snapshot: bytes, costs: Costs | None) -> JournaledMaintainer:
+        try:
+            return JournaledMaintainer.restore(snapshot, costs)
+        except InputError as error:
+            raise DatasetError(f"{self.folder} can't be continued: {error}") from None
 
     def _settled(self, found: Survey, accept_loss: bool) -> int | None:
         """The revision up to which the tables are complete, once what is lost is put aside."""

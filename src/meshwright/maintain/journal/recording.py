@@ -7,7 +7,7 @@ complete and never changes. A ledger beside the files has their checksums.
 import os
 import re
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ from meshwright.maintain.journal import files, ledger
 from meshwright.maintain.journal.files import new_aside
 from meshwright.maintain.journal.ledger import Problem
 from meshwright.maintain.maintainer import Maintainer
-from meshwright.maintain.repairs import Repair, Step
+from meshwright.maintain.repairs import Link, Repair, Step
 from meshwright.model.events import Event, as_line
 from meshwright.model.reading.files import reading
 from meshwright.model.storage.dataset import writing
@@ -47,6 +47,9 @@ SCHEMAS: Mapping[str, pa.Schema] = {
             ("links", pa.int64()),
             ("average_degree", pa.float64()),
             ("maximum_degree", pa.int64()),
+            ("opened_cost", pa.float64()),
+            ("closed_cost", pa.float64()),
+            ("cost", pa.float64()),
         ]
     ),
     "changes": pa.schema(
@@ -57,10 +60,15 @@ SCHEMAS: Mapping[str, pa.Schema] = {
             ("source", pa.string()),
             ("target", pa.string()),
             ("cause", pa.string()),
+            ("step", pa.string()),
+            ("cost", pa.float64()),
         ]
     ),
 }
-"""The tables, in the order in which they are written: a revision in the changes is in all of them."""
+"""The tables, in the order in which they are written: a revision in the changes is in all of them.
+
+Costs are null where links have none, and what an earlier Meshwright did not write is null.
+"""
 
 _LAST = "changes"
 _PART = re.compile(r"part-[0-9]{12}-[0-9]{12}\.parquet")
@@ -327,15 +335,20 @@ def _repair_rows(step: Step, repair: Repair) -> Iterator[dict[str, Any]]:
         "links": repair.links,
         "average_degree": repair.average_degree,
         "maximum_degree": repair.maximum_degree,
+        "opened_cost": repair.opened_cost,
+        "closed_cost": repair.closed_cost,
+        "cost": repair.cost,
     }
 
 
 def _change_rows(step: Step, repair: Repair) -> Iterator[dict[str, Any]]:
     """Links to open come before those to close: make before break."""
     causes = _causes_by_node(step, repair)
-    at, general = _time_of(step), _cause(step)
-    for action, links in (("open", repair.added), ("close", repair.removed)):
-        for source, target in links:
+    at, general, kind = _time_of(step), _cause(step), _kind(step)
+    opened = _with_costs(repair.added, repair.added_costs)
+    closed = _with_costs(repair.removed, repair.removed_costs)
+    for action, links in (("open", opened), ("close", closed)):
+        for (source, target), cost in links:
             own = [causes[end] for end in (source, target) if end in causes]
             yield {
                 "revision": repair.revision,
@@ -344,7 +357,13 @@ def _change_rows(step: Step, repair: Repair) -> Iterator[dict[str, Any]]:
                 "source": source,
                 "target": target,
                 "cause": ", ".join(dict.fromkeys(own)) or general,
+                "step": kind,
+                "cost": cost,
             }
+
+
+def _with_costs(links: Sequence[Link], costs: Sequence[float] | None) -> Iterator[tuple[Link, float | None]]:
+    return zip(links, [None] * len(links) if costs is None else costs, strict=True)
 
 
 def _time_of(step: Step) -> int | None:
@@ -353,11 +372,19 @@ def _time_of(step: Step) -> int | None:
 
 def _cause(step: Step) -> str:
     """The cause of a step: its only event, or the number of its events."""
-    if step.relink is not None:
-        return "relink"
     if not step.events:
-        return "start"
+        return _kind(step)
     return _named(step.events[0]) if len(step.events) == 1 else f"{len(step.events):,} events"
+
+
+START, EVENTS, RELINK = "start", "events", "relink"
+"""The kinds of steps: what connects the overlay at the start, what events do, and what is asked for."""
+
+
+def _kind(step: Step) -> str:
+    if step.relink is not None:
+        return RELINK
+    return EVENTS if step.events else START
 
 
 def _causes_by_node(step: Step, repair: Repair) -> dict[str, str]:

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import fsum
 from pathlib import Path
 from time import time
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -159,6 +160,9 @@ class BatchReport:
         nodes: how many there are after it.
         links: how many there are after it.
         maximum_degree: the most links of a node after it.
+        opened_cost: of the links opened; None where links have no costs.
+        closed_cost: of the links closed, which is saved.
+        cost: of all links after it, but for rounding.
     """
 
     batch: int
@@ -176,6 +180,9 @@ class BatchReport:
     nodes: int
     links: int
     maximum_degree: int
+    opened_cost: float | None = None
+    closed_cost: float | None = None
+    cost: float | None = None
 
 
 def apply_batch(
@@ -220,6 +227,9 @@ def apply_batch(
         nodes=len(live),
         links=live.link_count,
         maximum_degree=live.maximum_degree,
+        opened_cost=None if live.cost is None else fsum(repair.opened_cost or 0.0 for repair in repairs),
+        closed_cost=None if live.cost is None else fsum(repair.closed_cost or 0.0 for repair in repairs),
+        cost=live.cost,
     )
 
 

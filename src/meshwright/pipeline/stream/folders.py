@@ -13,6 +13,8 @@ from meshwright.model.reading.files import reading
 from meshwright.model.storage.dataset import writing
 from meshwright.model.storage.manifest import MANIFEST, make_manifest, read_manifest, write_manifest
 from meshwright.model.storage.single_file import new_file
+from meshwright.pipeline.churn import changes_told, cost_told
+from meshwright.report.churn import changes_by_step
 from meshwright.runtime.errors import DatasetError
 
 CHECKPOINT = "checkpoint"
@@ -68,12 +70,15 @@ def bind(journal: Path, source: str, accept_loss: bool = False) -> None:
         )
 
 
-def finish(out: Path, result: Overlay, made_by: Mapping[str, Any]) -> dict[str, Any]:
-    """Write the overlay as it is at the end, and say in a manifest what there is."""
+def finish(out: Path, result: Overlay, told: Mapping[str, Any], made_by: Mapping[str, Any]) -> dict[str, Any]:
+    """Write the overlay as it is at the end, and say in a manifest what there is, and what else is `told`."""
     result.write(out / _OVERLAY, force=True, made_by=made_by)
-    rows = {name: read_recorded(out, name).num_rows for name in ("changes", "repairs")}
+    recorded = {name: read_recorded(out, name) for name in ("changes", "repairs")}
+    rows = {name: table.num_rows for name, table in recorded.items()}
     counts = {"nodes": result.interests.node_count, "edges": len(result)}
-    manifest = make_manifest(KIND, counts, result.facts, rows, made_by)
+    steps = changes_told(changes_by_step(recorded["repairs"]))
+    facts = {**result.facts, "changes": steps, **cost_told(result), **told}
+    manifest = make_manifest(KIND, counts, facts, rows, made_by)
     with writing(out):
         write_manifest(out, manifest, names=(*SCHEMAS, _OVERLAY))
     return manifest

@@ -18,9 +18,11 @@ from meshwright.maintain.journal.journal import Journal
 from meshwright.maintain.journal.recording import Recording
 from meshwright.maintain.journal.survey import LostStepsError
 from meshwright.maintain.journal.syncing import NEVER
+from meshwright.maintain.prices import Start
 from meshwright.maintain.warm_up import rehearse
 from meshwright.model.overlay import Overlay
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
+from meshwright.pipeline.churn import CostPlan
 from meshwright.pipeline.spark.storage import url
 from meshwright.pipeline.stream.batches import BatchReport, apply_batch, event_stream, files_of
 from meshwright.pipeline.stream.folders import CHECKPOINT, RESEND, bind, check_folders, finish, prepare
@@ -44,6 +46,7 @@ class StreamPlan:
         out: the folder of the tables `changes/`, `repairs/` and `rejected/`.
         journal: the folder of the journal and the checkpoint.
         options: of the maintainer, `policy` among them.
+        costs: what new links cost; without them, what the overlay itself says.
         seed: for the maintainer.
         together: whether events of equal times in a micro-batch are one batch, with one repair.
         once: whether to end when all files that are there are done.
@@ -58,6 +61,7 @@ class StreamPlan:
     out: Path
     journal: Path
     options: Mapping[str, Any] = field(default_factory=dict)
+    costs: CostPlan = field(default_factory=CostPlan)
     seed: int = 0
     together: bool = False
     once: bool = False
@@ -81,11 +85,12 @@ def follow(
     first, and the folder is left as after any other end.
     """
     overlay = Overlay.read(dataset)
+    start = plan.costs.start(overlay)
     check_folders(plan.out, plan.journal)
     bind(plan.journal, url(plan.source), plan.accept_loss)
-    rehearse(plan.options, progress)
+    rehearse(plan.options, progress, with_costs=start.costs is not None)
     interrupted = False
-    with _journal(plan, overlay, progress) as journal:
+    with _journal(plan, start, progress) as journal:
         recovery = journal.recovery.as_row()
         prepare(plan.out)
         journal.settle()
@@ -94,13 +99,14 @@ def follow(
         except KeyboardInterrupt:
             interrupted = True
         result = journal.live.overlay
-    manifest = finish(plan.out, result, {**_made_by(dataset, plan), "recovery": recovery})
+    made_by = {**_made_by(dataset, plan), "recovery": recovery}
+    manifest = finish(plan.out, result, plan.costs.told(overlay), made_by)
     if interrupted:
         raise KeyboardInterrupt
     return manifest
 
 
-def _journal(plan: StreamPlan, overlay: Overlay, progress: Progress | None) -> Journal:
+def _journal(plan: StreamPlan, start: Start, progress: Progress | None) -> Journal:
     """The journal; one that has lost steps of batches that are committed needs their events once more.
 
     A batch is forced to disk as a whole before it is committed; to force each event would only cost time. So
@@ -111,9 +117,9 @@ def _journal(plan: StreamPlan, overlay: Overlay, progress: Progress | None) -> J
         "compact_after": plan.compact_after,
         "accept_loss": plan.accept_loss,
     }
-    how |= {"accept_loss": plan.accept_loss, "seed": plan.seed, **plan.options}
+    how |= {"costs": start.costs, "seed": plan.seed, **plan.options}
     try:
-        journal = Journal(plan.journal, overlay, follower=Recording(plan.out), progress=progress, **how)
+        journal = Journal(plan.journal, start.overlay, follower=Recording(plan.out), progress=progress, **how)
     except LostStepsError as error:
         raise DatasetError(f"{error}; {RESEND}") from None
     lost = journal.recovery.lost
@@ -193,6 +199,7 @@ def _made_by(dataset: Place, plan: StreamPlan) -> dict[str, Any]:
     return {
         "command": "churn",
         "options": {**plan.options, "together": plan.together},
+        "costs": plan.costs.given(),
         "seed": plan.seed,
         "journal": str(plan.journal),
         "inputs": [str(dataset), str(plan.source)],

@@ -60,9 +60,10 @@ def test_links_that_a_start_lacked_are_changes_too(tmp_path):
     with mw.Journal(tmp_path / "j", bare, follower=Recording(tmp_path / "r")) as journal:
         journal.live.leave("a")
         journal.settle()
+    link = {"source": "a", "target": "b", "cost": None}
     assert read_recorded(tmp_path / "r", "changes").to_pylist() == [
-        {"revision": 0, "at": None, "action": "open", "source": "a", "target": "b", "cause": "start"},
-        {"revision": 1, "at": 0, "action": "close", "source": "a", "target": "b", "cause": "leave a"},
+        {"revision": 0, "at": None, "action": "open", **link, "cause": "start", "step": "start"},
+        {"revision": 1, "at": 0, "action": "close", **link, "cause": "leave a", "step": "events"},
     ]
 
 
