@@ -50,11 +50,14 @@ def crash(
     kills: int,
     seed: int = 0,
     tell: Callable[[Outcome], None] = lambda _: None,
+    costs: mw.Costs | None = None,
     **options: Any,
 ) -> Outcome:
     """Apply events in processes that are killed so many times, and in a last one that is not."""
-    expected = [_state(live) for live in _uninterrupted(overlay, events, options)]
+    expected = [_state(live) for live in _uninterrupted(overlay, costs, events, options)]
     overlay.write(folder / "overlay")
+    if costs is not None:
+        costs.write(folder / "costs")
     write_events(events, folder / "events.jsonl")
     outcome = Outcome(events=len(events))
     chance = random.Random(seed)
@@ -65,7 +68,8 @@ def crash(
             print(max(0, done - _SENT_AGAIN), file=requests, flush=True)
             said = _let_run(answers, None if may_live else chance)
             outcome.kills += not may_live and said.killed
-            with mw.Journal(folder / "journal", follower=Recording(folder / "recorded")) as journal:
+            recording = Recording(folder / "recorded")
+            with mw.Journal(folder / "journal", follower=recording, costs=costs) as journal:
                 revision = journal.live.revision
                 outcome.torn += journal.recovery.torn > 0
                 outcome.lost += revision < max(done, said.acknowledged)
@@ -78,9 +82,9 @@ def crash(
 
 
 def _uninterrupted(
-    overlay: mw.Overlay, events: list[mw.Event], options: dict[str, Any]
+    overlay: mw.Overlay, costs: mw.Costs | None, events: list[mw.Event], options: dict[str, Any]
 ) -> Iterator[mw.Maintainer]:
-    live = mw.Maintainer(overlay, **options)
+    live = mw.Maintainer(overlay, costs=costs, **options)
     yield live
     for event in events:
         live.apply([event])
@@ -149,12 +153,13 @@ def _zygote(folder: Path, options: dict[str, Any]) -> Iterator[tuple[IO[str], IO
 
 def _be_zygote(folder: Path, options: dict[str, Any]) -> None:
     overlay, events = mw.Overlay.read(folder / "overlay"), read_events(folder / "events.jsonl").events
-    for _ in _uninterrupted(overlay, list(events[:50]), options):
+    costs = mw.Costs.read(folder / "costs") if (folder / "costs").exists() else None
+    for _ in _uninterrupted(overlay, costs, list(events[:50]), options):
         pass
     for line in sys.stdin:
         pid = os.fork()
         if pid == 0:
-            _be_killed(folder, overlay, list(events[int(line) :]), options)
+            _be_killed(folder, overlay, list(events[int(line) :]), {"costs": costs, **options})
             os._exit(0)
         os.waitpid(pid, 0)
         os.write(1, b"ended\n")

@@ -32,6 +32,31 @@ def construct_low_edges(
         left.remove(edge)
 
 
+def construct_cheap_edges(
+    topics_of: Topics,
+    order: list[int],
+    current: list[Edge],
+    potential: Iterable[Edge] | None,
+    rho: float,
+    minded: Iterable[int] | None,
+    cost: Mapping[Edge, int],
+) -> list[Edge]:
+    """Algorithm 2 with contributions per cost in place of contributions; `cost` is by sorted pair."""
+    minded = topics_of if minded is None else minded
+    ordered = {node: topics_of[node] for node in order}
+    left = list(combinations(order, 2)) if potential is None else in_order(potential, order)
+    new: list[Edge] = []
+    while True:
+        gains = dict(contributions(ordered, [*current, *new]))
+        if not any(gains[edge] for edge in left):
+            return new
+        worth = {edge: Fraction(gains[edge], cost[min(edge), max(edge)]) for edge in left}
+        degree = degrees(topics_of, [*current, *new])
+        edge = find_low_edge(worth, left, {node: degree[node] for node in minded}, Fraction(rho))
+        new.append(edge)
+        left.remove(edge)
+
+
 def construct_low_edges_by_labels(topics_of: Topics, order: list[int], rho: float) -> list[Edge]:
     """Algorithm 2 from nothing, with a label for each node in each topic in place of graphs: less slow."""
     label = {node: {topic: node for topic in topics_of[node]} for node in order}
@@ -54,7 +79,12 @@ def construct_low_edges_by_labels(topics_of: Topics, order: list[int], rho: floa
                     label[node][topic] = kept
 
 
-def find_low_edge(gains: dict[Edge, int], potential: list[Edge], degree: dict[int, int], rho: float) -> Edge:
+def find_low_edge(
+    gains: Mapping[Edge, int | Fraction],
+    potential: list[Edge],
+    degree: dict[int, int],
+    rho: float | Fraction,
+) -> Edge:
     """The rule of section III, by definition: e1, and e2 among those that raise the maximum least."""
 
     most = max(degree.values())

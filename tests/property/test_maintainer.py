@@ -2,6 +2,7 @@
 
 from typing import Any, ClassVar
 
+import numpy as np
 import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
@@ -39,10 +40,16 @@ class Churn(RuleBasedStateMachine):
             overlay = mw.Overlay.from_edges(interests, ends)
         else:
             overlay = mw.build(interests, start, seed=seed)
-        self.live = mw.Maintainer(overlay, self.policy, seed=seed, **self.options)
         self.links = {(names[u], names[v]) for u, v in overlay.edges.tolist()}
+        self.live = self.maintained(overlay, seed)
         self.follow(self.live.start)
         self.at = self.events = 0
+
+    def maintained(self, overlay, seed):
+        return mw.Maintainer(overlay, self.policy, seed=seed, **self.options)
+
+    def restored(self, saved):
+        return mw.Maintainer.restore(saved)
 
     def follow(self, repair):
         assert not self.links & set(repair.added)
@@ -82,7 +89,7 @@ class Churn(RuleBasedStateMachine):
     @rule()
     def go_on_from_a_snapshot(self):
         saved = self.live.snapshot()
-        self.live = mw.Maintainer.restore(saved)
+        self.live = self.restored(saved)
         assert self.live.snapshot() == saved
 
     @precondition(lambda self: self.links)
@@ -127,9 +134,53 @@ class Churn(RuleBasedStateMachine):
             assert all(node in self.live.backups_of(other) for other in self.live.primaries_of(node))
 
 
-def machine(policy: str, **options: Any) -> Any:
+class PricedChurn(Churn):
+    """The same with costs: by a matrix for new links, and by a column of its own for those of the start."""
+
+    def maintained(self, overlay, seed):
+        rng = np.random.default_rng(seed)
+        matrix = np.triu(rng.uniform(1, 9, (len(NAMES), len(NAMES))), 1)
+        self.costs = mw.Costs.from_matrix(matrix + matrix.T, NAMES)
+        column = rng.uniform(10, 20, len(overlay))
+        names = overlay.interests.nodes.to_pylist()
+        ends = [(names[u], names[v]) for u, v in overlay.edges.tolist()]
+        self.prices = dict(zip(ends, column.tolist(), strict=True))
+        priced = mw.Overlay.from_edges(overlay.interests, ends, column)
+        return mw.Maintainer(priced, self.policy, costs=self.costs, seed=seed, **self.options)
+
+    def restored(self, saved):
+        return mw.Maintainer.restore(saved, self.costs)
+
+    def new_cost(self, link):
+        u, v = (NAMES.index(end) for end in link)
+        return float(self.costs.form.matrix[u, v])
+
+    def follow(self, repair):
+        super().follow(repair)
+        assert [self.prices.pop(link) for link in repair.removed] == list(repair.removed_costs)
+        opened = {link: self.new_cost(link) for link in repair.added}
+        assert list(opened.values()) == list(repair.added_costs)
+        self.prices |= opened
+        assert repair.cost == pytest.approx(sum(self.prices.values()))
+        assert (repair.opened_cost, repair.closed_cost) == (
+            pytest.approx(sum(repair.added_costs)),
+            pytest.approx(sum(repair.removed_costs)),
+        )
+
+    @invariant()
+    def every_link_costs_what_it_did_when_it_was_opened(self):
+        if not hasattr(self, "prices"):
+            return
+        overlay = self.live.overlay
+        names = overlay.interests.nodes.to_pylist()
+        ends = [(names[u], names[v]) for u, v in overlay.edges.tolist()]
+        assert dict(zip(ends, overlay.costs.tolist(), strict=True)) == self.prices
+        assert self.live.cost == pytest.approx(sum(self.prices.values()))
+
+
+def machine(policy: str, kind: type[Churn] = Churn, **options: Any) -> Any:
     """The tests of a policy."""
-    case = type("Case", (Churn,), {"policy": policy, "options": options}).TestCase
+    case = type("Case", (kind,), {"policy": policy, "options": options}).TestCase
     case.settings = settings(max_examples=25, stateful_step_count=12)
     return case
 
@@ -138,3 +189,6 @@ TestShadow = machine("shadow")
 TestShadowOfFewBackups = machine("shadow", backups="greedy", coverage=1, degree_of="shadows", ties="shuffled")
 TestNaive = machine("naive")
 TestRebuild = machine("rebuild")
+TestShadowWithCosts = machine("shadow", PricedChurn)
+TestNaiveWithCosts = machine("naive", PricedChurn, ties="shuffled", degree_of="shadows")
+TestRebuildWithCosts = machine("rebuild", PricedChurn)

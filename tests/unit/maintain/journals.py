@@ -32,6 +32,15 @@ def events_for(overlay: mw.Overlay, count: int, seed: int = 0, ids: bool = True)
     return events
 
 
+def costs_for(overlay: mw.Overlay, events: list[mw.Event], seed: int = 0) -> mw.Costs:
+    """Costs by distance, for the nodes of an overlay and all that join later."""
+    rng = np.random.default_rng(seed)
+    joining = [event.node for event in events if event.event == "join"]
+    names = [*overlay.interests.nodes.to_pylist(), *dict.fromkeys(joining)]
+    places = dict(zip(names, rng.uniform(0, 100, (len(names), 2)).tolist(), strict=True))
+    return mw.Costs.coordinates(places, base=1, metric="euclidean")
+
+
 def state_after(overlay: mw.Overlay, events: list[mw.Event], **options: object) -> bytes:
     """What a maintainer that nobody ever stopped comes to."""
     live = mw.Maintainer(overlay, **options)
