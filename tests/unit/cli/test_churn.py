@@ -2,6 +2,8 @@ import json
 import os
 import sys
 
+import numpy as np
+import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
@@ -333,3 +335,141 @@ def test_a_record_that_was_cut_off_is_told_of(run, overlay, tmp_path):
     code, _, err = run(*words, "--out", tmp_path / "out")
     assert code == 0
     assert "the last record, of 10 bytes, was cut off" in err
+
+
+@pytest.fixture(scope="module")
+def places(overlay, tmp_path_factory):
+    """The places of the overlay's nodes, and of 20 that are not there yet."""
+    path = tmp_path_factory.mktemp("places") / "places.csv"
+    names = [*mw.Overlay.read(overlay).interests.nodes.to_pylist(), *(f"spare{at}" for at in range(20))]
+    rng = np.random.default_rng(3)
+    frame = pd.DataFrame(rng.uniform(-60, 60, (len(names), 2)), columns=["lat", "lon"])
+    frame.assign(node=names).to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture(scope="module")
+def priced(overlay, places, tmp_path_factory):
+    """The overlay with a column of costs, and without most links, so that topics are not connected."""
+    path = tmp_path_factory.mktemp("priced") / "overlay"
+    start = mw.Overlay.read(overlay)
+    ends = sorted(links(start))[::3]
+    mw.Overlay.from_edges(start.interests, ends, np.arange(1, len(ends) + 1)).write(path)
+    return path
+
+
+def costs_by_link(folder):
+    edges = pq.read_table(folder / "edges").to_pandas()
+    return {(row.source, row.target): row.cost for row in edges.itertuples()}
+
+
+@pytest.mark.parametrize("policy", ["shadow", "naive", "rebuild"])
+def test_the_numbers_of_costs_agree_with_the_tables_and_kept_links_keep_theirs(
+    run, priced, places, tmp_path, policy
+):
+    words = ("--places", places, "--base", 5, "--rounds", 25, "--policy", policy, "--json")
+    code, out, err = run(priced, *words, "--out", tmp_path / "o")
+    assert (code, err) == (0, "")
+    facts = json.loads(out)["facts"]
+    before, after = costs_by_link(priced), costs_by_link(tmp_path / "o")
+    assert facts["cost"] == pytest.approx(sum(after.values()))
+    changes = pd.read_parquet(tmp_path / "o" / "changes")
+    prices = dict(before)
+    for row in changes.itertuples():
+        link = (row.source, row.target)
+        if row.action == "open":
+            prices[link] = row.cost
+        else:
+            assert prices.pop(link) == row.cost
+    assert prices == after
+    for step, rows in (
+        ("start", changes[changes.step == "start"]),
+        ("events", changes[changes.step == "events"]),
+    ):
+        for action, kind in (("open", "opened"), ("close", "closed")):
+            own = rows[rows.action == action]
+            assert facts["changes"][step][kind] == len(own)
+            assert facts["changes"][step][f"{kind}_cost"] == pytest.approx(own.cost.sum())
+    assert set(changes.step) == {"start", "events"}
+    assert set(changes[changes.step == "start"].cause) == {"start"}
+    assert facts["opened"] == sum(own["opened"] for own in facts["changes"].values())
+    repairs = pd.read_parquet(tmp_path / "o" / "repairs")
+    assert repairs.cost.iloc[-1] == pytest.approx(facts["cost"])
+    assert facts["rejected"] == 0
+    assert mw.evaluate(mw.Overlay.read(tmp_path / "o")).topic_connected
+
+
+def test_what_the_start_opens_is_printed_apart_from_events(run, priced, places, tmp_path):
+    words = ("--places", places, "--base", 5, "--rounds", 10)
+    code, out, err = run(priced, *words, "--out", tmp_path / "o", "--report", tmp_path / "page.html")
+    assert (code, err) == (0, "")
+    changes = pd.read_parquet(tmp_path / "o" / "changes")
+    told = {line.split("  ")[0].strip(): line for line in out.splitlines()}
+    start = (changes.step == "start").sum()
+    assert f" {start} " in told["at the start, to connect topics"]
+    opened = ((changes.step == "events") & (changes.action == "open")).sum()
+    assert f" {opened} " in told["by events"]
+    assert " at a cost of " in out
+    page = (tmp_path / "page.html").read_text()
+    assert "shadow, at the start" in page
+    assert "The cost of all links at the start, and after each repair" in page
+    assert "links opened at the start, to connect topics" in page
+
+
+def test_a_column_of_costs_is_never_dropped_in_silence(run, priced, tmp_path):
+    code, _, err = run(priced, "--rounds", 3, "--out", tmp_path / "o")
+    assert code == 2
+    assert "--costs FILE" in err
+    assert "--no-costs" in err
+    assert not (tmp_path / "o").exists()
+    code, out, err = run(priced, "--rounds", 3, "--no-costs", "--out", tmp_path / "o")
+    assert (code, err) == (0, "")
+    assert "The cost column was dropped" in out
+    assert "cost" not in pq.read_table(tmp_path / "o" / "edges").column_names
+    code, out, _ = run(priced, "--rounds", 3, "--no-costs", "--out", tmp_path / "p", "--json")
+    assert json.loads(out)["facts"]["costs_dropped"] is True
+
+
+def test_an_overlay_that_was_built_with_costs_keeps_them_without_further_words(run, priced, places, tmp_path):
+    costs = mw.Costs.coordinates(places, base=5)
+    mw.build(mw.Overlay.read(priced).interests, "gr-maw", costs=costs).write(tmp_path / "built")
+    code, out, _ = run(tmp_path / "built", "--rounds", 20, "--out", tmp_path / "o", "--json")
+    assert code == 0
+    assert json.loads(out)["facts"]["rejected"] == 0
+    code, out, _ = run(tmp_path / "o", "--rounds", 20, "--out", tmp_path / "p", "--json")
+    assert json.loads(out)["facts"]["cost"] == pytest.approx(sum(costs_by_link(tmp_path / "p").values()))
+
+
+def test_a_journal_goes_on_with_the_same_costs_only(run, priced, places, tmp_path):
+    words = (priced, "--rounds", 8, "--journal", tmp_path / "j", "--places", places)
+    assert run(*words, "--base", 5, "--out", tmp_path / "a")[0] == 0
+    code, _, err = run(*words, "--base", 6, "--out", tmp_path / "b")
+    assert code == 2
+    assert "begun with other costs" in err
+    assert run(*words, "--base", 5, "--out", tmp_path / "b")[0] == 0
+    assert costs_by_link(tmp_path / "a") == costs_by_link(tmp_path / "b")
+    assert table(tmp_path / "a", "changes") == table(tmp_path / "b", "changes")
+
+
+def test_a_node_without_costs_is_rejected_with_the_reason(run, priced, places, tmp_path):
+    events = write_lines(
+        tmp_path / "e.jsonl", [mw.Event(1, "join", "nobody", ("t01",)), mw.Event(2, "join", "spare0")]
+    )
+    words = (priced, "--events", events, "--places", places, "--base", 5)
+    code, out, _ = run(*words, "--out", tmp_path / "o", "--json")
+    assert code == 0
+    assert json.loads(out)["facts"]["rejected"] == 1
+    assert "is not among the 80 nodes that have costs" in table(tmp_path / "o", "rejected")[0]["reason"]
+    code, _, err = run(*words, "--strict", "--out", tmp_path / "p")
+    assert code == 2
+    assert "'nobody' can't join" in err
+
+
+def test_costs_are_given_or_dropped_but_not_both(run, priced, places, tmp_path):
+    words = ("--rounds", 3, "--places", places, "--base", 5)
+    code, _, err = run(priced, *words, "--no-costs", "--out", tmp_path / "o")
+    assert code == 2
+    assert "--no-costs can't be used with" in err
+    code, _, err = run(priced, "--rounds", 3, "--costs", tmp_path / "nowhere.csv", "--out", tmp_path / "o")
+    assert code == 2
+    assert "nowhere.csv: there is no such file" in err

@@ -8,6 +8,7 @@ from meshwright.maintain.journal.recording import Recording
 from meshwright.model.events import as_line
 from meshwright.pipeline.stream.batches import File, apply_batch
 from meshwright.pipeline.stream.folders import prepare
+from tests.unit.maintain.journals import costs_for
 
 
 @pytest.fixture
@@ -60,3 +61,21 @@ def test_a_batch_that_was_cut_off_is_applied_to_its_end_when_it_comes_again(
         for event in [*batches[0], *batches[1]]:
             never_stopped.apply([event])
         assert live.live.overlay == never_stopped.overlay
+
+
+def test_a_batch_tells_what_its_links_cost(overlay, batches, tmp_path):
+    costs = costs_for(overlay, [event for batch in batches for event in batch])
+    prepare(tmp_path / "out")
+    with Journal(tmp_path / "j", overlay, costs=costs, follower=Recording(tmp_path / "out")) as journal:
+        before = journal.live.cost
+        report = applied(journal, tmp_path / "out", 0, batches[0])
+    assert report.opened_cost > 0 < report.closed_cost
+    assert report.cost == pytest.approx(before + report.opened_cost - report.closed_cost)
+    assert report.cost == pytest.approx(journal.live.overlay.costs.sum())
+
+
+def test_a_batch_without_costs_tells_none(overlay, batches, tmp_path):
+    prepare(tmp_path / "out")
+    with Journal(tmp_path / "j", overlay, follower=Recording(tmp_path / "out")) as journal:
+        report = applied(journal, tmp_path / "out", 0, batches[0])
+    assert (report.opened_cost, report.closed_cost, report.cost) == (None, None, None)

@@ -60,6 +60,23 @@ def test_where_nobody_is_left_a_node_joins():
     assert mw.workloads.churn(mw.Interests.from_pairs([]), 0) == []
 
 
+@pytest.mark.parametrize("chance", [0.0, 0.5, 1.0])
+def test_among_some_names_only_absent_ones_join_and_without_any_nodes_leave(base, chance):
+    names = base.nodes.to_pylist()
+    among = [*names[:3], "x", "y", "x"]
+    events = mw.workloads.churn(base, 200, join_chance=chance, among=among)
+    present, absent = set(names), {"x", "y"}
+    for event in events:
+        here, there = (absent, present) if event.event == "join" else (present, absent)
+        here.remove(event.node)
+        there.add(event.node)
+    assert len(events) == 200
+    assert {"x", "y"} <= {event.node for event in events if event.event == "join"} or chance == 0.0
+    assert mw.workloads.churn(base, 200, join_chance=chance, among=among) == events
+    nobody = mw.Interests.from_pairs([])
+    assert mw.workloads.churn(nobody, 5, join_chance=chance, among=[]) == []
+
+
 @pytest.mark.parametrize(("rounds", "chance"), [(-1, 0.5), (2.5, 0.5), (1, 1.5)])
 def test_rounds_and_chances_out_of_range_are_refused(base, rounds, chance):
     with pytest.raises(mw.OptionError):

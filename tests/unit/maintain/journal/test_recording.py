@@ -1,10 +1,13 @@
 import shutil
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
 import meshwright as mw
+from meshwright.maintain.journal import recording as module
 from meshwright.maintain.journal.recording import (
+    SCHEMAS,
     Recording,
     parts_of,
     read_recorded,
@@ -12,6 +15,7 @@ from meshwright.maintain.journal.recording import (
     verify_recording,
 )
 from meshwright.maintain.repairs import Step
+from meshwright.report.churn import link_changes
 from tests.unit.maintain.journals import copied, events_for, small_overlay
 
 
@@ -285,3 +289,26 @@ def test_links_in_a_recording_are_refused_and_not_followed(tmp_path, recorded, n
         Recording(tmp_path / "r").open()
     assert target.exists()
     assert sorted(target.rglob("*")) == before
+
+
+def test_tables_of_an_earlier_meshwright_are_read_with_nulls_for_what_they_lack(tmp_path, monkeypatch):
+    interests = mw.Interests.from_pairs([("a", "x"), ("b", "x")])
+    later = {"step", "cost", "opened_cost", "closed_cost"}
+    old = {
+        name: pa.schema([field for field in schema if field.name not in later])
+        for name, schema in SCHEMAS.items()
+    }
+    with monkeypatch.context() as patch:
+        patch.setattr(module, "SCHEMAS", old)
+        kept = Recording(tmp_path / "r")
+        with mw.Journal(tmp_path / "j", mw.Overlay.from_edges(interests, []), follower=kept) as journal:
+            journal.settle()
+    with mw.Journal(tmp_path / "j", follower=Recording(tmp_path / "r")) as journal:
+        journal.live.leave("a")
+        journal.settle()
+    changes = read_recorded(tmp_path / "r", "changes").to_pylist()
+    assert [(row["cause"], row["step"], row["cost"]) for row in changes] == [
+        ("start", None, None),
+        ("leave a", "events", None),
+    ]
+    assert link_changes(read_recorded(tmp_path / "r", "repairs")) == (1, 1, None, None)
