@@ -156,6 +156,11 @@ Joins and leaves at random:
 
 `meshwright churn overlay --events e.parquet --policy shadow --set coverage=2 --set degree_of=shadows --out o`
 
+With costs of links, repairs choose by cost, and changes/ says what each link costs. The file may
+include nodes that join later:
+
+`meshwright churn overlay --events today.jsonl --costs rtt.csv --out tomorrow`
+
 Follow a folder until Ctrl-C or, with `--once`, until all present files are processed:
 
 `meshwright churn overlay --stream incoming --out live`
@@ -202,7 +207,8 @@ def churn(
         bool,
         typer.Option(
             "--no-costs",
-            help="Go on without the overlay's cost column.",
+            help="Drop the overlay's cost column. Otherwise, new links cost what the options above say, or "
+            "else what the overlay was built with.",
             rich_help_panel="What links cost",
         ),
     ] = False,

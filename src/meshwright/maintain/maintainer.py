@@ -75,6 +75,15 @@ class Maintainer:
         ()
         >>> live.leave("b4").removed in ((("b1", "b4"),), (("b2", "b4"),))
         True
+
+        Where links cost, repairs choose by cost:
+
+        >>> sites = {"b1": "eu", "b2": "eu", "b3": "us", "b4": "us"}
+        >>> costs = mw.Costs.clusters(sites, inner=1, outer=10)
+        >>> live = mw.Maintainer(overlay, costs=costs)
+        >>> repair = live.join("b4", ["sport"])
+        >>> repair.added, repair.added_costs, repair.cost
+        ((('b3', 'b4'),), (1.0,), 12.0)
     """
 
     _reference: low_oda.Reference | None

@@ -21,7 +21,8 @@ class EventOptions(NamedTuple):
         typer.Option(
             metavar="N",
             help="Instead of --events: N random events. Joins and leaves are equally likely. A node that "
-            "joins gets topics that resemble those of the others.",
+            "joins gets topics that resemble those of the others. If links cost, only nodes that have costs "
+            "join.",
         ),
     ] = None
     sessions: Annotated[
