@@ -26,6 +26,8 @@ from meshwright.runtime.progress import CANCEL, DONE
 
 _ROUNDING = 1 + 2.0**-40
 """More than what rounding changes in a price or in a product of two."""
+_BLOCK = 64
+"""Pairs whose contributions are computed at once, since a call takes as long as ten of them."""
 _ANY = 2**31
 """All degrees are under this."""
 
@@ -36,8 +38,9 @@ class PricedRows(NamedTuple):
     firsts: Offsets
     every: Floats  # by row: no pair of the row has a lower price
     free: Floats  # by row: no free pair of the row has a lower price
-    found: Ids  # room for a list of nodes
+    found: Ids  # room for a block of pairs of a row
     gains: Ids  # room for their contributions
+    costs: Floats  # room for their costs
     edges: Ids  # that were taken
     counts: Offsets  # by TAKEN and EXAMINED
 
@@ -60,8 +63,9 @@ def start_priced_rows(firsts: Offsets, to_unite: int) -> PricedRows:
         firsts,
         np.zeros(nodes),
         np.zeros(nodes),
-        np.empty(nodes, np.int32),
-        np.empty(nodes, np.int32),
+        np.empty(_BLOCK, np.int32),
+        np.empty(_BLOCK, np.int32),
+        np.empty(_BLOCK),
         np.empty((to_unite, 2), np.int32),
         np.zeros(2, np.int64),
     )
@@ -77,22 +81,32 @@ def _cheapest_in_row(
     below: int,
     u: int,
 ) -> Offer:
-    """The first pair of least price in a row whose other end has a degree under `below`."""
-    first, loose, own_loose, count = rows.firsts[u], state.loose, state.loose[u], 0
-    for v in range(first, len(degrees)):
-        rows.found[count] = v - first
-        count += degrees[v] < below and own_loose + loose[v] > 0
-    fill_contributions(state, int64(u), first, rows.found[:count], rows.gains)
-    rows.counts[EXAMINED] += count
+    """The first pair of least price in a row whose other end has a degree under `below`.
+
+    Contributions are computed only of pairs that would be cheaper than the best so far if they contributed
+    in as many topics as they possibly can.
+    """
+    indptr, loose, first = state.indptr, state.loose, rows.firsts[u]
+    own_size, own_loose = indptr[u + 1] - indptr[u], loose[u]
     best_v, best_gain, best_cost, least = int64(NONE), int64(0), 0.0, np.inf
-    for k in range(count):
-        gain = rows.gains[k]
-        if gain:
-            v = first + rows.found[k]
-            cost = cost_between(costs, ids[u], ids[v])
-            price = cost / gain
-            if price < least:
-                best_v, best_gain, best_cost, least = int64(v), int64(gain), cost, price
+    v = first
+    while v < len(degrees):
+        count = 0
+        while v < len(degrees) and count < _BLOCK:
+            most_gain = min(own_size, indptr[v + 1] - indptr[v], own_loose + loose[v])
+            if most_gain and degrees[v] < below:
+                cost = cost_between(costs, ids[u], ids[v])
+                if cost / most_gain < least:
+                    rows.found[count], rows.costs[count] = v - first, cost
+                    count += 1
+            v += 1
+        fill_contributions(state, int64(u), first, rows.found[:count], rows.gains)
+        rows.counts[EXAMINED] += count
+        for k in range(count):
+            gain = rows.gains[k]
+            if gain and rows.costs[k] / gain < least:
+                best_v, best_gain = int64(first + rows.found[k]), int64(gain)
+                best_cost, least = rows.costs[k], rows.costs[k] / gain
     return Offer(int64(NONE) if best_v == NONE else int64(u), best_v, best_gain, best_cost, least)
 
 
