@@ -46,6 +46,13 @@ def changes_by_step(repairs: pa.Table) -> dict[str, LinkChanges]:
     return {"start": link_changes(repairs.filter(is_start)), "events": events}
 
 
+class CostSeries(NamedTuple):
+    """What all links cost together, and a link on average, at the start and after each repair."""
+
+    total: Floats
+    a_link: Floats
+
+
 @dataclass(frozen=True, kw_only=True)
 class Run:
     """What one policy did, a number for each repair.
@@ -59,7 +66,7 @@ class Run:
         backup_seconds: for choosing backups afterwards.
         maximum: the most links of a node after it.
         average: links per node after it.
-        cost: of all links, at the start and after each repair; None where links have no costs.
+        cost: what links cost; None where they have no costs.
         steps: links opened and closed at the start, and by events.
     """
 
@@ -71,7 +78,7 @@ class Run:
     backup_seconds: Floats
     maximum: Floats
     average: Floats
-    cost: Floats | None
+    cost: CostSeries | None
     steps: Mapping[str, LinkChanges]
 
 
@@ -97,13 +104,16 @@ def run_of(policy: str, repairs: pa.Table) -> Run:
     )
 
 
-def _costs(repairs: pa.Table) -> Floats | None:
-    """The cost of all links at the start and after each repair; None unless all rows have it."""
+def _costs(repairs: pa.Table) -> CostSeries | None:
+    """The costs at the start and after each repair; None unless all rows have them."""
     counted = pa.compute.or_(
         pa.compute.equal(repairs["revision"], 0), pa.compute.greater(repairs["events"], 0)
     )
-    column = repairs.filter(counted)["cost"]
-    return None if column.null_count or not len(column) else column.to_numpy()
+    repairs = repairs.filter(counted)
+    if repairs["cost"].null_count or not len(repairs):
+        return None
+    total = repairs["cost"].to_numpy()
+    return CostSeries(total, total / np.maximum(repairs["links"].to_numpy(), 1))
 
 
 _COLUMNS = (
@@ -129,7 +139,7 @@ def churn_page(title: str, runs: Sequence[Run], parameters: Mapping[str, Any]) -
             (count(int(ours.maximum[-1])), "the most links of a node"),
         ]
     if ours.cost is not None:
-        numbers.append((decimal(float(ours.cost[-1])), "cost of all links at the end"))
+        numbers.append((decimal(float(ours.cost.total[-1])), "cost of all links at the end"))
     if ours.steps["start"].opened:
         numbers.append((count(ours.steps["start"].opened), "links opened at the start, to connect topics"))
     there = [run for run in runs if len(run.changes)]
@@ -161,15 +171,20 @@ def _cells(changes: LinkChanges, costs: bool) -> tuple[str, ...]:
 
 
 def _cost_section(runs: Sequence[Run]) -> dict[str, Html]:
-    """The cost of all links as it went on, if links cost."""
-    series = [(run.policy, np.arange(len(run.cost)), run.cost) for run in runs if run.cost is not None]
-    if not series:
+    """The cost of links as it went on, if links cost."""
+    priced = [(run.policy, run.cost) for run in runs if run.cost is not None]
+    if not priced:
         return {}
-    told = "; ".join(f"{policy} from {decimal(own[0])} to {decimal(own[-1])}" for policy, _, own in series)
-    words = ("repairs", "cost of all links")
-    picture = lines("cost", f"Lines: the cost of all links. {told}.", series, words)
-    caption = f"The cost of all links at the start, and after each repair: {told}."
-    return {"costs": section("costs", "Costs", figure(picture, caption))}
+    total = _cost_figure("total", "cost of all links", [(policy, cost.total) for policy, cost in priced])
+    each = _cost_figure("link", "average cost of a link", [(policy, cost.a_link) for policy, cost in priced])
+    return {"costs": section("costs", "Costs", tag("div", total, each, class_="pair"))}
+
+
+def _cost_figure(key: str, words: str, values: Sequence[tuple[str, Floats]]) -> Html:
+    told = "; ".join(f"{policy} from {decimal(own[0])} to {decimal(own[-1])}" for policy, own in values)
+    series = [(policy, np.arange(len(own)), own) for policy, own in values]
+    picture = lines(f"cost-{key}", f"Lines: the {words}. {told}.", series, ("repairs", words))
+    return figure(picture, f"The {words} at the start, and after each repair: {told}.")
 
 
 def _sections(runs: Sequence[Run]) -> dict[str, Html]:

@@ -1,0 +1,62 @@
+"""What a churn page says of costs, and of the start apart from events."""
+
+import pyarrow as pa
+import pytest
+
+from meshwright.maintain.journal.recording import SCHEMAS
+from meshwright.report.churn import changes_by_step, churn_page, run_of
+
+ROW = dict.fromkeys(("at", "refused", "shadows", "repair_seconds", "backup_seconds"), 1) | {
+    "nodes": 4,
+    "average_degree": 2.0,
+    "maximum_degree": 3,
+}
+START = {**ROW, "revision": 0, "cause": "start", "events": 0, "opened": 5, "closed": 0, "links": 8}
+REFUSED = {**ROW, "revision": 1, "cause": "join x", "events": 0, "opened": 0, "closed": 0, "links": 8}
+LEAVE = {**ROW, "revision": 2, "cause": "leave y", "events": 1, "opened": 1, "closed": 3, "links": 6}
+JOIN = {**ROW, "revision": 3, "cause": "join z", "events": 1, "opened": 2, "closed": 0, "links": 8}
+COSTS = [
+    {"opened_cost": 50.0, "closed_cost": 0.0, "cost": 80.0},
+    {"opened_cost": 0.0, "closed_cost": 0.0, "cost": 80.0},
+    {"opened_cost": 7.0, "closed_cost": 30.0, "cost": 57.0},
+    {"opened_cost": 11.0, "closed_cost": 0.0, "cost": 68.0},
+]
+PLAIN = [START, REFUSED, LEAVE, JOIN]
+PRICED = [{**row, **costs} for row, costs in zip(PLAIN, COSTS, strict=True)]
+
+
+def table(rows):
+    return pa.Table.from_pylist(rows, SCHEMAS["repairs"])
+
+
+def test_what_the_start_opened_is_apart_from_what_events_did():
+    assert changes_by_step(table(PLAIN)) == {"start": (5, 0, None, None), "events": (3, 3, None, None)}
+    assert changes_by_step(table(PRICED)) == {"start": (5, 0, 50.0, 0.0), "events": (3, 3, 18.0, 30.0)}
+
+
+def test_costs_go_from_the_start_over_the_repairs_and_leave_out_what_was_refused():
+    run = run_of("shadow", table(PRICED))
+    assert run.cost.total.tolist() == [80.0, 57.0, 68.0]
+    assert run.cost.a_link.tolist() == [10.0, 9.5, 8.5]
+    assert run.changes.tolist() == [4.0, 2.0]
+    assert run_of("shadow", table(PLAIN)).cost is None
+    assert run_of("shadow", table([PRICED[0], PLAIN[2]])).cost is None
+
+
+def test_a_page_has_costs_only_where_links_have_some():
+    page = churn_page("Churn", [run_of("shadow", table(PRICED))], {})
+    assert "The cost of all links at the start, and after each repair: shadow from 80 to 68." in page
+    assert "saved by closed" in page
+    assert 'href="#costs"' in page
+    bare = churn_page("Churn", [run_of("shadow", table(PLAIN))], {})
+    assert 'href="#costs"' not in bare
+    assert "saved by closed" not in bare
+    for text in (page, bare):
+        assert "shadow, at the start" in text
+        assert "links opened at the start, to connect topics" in text
+
+
+@pytest.mark.parametrize("rows", [PRICED[:1], PLAIN[:1], []])
+def test_a_page_without_repairs_still_tells_of_the_start(rows):
+    page = churn_page("Churn", [run_of("shadow", table(rows))], {})
+    assert ("links opened at the start" in page) == bool(rows)
