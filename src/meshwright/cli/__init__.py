@@ -57,6 +57,7 @@ for command in (
     "evaluate",
     "compare",
     "migrate",
+    "report",
     "churn",
     "route",
     "gossip",

@@ -82,6 +82,11 @@ class Evaluation:
     """The diameter of each topic, -1 where it is not connected; None where not asked for."""
     weighted_diameter_per_topic: npt.NDArray[np.float64] | None = field(repr=False, compare=False)
     """The same in costs; None where links have none."""
+    subscribers_per_topic: npt.NDArray[np.int64] = field(repr=False, compare=False)
+    links_per_topic: npt.NDArray[np.int64] = field(repr=False, compare=False)
+    """The links of each topic's sub-overlay: those between two of its subscribers."""
+    cost_per_topic: npt.NDArray[np.float64] | None = field(repr=False, compare=False)
+    """What they cost together; None where links have no cost."""
     topic_names: pa.StringArray = field(repr=False, compare=False)
     view_counts: LinkCounts | None = field(default=None, repr=False, compare=False)
     """By node: logical links, physical links, in how many views; None where the overlay has no views."""
@@ -230,6 +235,9 @@ def assemble(found: Measures, *, diameters: bool) -> Evaluation:
         components_per_topic=topics.components,
         diameter_per_topic=hops,
         weighted_diameter_per_topic=weighted,
+        subscribers_per_topic=topics.sizes,
+        links_per_topic=topics.links,
+        cost_per_topic=None if found.costs is None else topics.costs,
         topic_names=found.topic_names,
         view_counts=found.view_counts,
     )

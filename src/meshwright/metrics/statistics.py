@@ -13,6 +13,14 @@ PERCENTILES = {"p25": 25, "median": 50, "p75": 75, "p90": 90, "p99": 99}
 SUMMARY = ("mean", *PERCENTILES, "maximum")
 """What is said about a distribution beside its histogram, in the order to show."""
 
+LEAST_TAIL = 50
+"""Fewer values say nothing reliable about the exponent of a power law (Clauset and others, section 3.1)."""
+
+
+def seldom_exceeded(count: int) -> float:
+    """The Kolmogorov-Smirnov distance that 95 of 100 samples of `count` values have at most to their law."""
+    return 1.36 / float(np.sqrt(count))
+
 
 def distribution(values: npt.NDArray[Any], bins: Longs | None = None) -> dict[str, Any]:
     """Mean, percentiles, maximum, and `histogram`: pairs of a value and how many have it, values rising.
@@ -33,6 +41,13 @@ def distribution(values: npt.NDArray[Any], bins: Longs | None = None) -> dict[st
         "maximum": own[-1].item(),
         "histogram": histogram,
     }
+
+
+def greatest(values: Longs | Floats, most: int) -> Longs:
+    """The places of the greatest values above 0, falling; of equal values, the first comes first."""
+    order = np.lexsort((np.arange(len(values)), -values))[:most]
+    chosen: Longs = order[values[order] > 0]
+    return chosen
 
 
 def summary(found: dict[str, Any]) -> dict[str, Any]:

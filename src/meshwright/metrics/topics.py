@@ -27,6 +27,7 @@ ByNodes = dict[Chunk, Offsets]
 class TopicMeasures:
     """By topic: subscribers, components, diameter, weighted diameter (-1: not connected, not asked for).
 
+    `links` are those of its sub-overlay, and `costs` what they cost together, 0 where links have no cost.
     Where diameters are upper bounds, `least_diameters` and `least_weighted_diameters` are lower ones; None
     where they are exact.
     """
@@ -35,6 +36,8 @@ class TopicMeasures:
     components: Ids
     diameters: Ids
     weighted_diameters: Floats
+    links: Offsets
+    costs: Floats
     least_diameters: Ids | None = None
     least_weighted_diameters: Floats | None = None
 
@@ -63,17 +66,21 @@ def measure_topics(
     thread, 32 a topic.
     """
     topic_count = overlay.interests.topic_count
+    counts = _count_edges(links, lists, topic_count, progress)
     measures = TopicMeasures(
         sizes=np.bincount(lists.topic_ids, minlength=topic_count),
         components=np.zeros(topic_count, np.int32),
         diameters=np.full(topic_count, -1, np.int32),
         weighted_diameters=np.full(topic_count, -1.0),
+        links=_total(counts, (0, topic_count)),
+        costs=np.zeros(topic_count),
     )
-    counts = _count_edges(links, lists, topic_count, progress)
-    for row in topic_rows(_total(counts, (0, topic_count)), _EDGES_AT_ONCE):
+    for row in topic_rows(measures.links, _EDGES_AT_ONCE):
         graphs, places = _room(measures.sizes, counts, row, with_edge_ids=overlay.costs is not None)
         _fill(graphs, links, lists, places, progress)
         _measure(graphs, measures, diameters, overlay.costs, progress)
+        if overlay.costs is not None:
+            _add_costs(graphs, measures, overlay.costs)
     return measures
 
 
@@ -155,6 +162,13 @@ def _measure(
     on_all_cores(
         measure, balanced_chunks(graphs.sizes + np.diff(graphs.indptr)), "measuring topics", progress
     )
+
+
+def _add_costs(graphs: TopicGraphs, measures: TopicMeasures, costs: Floats) -> None:
+    """Write what the links of the topics whose sub-overlays these are cost."""
+    topics = np.repeat(np.arange(len(graphs.sizes)), np.diff(graphs.indptr))
+    found = np.bincount(topics, costs[graphs.edge_ids], minlength=len(graphs.sizes))
+    measures.costs[graphs.first_topic : graphs.first_topic + len(found)] = found
 
 
 def clustering_coefficient(links: Links, progress: Progress | None = None) -> float:

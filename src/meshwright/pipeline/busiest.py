@@ -1,18 +1,30 @@
 """The nodes of an overlay that carry most links, and a warning where one carries far more than others."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from math import isnan
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from meshwright.metrics.statistics import greatest
+from meshwright.model.overlay import Overlay
 from meshwright.model.reading.files import part_files, reading
-from meshwright.runtime.arrays import Longs
+from meshwright.report.contents import Busiest, BusyNode
+from meshwright.runtime.arrays import Floats, Longs
 from meshwright.runtime.columns import arrow_of, numpy_of
 from meshwright.runtime.errors import DatasetError
 
+MOST = 10
+"""How many nodes a report shows."""
+
+LIMIT = "max_links"
+"""The column of `nodes/` that says how many links a node may have."""
+
 _NAMED = 3
+_LONGEST_NAME = 60
 _FEW_LINKS = 20
 _LARGE_SHARE = 0.05
 _TIMES_AVERAGE = 10
@@ -24,32 +36,25 @@ _INSTEAD = {
 _OTHERWISE = "low-oda spreads the links over more nodes"
 
 
-class Busiest(NamedTuple):
-    """The nodes with most links, falling, and how many links the overlay and its nodes have.
-
-    `over_limit` is how many nodes have more links than the column `max_links` of `nodes/` allows them, and
-    `worst` the name, the links and the limit of the node that is furthest over its own.
-    """
-
-    nodes: list[tuple[str, int]]
-    links: int
-    average_degree: float
-    over_limit: int = 0
-    worst: tuple[str, int, int] | None = None
-
-
-def find_busiest(overlay: Path, most: int = _NAMED) -> Busiest:
+def find_busiest(overlay: Path, algorithm: str = "", most: int = MOST) -> Busiest:
     """The busiest nodes of an overlay's dataset. Linear in its edges and nodes."""
     edges = _column_tables(overlay / "edges", ["source_id", "target_id"])
-    nodes = _column_tables(overlay / "nodes", ["id", "name", "max_links"])
+    nodes = _column_tables(overlay / "nodes", ["id", "name", LIMIT])
+    order = np.argsort(numpy_of(nodes["id"]), kind="stable")
+    nodes = nodes.take(arrow_of(order))
     ends = np.concatenate([numpy_of(edges[name]) for name in ("source_id", "target_id")])
-    ids = numpy_of(nodes["id"])
-    degrees = np.bincount(ends, minlength=len(ids))[ids]
-    first = np.lexsort((ids, -degrees))[:most]
-    names = nodes["name"].take(arrow_of(first)).to_pylist()
-    found = [(name, int(degrees[at])) for name, at in zip(names, first.tolist(), strict=True) if degrees[at]]
-    average = 2 * len(edges) / max(1, len(ids))
-    return Busiest(found, len(edges), average, *_over_limit(nodes, degrees))
+    degrees = np.bincount(ends, minlength=len(nodes))
+    return ranked(degrees, _limits(nodes), _names(nodes["name"]), algorithm, most)
+
+
+def busiest_of(overlay: Overlay, algorithm: str = "", most: int = MOST) -> Busiest:
+    """The busiest nodes of an overlay in memory."""
+    limits = _limits(overlay.interests.node_attributes)
+    return ranked(overlay.degrees(), limits, _names(overlay.interests.nodes), algorithm, most)
+
+
+def _names(column: pa.Array | pa.ChunkedArray) -> Callable[[Longs], Sequence[str]]:
+    return lambda ids: column.take(arrow_of(ids)).to_pylist()
 
 
 def _column_tables(folder: Path, wanted: list[str]) -> pa.Table:
@@ -61,39 +66,71 @@ def _column_tables(folder: Path, wanted: list[str]) -> pa.Table:
         )
 
 
-def _over_limit(nodes: pa.Table, degrees: Longs) -> tuple[int, tuple[str, int, int] | None]:
-    if "max_links" not in nodes.column_names:
-        return 0, None
-    limits = nodes["max_links"].cast(pa.float64()).to_numpy(zero_copy_only=False)
-    with np.errstate(invalid="ignore"):
-        beyond = np.where(np.isnan(limits), 0, degrees - limits)
-    if not len(beyond) or beyond.max() <= 0:
-        return 0, None
-    at = int(np.argmax(beyond))
-    worst = (nodes["name"][at].as_py(), int(degrees[at]), int(limits[at]))
-    return int(np.count_nonzero(beyond > 0)), worst
+def _limits(nodes: pa.Table | None) -> Floats | None:
+    if nodes is None or LIMIT not in nodes.column_names:
+        return None
+    found: Floats = nodes[LIMIT].cast(pa.float64()).to_numpy(zero_copy_only=False)
+    return found
+
+
+def ranked(
+    degrees: Longs,
+    limits: Floats | None,
+    names_of: Callable[[Longs], Sequence[str]],
+    algorithm: str,
+    most: int = MOST,
+) -> Busiest:
+    """The busiest of nodes with these degrees and limits (NaN: none), by id; with what to say about them.
+
+    `names_of` gives the names of a few ids, in their order. Ties go to the lower id.
+    """
+    allowed = np.full(len(degrees), np.nan) if limits is None else limits
+    beyond = np.nan_to_num(degrees - allowed, nan=0.0)
+
+    def nodes_at(ids: Longs) -> list[BusyNode]:
+        numbers = zip(names_of(ids), degrees[ids].tolist(), allowed[ids].tolist(), strict=True)
+        return [
+            BusyNode(name=name, links=links, limit=None if isnan(limit) else int(limit))
+            for name, links, limit in numbers
+        ]
+
+    first, over = greatest(degrees, most), greatest(beyond, most)
+    links = int(degrees.sum()) // 2
+    found = Busiest(
+        nodes=nodes_at(first),
+        links=links,
+        average_degree=2 * links / max(1, len(degrees)),
+        over_limit=int(np.count_nonzero(beyond > 0)),
+        furthest_over=nodes_at(over),
+    )
+    return replace(found, warnings=warnings_of(found, algorithm))
 
 
 def warnings_of(found: Busiest, algorithm: str) -> list[str]:
     """What to say about hubs and limits, a sentence or two each; nothing where all is well."""
     said = []
     if found.nodes and _is_hub(found):
-        (name, links), *others = found.nodes
-        more = "".join(f", {other!r} {count:,}" for other, count in others)
+        first, *others = found.nodes[:_NAMED]
+        more = "".join(f", {_quoted(other)} {other.links:,}" for other in others)
         said.append(
-            f"Node {name!r} has {links:,} of the {found.links:,} links{more}; the average is "
+            f"Node {_quoted(first)} has {first.links:,} of the {found.links:,} links{more}; the average is "
             f"{found.average_degree:.2f} a node. Alternatives: {_INSTEAD.get(algorithm, _OTHERWISE)}."
         )
-    if found.worst is not None:
-        name, links, limit = found.worst
+    if found.furthest_over:
+        worst = found.furthest_over[0]
         nodes = "1 node has" if found.over_limit == 1 else f"{found.over_limit:,} nodes have"
         said.append(
-            f"{nodes} more links than max_links allows; {name!r} is furthest over, with {links:,} instead of "
-            f"{limit:,}. No algorithm keeps to max_links yet."
+            f"{nodes} more links than {LIMIT} allows; {_quoted(worst)} is furthest over, with "
+            f"{worst.links:,} instead of {worst.limit:,}. No algorithm keeps to {LIMIT} yet."
         )
     return said
 
 
+def _quoted(node: BusyNode) -> str:
+    name = node.name
+    return repr(name if len(name) <= _LONGEST_NAME else f"{name[: _LONGEST_NAME - 1]}…")
+
+
 def _is_hub(found: Busiest) -> bool:
-    links = found.nodes[0][1]
+    links = found.nodes[0].links
     return links > max(_FEW_LINKS, _LARGE_SHARE * found.links, _TIMES_AVERAGE * found.average_degree)

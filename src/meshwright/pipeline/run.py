@@ -51,6 +51,7 @@ from meshwright.pipeline.run_folder import (
 )
 from meshwright.pipeline.spark.settings import is_local_master
 from meshwright.pipeline.summary.job import write_summary
+from meshwright.report.load import topic_loads
 from meshwright.runtime.errors import DatasetError
 from meshwright.runtime.json_values import plain
 from meshwright.runtime.memory import fits
@@ -196,7 +197,9 @@ def _evaluate(state: _Run, progress: Progress) -> Note:
         assert state.session is not None
         found = evaluate_on_spark(state.session, state.out / "overlay", progress=progress)
     broken = list(found.disconnected_topic_components().items())[:_SHOWN_TOPICS]
-    return found.to_json() | found.distributions() | {"disconnected_topic_components": dict(broken)}
+    loads = {name: [asdict(one) for one in topics] for name, topics in topic_loads(found).items()}
+    shown = {"disconnected_topic_components": dict(broken), "topic_loads": loads}
+    return found.to_json() | found.distributions() | shown
 
 
 def _folder_for_this_process(state: _Run) -> Path | None:
@@ -213,21 +216,30 @@ def _report(state: _Run, progress: Progress) -> Note:
     found = {name: note["found"] for name, note in state.notes.items()}
     found["profile"] = _read_profile(state.out / "profile" / "profile.json")
     seconds = {name: note["seconds"] for name, note in state.notes.items()}
-    parameters = {
-        "inputs": list(state.inputs),
-        **({} if state.options.ingest is None else {"relation": state.options.ingest.relation}),
-        "algorithm": state.options.algorithm,
-        "options": found["build"]["facts"]["options"],
-        **({"reverse_delete": True} if state.options.reverse_delete else {}),
-        **({} if state.options.costs is None else {"costs": state.options.costs.given()}),
-        "seed": state.options.seed,
-        **({"engine": "local"} if state.session is None else {"master": state.session.sparkContext.master}),
-        "versions": versions(),
-    }
+    parameters = _parameters(state, found["build"]["facts"]["options"])
     compared = write_summary(
         state.session, state.out, found, parameters, seconds, progress, state.options.costs
     )
     return {"alternatives": [asdict(overlay) for overlay in compared]}
+
+
+def _parameters(state: _Run, options: Mapping[str, Any]) -> Note:
+    """All that made the overlay, what was left to its default included."""
+    given, session = state.options, state.session
+    rows = {} if given.ingest is None else asdict(given.ingest)
+    return {
+        "inputs": list(state.inputs),
+        "ingest": {name: "default" if value is None else value for name, value in rows.items()},
+        "algorithm": given.algorithm,
+        "options": options,
+        "reverse_delete": given.reverse_delete,
+        "costs": None if given.costs is None else given.costs.given(),
+        "seed": given.seed,
+        "engine": "local" if session is None else "spark",
+        "master": None if session is None else session.sparkContext.master,
+        "spark_only": state.spark_only,
+        "versions": versions() | ({} if session is None else _spark_version()),
+    }
 
 
 _STAGES: Mapping[str, Callable[[_Run, Progress], Note]] = {

@@ -92,6 +92,78 @@ class Drawing:
 
 
 @dataclass(frozen=True, kw_only=True)
+class BusyNode:
+    """A node, its links, and how many it may have: `max_links` of `nodes/`, None where that is not given."""
+
+    name: str
+    links: int
+    limit: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Busiest:
+    """The nodes that carry most links.
+
+    Attributes:
+        nodes: those with most links, falling; none without links among them.
+        links: all links of the overlay.
+        average_degree: the links of a node on average.
+        over_limit: how many nodes have more links than they may.
+        furthest_over: some of these, furthest over first.
+        warnings: what to say about hubs and limits, a sentence or two each.
+    """
+
+    nodes: Sequence[BusyNode]
+    links: int
+    average_degree: float
+    over_limit: int = 0
+    furthest_over: Sequence[BusyNode] = ()
+    warnings: Sequence[str] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopicLoad:
+    """A topic and its sub-overlay, the links between two subscribers of it.
+
+    `cost` is that of these links, None where links have none; `diameter` is None where the topic is cut, or
+    diameters were not measured; `parts` is 1 where it is connected.
+    """
+
+    name: str
+    subscribers: int
+    links: int
+    cost: float | None
+    diameter: int | None
+    parts: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """An overlay that could take the place of today's, on the same interests.
+
+    Attributes:
+        name: what the page calls it.
+        evaluation: as in `Contents`.
+        opened, closed, kept: the links that today's lacks, that only today's has, and that both have.
+        cost_today, cost: what all links cost, today's and its own, by the same costs; None where not known.
+        no_costs: why there are none to compare; empty where there are, or neither overlay has any.
+        unit: what these costs are counted in; empty where that is not known.
+        parameters: what made it.
+    """
+
+    name: str
+    evaluation: Mapping[str, Any]
+    opened: int
+    closed: int
+    kept: int
+    cost_today: float | None = None
+    cost: float | None = None
+    no_costs: str = ""
+    unit: str = ""
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
 class LinkClass:
     """Some links under one name: how many, and what they cost together."""
 
@@ -133,6 +205,7 @@ class Spending:
             would have taken; None where that would take too long.
         rival_needs_costs: whether it looks at costs.
         map: where the links run; None where places are not known.
+        unit: what costs are counted in, such as "ms"; empty where that is not known.
     """
 
     classes: Sequence[LinkClass]
@@ -141,6 +214,7 @@ class Spending:
     rival: LinkClass | None = None
     rival_needs_costs: bool = False
     map: Map | None = None
+    unit: str = ""
 
     @property
     def cost(self) -> float:
@@ -184,6 +258,9 @@ class Contents:
         facts: what the algorithm counted; shown by key and value.
         spending: where the money goes; None where links cost nothing.
         sharing: what gossip changed; None where the overlay has no such table.
+        busiest: the nodes that carry most links; None leaves them out.
+        topic_loads: by measure ("cost", "links" or "subscribers"), the topics that have most of it.
+        targets: overlays to put in its place.
     """
 
     title: str
@@ -197,3 +274,16 @@ class Contents:
     facts: Mapping[str, Any] = field(default_factory=dict)
     spending: Spending | None = None
     sharing: Sharing | None = None
+    busiest: Busiest | None = None
+    topic_loads: Mapping[str, Sequence[TopicLoad]] = field(default_factory=dict)
+    targets: Sequence[Target] = ()
+
+    @property
+    def name(self) -> str:
+        """What the overlay is called beside others."""
+        return next((overlay.name for overlay in self.alternatives if overlay.ours), self.title)
+
+    @property
+    def unit(self) -> str:
+        """What costs are counted in; empty where that is not known."""
+        return "" if self.spending is None else self.spending.unit

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from meshwright.metrics.statistics import LEAST_TAIL, seldom_exceeded
 from meshwright.report.figures import heat_map, log_log
 from meshwright.report.markup import (
     Html,
@@ -24,6 +25,8 @@ from meshwright.report.markup import (
 _MOST_TOPICS = 10
 _DARKEST = (0.05, 0.1, 0.2, 0.5)
 _PAIRS = 5
+_FAR_APART = 0.1
+"""The distance between a law and the data beyond which the law does not help to read them."""
 
 
 def distributions(profile: Mapping[str, Any] | None) -> Html:
@@ -61,13 +64,11 @@ def _distribution(key: str, found: Mapping[str, Any], thing: str, counted: str) 
     if not pairs:
         return tag("div", title, tag("p", f"No {thing} has any {counted}.", class_="empty"))
     values, counts = [value for value, _ in pairs], [number for _, number in pairs]
-    exponent, least = found.get("exponent"), found.get("x_min")
-    fit = None if exponent is None or least is None or exponent <= 1 else (float(exponent), int(least))
+    fit, why = _fit(found, counts, thing, counted)
     words = _in_words(values, counts, thing, counted)
-    picture = log_log(
-        key, f"Points on logarithmic scales. {words}", values, counts, (f"{counted}s", f"{thing}s"), fit
-    )
-    return tag("div", title, figure(picture, f"{words} {_fit_in_words(fit, counted)}"))
+    axes = (f"{counted}s", f"{thing}s with at least as many")
+    picture = log_log(key, f"Points on logarithmic scales. {words}", values, counts, axes, fit)
+    return tag("div", title, figure(picture, f"{words} {why}"))
 
 
 def _in_words(values: Sequence[int], counts: Sequence[int], thing: str, counted: str) -> str:
@@ -75,10 +76,26 @@ def _in_words(values: Sequence[int], counts: Sequence[int], thing: str, counted:
     return f"Half of the {thing}s have at most {middle}, and the greatest has {count(max(values))}."
 
 
-def _fit_in_words(fit: tuple[float, int] | None, counted: str) -> str:
-    if fit is None:
-        return "No power law was fitted."
-    return f"The line is a power law of exponent {fit[0]:.2f}, fitted from {count(fit[1], counted)} on."
+def _fit(
+    found: Mapping[str, Any], counts: Sequence[int], thing: str, counted: str
+) -> tuple[tuple[float, int] | None, str]:
+    """The exponent and the beginning of the line to draw, and a sentence on it; or why there is none."""
+    exponent, least, apart = (found.get(key) for key in ("exponent", "x_min", "ks_distance"))
+    if len(counts) == 1:
+        return None, f"There is no line of a power law: all {thing}s have the same."
+    if sum(counts) < LEAST_TAIL:
+        return None, (
+            f"There is no line of a power law: that takes {LEAST_TAIL} {thing}s, and there are {sum(counts)}."
+        )
+    if exponent is None or least is None or exponent <= 1:
+        return None, "There is no line: no power law fits these numbers."
+    if apart is not None and apart > max(_FAR_APART, seldom_exceeded(found["tail"])):
+        return None, (
+            f"There is no line: no power law fits. The nearest one, of exponent {exponent:.2f}, is wrong by "
+            f"up to {percent(apart)} of the {thing}s with {count(least, counted)} or more."
+        )
+    law = f"The line is a power law of exponent {exponent:.2f}, fitted from {count(least, counted)} on."
+    return (float(exponent), int(least)), law
 
 
 def _popular(topics: Sequence[Sequence[Any]]) -> Iterator[Html]:

@@ -20,8 +20,12 @@ if TYPE_CHECKING:
 _WIDTH = 340
 _TEXT = 11
 _FEW_POINTS = 40
+_STEPS_OF_A_LINE = 40
 _MOST_POINTS = 1_000
 _MOST_PIXELS = 400
+LONGEST_BAR = 40
+"""The most letters that fit over a bar."""
+
 # Colours that matplotlib writes out, and what the page puts in their place.
 _INK, _SOFT, _OURS, _OTHERS, _FIT = "#000001", "#000002", "#000003", "#000004", "#000005"
 _VARIABLES = {
@@ -126,28 +130,31 @@ def log_log(
     words: tuple[str, str],
     fit: tuple[float, int] | None = None,
 ) -> Html:
-    """How many things (`counts`) have each value, both from 1 on; `fit` is an exponent and where it begins.
+    """How many things have at least each value, of which `counts[i]` have `values[i]`, rising, from 1 on.
 
-    The line of the fit is what a discrete power law of that exponent would have among as many things from
-    there on: n x^-a / zeta(a, x_min).
+    The line, where there is a `fit` (an exponent and where it begins), is what a discrete power law of that
+    exponent would have among as many things from there on: n zeta(a, x) / zeta(a, x_min). Counted this way,
+    the line begins at a point, and large values that occur once each don't hide it.
     """
-    x, y = _thinned(values, counts)
+    at_least = np.cumsum(counts[::-1])[::-1]
+    x, y = _thinned(values, at_least)
 
     def draw(axes: "Axes") -> None:
         size = 3.5 if len(x) > _FEW_POINTS else 6
-        axes.loglog(x, y, "o", color=_OURS, markersize=size, markeredgewidth=0, alpha=0.8)
+        axes.loglog(x, y, "o", color=_OURS, markersize=size, markeredgewidth=0, alpha=0.8, label="counted")
         if fit is not None:
-            along, expected = _power_law(values, counts, *fit)
-            axes.loglog(along, expected, color=_FIT, linewidth=1.6)
+            law = _power_law(values, at_least, *fit)
+            axes.loglog(*law, color=_FIT, linewidth=2.4, zorder=3, label="power law")
+            axes.figure.legend(loc="outside upper left", ncols=2, frameon=False, handlelength=1.4)
         axes.set(
-            xlabel=words[0], ylabel=words[1], ylim=(0.7, max(counts) * 1.6), xlim=(0.8, max(values) * 1.3)
+            xlabel=words[0], ylabel=words[1], ylim=(0.7, at_least[0] * 1.6), xlim=(0.8, max(values) * 1.3)
         )
         _name_ticks(axes, x=True, y=True)
 
     return _drawn(key, label, 240, draw)
 
 
-def _thinned(values: Sequence[int], counts: Sequence[int]) -> npt.NDArray[np.float64]:
+def _thinned(values: Sequence[int], counts: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
     """One of all points that would be drawn within a unit and a half of each other, or more if still many."""
     points = np.array([values, counts], np.float64)
     spans = np.maximum(np.log(points.max(axis=1)), 1)
@@ -164,13 +171,13 @@ def _apart(places: npt.NDArray[np.float64]) -> npt.NDArray[np.int64]:
 
 
 def _power_law(
-    values: Sequence[int], counts: Sequence[int], exponent: float, least: int
+    values: Sequence[int], at_least: npt.NDArray[np.int64], exponent: float, least: int
 ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]:
     from scipy.special import zeta
 
-    things = sum(number for value, number in zip(values, counts, strict=True) if value >= least)
-    along = np.geomspace(least, max(*values, least + 1), 2)
-    return along, things * along**-exponent / zeta(exponent, least)
+    things = at_least[np.searchsorted(values, least)]
+    along = np.geomspace(least, max(*values, least + 1), _STEPS_OF_A_LINE)
+    return along, things * zeta(exponent, along) / zeta(exponent, least)
 
 
 def histogram(key: str, label: str, pairs: Sequence[tuple[int, int]], words: tuple[str, str]) -> Html:

@@ -29,6 +29,11 @@ def decimal(number: float) -> str:
     return f"{number:,.0f}" if abs(number) >= 100 else f"{number:.3g}"
 
 
+def amount(cost: float, unit: str) -> str:
+    """A cost, and what it is counted in where that is known: "5.27", "1,234 ms"."""
+    return f"{decimal(cost)} {legible(unit, _LONGEST_UNIT)}" if unit else decimal(cost)
+
+
 def times(number: float) -> str:
     """A ratio: "1.21", "2.9", "1,300"."""
     return f"{number:,.0f}" if number >= 10 else f"{number:.2f}"
@@ -68,6 +73,7 @@ def median(values: Sequence[int], counts: Sequence[int]) -> int:
 
 
 _LONGEST = 80
+_LONGEST_UNIT = 20
 _MOST_VALUES = 8
 
 

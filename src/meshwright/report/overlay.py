@@ -14,6 +14,7 @@ from meshwright.report.contents import Drawing
 from meshwright.report.figures import histogram, log_log
 from meshwright.report.markup import (
     Html,
+    amount,
     as_text,
     count,
     decimal,
@@ -294,7 +295,7 @@ def _labels(drawing: Drawing, layout: Layout, hubs: list[int]) -> Iterator[Html]
         yield tag("text", words, x=str(min(max(x, half), 1_000 - half)), y=str(place))
 
 
-def overlay(found: Mapping[str, Any], drawing: Drawing | None) -> Html:
+def overlay(found: Mapping[str, Any], drawing: Drawing | None, unit: str = "") -> Html:
     """The section on the overlay."""
     return section(
         "overlay",
@@ -302,14 +303,17 @@ def overlay(found: Mapping[str, Any], drawing: Drawing | None) -> Html:
         tag("div", _degrees(found), _diameters(found), class_="pair"),
         *_drawing(drawing),
         tag("h3", "All measures"),
-        table("All measures", ("measure", "value"), _measures(found), {1}),
+        table("All measures", ("measure", "value"), _measures(found, unit), {1}),
     )
 
 
-def _measures(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _measures(found: Mapping[str, Any], unit: str) -> Iterator[tuple[str, str]]:
     for key, value in found.items():
         if value is None or isinstance(value, bool | int | float | str):
-            yield key.replace("_", " "), as_text(value)
+            written = as_text(value)
+            if "weighted" in key and isinstance(value, float):
+                written = amount(value, unit)
+            yield key.replace("_", " "), written
 
 
 def _degrees(found: Mapping[str, Any]) -> Html:
@@ -325,7 +329,8 @@ def _degrees(found: Mapping[str, Any]) -> Html:
         f"and the busiest has {count(degrees[-1])}."
     )
     without = f" {count(alone, 'node')} without links can't be shown here." if alone else ""
-    picture = log_log("degrees", f"Points on logarithmic scales. {words}", degrees, nodes, ("links", "nodes"))
+    axes = ("links", "nodes with at least as many")
+    picture = log_log("degrees", f"Points on logarithmic scales. {words}", degrees, nodes, axes)
     return tag("div", title, figure(picture, words + without))
 
 

@@ -13,6 +13,8 @@ _SECTIONS = {
     "broken": "Topics that fall apart",
     "comparison": "What it saves",
     "spending": "Where the money goes",
+    "busiest": "The busiest nodes",
+    "load": "Load by topic",
     "quality": "Data quality",
     "interests": "The interests",
     "correlation": "Correlation",

@@ -6,15 +6,18 @@ from typing import Any
 from meshwright.report.contents import Contents
 from meshwright.report.distributions import correlation, distributions
 from meshwright.report.gossip import views
+from meshwright.report.load import busiest, load
 from meshwright.report.markup import count, percent
 from meshwright.report.overlay import overlay
 from meshwright.report.page import glossary, header, page
 from meshwright.report.spending import spending
 from meshwright.report.summary import broken_topics, comparison, data_quality, headline, making
 
-_INTERESTS = {
+_NODES = {
     "Node, topic, interest": "A node is a broker or a peer, a topic a channel; an interest says that a node "
     "subscribes to a topic.",
+}
+_INTERESTS = {
     "Power law": "On logarithmic scales a power law is a falling straight line: few topics have very many "
     "subscribers, and most have few. The exponent says how steeply it falls.",
     "Correlation": "Whether nodes that subscribe to one topic also subscribe to another: 1 means always, 0 "
@@ -43,20 +46,28 @@ _COSTS = {
 
 
 def report_page(contents: Contents) -> str:
-    """The report of a run; the same contents give the same bytes."""
+    """The report of a run, or of any overlay; the same contents give the same bytes."""
     body = {
         "broken": broken_topics(contents.evaluation),
         "comparison": comparison(contents),
-        "spending": spending(contents.spending, contents.evaluation, contents.parameters),
+        "spending": spending(contents),
+        "busiest": busiest(contents.busiest),
+        "load": load(contents),
         "quality": data_quality(contents.quality),
         "interests": distributions(contents.profile),
         "correlation": correlation(contents.profile),
-        "overlay": overlay(contents.evaluation, contents.drawing),
+        "overlay": overlay(contents.evaluation, contents.drawing, contents.unit),
         "views": views(contents.evaluation.get("view_distributions"), contents.sharing),
         "making": making(contents),
-        "reading": glossary(_INTERESTS | _OVERLAY | ({} if contents.spending is None else _COSTS)),
+        "reading": glossary(_words(contents)),
     }
     return page(contents.title, headline(contents), body)
+
+
+def _words(contents: Contents) -> dict[str, str]:
+    """The words that the page uses."""
+    interests = _NODES if contents.profile is None else _NODES | _INTERESTS
+    return interests | _OVERLAY | ({} if contents.spending is None else _COSTS)
 
 
 def profile_page(profile: Mapping[str, Any], title: str = "Profile") -> str:
@@ -64,7 +75,7 @@ def profile_page(profile: Mapping[str, Any], title: str = "Profile") -> str:
     body = {
         "interests": distributions(profile),
         "correlation": correlation(profile),
-        "reading": glossary(_INTERESTS),
+        "reading": glossary(_NODES | _INTERESTS),
     }
     nodes, topics, interests = profile["nodes"], profile["topics"], profile["interests"]
     numbers = [(count(nodes), "nodes"), (count(topics), "topics"), (count(interests), "interests")]

@@ -1,16 +1,16 @@
 """What links cost: by class, against other overlays, and on a map."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from meshwright.report.contents import LinkClass, Map, Spending
-from meshwright.report.figures import bars
+from meshwright.report.contents import Contents, LinkClass, Map, Spending
+from meshwright.report.figures import LONGEST_BAR, bars
 from meshwright.report.markup import (
     Html,
+    amount,
     count,
-    decimal,
     figure,
     legible,
     name,
@@ -51,7 +51,7 @@ class _View(NamedTuple):
         return found.round()
 
 
-def drawn_map(found: Map) -> Html:
+def drawn_map(found: Map, unit: str = "") -> Html:
     """A plain chart: a degree is as wide as it is high, whatever the latitude; no land is drawn."""
     lons, lats = np.array(found.lons, np.float64), np.array(found.lats, np.float64)
     view = _view(lons, lats)
@@ -61,7 +61,7 @@ def drawn_map(found: Map) -> Html:
         "svg",
         _grid(view),
         *_links(found, view),
-        tag("g", *_circles(found, places)),
+        tag("g", *_circles(found, places, unit)),
         tag("g", *_labels(found, places, view)),
         viewBox=f"0 0 {_SHEET} {view.height}",
         role="img",
@@ -122,10 +122,10 @@ def _radii(found: Map) -> list[int]:
     return [round(radius) for radius in radii.tolist()]
 
 
-def _circles(found: Map, places: Floats) -> Iterator[Html]:
+def _circles(found: Map, places: Floats, unit: str) -> Iterator[Html]:
     radii = _radii(found)
     for at, (x, y) in enumerate(places.astype(int).tolist()):
-        words = f"{legible(found.names[at])}: links for {decimal(found.costs[at])}"
+        words = f"{legible(found.names[at])}: links for {amount(found.costs[at], unit)}"
         yield tag("circle", tag("title", words), cx=str(x), cy=str(y), r=str(radii[at]))
 
 
@@ -147,37 +147,38 @@ def _labels(found: Map, places: Floats, view: _View) -> Iterator[Html]:
             return
 
 
-def spending(found: Spending | None, evaluation: Mapping[str, Any], parameters: Mapping[str, Any]) -> Html:
+def spending(contents: Contents) -> Html:
     """The section on costs; nothing where links have none."""
+    found = contents.spending
     if found is None:
         return Html("")
-    if not evaluation["edges"]:
+    if not contents.evaluation["edges"]:
         nothing = tag("p", "There are no links, so nothing is paid.", class_="empty")
         return section("spending", "Where the money goes", nothing)
     return section(
         "spending",
         "Where the money goes",
-        tag("p", *_in_words(found, evaluation, parameters)),
-        tag("div", _classes(found), _compared(found, evaluation, parameters), class_="pair"),
+        tag("p", *_in_words(found, contents)),
+        tag("div", _classes(found), _compared(found, contents), class_="pair"),
         *_dearest(found),
-        *_map(found.map, found.by_sites),
+        *_map(found),
     )
 
 
-def _in_words(found: Spending, evaluation: Mapping[str, Any], parameters: Mapping[str, Any]) -> Iterator[str]:
-    links = evaluation["edges"]
+def _in_words(found: Spending, contents: Contents) -> Iterator[str]:
+    links = contents.evaluation["edges"]
     yield f"{count(links, 'link')} cost "
-    yield tag("strong", decimal(found.cost))
-    yield f" together, {decimal(found.cost / links)} each on average. "
+    yield tag("strong", amount(found.cost, found.unit))
+    yield f" together, {amount(found.cost / links, found.unit)} each on average. "
     if found.by_sites:
         local, long = found.classes[0], found.classes[-1]
         yield f"{percent(local.links / links)} of them stay on one site and take {_share(local, found)} "
         yield f"of the money; the {count(long.links)} long ones take {_share(long, found)}. "
-    yield from _rival_in_words(found, parameters)
-    bound = _bound(evaluation)
-    if bound and evaluation["topic_connected"]:
-        yield f"No topic-connected overlay costs less than {decimal(bound)}: this one costs at most "
-        yield f"{times(found.cost / bound)} times the least possible."
+    yield from _rival_in_words(found, contents.parameters)
+    bound = least_cost(contents.evaluation)
+    if bound and contents.evaluation["topic_connected"]:
+        yield f"No topic-connected overlay costs less than {amount(bound, found.unit)}: this one costs at "
+        yield f"most {times(found.cost / bound)} times the least possible."
 
 
 def _rival_in_words(found: Spending, parameters: Mapping[str, Any]) -> Iterator[str]:
@@ -187,7 +188,7 @@ def _rival_in_words(found: Spending, parameters: Mapping[str, Any]) -> Iterator[
     ours = parameters.get("algorithm", "this overlay")
     looks = "which chooses by cost" if found.rival_needs_costs else "which ignores costs"
     yield f"{rival.name}, {looks}, would have paid "
-    yield tag("strong", decimal(rival.cost))
+    yield tag("strong", amount(rival.cost, found.unit))
     yield f" for {count(rival.links, 'link')}: {times(rival.cost / found.cost)} times what {ours} pays. "
 
 
@@ -195,49 +196,65 @@ def _share(part: LinkClass, found: Spending) -> str:
     return percent(part.cost / found.cost)
 
 
-def _bound(evaluation: Mapping[str, Any]) -> float | None:
-    """What all links cost at least."""
+def least_cost(evaluation: Mapping[str, Any]) -> float | None:
+    """What the links of any topic-connected overlay cost at least; None where that is not known."""
     degree = evaluation.get("lower_bound_weighted_average_degree")
     return None if degree is None else degree * evaluation["nodes"] / 2
 
 
 def _classes(found: Spending) -> Html:
-    rows = [(part.name, count(part.links), decimal(part.cost), _share(part, found)) for part in found.classes]
     kinds = "local and long links" if found.by_sites else "quarters of all links"
-    heads = ("links", "number", "cost", "of all")
-    return tag("div", tag("h3", f"By {kinds}"), table("Cost by class of links", heads, rows, {1, 2, 3}))
+    rows = [(part.name, *_numbers(part, found)) for part in found.classes]
+    return tag("div", tag("h3", f"By {kinds}"), _table("Cost by class of links", "links", "number", rows))
 
 
-def _compared(found: Spending, evaluation: Mapping[str, Any], parameters: Mapping[str, Any]) -> Html:
-    rows = [(f"this overlay ({parameters.get('algorithm', 'ours')})", found.cost, "ours")]
+def _numbers(part: LinkClass, found: Spending) -> tuple[str, str, str]:
+    return count(part.links), amount(part.cost, found.unit), _share(part, found)
+
+
+def _table(label: str, first: str, second: str, rows: Iterable[Sequence[str]]) -> Html:
+    return table(label, (first, second, "cost", "of all"), rows, {1, 2, 3})
+
+
+def _compared(found: Spending, contents: Contents) -> Html:
+    """What other overlays cost; nothing where none is known."""
+    algorithm = contents.parameters.get("algorithm")
+    rows = [("this overlay" + (f" ({algorithm})" if algorithm else ""), found.cost, "ours")]
     if found.rival is not None:
         ignoring = "" if found.rival_needs_costs else ", ignoring costs"
         rows.append((f"{found.rival.name}{ignoring}", found.rival.cost, "others"))
-    bound = _bound(evaluation)
+    rows += [
+        (legible(target.name, LONGEST_BAR), target.cost, "others")
+        for target in contents.targets
+        if target.cost is not None
+    ]
+    bound = least_cost(contents.evaluation)
     if bound:
         rows.append(("proven lower bound", bound, "bound"))
-    label = "Bars: " + "; ".join(f"{words}, {decimal(cost)}" for words, cost, _ in rows)
-    return tag("div", tag("h3", "What others would pay"), figure(bars("spending", label, rows, "cost")))
+    if len(rows) == 1:
+        return Html("")
+    label = "Bars: " + "; ".join(f"{words}, {amount(cost, found.unit)}" for words, cost, _ in rows)
+    axis = f"cost, {legible(found.unit)}" if found.unit else "cost"
+    return tag("div", tag("h3", "What others would pay"), figure(bars("spending", label, rows, axis)))
 
 
 def _dearest(found: Spending) -> Iterator[Html]:
     if found.dearest:
-        rows = [
-            (name(part.name), count(part.links), decimal(part.cost), _share(part, found))
-            for part in found.dearest
-        ]
+        rows = [(name(part.name), *_numbers(part, found)) for part in found.dearest]
         yield tag("h3", "The dearest connections")
-        yield table("The dearest connections", ("between", "links", "cost", "of all"), rows, {1, 2, 3})
+        yield _table("The dearest connections", "between", "links", rows)
 
 
-def _map(found: Map | None, by_sites: bool) -> Iterator[Html]:
+def _map(spent: Spending) -> Iterator[Html]:
+    found = spent.map
     if found is None:
         return
     yield tag("h3", "On a map")
     if not found.names:
         yield tag("p", "No place that has links has coordinates.", class_="empty")
         return
-    yield figure(drawn_map(found), *_map_in_words(found, "site" if by_sites else "node"), class_="wide")
+    words = _map_in_words(found, "site" if spent.by_sites else "node")
+    yield figure(drawn_map(found, spent.unit), *words, class_="wide")
 
 
 def _map_in_words(found: Map, spot: str) -> Iterator[str]:

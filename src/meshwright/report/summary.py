@@ -3,10 +3,13 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from meshwright.report.contents import Alternative, Contents, Quality
-from meshwright.report.figures import bars
+from meshwright.report.against import against
+from meshwright.report.contents import Alternative, Contents, Quality, Target
+from meshwright.report.figures import LONGEST_BAR, bars
+from meshwright.report.load import warning_box
 from meshwright.report.markup import (
     Html,
+    amount,
     as_text,
     count,
     decimal,
@@ -156,9 +159,14 @@ def making(contents: Contents) -> Html:
         "making",
         "How it was made",
         *_settings("Parameters", contents.parameters),
+        *(part for target in contents.targets for part in _made(target)),
         *_stages(contents.seconds),
         *_settings("What the algorithm counted", contents.facts),
     )
+
+
+def _made(target: Target) -> Iterator[Html]:
+    return _settings(f"Parameters of {legible(target.name)}", target.parameters)
 
 
 def _settings(heading: str, values: Mapping[str, Any]) -> Iterator[Html]:
@@ -201,7 +209,7 @@ _MOST_TOPICS = 20
 
 
 def headline(contents: Contents) -> Html:
-    """The heading, the sentence, the verdict and the tiles."""
+    """The heading, the sentence, the verdict, the tiles, and what to beware of."""
     found = contents.evaluation
     return tag(
         "header",
@@ -209,7 +217,8 @@ def headline(contents: Contents) -> Html:
         tag("h1", name(contents.title, 120)),
         _verdict(found),
         tag("p", *_sentence(contents), class_="lead"),
-        tiles(_tiles(found)),
+        tiles(_tiles(found, contents.unit)),
+        warning_box(contents.busiest),
     )
 
 
@@ -249,14 +258,16 @@ def _compared(contents: Contents) -> Iterator[str]:
     yield f"; no topic-connected overlay has fewer than {decimal(bound)}." if bound else "."
 
 
-def _tiles(found: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+def _tiles(found: Mapping[str, Any], unit: str) -> Iterator[tuple[str, str]]:
+    """What costs say comes first, where there are any."""
+    if found.get("weighted_average_degree") is not None:
+        yield from _above(found, "weighted_average_degree", "above the least cost possible, or less")
+        yield amount(found["weighted_average_degree"] * found["nodes"] / 2, unit), "all links cost"
+        yield amount(found["weighted_average_degree"], unit), "the links of a node cost on average"
     yield count(found["edges"]), "links"
     yield decimal(found["average_degree"]), "links per node on average"
     yield count(found["maximum_degree"]), "links at most"
-    yield from _above(found, "average_degree", "above the least possible, or less")
-    if found.get("weighted_average_degree") is not None:
-        yield decimal(found["weighted_average_degree"]), "the links of a node cost on average"
-        yield from _above(found, "weighted_average_degree", "above the least cost possible, or less")
+    yield from _above(found, "average_degree", "more links than the least possible, or less")
     if found.get("maximum_topic_diameter") is not None:
         exact = "" if found["diameters_exact"] else ", or less"
         yield count(found["maximum_topic_diameter"]), f"links across the widest topic{exact}"
@@ -292,19 +303,20 @@ def comparison(contents: Contents) -> Html:
     picture = bars(
         "comparison",
         "Bars: " + "; ".join(f"{words}, {count(links, 'link')}" for words, links, _, _ in rows),
-        [(words, links, kind) for words, links, _, kind in rows],
+        [(legible(words, LONGEST_BAR), links, kind) for words, links, _, kind in rows],
         "links",
     )
-    cells = [(words, count(links), decimal(degree)) for words, links, degree, _ in rows]
+    cells = [(name(words), count(links), decimal(degree)) for words, links, degree, _ in rows]
     return section(
         "comparison",
         "What it saves",
         tag(
             "div",
-            figure(picture, *_saving(contents.alternatives)),
+            figure(picture, *_saving(contents)),
             table("Overlays compared", ("overlay", "links", "links per node"), cells, {1, 2}),
             class_="pair",
         ),
+        *against(contents),
     )
 
 
@@ -320,10 +332,12 @@ def _rows(
             yield "proven lower bound", round(bound * found["nodes"] / 2), bound, "bound"
 
 
-def _saving(alternatives: Sequence[Alternative]) -> Iterator[str]:
-    ours = next((other.links for other in alternatives if other.ours), 0)
-    for other in alternatives:
-        if ours and not other.ours and other.links:
+def _saving(contents: Contents) -> Iterator[str]:
+    """How many more links others take; targets are told of apart."""
+    ours = next((other.links for other in contents.alternatives if other.ours), 0)
+    targets = {target.name for target in contents.targets}
+    for other in contents.alternatives:
+        if ours and not other.ours and other.links and other.name not in targets:
             upper = "up to " if other.at_most else ""
             verb = f"{upper}{spoken(other.links)} links, {upper}{times(other.links / ours)} times as many. "
             yield joined((f"{other.name[:1].upper()}{other.name[1:]} would take ", verb))

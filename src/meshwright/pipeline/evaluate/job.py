@@ -20,9 +20,9 @@ from meshwright.pipeline.evaluate.grid import Grid, grid_of
 from meshwright.pipeline.evaluate.hot_topics import least_diameters, measured_hot
 from meshwright.pipeline.evaluate.hypergraph import check_bound_fits, lower_bound, topic_sizes
 from meshwright.pipeline.evaluate.topics import (
-    edges_a_topic,
     edges_by_topic,
     grouped,
+    load_by_topic,
     measured_groups,
     without_edges,
 )
@@ -252,7 +252,8 @@ def _measure_topics(job: _Job, sizes: Offsets, maximum_degree: int, costs: _Cost
     runs = edges_by_topic(job.edges, job.lists, job.grid, job.where).persist(StorageLevel.DISK_ONLY)
     try:
         with spark_stage(job.session, job.progress, "sorting edges by topic"):
-            edges = edges_a_topic(runs, len(sizes))
+            edges, cost_by_topic = load_by_topic(runs, len(sizes))
+            found = replace(found, links=edges, costs=cost_by_topic)
         topics = grouped(sizes, edges, job.most_edges, job.session.sparkContext.defaultParallelism)
         if topics.group_count:
             with spark_stage(job.session, job.progress, "measuring topics"):

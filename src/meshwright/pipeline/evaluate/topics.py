@@ -192,8 +192,8 @@ _MEASURED_SCHEMA = pa.schema(
         ("weighted_diameter", pa.float64()),
     ]
 )
-_COUNTED = "topic int, edges long"
-_COUNTED_SCHEMA = pa.schema([("topic", pa.int32()), ("edges", pa.int64())])
+_COUNTED = "topic int, edges long, cost double"
+_COUNTED_SCHEMA = pa.schema([("topic", pa.int32()), ("edges", pa.int64()), ("cost", pa.float64())])
 _GROUPS_A_CORE = 4
 _EDGES_WORTH_A_GROUP = 1 << 14
 
@@ -214,16 +214,22 @@ class Topics(NamedTuple):
         return int(self.groups.max(initial=-1)) + 1
 
 
-def edges_a_topic(runs: "DataFrame", topic_count: int) -> Offsets:
-    """How many edges each topic's sub-overlay has; collected, one number per topic."""
-    counted = runs.select("place", "topics", "counts").mapInArrow(_counted, _COUNTED)
-    table = counted.groupBy("topic").agg(f.sum("edges").alias("edges")).toArrow()
-    return by_id(table, "topic", "edges", topic_count)
+def load_by_topic(runs: "DataFrame", topic_count: int) -> tuple[Offsets, Floats]:
+    """The edges of each topic's sub-overlay and their costs; collected, two numbers per topic."""
+    counted = runs.select("place", "topics", "counts", "costs").mapInArrow(_counted, _COUNTED)
+    sums = f.sum("edges").alias("edges"), f.sum("cost").alias("cost")
+    table = counted.groupBy("topic").agg(*sums).toArrow()
+    costs = np.zeros(topic_count)
+    costs[table["topic"].to_numpy()] = table["cost"].to_numpy()
+    return by_id(table, "topic", "edges", topic_count), costs
 
 
 def _counted(batches: Batches) -> Batches:
     for row in RUNS.rows(batches):
-        yield pa.record_batch([row["topics"], row["counts"].astype(np.int64)], schema=_COUNTED_SCHEMA)
+        counts = row["counts"].astype(np.int64)
+        places = np.repeat(np.arange(len(counts)), counts if len(row["costs"]) else 0)
+        costs = np.bincount(places, row["costs"], minlength=len(counts))
+        yield pa.record_batch([row["topics"], counts, costs], schema=_COUNTED_SCHEMA)
 
 
 def grouped(sizes: Offsets, edges: Offsets, most_edges: int, cores: int) -> Topics:
@@ -307,4 +313,6 @@ def without_edges(sizes: Offsets, *, diameters: bool) -> TopicMeasures:
         components=sizes.astype(np.int32),
         diameters=hops if diameters else np.full(len(sizes), -1, np.int32),
         weighted_diameters=hops.astype(np.float64) if diameters else np.full(len(sizes), -1.0),
+        links=np.zeros(len(sizes), np.int64),
+        costs=np.zeros(len(sizes)),
     )

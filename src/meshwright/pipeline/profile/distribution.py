@@ -11,10 +11,8 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 from scipy.special import zeta
 
+from meshwright.metrics.statistics import LEAST_TAIL
 from meshwright.runtime.arrays import Floats, Longs
-
-LEAST_TAIL = 50
-"""Fewer values say nothing reliable about an exponent (the paper's section 3.1)."""
 
 _LOWEST, _HIGHEST = 1.001, 16.0
 _MOST_STARTS = 250
@@ -25,7 +23,7 @@ class PowerLaw(NamedTuple):
     """Values x from `x_min` on have probabilities proportional to x^-exponent.
 
     `ks_distance` is the greatest difference between the distribution functions of the law and of the `tail`
-    values from `x_min` on: 0 is a perfect fit, and 1.36 / sqrt(tail) what chance alone seldom exceeds.
+    values from `x_min` on: 0 is a perfect fit, and `seldom_exceeded` what chance alone seldom exceeds.
     """
 
     exponent: float

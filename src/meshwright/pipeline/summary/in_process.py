@@ -10,11 +10,12 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from meshwright.model.reading.files import reading
+from meshwright.pipeline.busiest import find_busiest
 from meshwright.pipeline.spark.arrays import by_id
 from meshwright.pipeline.summary.job import EXAMPLES, MOST_DRAWN, ClassSum, Spots, Sums, summed_pairs
-from meshwright.report.contents import Drawing, Sharing
+from meshwright.report.contents import Busiest, Drawing, Sharing
 from meshwright.report.overlay import choose_drawing, edges_inside
-from meshwright.runtime.arrays import Floats, Longs
+from meshwright.runtime.arrays import Floats, Ids, Longs
 from meshwright.runtime.errors import DatasetError
 from meshwright.runtime.places import Place
 from meshwright.runtime.progress import Progress, stage
@@ -37,16 +38,12 @@ class InProcess:
         with stage(progress, "adding up costs"):
             edges = self._columns("edges", "source_id", "target_id", "cost")
             source, target, cost = (column.to_numpy() for column in edges)
-            pairs = summed_pairs(source, target, cost, spots.of_node)
-            is_far = pc.not_equal(pairs["low"], pairs["high"])
-            far = pairs.filter(is_far)
-            return Sums(
-                classes=_local_and_long(pairs, is_far) if spots.shared else _quarters(cost),
-                dearest=_first(pairs),
-                far=_first(far),
-                linked=len(far),
-                paid=_paid(pairs, is_far),
-            )
+            return sums_of(source, target, cost, spots)
+
+    def busiest(self, algorithm: str, progress: Progress | None) -> Busiest:
+        """See `Tables`."""
+        with stage(progress, "finding the busiest nodes"):
+            return find_busiest(self._overlay, algorithm)
 
     def examples(self, rejected: Place) -> list[dict[str, Any]]:
         """See `Tables`."""
@@ -80,6 +77,20 @@ class InProcess:
                 return found
 
             return choose_drawing(degrees, edges_inside(edges), names_of, seed)
+
+
+def sums_of(source: Ids, target: Ids, cost: Floats, spots: Spots) -> Sums:
+    """The sums over links in memory."""
+    pairs = summed_pairs(source, target, cost, spots.of_node)
+    is_far = pc.not_equal(pairs["low"], pairs["high"])
+    far = pairs.filter(is_far)
+    return Sums(
+        classes=_local_and_long(pairs, is_far) if spots.shared else _quarters(cost),
+        dearest=_first(pairs),
+        far=_first(far),
+        linked=len(far),
+        paid=_paid(pairs, is_far),
+    )
 
 
 def _first(pairs: pa.Table) -> pa.Table:

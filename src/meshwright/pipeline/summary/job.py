@@ -5,8 +5,9 @@ Two engines add up the overlay's tables, in this process or on Spark, where only
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
@@ -14,11 +15,15 @@ import pyarrow as pa
 
 from meshwright import building, registry
 from meshwright.model.costs.costs import Costs
+from meshwright.model.interests import Interests
 from meshwright.model.names import lookup
+from meshwright.model.overlay import COSTS_FACT
+from meshwright.model.storage.manifest import read_manifest
 from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.spark.tables import load_costs, load_interests, load_nodes
 from meshwright.report.contents import (
     Alternative,
+    Busiest,
     Contents,
     Drawing,
     LinkClass,
@@ -26,7 +31,9 @@ from meshwright.report.contents import (
     Quality,
     Sharing,
     Spending,
+    TopicLoad,
 )
+from meshwright.report.markup import amount
 from meshwright.report.page import write_page
 from meshwright.report.report_page import report_page
 from meshwright.report.summary import alternatives
@@ -100,6 +107,9 @@ class Tables(Protocol):
     def sums(self, spots: Spots, progress: Progress | None) -> Sums:
         """See `Sums`."""
 
+    def busiest(self, algorithm: str, progress: Progress | None) -> Busiest:
+        """The nodes with most links, with what to say about them."""
+
     def examples(self, rejected: Place) -> list[dict[str, Any]]:
         """Up to ten rejected rows: the first of each reason, then the second of each, and so on."""
 
@@ -151,26 +161,44 @@ def spending_of(
     costs = load_costs(session, overlay)
     if costs is None:
         return None
-    spots = _spots(costs)
+    spots = spots_of(costs)
     sums = _engine(session, overlay).sums(spots, progress)
     needy = registry.find(algorithm, "build").needs_costs
-    return Spending(
-        classes=_classes(sums, spots),
-        by_sites=spots.shared,
-        dearest=_dearest(sums.dearest.slice(0, _DEAREST), spots),
+    places = places_of(spots, costs, files, lambda: load_nodes(session, overlay))
+    return replace(
+        spending_by(sums, spots, places, unit_of(read_manifest(overlay))),
         rival=_rival(session, overlay, counts, costs, needy, seed, progress),
         rival_needs_costs=not needy,
-        map=_map(session, overlay, sums, spots, costs, files),
     )
 
 
-def _spots(costs: Costs) -> Spots:
+def spending_by(sums: Sums, spots: Spots, places: Floats | None, unit: str) -> Spending:
+    """Where the money goes by these sums; without `places`, without a map."""
+    return Spending(
+        classes=_classes(sums, spots, unit),
+        by_sites=spots.shared,
+        dearest=_dearest(sums.dearest.slice(0, _DEAREST), spots),
+        map=None if places is None else _drawn(sums.far, sums.paid, places, spots, sums.linked),
+        unit=unit,
+    )
+
+
+def unit_of(manifest: Mapping[str, Any]) -> str:
+    """What the costs of an overlay are counted in, by its manifest; empty where that is not said."""
+    for said in (manifest.get(COSTS_FACT), manifest["facts"].get(COSTS_FACT), manifest["facts"]):
+        if isinstance(said, Mapping) and isinstance(said.get("unit"), str):
+            return str(said["unit"])
+    return ""
+
+
+def spots_of(costs: Costs) -> Spots:
+    """The sites of costs where nodes share some, or else the nodes."""
     if costs.site_of is None or len(np.unique(costs.site_of)) == costs.node_count:
         return Spots(np.arange(costs.node_count, dtype=np.int32), costs.nodes, False)
     return Spots(costs.site_of, costs.site_names, True)
 
 
-def _classes(sums: Sums, spots: Spots) -> list[LinkClass]:
+def _classes(sums: Sums, spots: Spots, unit: str) -> list[LinkClass]:
     """Links inside and between sites; where nodes share none, links by the quarter that their cost is in."""
     if spots.shared:
         names = {True: "local, inside a site", False: "long, between sites"}
@@ -181,8 +209,8 @@ def _classes(sums: Sums, spots: Spots) -> list[LinkClass]:
             for local, name in names.items()
         ]
     return [
-        LinkClass(name=f"{_QUARTERS[one.key]}, up to {one.most:.4g}", links=one.links, cost=one.cost)
-        for one in sorted(sums.classes)
+        LinkClass(name=f"{_QUARTERS[key]}, up to {amount(most, unit)}", links=links, cost=cost)
+        for key, links, cost, most in sorted(sums.classes)
     ]
 
 
@@ -196,19 +224,6 @@ def _dearest(pairs: pa.Table, spots: Spots) -> list[LinkClass]:
 def _between(names: pa.StringArray, low: int, high: int) -> str:
     first, second = names[low].as_py(), names[high].as_py()
     return f"inside {first}" if low == high else f"{first} and {second}"
-
-
-def _map(
-    session: SparkSession | None,
-    overlay: Place,
-    sums: Sums,
-    spots: Spots,
-    costs: Costs,
-    files: CostFiles | None,
-) -> Map | None:
-    """The dearest links between spots that have a place."""
-    places = _places(session, overlay, spots, costs, files)
-    return None if places is None else _drawn(sums.far, sums.paid, places, spots, sums.linked)
 
 
 def _drawn(dearest: pa.Table, paid: pa.Table, places: Floats, spots: Spots, linked: int) -> Map:
@@ -236,8 +251,8 @@ def _drawn(dearest: pa.Table, paid: pa.Table, places: Floats, spots: Spots, link
     )
 
 
-def _places(
-    session: SparkSession | None, overlay: Place, spots: Spots, costs: Costs, files: CostFiles | None
+def places_of(
+    spots: Spots, costs: Costs, files: CostFiles | None, nodes: Callable[[], Interests]
 ) -> Floats | None:
     """Latitude and longitude of each spot, NaN where not known; None where none are."""
     found = costs.degrees()
@@ -245,7 +260,7 @@ def _places(
         return found
     if files is None or files.places is None:
         return None
-    placed = files.located(load_nodes(session, overlay))
+    placed = files.located(nodes())
     rows = lookup(placed.nodes, spots.names)
     values: Floats = np.vstack([placed.values, np.full((1, 2), np.nan)])[rows]
     return values
@@ -288,6 +303,7 @@ def write_summary(
     """
     tables = _engine(session, out / "overlay")
     examples = tables.examples(out / "rejected")
+    busiest = tables.busiest(parameters["algorithm"], progress)
     drawing = tables.drawing(parameters["seed"], progress)
     profile, evaluation = found["profile"], found["evaluate"]
     spent = spending_of(
@@ -311,11 +327,18 @@ def write_summary(
         drawing=drawing,
         facts={name: value for name, value in found["build"]["facts"].items() if name not in parameters},
         spending=spent,
+        busiest=busiest,
+        topic_loads=_main_loads(evaluation.get("topic_loads", {})),
         sharing=tables.sharing(progress) if BY_NODE in found["build"]["tables"] else None,
     )
     with stage(progress, "writing the report"):
         write_page(out / "report.html", report_page(contents))
     return compared
+
+
+def _main_loads(stored: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, list[TopicLoad]]:
+    """The most expensive topics, or else those with most links; the profile has those of most subscribers."""
+    return {name: [TopicLoad(**row) for row in stored[name]] for name in list(stored)[:1]}
 
 
 def _title(inputs: Sequence[str]) -> str:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 
+from meshwright.pipeline.busiest import LIMIT, ranked
 from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.arrays import Batches, by_id
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import read_table
 from meshwright.pipeline.spark.tables import broadcast
 from meshwright.pipeline.summary.job import EXAMPLES, MOST_DRAWN, ClassSum, Spots, Sums, summed_pairs
-from meshwright.report.contents import Drawing, Sharing
+from meshwright.report.contents import Busiest, Drawing, Sharing
 from meshwright.report.overlay import choose_drawing
 from meshwright.runtime.arrays import Longs
 from meshwright.runtime.places import Place
@@ -55,6 +56,24 @@ class OnSpark:
             finally:
                 pairs.unpersist()
 
+    def busiest(self, algorithm: str, progress: Progress | None) -> Busiest:
+        """The degrees are collected, and the limits of nodes that have one."""
+        nodes = read_table(self._session, self._overlay / "nodes")
+        with spark_stage(self._session, progress, "finding the busiest nodes"):
+            degrees = self._degrees(nodes.count())
+            limits = None
+            if LIMIT in nodes.columns:
+                limits = np.full(len(degrees), np.nan)
+                rows = nodes.select("id", f.col(LIMIT).cast("double")).where(f.col(LIMIT).isNotNull())
+                found = rows.toArrow()
+                limits[found["id"].to_numpy()] = found[LIMIT].to_numpy()
+            return ranked(degrees, limits, _names_in(nodes), algorithm)
+
+    def _degrees(self, count: int) -> Longs:
+        edges = read_table(self._session, self._overlay / "edges")
+        ends = edges.select(f.explode(f.array("source_id", "target_id")).alias("id"))
+        return by_id(ends.groupBy("id").count().toArrow(), "id", "count", count)
+
     def examples(self, rejected: Place) -> list[dict[str, Any]]:
         """See `Tables`."""
         from pyspark.sql import Window
@@ -73,23 +92,26 @@ class OnSpark:
     def drawing(self, seed: int, progress: Progress | None) -> Drawing:
         """Found by filters on the overlay's tables; the degrees are collected."""
         edges = read_table(self._session, self._overlay / "edges").select("source_id", "target_id")
-        nodes = read_table(self._session, self._overlay / "nodes").select("id", "name")
+        nodes = read_table(self._session, self._overlay / "nodes")
 
         def edges_at(ids: Longs) -> Longs:
             wanted = ids.tolist()
             near = edges.where(f.col("source_id").isin(wanted) | f.col("target_id").isin(wanted)).toArrow()
             return np.column_stack([near["source_id"].to_numpy(), near["target_id"].to_numpy()])
 
-        def names_of(ids: Longs) -> Sequence[str]:
-            rows = nodes.where(f.col("id").isin(ids.tolist())).toArrow()
-            names = dict(zip(rows["id"].to_pylist(), rows["name"].to_pylist(), strict=True))
-            return [names[at] for at in ids.tolist()]
-
         with spark_stage(self._session, progress, "choosing what to draw"):
-            ends = edges.select(f.explode(f.array("source_id", "target_id")).alias("id"))
-            counted = ends.groupBy("id").count().toArrow()
-            degrees = by_id(counted, "id", "count", nodes.count())
-            return choose_drawing(degrees, edges_at, names_of, seed)
+            return choose_drawing(self._degrees(nodes.count()), edges_at, _names_in(nodes), seed)
+
+
+def _names_in(nodes: DataFrame) -> Callable[[Longs], Sequence[str]]:
+    """The names of a few ids, in their order."""
+
+    def names_of(ids: Longs) -> Sequence[str]:
+        rows = nodes.select("id", "name").where(f.col("id").isin(ids.tolist())).toArrow()
+        names = dict(zip(rows["id"].to_pylist(), rows["name"].to_pylist(), strict=True))
+        return [names[at] for at in ids.tolist()]
+
+    return names_of
 
 
 def _pairs(edges: DataFrame, spot_of: Any) -> DataFrame:

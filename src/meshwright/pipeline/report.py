@@ -1,0 +1,257 @@
+"""A report on any overlay, alone or beside others of the same interests: facts, and a page of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from meshwright.metrics.evaluation import Evaluation, evaluate
+from meshwright.model.interests import Interests
+from meshwright.model.overlay import COSTS_FACT, Overlay, costs_of, priced
+from meshwright.model.storage.manifest import counted, read_manifest, without_files
+from meshwright.model.storage.single_file import check_file
+from meshwright.pipeline.busiest import busiest_of
+from meshwright.pipeline.cost_files import CostFiles
+from meshwright.pipeline.overlay_pairs import check_same_interests, compared_costs, compared_links
+from meshwright.pipeline.summary.in_process import sums_of
+from meshwright.pipeline.summary.job import Spots, places_of, spending_by, spots_of, unit_of
+from meshwright.report.contents import Alternative, Contents, Drawing, Sharing, Spending, Target
+from meshwright.report.load import topic_loads
+from meshwright.report.overlay import choose_drawing, edges_inside
+from meshwright.report.page import write_page
+from meshwright.report.report_page import report_page
+from meshwright.report.spending import least_cost
+from meshwright.report.summary import alternatives
+from meshwright.runtime.columns import arrow_of
+from meshwright.runtime.errors import CapacityError
+from meshwright.runtime.memory import fits
+from meshwright.runtime.progress import Progress, stage
+from meshwright.stan.measures import TABLE as BY_NODE
+
+_COUNTED = ("nodes", "topics", "interests", "edges")
+_NOT_PARAMETERS = ("format_version", "kind", "counts", "facts", "tables", "seconds", "steps")
+
+
+class Given(NamedTuple):
+    """An overlay to report on: what the page calls it, what its manifest says, and the unit of its costs."""
+
+    name: str
+    overlay: Overlay
+    manifest: Mapping[str, Any]
+    unit: str = ""
+
+    @property
+    def algorithm(self) -> str:
+        """What built it; empty where that is not known, as of an imported one."""
+        return str(self.manifest.get("algorithm", ""))
+
+
+def report_here(
+    paths: Sequence[Path],
+    out: Path,
+    *,
+    costs: CostFiles | None = None,
+    force: bool = False,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Write a page about the first of some overlay datasets, beside the others; gives the facts on it.
+
+    With `costs` the links of all cost what these say. Overlays of different interests are refused.
+    """
+    check_file(out, force)
+    given = [_read(path, name) for path, name in zip(paths, short_names(paths), strict=True)]
+    for other in given[1:]:
+        check_same_interests(given[0], other)
+    contents = report_contents(_with_costs(given, costs), costs, progress)
+    with stage(progress, "writing the report"):
+        write_page(out, report_page(contents))
+    return as_json(contents)
+
+
+def short_names(paths: Sequence[Path]) -> list[str]:
+    """The last parts of paths, as few as tell them apart; "overlay" alone, which each run has, is too few."""
+    parts = [path.absolute().parts for path in paths]
+    for most in range(1, max(map(len, parts))):
+        names = ["/".join(own[-most - (own[-1] == "overlay") :]) for own in parts]
+        if len(set(names)) == len(set(parts)):
+            return names
+    return [str(path) for path in paths]
+
+
+def _read(path: Path, name: str) -> Given:
+    """The overlay at a path, if it fits into memory."""
+    manifest = read_manifest(path, "overlay")
+    views = counted({"counts": {"views": 0, **manifest["tables"]}}, ("views",), path)
+    if not fits("evaluating", counted(manifest, _COUNTED, path) | views):
+        raise CapacityError(
+            f"{path} does not fit into memory; measure it with meshwright evaluate --engine spark"
+        )
+    return Given(name, Overlay.read(path), without_files(manifest), unit_of(manifest))
+
+
+def _with_costs(given: Sequence[Given], files: CostFiles | None) -> list[Given]:
+    """The same overlays, with costs where these are known.
+
+    By `files` all of them; else those without costs by what the first of the others knows between all nodes.
+    """
+    if files is not None:
+        costs, unit = files.load(given[0].overlay.interests), str(files.given().get("unit", ""))
+        return [one._replace(overlay=priced(one.overlay, costs), unit=unit) for one in given]
+    knowing = next((one for one in given if COSTS_FACT in one.overlay.facts), None)
+    known = None if knowing is None else costs_of(knowing.overlay)
+    if knowing is None or known is None:
+        return list(given)
+    return [
+        one._replace(overlay=priced(one.overlay, known), unit=knowing.unit)
+        if one.overlay.costs is None
+        else one
+        for one in given
+    ]
+
+
+def report_contents(
+    given: Sequence[Given], files: CostFiles | None = None, progress: Progress | None = None
+) -> Contents:
+    """All that the page says about the first overlay, and about the others beside it."""
+    today, *others = given
+    found = evaluate(today.overlay, progress=progress)
+    targets = [_target(today, other, progress) for other in others]
+    evaluation = _evaluation(found)
+    beside = f" beside {', '.join(other.name for other in others)}" if others else ""
+    return Contents(
+        title=today.name + beside,
+        evaluation=evaluation,
+        parameters=_parameters(today),
+        seconds=_seconds(today),
+        alternatives=_alternatives(today.name, found, targets),
+        drawing=_drawing(today.overlay, progress),
+        facts={
+            name: fact
+            for name, fact in today.overlay.facts.items()
+            if name not in (*today.manifest, COSTS_FACT, "seconds")
+        },
+        spending=_spending(today, files),
+        sharing=_sharing(today.overlay),
+        busiest=busiest_of(today.overlay, today.algorithm),
+        topic_loads=topic_loads(found),
+        targets=targets,
+    )
+
+
+def _evaluation(found: Evaluation) -> dict[str, Any]:
+    broken = {"disconnected_topic_components": found.disconnected_topic_components()}
+    return found.to_json() | found.distributions() | broken
+
+
+def _parameters(given: Given) -> dict[str, Any]:
+    """What the manifest says about how the overlay was made."""
+    said = {name: value for name, value in given.manifest.items() if name not in _NOT_PARAMETERS}
+    return said | {"written_by": said.pop("versions", None)}
+
+
+def _seconds(given: Given) -> dict[str, float]:
+    seconds = given.manifest.get("seconds")
+    return dict(seconds) if isinstance(seconds, Mapping) else {}
+
+
+def _target(today: Given, other: Given, progress: Progress | None) -> Target:
+    links, costs = compared_links(today.overlay, other.overlay), compared_costs(today, other)
+    return Target(
+        name=other.name,
+        evaluation=_evaluation(evaluate(other.overlay, bound=False, progress=progress)),
+        opened=links.opened,
+        closed=links.closed,
+        kept=links.kept,
+        cost_today=costs.today,
+        cost=costs.target,
+        no_costs=costs.why_not,
+        unit=costs.unit,
+        parameters=_parameters(other),
+    )
+
+
+def _alternatives(name: str, found: Evaluation, targets: Sequence[Target]) -> list[Alternative]:
+    """Today's overlay, the targets, a ring for each topic, and a full mesh."""
+    values, counts = np.unique(found.subscribers_per_topic, return_counts=True)
+    sizes = {"subscribers_per_topic": {"values": values.tolist(), "counts": counts.tolist()}}
+    ours, *usual = alternatives(found.to_json(), sizes, "")
+    beside = [
+        Alternative(
+            name=target.name,
+            links=target.evaluation["edges"],
+            average_degree=target.evaluation["average_degree"],
+        )
+        for target in targets
+    ]
+    named = Alternative(name=name, links=ours.links, average_degree=ours.average_degree, ours=True)
+    return [named, *beside, *usual]
+
+
+def _drawing(overlay: Overlay, progress: Progress | None) -> Drawing:
+    nodes = overlay.interests.nodes
+    with stage(progress, "choosing what to draw"):
+        return choose_drawing(
+            overlay.degrees(),
+            edges_inside(overlay.edges),
+            lambda ids: nodes.take(arrow_of(ids)).to_pylist(),
+        )
+
+
+def _sharing(overlay: Overlay) -> Sharing | None:
+    table = overlay.tables.get(BY_NODE)
+    if table is None:
+        return None
+    return Sharing.of(table["pvs_before"].to_numpy(), table["pvs_after"].to_numpy())
+
+
+def _spending(given: Given, files: CostFiles | None) -> Spending | None:
+    """Where the money goes; by nodes, not by sites, where only the costs of links are known."""
+    overlay = given.overlay
+    if overlay.costs is None:
+        return None
+    known = costs_of(overlay)
+    spots = _nodes_alone(overlay.interests) if known is None else spots_of(known)
+    places = None if known is None else places_of(spots, known, files, lambda: overlay.interests)
+    sums = sums_of(overlay.edges[:, 0], overlay.edges[:, 1], overlay.costs, spots)
+    return spending_by(sums, spots, places, given.unit)
+
+
+def _nodes_alone(interests: Interests) -> Spots:
+    return Spots(np.arange(interests.node_count, dtype=np.int32), interests.nodes, False)
+
+
+def as_json(contents: Contents) -> dict[str, Any]:
+    """The facts of a report, in JSON's types."""
+    found = contents.evaluation
+    cost = None if contents.spending is None else contents.spending.cost
+    return {
+        "today": {
+            "name": contents.name,
+            **found,
+            "cost": cost,
+            "lower_bound_cost": least_cost(found),
+            "unit": contents.unit,
+            "parameters": contents.parameters,
+        },
+        "busiest": None if contents.busiest is None else asdict(contents.busiest),
+        "topics": {name: [asdict(one) for one in own] for name, own in contents.topic_loads.items()},
+        "alternatives": [asdict(one) for one in contents.alternatives],
+        "targets": [_target_json(target, found["edges"]) for target in contents.targets],
+    }
+
+
+def _target_json(target: Target, links_today: int) -> dict[str, Any]:
+    said, saved = asdict(target), None
+    if target.cost is not None and target.cost_today is not None:
+        saved = target.cost_today - target.cost
+    return {
+        "name": said.pop("name"),
+        **said.pop("evaluation"),
+        **said,
+        "links_saved": links_today - target.evaluation["edges"],
+        "cost_saved": saved,
+    }
