@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -41,7 +42,7 @@ class Given(NamedTuple):
 
     name: str
     overlay: Overlay
-    manifest: Mapping[str, Any]
+    manifest: Mapping[str, Any] = MappingProxyType({})
     unit: str = ""
 
     @property

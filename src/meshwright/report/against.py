@@ -70,7 +70,8 @@ def _cut_in_words(today: int, target: int) -> Iterator[str]:
     if today and not target:
         yield f"It connects all topics; today {count(today)} are in several pieces."
     elif target:
-        words = f"It leaves {count(target, 'topic')} in several pieces; today there are {count(today)}."
+        before = f"{count(today)} are" if today else "none is"
+        words = f"It leaves {count(target, 'topic')} in several pieces; today {before}."
         yield tag("strong", words, class_="bad-words")
 
 

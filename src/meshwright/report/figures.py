@@ -192,6 +192,8 @@ def histogram(key: str, label: str, pairs: Sequence[tuple[int, int]], words: tup
     def draw(axes: "Axes") -> None:
         axes.bar(places, heights, 0.85 * width, color=_OURS)
         axes.set(xlabel=words[0], ylabel=words[1])
+        if len(places) == 1:
+            axes.set_xlim(places[0] - 1.5, places[0] + 1.5)
         if heights.max() > 100 * heights[heights > 0].min():
             axes.set(yscale="log", ylim=(0.7, heights.max() * 1.6))
         _name_ticks(axes, x=True, y=True)

@@ -123,8 +123,12 @@ def load(contents: Contents) -> Html:
 
 
 def _tables(loads: Mapping[str, Sequence[TopicLoad]], unit: str) -> Iterator[Html]:
+    """A table for each measure, unless the same topics are in an earlier one."""
+    shown: list[set[str]] = [set()]
     for measure, topics in loads.items():
-        if topics:
+        names = {topic.name for topic in topics}
+        if names not in shown:
+            shown.append(names)
             yield tag("h3", _HEADINGS[measure])
             yield _topics(_HEADINGS[measure], topics, unit)
 

@@ -30,8 +30,8 @@ def decimal(number: float) -> str:
 
 
 def amount(cost: float, unit: str) -> str:
-    """A cost, and what it is counted in where that is known: "5.27", "1,234 ms"."""
-    return f"{decimal(cost)} {legible(unit, _LONGEST_UNIT)}" if unit else decimal(cost)
+    """A cost, and what it is counted in where that is known, on the same line: "5.27", "1,234 ms"."""
+    return f"{decimal(cost)}\N{NO-BREAK SPACE}{legible(unit, _LONGEST_UNIT)}" if unit else decimal(cost)
 
 
 def times(number: float) -> str:

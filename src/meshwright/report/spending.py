@@ -218,8 +218,7 @@ def _table(label: str, first: str, second: str, rows: Iterable[Sequence[str]]) -
 
 def _compared(found: Spending, contents: Contents) -> Html:
     """What other overlays cost; nothing where none is known."""
-    algorithm = contents.parameters.get("algorithm")
-    rows = [("this overlay" + (f" ({algorithm})" if algorithm else ""), found.cost, "ours")]
+    rows = [(legible(contents.name, LONGEST_BAR), found.cost, "ours")]
     if found.rival is not None:
         ignoring = "" if found.rival_needs_costs else ", ignoring costs"
         rows.append((f"{found.rival.name}{ignoring}", found.rival.cost, "others"))

@@ -253,7 +253,8 @@ def _compared(contents: Contents) -> Iterator[str]:
         for other in others
     ]
     if shown:
-        yield f", against {' and '.join(shown)}"
+        most, last = ", ".join(shown[:-1]), shown[-1]
+        yield f", against {f'{most} and {last}' if most else last}"
     bound = found.get("lower_bound_average_degree")
     yield f"; no topic-connected overlay has fewer than {decimal(bound)}." if bound else "."
 
@@ -266,7 +267,7 @@ def _tiles(found: Mapping[str, Any], unit: str) -> Iterator[tuple[str, str]]:
         yield amount(found["weighted_average_degree"], unit), "the links of a node cost on average"
     yield count(found["edges"]), "links"
     yield decimal(found["average_degree"]), "links per node on average"
-    yield count(found["maximum_degree"]), "links at most"
+    yield count(found["maximum_degree"]), "links at the busiest node"
     yield from _above(found, "average_degree", "more links than the least possible, or less")
     if found.get("maximum_topic_diameter") is not None:
         exact = "" if found["diameters_exact"] else ", or less"

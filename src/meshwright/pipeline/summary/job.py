@@ -261,7 +261,8 @@ def places_of(
     if files is None or files.places is None:
         return None
     placed = files.located(nodes())
-    rows = lookup(placed.nodes, spots.names)
+    by_site = costs.site_of is not None and not spots.shared
+    rows = lookup(placed.nodes, costs.site_names.take(pa.array(costs.site_of)) if by_site else spots.names)
     values: Floats = np.vstack([placed.values, np.full((1, 2), np.nan)])[rows]
     return values
 
