@@ -145,6 +145,17 @@ def test_weighted_measures_are_those_of_networkx(overlay):
     assert found.weighted_average_degree == pytest.approx(2 * total / max(1, overlay.interests.node_count))
 
 
+@given(st.booleans().flatmap(lambda with_costs: overlays(with_costs=with_costs)))
+def test_the_load_of_a_topic_is_that_of_its_subgraph_in_networkx(overlay):
+    found, graphs = evaluate(overlay, diameters=False, bound=False), topic_graphs(overlay)
+    assert found.subscribers_per_topic.tolist() == [len(graph) for graph in graphs]
+    assert found.links_per_topic.tolist() == [graph.number_of_edges() for graph in graphs]
+    if overlay.costs is None:
+        assert found.cost_per_topic is None
+    else:
+        assert found.cost_per_topic == pytest.approx([graph.size("cost") for graph in graphs])
+
+
 @given(some_interests(30, 12), st.sampled_from([star_per_topic, ring_per_topic]))
 def test_a_topic_connected_overlay_is_found_so_and_has_at_least_the_bound(interests, builder):
     overlay = Overlay.from_arrays(interests, np.array(sorted(builder(interests)), np.int32).reshape(-1, 2))

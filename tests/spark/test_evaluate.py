@@ -21,7 +21,14 @@ from tests.helpers import reseal
 from tests.shelf import AWKWARD
 
 ROUNDED = ("mean", "clustering", "weighted", "average")
-PER_TOPIC = ("components_per_topic", "diameter_per_topic", "weighted_diameter_per_topic")
+PER_TOPIC = (
+    "components_per_topic",
+    "diameter_per_topic",
+    "weighted_diameter_per_topic",
+    "subscribers_per_topic",
+    "links_per_topic",
+    "cost_per_topic",
+)
 
 
 def random_overlay(nodes=60, topics=12, links=0.1, with_costs=False, seed=0):

@@ -11,6 +11,9 @@ from meshwright.runtime.columns import arrow_of
 
 _MOST_TOPICS = 10
 _LONGEST_WARNING = 600
+_DIGITS = ".12g"
+"""Of a sum of costs: the rest depends on the order of summation, which differs between engines."""
+
 _HEADINGS = {
     "cost": "The most expensive topics",
     "links": "The topics with most links",
@@ -43,7 +46,7 @@ def _loads(found: Evaluation, topics: Longs) -> list[TopicLoad]:
             name=words,
             subscribers=int(found.subscribers_per_topic[topic]),
             links=int(found.links_per_topic[topic]),
-            cost=None if costs is None else float(costs[topic]),
+            cost=None if costs is None else float(f"{costs[topic]:{_DIGITS}}"),
             diameter=None if diameters is None or diameters[topic] < 0 else int(diameters[topic]),
             parts=int(found.components_per_topic[topic]),
         )

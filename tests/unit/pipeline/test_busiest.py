@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 
 import meshwright as mw
-from meshwright.pipeline.busiest import find_busiest, warnings_of
+from meshwright.pipeline.busiest import busiest_of, find_busiest, warnings_of
 
 
 def star(leaves, **attributes):
@@ -21,8 +21,10 @@ def star(leaves, **attributes):
 def test_the_busiest_nodes_come_first_and_a_hub_is_told_by_name(tmp_path):
     star(40).write(tmp_path / "o")
     found = find_busiest(tmp_path / "o")
-    assert found.nodes == [("n000", 40), ("n001", 1), ("n002", 1)]
+    assert [(node.name, node.links) for node in found.nodes[:3]] == [("n000", 40), ("n001", 1), ("n002", 1)]
+    assert len(found.nodes) == 10
     (said,) = warnings_of(found, "gm")
+    assert find_busiest(tmp_path / "o", "gm").warnings == [said]
     assert said.startswith(
         "Node 'n000' has 40 of the 40 links, 'n001' 1, 'n002' 1; the average is 1.95 a node."
     )
@@ -45,5 +47,24 @@ def test_nodes_over_their_limit_are_counted_and_the_worst_is_named(tmp_path, lim
     star(9, max_links=pa.array(limit, pa.int64())).write(tmp_path / "o")
     found = find_busiest(tmp_path / "o")
     assert found.over_limit == over
+    assert [node.limit for node in found.nodes] == limit
+    assert [node.name for node in found.furthest_over] == ["n000", *(f"n{at:03}" for at in range(1, 10))][
+        :over
+    ]
     said = " ".join(warnings_of(found, "gm"))
     assert ("'n000' is furthest over, with 9 instead of 3" in said) == bool(over)
+
+
+def test_the_busiest_nodes_in_memory_are_those_of_the_dataset_and_of_networkx(tmp_path):
+    overlay = mw.build(mw.workloads.zipf(80, 20, subscriptions=4, seed=2), "gm")
+    overlay.write(tmp_path / "o")
+    found = busiest_of(overlay, "gm")
+    assert found == find_busiest(tmp_path / "o", "gm")
+    degrees = sorted(overlay.to_networkx().degree, key=lambda node: (-node[1], node[0]))
+    assert [(node.name, node.links) for node in found.nodes] == degrees[:10]
+
+
+def test_a_long_name_is_cut_in_a_warning():
+    pairs = [("x" * 5_000, f"t{at}") for at in range(30)] + [(f"n{at:02}", f"t{at}") for at in range(30)]
+    (said,) = busiest_of(mw.build(mw.Interests.from_pairs(pairs), "gm"), "gm").warnings
+    assert len(said) < 400

@@ -57,6 +57,13 @@ def as_runs(items):
     return Runs(4, topics, counts, as_words(ends), ends[:, 0] * 1.5)
 
 
+@given(some_runs)
+def test_the_load_of_each_run_is_counted_and_its_costs_are_added_up(items):
+    (batch,) = rows._counted(packed(as_runs(items))) if items else [None]
+    expected = [(topic, len(edges), 1.5 * sum(u for u, _ in edges)) for topic, edges in items]
+    assert expected == ([] if batch is None else list(zip(*batch.to_pydict().values(), strict=True)))
+
+
 def edges_of(runs):
     """All (topic, u, v, cost) of some runs."""
     topics = np.repeat(runs.topics, runs.counts)

@@ -5,7 +5,8 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 from scipy.special import zeta
 
-from meshwright.pipeline.profile.distribution import LEAST_TAIL, fit_power_law
+from meshwright.metrics.statistics import LEAST_TAIL
+from meshwright.pipeline.profile.distribution import fit_power_law
 
 
 def counted(sample):

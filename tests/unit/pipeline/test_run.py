@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import meshwright as mw
+from meshwright import registry
 from meshwright.pipeline import run as journey
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.run import RunOptions, check_run, run
@@ -134,6 +135,38 @@ def test_a_run_with_costs_says_where_the_money_goes(table, tmp_path):
     assert f"local, inside a site {local} {local}" in words
     assert "Not drawn, because coordinates are missing: 1 site." in words
     assert manifest["costs"]["places"] == str(tmp_path / "places.csv")
+
+
+def test_the_report_of_a_run_has_all_parameters_busy_nodes_and_heavy_topics(finished):
+    page = (finished.out / "report.html").read_text("utf-8")
+    words = " ".join(re.sub(r"<[^>]*>", " ", page).split())
+    for parameter in (
+        "ingest: relation pairs",
+        "ingest: max rejected 0.5",
+        "ingest: wildcards reject",
+        "ingest: delimiter default",
+        "algorithm dc",
+        "options: partitions 3",
+        "reverse delete no",
+        "costs none",
+        "seed 4",
+        "engine local",
+        "versions: meshwright",
+    ):
+        assert parameter in words, parameter
+    for name in registry.find("dc", "build").options.__dataclass_fields__:
+        assert f"options: {name.replace('_', ' ')} " in words
+    overlay = mw.Overlay.read(finished.out / "overlay")
+    name, links = max(
+        overlay.to_networkx().degree, key=lambda node: (node[1], [-ord(one) for one in node[0]])
+    )
+    assert f"node links of all links {name} {links} " in words
+    graphs = {
+        topic: overlay.to_networkx().subgraph(overlay.interests.nodes_of(topic))
+        for topic in overlay.interests.topics.to_pylist()
+    }
+    topic = min(graphs, key=lambda one: (-graphs[one].size(), one))
+    assert f"diameter {topic} {len(graphs[topic])} {graphs[topic].size()} " in words
 
 
 def test_a_run_that_was_cut_off_between_a_dataset_and_its_note_makes_the_dataset_again(tmp_path, finished):

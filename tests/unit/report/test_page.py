@@ -238,9 +238,46 @@ def test_what_is_not_known_is_left_out() -> None:
     assert "No times are known." in page.text
 
 
-def test_without_an_exponent_no_line_is_drawn() -> None:
-    text = Page(profile_page(profile_of(SMALL, exponent=False))).text
-    assert text.count("No power law was fitted.") == 2
+def drawn_and_said(values: list[int], counts: list[int], **fit: float | None) -> tuple[bool, str]:
+    """Whether a line is drawn for the topics of a node, and what the page says about it."""
+    profile = profile_of(SMALL, exponent=False)
+    found = {"values": values, "counts": counts, "exponent": None, "x_min": None, **fit}
+    page = profile_page({**profile, "topics_per_node": found})
+    return "var(--fit)" in page.partition("</style>")[2], " ".join(Page(page).text.split())
+
+
+def test_a_line_is_in_the_legend_and_said_to_be_a_power_law() -> None:
+    fit = {"exponent": 2.5, "x_min": 2, "ks_distance": 0.02, "tail": 90}
+    drawn, text = drawn_and_said([1, 2, 9], [10, 60, 30], **fit)
+    assert drawn
+    assert "The line is a power law of exponent 2.50, fitted from 2 topics on." in text
+
+
+@pytest.mark.parametrize(
+    ("values", "counts", "fit", "why"),
+    [
+        ([1, 2], [3, 4], {}, "There is no line of a power law: that takes 50 nodes, and there are 7."),
+        ([3], [400], {}, "There is no line of a power law: all nodes have the same."),
+        ([1, 2], [30, 40], {}, "There is no line: no power law fits these numbers."),
+        (
+            [1, 2, 3],
+            [300, 400, 500],
+            {"exponent": 1.5, "x_min": 1, "ks_distance": 0.31, "tail": 1_200},
+            "The nearest one, of exponent 1.50, is wrong by up to 31% of the nodes with 1 topic or more.",
+        ),
+    ],
+)
+def test_without_a_line_the_page_says_why(
+    values: list[int], counts: list[int], fit: dict[str, float], why: str
+) -> None:
+    drawn, text = drawn_and_said(values, counts, **fit)
+    assert not drawn
+    assert why in text
+
+
+def test_a_poor_fit_to_few_values_is_left_to_chance_and_drawn() -> None:
+    fit = {"exponent": 1.5, "x_min": 1, "ks_distance": 0.15, "tail": 60}
+    assert drawn_and_said([1, 2, 3], [20, 20, 20], **fit)[0]
 
 
 def test_upper_bounds_of_diameters_are_called_so(small: Contents, small_page: str) -> None:

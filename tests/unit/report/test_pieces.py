@@ -145,3 +145,20 @@ def test_without_matplotlib_the_way_out_is_named(monkeypatch: pytest.MonkeyPatch
 
 def test_labels_of_bars_keep_every_digit():
     assert "ring: 0.00786" in figures.bars("k", "l", [("ring: 0.00786", 0.00786, "ours")], "seconds")
+
+
+def test_points_count_those_that_have_at_least_as_much_and_the_line_begins_at_one_of_them() -> None:
+    values, counts = [1, 2, 5, 900], [50, 30, 6, 2]
+    at_least = np.array([88, 38, 8, 2])
+    x, y = figures._power_law(values, at_least, 2.5, 2)
+    assert (x[0], y[0]) == (2, 38)
+    assert x[-1] == 900
+    whole = sum(k**-2.5 for k in range(2, 200_000))
+    expected = [38 * sum(k**-2.5 for k in range(at, 200_000)) / whole for at in (2, 40)]
+    assert np.interp([2, 40], x, y) == pytest.approx(expected, rel=0.02)
+    picture = figures.log_log("k", "l", values, counts, ("x", "y"), (2.5, 2))
+    line, points = picture.index("var(--fit)"), picture.index("var(--ours)")
+    assert points < line
+    assert ">counted<" in picture
+    assert ">power law<" in picture
+    assert ">power law<" not in figures.log_log("k", "l", values, counts, ("x", "y"))
