@@ -36,7 +36,7 @@ def report(
     out: Annotated[Path, typer.Option("--out", metavar="FILE.html", help="The page to write.")],
     targets: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TARGET]...", help="Overlays to put in its place.", show_default=False),
+        typer.Argument(metavar="TARGET", help="Overlays to put in its place.", show_default=False),
     ] = None,
     prices: "CostFiles | None" = None,
     force: Force = False,

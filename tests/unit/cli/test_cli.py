@@ -258,6 +258,7 @@ def test_help_and_version_need_no_command(run):
         "merge",
         "evaluate",
         "compare",
+        "report",
         "export",
         "algorithms",
     ],

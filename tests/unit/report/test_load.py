@@ -101,9 +101,8 @@ def test_topics_are_ranked_by_each_measure_unless_the_same_are_shown_already(con
     assert "The most expensive topics" in words
     assert "a 5 4 7.5 ms 2 b 5 4 3 ms 3 pieces" in words
     assert "The topics with most links" not in words
-    other = section_of(
-        replace(contents, topic_loads={"links": [load("a")], "subscribers": [load("b")]}), "load"
-    )
+    loads = {"links": [load("a")], "subscribers": [load("b")]}
+    other = section_of(replace(contents, topic_loads=loads), "load")
     assert "The topics with most links" in other
     assert "The topics with most subscribers" in other
     assert "cost" not in other
