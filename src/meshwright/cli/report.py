@@ -72,20 +72,31 @@ _ROWS = {
     "links to close": "closed",
     "links kept": "kept",
 }
+_MOST_OVERLAYS = 5
+_ROOM = 60  # of 80 columns, beside the words of the rows
 
 
 def _print_for_people(out: Path, found: dict[str, Any]) -> None:
     """The overlays side by side, what to beware of, and where to look."""
-    overlays = [found["today"], *found["targets"]]
+    overlays = [found["today"], *found["targets"]][:_MOST_OVERLAYS]
+    unit = found["today"]["unit"]
     rows = [
-        (words, *(one.get(key) for one in overlays))
+        (f"cost, {unit}" if key == "cost" and unit else words, *(one.get(key) for one in overlays))
         for words, key in _ROWS.items()
         if any(one.get(key) is not None for one in overlays)
     ]
-    print_table(("", *(one["name"] for one in overlays)), rows)
+    longest = _ROOM // len(overlays) - 3
+    print_table(("", *(_short(one["name"], longest) for one in overlays)), rows)
+    more = 1 + len(found["targets"]) - len(overlays)
+    if more:
+        print(f"and {more} more, on the page and with --json.")
     for target in found["targets"]:
         if target["no_costs"]:
             print(visible(f"{target['name']}: {target['no_costs']}"))
     for text in found["busiest"]["warnings"]:
         print(visible(f"Warning: {text}"))
     print(f"Open the page: {out}")
+
+
+def _short(name: str, longest: int) -> str:
+    return name if len(name) <= longest else f"…{name[1 - longest :]}"

@@ -19,9 +19,11 @@ def folder(tmp_path_factory):
 def test_report_writes_a_page_and_prints_the_overlays_side_by_side(run, folder, tmp_path):
     code, shown, _ = run("report", folder / "today", folder / "better", "--out", tmp_path / "page.html")
     assert code == 0
-    links = [len(mw.Overlay.read(folder / name)) for name in ("today", "better")]
-    row = next(line.split() for line in shown.splitlines() if line.strip().startswith("links "))
-    assert row == ["links", *map(str, links)]
+    today, better = (mw.Overlay.read(folder / name) for name in ("today", "better"))
+    kept = len({*map(tuple, today.edges.tolist())} & {*map(tuple, better.edges.tolist())})
+    lines = [line.split() for line in shown.splitlines()]
+    assert ["links", str(len(today)), str(len(better))] in lines
+    assert ["links", "kept", "-", str(kept)] in lines
     assert f"Open the page: {tmp_path / 'page.html'}" in shown
     assert "What it saves" in (tmp_path / "page.html").read_text("utf-8")
 
@@ -42,7 +44,21 @@ def test_json_is_alone_on_stdout_and_has_the_keys_of_evaluate(run, folder, tmp_p
 def test_an_overlay_without_links_is_reported_on_with_exit_code_0(run, folder, tmp_path):
     code, shown, _ = run("report", folder / "empty", "--out", tmp_path / "page.html")
     assert code == 0
-    assert "topics cut" in shown
+    assert ["topics", "cut", "6"] in [line.split() for line in shown.splitlines()]
+
+
+@pytest.mark.parametrize("targets", [1, 3, 6])
+def test_what_is_printed_fits_80_columns_with_every_digit(run, folder, tmp_path, monkeypatch, targets):
+    monkeypatch.setenv("COLUMNS", "80")
+    name = "an-overlay-with-a-name-that-is-far-too-long-for-a-column"
+    if not (folder / name).exists():
+        mw.Overlay.read(folder / "today").write(folder / name)
+    paths = [folder / name] * (1 + targets)
+    _, shown, _ = run("report", *paths, "--out", tmp_path / "page.html")
+    links = str(len(mw.Overlay.read(folder / name)))
+    assert ["links", *[links] * min(1 + targets, 5)] in [line.split() for line in shown.splitlines()]
+    assert "average degree" in shown
+    assert ("and 2 more, on the page and with --json." in shown) == (targets == 6)
 
 
 def test_costs_price_overlays_that_have_none(run, folder, tmp_path):
