@@ -1,8 +1,11 @@
+import pyarrow as pa
 import pytest
 
-from meshwright import Costs, build, workloads
+from meshwright import Costs, Interests, build, workloads
 from meshwright.model.storage.manifest import read_manifest
+from meshwright.pipeline.busiest import find_busiest
 from meshwright.pipeline.summary.job import spending_of
+from meshwright.pipeline.summary.on_spark import OnSpark
 
 
 def test_without_sites_links_come_in_quarters_and_every_node_has_its_place(spark, tmp_path):
@@ -17,3 +20,11 @@ def test_without_sites_links_come_in_quarters_and_every_node_has_its_place(spark
     assert sum(each.links for each in found.classes) == len(overlay)
     assert found.map.without_place == 0
     assert found.map.lons == pytest.approx([9.0] * len(found.map.names))
+
+
+def test_the_busiest_nodes_on_spark_are_those_in_this_process(spark, tmp_path):
+    interests = workloads.unif(30, 8, subscriptions=3, seed=3)
+    fields = (interests.indptr, interests.topic_ids, interests.nodes, interests.topics)
+    limits = pa.table({"max_links": pa.array([2, None, *[3] * 28], pa.int32())})
+    build(Interests(*fields, node_attributes=limits), "gm").write(tmp_path / "o")
+    assert OnSpark(spark, tmp_path / "o").busiest("gm", None) == find_busiest(tmp_path / "o", "gm")

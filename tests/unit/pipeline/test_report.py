@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import combinations
 from pathlib import Path
 
 import networkx as nx
@@ -11,6 +12,7 @@ import pytest
 
 import meshwright as mw
 from meshwright.model.overlay import priced
+from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.report import Given, as_json, report_contents, report_here, short_names
 from meshwright.report.report_page import report_page
 from meshwright.runtime import memory
@@ -168,6 +170,25 @@ def test_given_costs_price_all_overlays_and_their_unit_is_behind_every_cost(tmp_
     assert page.count("\xa0ms") > 30
     first = re.search('<dl class="tiles"><div><dt>([^<]*)', page)
     assert first[1] == "above the least cost possible, or less"
+
+
+def test_nodes_with_a_site_each_stand_on_the_map_at_its_place(tmp_path):
+    mw.build(INTERESTS, "ring").write(tmp_path / "o")
+    names = INTERESTS.nodes.to_pylist()
+    (tmp_path / "sites.csv").write_text("node,site\n" + "".join(f"{name},city {name}\n" for name in names))
+    places = "".join(f"city {name},{at},9\n" for at, name in enumerate(names))
+    (tmp_path / "places.csv").write_text("site,lat,lon\n" + places)
+    files = {name: str(tmp_path / f"{name}.csv") for name in ("sites", "places")}
+    report_here([tmp_path / "o"], tmp_path / "page.html", costs=CostFiles(**files, local=1.0, base=2.0))
+    matrix = "source,target,cost\n" + "".join(f"city {u},city {v},5\n" for u, v in combinations(names, 2))
+    (tmp_path / "costs.csv").write_text(matrix)
+    costs = CostFiles(**files, local=1.0, costs=str(tmp_path / "costs.csv"))
+    report_here([tmp_path / "o"], tmp_path / "again.html", costs=costs)
+    for name in ("page.html", "again.html"):
+        page = (tmp_path / name).read_text("utf-8")
+        assert page.count("<title>n") >= 40
+        assert 'class="map"' in page
+        assert "coordinates are missing" not in page
 
 
 def test_what_is_not_an_overlay_or_does_not_fit_or_is_taken_is_refused(folder, tmp_path, monkeypatch):
