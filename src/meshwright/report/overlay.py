@@ -367,6 +367,9 @@ def _drawing(drawing: Drawing | None) -> Iterator[Html]:
     if not drawing.names:
         yield tag("p", "There are no nodes to draw.", class_="empty")
         return
+    if not any(drawing.degrees):
+        yield tag("p", "There are no links to draw.", class_="empty")
+        return
     yield figure(drawn(drawing), *_drawing_in_words(drawing), class_="wide")
 
 

@@ -217,6 +217,14 @@ def test_nothing_at_all_is_said_in_sentences() -> None:
         assert sentence in text
 
 
+def test_an_overlay_without_links_has_no_drawing(broken: Contents) -> None:
+    assert broken.drawing is not None
+    bare = replace(broken.drawing, degrees=[0] * len(broken.drawing.names), edges=[])
+    page = report_page(replace(broken, drawing=bare))
+    assert "There are no links to draw." in page
+    assert 'class="drawing"' not in page
+
+
 def test_a_clean_input_is_said_to_be_clean(small: Contents) -> None:
     text = Page(report_page(replace(small, quality=Quality(rows=60, files=2)))).text
     assert "60 rows read from 2 files. None was rejected." in text
