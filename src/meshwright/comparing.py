@@ -1,5 +1,6 @@
 """`compare`: several algorithms on the same interests, each built and measured for each seed."""
 
+import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, replace
@@ -14,7 +15,7 @@ from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
 from meshwright.registry import check_given, find
 from meshwright.runtime.checks import check_whole
-from meshwright.runtime.errors import InputError, MeshwrightError, OptionError, PluginError
+from meshwright.runtime.errors import InputError, MeshwrightError, MeshwrightWarning, OptionError, PluginError
 from meshwright.runtime.progress import Progress, stage
 from meshwright.runtime.usage import Usage, measured
 
@@ -30,7 +31,8 @@ class Result:
 
     `times_lower_bound` is the average degree over its lower bound, `times_lower_bound_cost` the same for
     costs; both are None for an overlay that is not topic-connected, since no bound holds for it. `cost` is
-    that of all links. `Usage` says how seconds and memory are measured. `error` says why there is no overlay.
+    that of all links, counted in `cost_unit`. `Usage` says how seconds and memory are measured. `error` says
+    why there is no overlay.
     """
 
     algorithm: str
@@ -46,6 +48,7 @@ class Result:
     cost: float | None = None
     lower_bound_cost: float | None = None
     times_lower_bound_cost: float | None = None
+    cost_unit: str | None = None
     seconds: float | None = None
     processor_seconds: float | None = None
     memory_bytes: int | None = None
@@ -162,7 +165,9 @@ def in_process(
 def _few_nodes(interests: Interests) -> Interests:
     """The first nodes alone, with all of their topics."""
     nodes = interests.nodes.slice(0, _FEW_NODES).to_pylist()
-    return Interests.from_pairs([(node, topic) for node in nodes for topic in interests.topics_of(node)])
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MeshwrightWarning)  # about names, which whoever read them has heard
+        return Interests.from_pairs([(node, topic) for node in nodes for topic in interests.topics_of(node)])
 
 
 def _quietly(work: Callable[[], object]) -> None:
@@ -213,6 +218,7 @@ def _result(algorithm: str, seed: int, found: Evaluation, usage: Usage, bounds: 
         lower_bound_average_degree=bounds.average_degree,
         cost=None if weighted is None else weighted * found.nodes / 2,
         lower_bound_cost=bounds.cost,
+        cost_unit=found.cost_unit,
         **usage._asdict(),
     )
     if not found.topic_connected:

@@ -20,6 +20,7 @@ from meshwright.cli.common import (
     print_json,
     progress_bar,
     spark_command,
+    with_unit,
 )
 from meshwright.cli.options.costs import CostOptions
 from meshwright.cli.options.groups import Engine, chosen_engine, fits_here, options_for
@@ -105,7 +106,18 @@ def _say(out: str, manifest: dict[str, Any], where: str, seconds: float, as_json
             f"{out}: {nodes:,} nodes, {edges:,} edges, average degree {degree:.2f}, "
             f"built {where} in {seconds:.2f} s"
         )
+        print_cost(out, manifest)
         print_busiest(out, manifest["algorithm"])
+
+
+def print_cost(overlay: str, manifest: dict[str, Any]) -> None:
+    """Say what the links cost together, where they have costs; remote overlays are not read."""
+    from meshwright.metrics.evaluation import unit_of
+    from meshwright.pipeline.link_costs import total_cost
+
+    paid = total_cost(local_path(overlay)) if is_local_address(overlay) else None
+    if paid is not None:
+        print(f"The links cost {with_unit(f'{paid:,.2f}', unit_of(manifest['facts']))} together.")
 
 
 def print_busiest(overlay: str, algorithm: str) -> None:

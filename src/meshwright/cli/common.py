@@ -132,6 +132,11 @@ def shown(value: object) -> str:
     return f"{value:,.3g}" if isinstance(value, float) and abs(value) < 100 else _long(value)
 
 
+def with_unit(number: str, unit: str | None) -> str:
+    """A number for people, with what it counts behind it, if that is known."""
+    return number if unit is None else f"{number} {visible(unit)}"
+
+
 def _long(value: object) -> str:
     return f"{value:,.0f}" if isinstance(value, float) else visible(str(value))
 

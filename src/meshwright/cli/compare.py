@@ -153,6 +153,9 @@ def _print_for_people(out: str, found: dict[str, Any]) -> None:
 
     rows = [Result(**run) for run in found["runs"]]
     columns = _columns(rows)
+    unit = next((row.cost_unit for row in rows if row.cost_unit is not None), None)
+    if "cost" in columns:
+        columns["cost"] = common.with_unit("cost", None if unit is None else f"({unit})")
     counts = found["counts"]
     title = f"{counts['nodes']:,} nodes, {counts['topics']:,} topics, {counts['interests']:,} interests"
     cells = [[_rounded(value_of(row, field)) for field in columns] for row in rows]

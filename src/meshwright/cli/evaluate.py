@@ -12,7 +12,9 @@ from meshwright.cli.common import (
     print_json,
     print_table,
     progress_bar,
+    shown,
     spark_command,
+    with_unit,
 )
 from meshwright.cli.options.costs import CostOptions
 from meshwright.cli.options.groups import Engine, chosen_engine, options_for
@@ -96,10 +98,21 @@ def _fits_here(dataset: str) -> bool:
     return fits("evaluating", {**counts, **views})
 
 
+def _in_unit(name: str, value: object, unit: str | None) -> object:
+    """A measure for the table; what is in costs has its unit behind it."""
+    is_cost = "weighted" in name and isinstance(value, float) and unit is not None
+    return with_unit(shown(value), unit) if is_cost else value
+
+
 def _print_for_people(dataset: str, found: "Evaluation") -> None:
     import numpy as np
 
-    rows = [(name.replace("_", " "), value) for name, value in found.to_json().items()]
+    unit = found.cost_unit
+    rows = [
+        (name.replace("_", " "), _in_unit(name, value, unit))
+        for name, value in found.to_json().items()
+        if name != "cost_unit"
+    ]
     print_table(("measure", "value"), rows, title=dataset)
     bound = found.lower_bound_average_degree
     if bound and found.topic_connected:
@@ -107,7 +120,8 @@ def _print_for_people(dataset: str, found: "Evaluation") -> None:
         print(f"this one has at most {found.average_degree / bound:.2f} times the least possible.")
     least, cost = found.lower_bound_weighted_average_degree, found.weighted_average_degree
     if least and cost and found.topic_connected:
-        print(f"None costs less than {least:,.4g} a node: this one costs {cost / least:.2f} times that.")
+        known = with_unit(f"{least:,.4g}", unit)
+        print(f"None costs less than {known} a node: this one costs {cost / least:.2f} times that.")
     quarters = np.quantile(found.degrees, [0.25, 0.5, 0.75, 0.99]) if found.nodes else [0, 0, 0, 0]
     low, median, high, most = (f"{links:.0f}" for links in quarters)
     print(
@@ -117,6 +131,6 @@ def _print_for_people(dataset: str, found: "Evaluation") -> None:
         print_distributions(found.view_counts.distributions(), "of a node")
     broken = found.disconnected_topic_components()
     if broken:
-        shown = ", ".join(f"{name!r} ({parts} parts)" for name, parts in list(broken.items())[:_SHOWN_TOPICS])
+        named = ", ".join(f"{name!r} ({parts} parts)" for name, parts in list(broken.items())[:_SHOWN_TOPICS])
         more = f" and {len(broken) - _SHOWN_TOPICS:,} more" if len(broken) > _SHOWN_TOPICS else ""
-        print(f"Not connected: {shown}{more}")
+        print(f"Not connected: {named}{more}")

@@ -1,17 +1,21 @@
 """`meshwright import`: read the links of an existing mesh."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from meshwright.cli.common import Force, Json, Out, print_json, progress_bar
+from meshwright.cli.options.columns import chosen_column
 from meshwright.cli.options.groups import options_for, read_limits
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
+from meshwright.runtime.errors import OptionError
 
-EPILOG = """**Example**
+EPILOG = """**Examples**
 
 `meshwright import workload --edges bridges.csv --source from --target to --out overlay`
+
+`meshwright import workload --edges links.tsv --source 1 --target 2 --cost 3 --out overlay`
 """
 
 
@@ -22,9 +26,18 @@ def import_(
         Path, typer.Option(metavar="PATH", help="CSV, TSV (also .gz) or Parquet: one link per row.")
     ],
     out: Out,
-    source: Annotated[str, typer.Option(help="The column with one end of a link.")] = "source",
+    source: Annotated[
+        str, typer.Option(help="The column with one end of a link, by name or by position from 1.")
+    ] = "source",
     target: Annotated[str, typer.Option(help="The column with the other end.")] = "target",
     cost: Annotated[str | None, typer.Option(help="The column with the cost of a link.")] = None,
+    header: Annotated[
+        bool | None,
+        typer.Option(
+            "--header/--no-header",
+            help="Whether the first line names the columns; by default, unless they are chosen by position.",
+        ),
+    ] = None,
     limits: ReadLimits = READ_LIMITS,
     force: Force = False,
     as_json: Json = False,
@@ -36,12 +49,21 @@ def import_(
 
     check_free(out, force)
     interests = Interests.read(dataset)
-    parquet = edges.is_dir() or edges.suffix.lower() == ".parquet"
-    read = Overlay.from_parquet if parquet else Overlay.from_csv
-    overlay = read(interests, edges, source, target, cost=cost, limits=limits, progress=progress_bar())
+    columns = {
+        name: chosen_column(f"--{name}", text)
+        for name, text in {"source": source, "target": target, "cost": cost}.items()
+        if text is not None
+    }
+    how: dict[str, Any] = {**columns, "limits": limits, "progress": progress_bar()}
+    if edges.is_dir() or edges.suffix.lower() == ".parquet":
+        if header is not None:
+            raise OptionError("--header and --no-header apply only to CSV and TSV; leave them out")
+        overlay = Overlay.from_parquet(interests, edges, **how)
+    else:
+        overlay = Overlay.from_csv(interests, edges, header=header, **how)
     made_by = {
         "command": "import",
-        "options": {"source": source, "target": target, "cost": cost},
+        "options": {"cost": None, **columns},
         "inputs": [str(dataset), str(edges)],
     }
     overlay.write(out, force=force, made_by=made_by, progress=progress_bar())

@@ -1,6 +1,7 @@
 """`evaluate`: measure an overlay, in this process or from what Spark has measured."""
 
-from dataclasses import dataclass, field, fields
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ from meshwright.metrics.bounds import LowerBound
 from meshwright.metrics.topics import TopicMeasures
 from meshwright.metrics.views import LinkCounts
 from meshwright.model.costs.costs import Costs
-from meshwright.model.overlay import Overlay, costs_of, priced
+from meshwright.model.overlay import COSTS_FACT, Overlay, costs_of, priced
 from meshwright.model.views import TABLE, Views
 from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.columns import arrow_of
@@ -43,7 +44,7 @@ class Evaluation:
     is from the optimum; `lower_bound_method` names the argument ("spanning", "overlap-duality" or "dual").
     Both are None where the bound was not asked for. `lower_bound_weighted_average_degree` is the same in
     costs, by the method "dual"; it is None, too, where the costs between all nodes are not known, or nodes
-    and topics are too many for it.
+    and topics are too many for it. `cost_unit` is what costs are counted in; None where nobody said.
 
     Of an overlay with views (gossip made it), `view_counts` has the link counts of every node, and `to_json`
     says `logical_view_size` and `physical_view_size`, the means over all nodes ([5], 3.3), and of the number
@@ -74,6 +75,7 @@ class Evaluation:
     mean_weighted_topic_diameter: float | None = None
     maximum_weighted_topic_diameter_lower_bound: float | None = None
     mean_weighted_topic_diameter_lower_bound: float | None = None
+    cost_unit: str | None = None
     degrees: npt.NDArray[np.int64] = field(repr=False, compare=False)
     """The links of each node."""
     components_per_topic: npt.NDArray[np.int32] = field(repr=False, compare=False)
@@ -99,6 +101,8 @@ class Evaluation:
         with_costs = self.weighted_average_degree is not None
         names = [number.name for number in fields(self) if number.repr]
         numbers = {name: getattr(self, name) for name in names if with_costs or "weighted" not in name}
+        if not with_costs or self.cost_unit is None:
+            del numbers["cost_unit"]
         return numbers | ({} if self.view_counts is None else self.view_counts.to_json())
 
     def distributions(self) -> dict[str, Any]:
@@ -183,7 +187,13 @@ def evaluate(
         topic_names=interests.topics,
         view_counts=count_links(Views.of(overlay), progress) if TABLE in overlay.tables else None,
     )
-    return assemble(found, diameters=diameters)
+    return replace(assemble(found, diameters=diameters), cost_unit=unit_of(overlay.facts))
+
+
+def unit_of(facts: Mapping[str, Any]) -> str | None:
+    """What the costs of an overlay with these facts are counted in; None where they don't say."""
+    told = facts.get(COSTS_FACT)
+    return told.get("unit") if isinstance(told, Mapping) else None
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -18,6 +18,7 @@ from meshwright.model.costs.costs import Costs
 from meshwright.model.dense import frozen, set_fields
 from meshwright.model.interests import Interests, interest_counts, interest_tables, same_table
 from meshwright.model.pairs import Columns
+from meshwright.model.reading.columns import Column
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.model.storage.dataset import TableSource, as_dataset, read_table, whole, write_dataset
 from meshwright.model.storage.manifest import (
@@ -215,17 +216,18 @@ class Overlay:
         cls,
         interests: Interests,
         path: str | Path,
-        source: str = "source",
-        target: str = "target",
+        source: Column = "source",
+        target: Column = "target",
         *,
-        cost: str | None = None,
+        cost: Column | None = None,
         delimiter: str | None = None,
+        header: bool | None = None,
         limits: ReadLimits = READ_LIMITS,
         progress: Progress | None = None,
     ) -> Overlay:
         """Build from two CSV columns of node names, read as by `Interests.from_csv`, and one of costs."""
         columns = Columns(source, target, cost)
-        found = sources.from_csv(path, columns, delimiter, limits)
+        found = sources.from_csv(path, columns, delimiter, limits, header)
         return cls(interests, *edge_lists.by_name(interests.nodes, found, columns, str(path), None, progress))
 
     @classmethod
@@ -233,10 +235,10 @@ class Overlay:
         cls,
         interests: Interests,
         path: str | Path,
-        source: str = "source",
-        target: str = "target",
+        source: Column = "source",
+        target: Column = "target",
         *,
-        cost: str | None = None,
+        cost: Column | None = None,
         limits: ReadLimits = READ_LIMITS,
         progress: Progress | None = None,
     ) -> Overlay:

@@ -4,7 +4,7 @@ Interests (node, topic) and edge lists (source, target) come through here alike.
 chunks that are checked on the way in; `collect` makes ids of them, at 8 bytes per pair.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -16,6 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from meshwright.model.names import NameEncoder, NameSource, check_all_strings, encoded, is_text, name_array
+from meshwright.model.reading.columns import Column, by_position, place_of, written
 from meshwright.model.reading.csv_rows import CsvLayout, FirstRow, first_row, read_rows
 from meshwright.model.reading.files import check_declared, check_rows, part_files, reading
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
@@ -29,20 +30,51 @@ _TUPLES_A_CHUNK = 1 << 16
 
 @dataclass(frozen=True)
 class Columns:
-    """What the two columns of names are called, and the column of numbers beside them, if one is wanted."""
+    """The two columns of names, and the column of numbers beside them, if one is wanted.
+
+    Each is a name or a position from 1, all of one kind.
+    """
+
+    first: Column
+    second: Column
+    value: Column | None = None
+
+    def __post_init__(self) -> None:
+        if len(set(self.wanted)) < len(self.wanted):
+            raise InputError(
+                f"one column can't be used twice: {written(self.wanted)}; name different columns"
+            )
+        by_position(self.wanted)
+
+    @property
+    def wanted(self) -> list[Column]:
+        """All columns to read."""
+        return [self.first, self.second] + ([self.value] if self.value is not None else [])
+
+    @property
+    def are_positions(self) -> bool:
+        """Whether columns are chosen by position."""
+        return by_position(self.wanted)
+
+    def among(self, found: Sequence[str], origin: str) -> "Named":
+        """The columns by their names among those found; one that is missing, or there twice, is refused."""
+        names = [found[place_of(column, found, origin)] for column in self.wanted]
+        for name in names:
+            place_of(name, found, origin)
+        return Named(*names)
+
+
+class Named(NamedTuple):
+    """`Columns` by the names that a table has for them."""
 
     first: str
     second: str
     value: str | None = None
 
-    def __post_init__(self) -> None:
-        if len(set(self.names)) < len(self.names):
-            raise InputError(f"one column can't be used twice: {_listed(self.names)}; name different columns")
-
     @property
     def names(self) -> list[str]:
         """All columns to read."""
-        return [self.first, self.second] + ([self.value] if self.value is not None else [])
+        return [name for name in self if name is not None]
 
 
 NODE_TOPIC = Columns("node", "topic")
@@ -75,7 +107,7 @@ def collect(
     progress: Progress | None = None,
 ) -> Pairs:
     """Make ids of a stream of chunks; the kept names get ids even if no pair has them."""
-    first, second = NameEncoder(columns.first), NameEncoder(columns.second)
+    first, second = NameEncoder(str(columns.first)), NameEncoder(str(columns.second))
     values: list[Floats] = []
     rows = 0
     with stage(progress, f"reading {columns.first}, {columns.second}") as advance:
@@ -87,8 +119,8 @@ def collect(
             rows += len(chunk.first)
             advance(rows)
     return Pairs(
-        *first.finish(name_array(first_kept, columns.first)),
-        *second.finish(name_array(second_kept, columns.second)),
+        *first.finish(name_array(first_kept, str(columns.first))),
+        *second.finish(name_array(second_kept, str(columns.second))),
         np.concatenate([np.empty(0), *values]) if columns.value is not None else None,
     )
 
@@ -107,15 +139,22 @@ def from_tuples(pairs: Iterable[tuple[str, str]], columns: Columns) -> Iterator[
         for place, column in enumerate((columns.first, columns.second)):
             names = [pair[place] for pair in block]
             check_all_strings(names, f"the {column} of pair", number)
-            both.append(encoded(names, column).dictionary_encode())
+            both.append(encoded(names, str(column)).dictionary_encode())
         yield Chunk(both[0], both[1], None)
         number += len(block)
 
 
 def from_csv(
-    path: str | Path, columns: Columns, delimiter: str | None = None, limits: ReadLimits = READ_LIMITS
+    path: str | Path,
+    columns: Columns,
+    delimiter: str | None = None,
+    limits: ReadLimits = READ_LIMITS,
+    header: bool | None = None,
 ) -> Iterator[Chunk]:
-    """Chunks of a CSV file with a header, decompressed by its name (.gz, .bz2, .zst)."""
+    """Chunks of a CSV file, decompressed by its name (.gz, .bz2, .zst).
+
+    The first line is a header, unless columns are positions; `header` overrides this.
+    """
     path = Path(path)
     delimiter = delimiter if delimiter is not None else _delimiter_of(path)
     if len(delimiter) != 1 or delimiter in '"\r\n':
@@ -126,23 +165,54 @@ def from_csv(
         first = first_row(path, delimiter, delimiter, limits)
         if not first.cells:
             raise InputError(
-                f"{path} is empty; its first line must name the columns {_listed(columns.names)}"
+                f"{path} is empty; its first line must have the columns {written(columns.wanted)}"
             )
-        _check_columns(first.cells, columns, str(path))
-    if not first.is_last:
-        yield from _csv_chunks(path, columns, first, limits)
+        has_header = has_names(columns, header)
+        known = _labelled(columns, first, str(path))
+    if not (first.is_last and has_header):
+        yield from _csv_chunks(path, known, first, has_header, limits)
+
+
+def has_names(columns: Columns, header: bool | None) -> bool:
+    """Whether the first line of a CSV file names its columns."""
+    if header is False and not columns.are_positions:
+        raise InputError("without a header, columns have no names; give positions, such as 1 and 2")
+    return not columns.are_positions if header is None else header
+
+
+class _Labelled(NamedTuple):
+    """The columns that are wanted, and labels for all columns of a CSV file."""
+
+    wanted: Named
+    labels: list[str]
+
+
+def _labelled(columns: Columns, first: FirstRow, origin: str) -> _Labelled:
+    """Columns keep their names, or are called by position, where they are chosen so."""
+    if not columns.are_positions:
+        return _Labelled(columns.among(first.cells, origin), first.cells)
+    labels = [f"column {place}" for place in range(1, len(first.cells) + 1)]
+    wanted = [labels[place_of(column, first.cells, origin)] for column in columns.wanted]
+    return _Labelled(Named(*wanted), labels)
 
 
 def _delimiter_of(path: Path) -> str:
     return "\t" if ".tsv" in path.suffixes[-2:] else ","
 
 
-def _csv_chunks(path: Path, columns: Columns, first: FirstRow, limits: ReadLimits) -> Iterator[Chunk]:
+def _csv_chunks(
+    path: Path, known: _Labelled, first: FirstRow, has_header: bool, limits: ReadLimits
+) -> Iterator[Chunk]:
+    columns = known.wanted
     types = {columns.first: _ENCODED, columns.second: _ENCODED}
     if columns.value is not None:
         types[columns.value] = pa.float64()
     layout = CsvLayout(
-        names=first.cells, types=types, delimiter=first.delimiter, blank_lines=first.blank_lines
+        names=known.labels,
+        types=types,
+        delimiter=first.delimiter,
+        blank_lines=first.blank_lines,
+        header=has_header,
     )
     row = 1
     with reading(path):
@@ -164,13 +234,13 @@ def from_parquet(path: str | Path, columns: Columns, limits: ReadLimits = READ_L
         with reading(part), pq.ParquetFile(part) as file:
             schema = file.schema_arrow
             check_declared(file.metadata, str(part), part.stat().st_size, limits)
-            _check_columns(schema.names, columns, str(part))
-            _check_types(schema, columns, str(part))
-        with reading(part), pq.ParquetFile(part, read_dictionary=[columns.first, columns.second]) as file:
+            named = columns.among(schema.names, str(part))
+            _check_types(schema, named, str(part))
+        with reading(part), pq.ParquetFile(part, read_dictionary=[named.first, named.second]) as file:
             row = 1
             for group in range(file.num_row_groups):
-                for batch in file.read_row_group(group, columns=columns.names).to_batches():
-                    yield _chunk(batch, columns, str(part), row)
+                for batch in file.read_row_group(group, columns=named.names).to_batches():
+                    yield _chunk(batch, named, str(part), row)
                     row += batch.num_rows
             check_rows(file.metadata, str(part), row - 1)
 
@@ -181,41 +251,30 @@ def from_arrow(table: Any, columns: Columns) -> Iterator[Chunk]:
         table = pa.table(table)
     except (pa.ArrowException, TypeError, ValueError) as error:
         raise InputError(f"a {type(table).__name__} can't be taken as an Arrow table: {error}") from error
-    _check_columns(table.schema.names, columns, "the table")
-    _check_types(table.schema, columns, "the table")
+    named = columns.among(table.schema.names, "the table")
+    _check_types(table.schema, named, "the table")
     row = 1
     for batch in table.to_batches():
-        yield _chunk(batch, columns, "the table", row)
+        yield _chunk(batch, named, "the table", row)
         row += batch.num_rows
 
 
 def from_pandas(frame: Any, columns: Columns) -> Iterator[Chunk]:
     """Chunks of a pandas frame; one without rows may have any types, since pandas forgets them."""
-    _check_columns([name for name in frame.columns if isinstance(name, str)], columns, "the frame")
+    if columns.are_positions:
+        raise InputError("the columns of a frame are chosen by name; give names, such as frame.columns[0]")
+    named = columns.among([name for name in frame.columns if isinstance(name, str)], "the frame")
     if not len(frame):
         return
     try:
-        table = pa.Table.from_pandas(frame[columns.names], preserve_index=False)
+        table = pa.Table.from_pandas(frame[named.names], preserve_index=False)
     except (pa.ArrowException, TypeError, ValueError) as error:
         reason = " ".join(str(error).split())
         raise InputError(f"the frame can't be read: {reason}; cast the columns of names to string") from error
-    yield from from_arrow(table, columns)
+    yield from from_arrow(table, Columns(*named))
 
 
-def _check_columns(found: list[str], columns: Columns, origin: str) -> None:
-    for column in columns.names:
-        if found.count(column) != 1:
-            fault = "has no column" if column not in found else "has more than one column"
-            raise InputError(
-                f"{origin} {fault} {column!r}; its columns are {_listed(found)}: name the one to use"
-            )
-
-
-def _listed(names: list[str]) -> str:
-    return ", ".join(map(repr, names)) or "none"
-
-
-def _check_types(schema: pa.Schema, columns: Columns, origin: str) -> None:
+def _check_types(schema: pa.Schema, columns: Named, origin: str) -> None:
     for column in (columns.first, columns.second):
         kind = schema.field(column).type
         plain = kind.value_type if pa.types.is_dictionary(kind) else kind
@@ -230,7 +289,7 @@ def _check_types(schema: pa.Schema, columns: Columns, origin: str) -> None:
             raise InputError(f"{origin}: column {columns.value!r} is of type {kind}; cast it to double")
 
 
-def _chunk(batch: pa.RecordBatch, columns: Columns, origin: str, row: int) -> Chunk:
+def _chunk(batch: pa.RecordBatch, columns: Named, origin: str, row: int) -> Chunk:
     """One batch of any source as a checked chunk; `row` is the number of its first row, counted from 1."""
     first, second = (
         _checked(batch.column(column), column, origin, row) for column in (columns.first, columns.second)

@@ -7,11 +7,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from meshwright.model.costs.costs import Costs
+from meshwright.model.costs.costs import GREAT_CIRCLE_METRIC, Costs, ListColumns, default_columns
+from meshwright.model.costs.forms import checked_unit, metric_kind
 from meshwright.model.costs.matrices import MatrixRules
 from meshwright.model.costs.sources import Located, check_globe, located, named
 from meshwright.model.interests import Interests
 from meshwright.model.names import NameSource
+from meshwright.model.reading.columns import Column
 from meshwright.model.reading.files import reading
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.model.reading.text import decoded_lines
@@ -21,7 +23,6 @@ OWN = "nodes"
 """In place of a file: the attributes that the dataset's own nodes have."""
 
 _NODE_SITE = ("node", "site")
-_LAT_LON = ("lat", "lon")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,11 +36,15 @@ class CostFiles:
         inner, outer: what a link inside a site, and between two, costs, in place of a matrix.
         places: a table of `lat, lon` by node, or with `sites` by site; or "nodes". Without a matrix a link
             costs by distance; with one, places are for the map alone.
-        base, factor: what a link costs at least, and for each kilometre beyond that.
+        base, factor: what a link costs at no distance, and for each kilometre or unit beyond that.
+        metric: how distance is measured; see `Costs.coordinates`.
+        least_cost: what a link costs that would cost less; of `costs` and `places`.
+        unit: what costs are counted in.
         symmetrise, missing: what is done to a matrix; see `Costs.from_matrix`.
         cost_names: for a matrix without names, a file that has one per line; or "nodes": the dataset's.
+        cost_columns: the columns of a list in `costs`: source, target, cost.
         site_columns: the columns of `sites`: node, site.
-        place_columns: the columns of `places`: node (or site), latitude, longitude.
+        place_columns: the columns of `places`: node (or site), latitude, longitude; or x, y and maybe z.
         limits: of what is read.
     """
 
@@ -51,15 +56,21 @@ class CostFiles:
     places: str | None = None
     base: float | None = None
     factor: float | None = None
+    metric: str | None = None
+    least_cost: float | None = None
+    unit: str | None = None
     symmetrise: str | None = None
     missing: str | None = None
     cost_names: str | None = None
-    site_columns: tuple[str, str] | None = None
-    place_columns: tuple[str, str, str] | None = None
+    cost_columns: ListColumns | None = None
+    site_columns: tuple[Column, Column] | None = None
+    place_columns: tuple[Column, ...] | None = None
     limits: ReadLimits = READ_LIMITS
 
     def __post_init__(self) -> None:
-        MatrixRules(**self.rules())
+        self.rules()
+        checked_unit(self.unit)
+        metric_kind(self.measured_by)
         for what, needed in _NEEDS.items():
             if getattr(self, what) is not None and all(getattr(self, name) is None for name in needed):
                 raise OptionError(
@@ -76,8 +87,8 @@ class CostFiles:
             raise OptionError("--inner needs --outer and --sites; give all three")
         if self.cost_names == OWN and self.sites is not None:
             raise OptionError("with --sites, costs are between sites; give --cost-names a file of site names")
-        if form == "places" and self.base is None:
-            raise OptionError("costs by distance need a minimum cost of a link; give --base")
+        if form == "places" and self.base is None and self.least_cost is None:
+            raise OptionError("costs by distance need a minimum cost of a link; give --base or --least-cost")
         if form == "places" and self.sites is not None and self.places == OWN:
             raise OptionError("--places nodes gives each node its own place; leave --sites out")
 
@@ -90,10 +101,16 @@ class CostFiles:
             )
         return form
 
-    def rules(self) -> dict[str, str]:
-        """What is said about a matrix."""
+    def rules(self) -> MatrixRules:
+        """What is said about a matrix, checked."""
         given = {"symmetrise": self.symmetrise, "missing": self.missing}
-        return {name: rule for name, rule in given.items() if rule is not None}
+        said = {name: rule for name, rule in given.items() if rule is not None}
+        return MatrixRules(**said, least_cost=self.least_cost)
+
+    @property
+    def measured_by(self) -> str:
+        """How distance is measured."""
+        return GREAT_CIRCLE_METRIC if self.metric is None else self.metric
 
     def given(self) -> dict[str, Any]:
         """What was given, by name, for a manifest."""
@@ -120,22 +137,24 @@ class CostFiles:
 
     def _loaded(self, nodes: Interests) -> tuple[Costs, Costs]:
         """All costs, and those between `nodes`."""
-        loaded = _FORMS[self._form()].load(self, nodes)
+        loaded = _FORMS[self._form()].load(self, nodes).with_unit(self.unit)
         with named(self._file("sites", "costs", "places")):
             return loaded, loaded.of(nodes)
 
-    def located(self, nodes: Interests) -> Located:
-        """The places of sites, or of nodes where there are no sites, for a map."""
-        assert self.places is not None
+    def located(self, nodes: Interests) -> Located | None:
+        """The places of sites, or of nodes where there are no sites, for a map; None if not on the globe."""
+        if self.places is None or self.measured_by != GREAT_CIRCLE_METRIC:
+            return None
         name, *columns = self.columns_of_places()
         found = located(self.where(self.places, nodes), name, tuple(columns), self.limits)
         with named(self._file("places")):
             check_globe(found)
         return found
 
-    def columns_of_places(self) -> tuple[str, ...]:
+    def columns_of_places(self) -> tuple[Column, ...]:
         """What the columns of places are called."""
-        return self.place_columns or ("node" if self.sites is None else "site", *_LAT_LON)
+        node = "node" if self.sites is None else "site"
+        return self.place_columns or (node, *default_columns(self.measured_by))
 
     def on_sites(self, between: Costs, nodes: Interests) -> Costs:
         """Costs between nodes, from costs between sites if nodes are on sites."""
@@ -165,7 +184,8 @@ class CostFiles:
 def _matrix(files: CostFiles, nodes: Interests) -> Costs:
     assert files.costs is not None
     names = _cost_names(files.cost_names, nodes, files.limits)
-    between = Costs.from_file(files.costs, names, limits=files.limits, **files.rules())
+    rules = asdict(files.rules())
+    between = Costs.from_file(files.costs, names, columns=files.cost_columns, limits=files.limits, **rules)
     return files.on_sites(between, nodes)
 
 
@@ -189,12 +209,13 @@ def _clusters(files: CostFiles, nodes: Interests) -> Costs:
 
 def _distances(files: CostFiles, nodes: Interests) -> Costs:
     assert files.places is not None
-    assert files.base is not None
     name, *columns = files.columns_of_places()
     between = Costs.coordinates(
         files.where(files.places, nodes),
         base=files.base,
         factor=1.0 if files.factor is None else files.factor,
+        least_cost=files.least_cost,
+        metric=files.measured_by,
         node=name,
         columns=tuple(columns),
         limits=files.limits,
@@ -209,8 +230,8 @@ class _Form:
 
 
 _FORMS: Mapping[str, _Form] = {
-    "costs": _Form(_matrix, ("inner", "outer", "base", "factor")),
-    "inner": _Form(_clusters, ("places", "base", "factor", "local")),
+    "costs": _Form(_matrix, ("inner", "outer", "base", "factor", "metric")),
+    "inner": _Form(_clusters, ("places", "base", "factor", "metric", "local", "least_cost")),
     "places": _Form(_distances, ("outer",)),
 }
 """By what is given for them; the first decides."""
@@ -220,9 +241,13 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
     "outer": ("inner",),
     "base": ("places",),
     "factor": ("places",),
+    "metric": ("places",),
+    "least_cost": ("costs", "places"),
+    "unit": ("costs", "inner", "places"),
     "symmetrise": ("costs",),
     "missing": ("costs",),
     "cost_names": ("costs",),
+    "cost_columns": ("costs",),
     "site_columns": ("sites",),
     "place_columns": ("places",),
 }

@@ -107,6 +107,42 @@ def test_import_takes_the_links_that_the_file_names(run, workload, tmp_path):
     assert found.costs.tolist() == [2.5]
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("2.5\tn03\tn01\n1\tn02\tn04\n", ("--source", 2, "--target", 3, "--cost", 1)),
+        ("a\ta\ta\n2.5\tn03\tn01\n1\tn02\tn04\n", ("--source", 2, "--target", 3, "--cost", 1, "--header")),
+        (
+            '"a,b"\t1\t""\nn03\t2.5\tn01\nn02\t1\tn04\n',
+            ("--source", '"a,b"', "--target", '""', "--cost", '"1"'),
+        ),
+    ],
+)
+def test_import_takes_columns_by_position_and_by_odd_names(run, workload, tmp_path, text, words):
+    edges, out = tmp_path / "bridges.tsv", tmp_path / "o"
+    edges.write_text(text)
+    assert run("import", workload, "--edges", edges, *words, "--out", out)[0] == 0
+    found = mw.Overlay.read(out)
+    assert (found.edges.tolist(), found.costs.tolist()) == ([[1, 3], [2, 4]], [2.5, 1])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--source", "From", "--target", "to"), "did you mean 'from'?"),
+        (("--source", 1, "--target", "to"), "mix names and positions"),
+        (("--source", 1, "--target", 9), "has 3 columns, but column 9 is asked for"),
+        (("--source", "a,b", "--target", "to"), "--source is 'a,b'; give 1 column"),
+        (("--source", "from", "--target", "to", "--no-header"), "without a header, columns have no names"),
+    ],
+)
+def test_import_refuses_columns_that_can_not_be_told(run, workload, tmp_path, words, said):
+    (tmp_path / "e.csv").write_text("from,to,ms\nn03,n01,2.5\n")
+    code, out, err = run("import", workload, "--edges", tmp_path / "e.csv", *words, "--out", tmp_path / "o")
+    assert (code, out) == (2, "")
+    assert said in err
+
+
 def other_mesh(tmp_path, name, costs=None):
     """An overlay of two nodes that share a topic with the workload."""
     path = tmp_path / name

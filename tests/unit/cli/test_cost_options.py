@@ -262,7 +262,7 @@ def test_sites_without_coordinates_are_refused(run, workload, brokers, places):
         (("--sites", "x", "--places", "nodes", "--base", 1), "leave --sites out"),
         (("--missing", "path"), "--missing has no effect without --costs"),
         (("--costs", "x", "--missing", "guess"), "missing is 'guess'; choose among refuse"),
-        (("--costs", "x", "--sites", "y", "--site-columns", "a"), "give 2 names, such as node,site"),
+        (("--costs", "x", "--sites", "y", "--site-columns", "a"), "give 2 columns, such as node,site"),
         (("--costs", "x", "--local", "much"), "--local"),
     ],
 )
@@ -280,3 +280,91 @@ def test_merge_keeps_its_cost_of_a_new_link(run, workload, between, tmp_path):
     wrong(run(*words), "set link_cost")
     assert run(*words, "--link-cost", 7)[0] == 0
     assert 7 in mw.Overlay.read(tmp_path / "both").costs.tolist()
+
+
+@pytest.fixture
+def grid(tmp_path, workload):
+    """A table of x and y without a header, in which two nodes are at one place."""
+    nodes = mw.Interests.read(workload).nodes.to_pylist()
+    path = tmp_path / "grid.csv"
+    path.write_text("\n".join(f"{at % 2},{node},{at % 2}" for at, node in enumerate(["none", *nodes])))
+    return path
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan"])
+def test_the_distance_in_a_plane_with_a_least_cost(run, workload, grid, tmp_path, metric):
+    words = ("--places", grid, "--place-columns", "2,1,3", "--metric", metric, "--least-cost", 0.5)
+    assert build(run, workload, *words)[0] == 0
+    costs = mw.Costs.coordinates(grid, least_cost=0.5, metric=metric, node=2, columns=(1, 3))
+    found = mw.Overlay.read(tmp_path / "o")
+    assert found == expected(workload, costs)
+    assert found.costs.min() == 0.5
+    assert found.facts["costs"]["kind"] == metric
+
+
+def test_a_list_of_costs_with_other_columns_and_zeros(run, workload, brokers, tmp_path):
+    (tmp_path / "rtt.csv").write_text('ms,"from, city",to\n0,ams,fra\n80,ams,nyc\n90,fra,nyc\n')
+    words = ("--costs", tmp_path / "rtt.csv", "--sites", brokers, "--local", 0.25)
+    named = ("--cost-columns", '"from, city",to,ms')
+    wrong(build(run, workload, *words, *named), "'ams' to 'fra' is 0")
+    assert build(run, workload, *words, *named, "--least-cost", 0.5)[0] == 0
+    facts = mw.Overlay.read(tmp_path / "o").facts["costs"]["facts"]
+    assert (facts["least_cost"], facts["raised_to_least_cost"]) == (0.5, 1)
+    miss = build(run, workload, *words, "--cost-columns", "From city,to,ms", "--force")
+    wrong(miss, "did you mean 'from, city'?")
+
+
+def test_the_unit_is_kept_and_printed_behind_costs(run, workload, between, tmp_path):
+    words = ("--costs", between, "--sites", "nodes", "--local", 1, "--unit", "ms")
+    code, out, _ = build(run, workload, *words)
+    assert code == 0
+    overlay = mw.Overlay.read(tmp_path / "o")
+    assert f"The links cost {overlay.costs.sum():,.2f} ms together." in out
+    assert overlay.facts["costs"]["unit"] == "ms"
+    code, out, _ = run("evaluate", tmp_path / "o")
+    found = mw.evaluate(overlay)
+    assert found.cost_unit == "ms"
+    least = found.lower_bound_weighted_average_degree
+    assert f"None costs less than {least:,.4g} ms a node" in out
+    costs = [line.strip() for line in out.splitlines() if " weighted " in line and "method" not in line]
+    assert len(costs) >= 5
+    assert all(line.endswith(" ms") for line in costs)
+    assert "cost unit" not in out
+    assert json.loads(run("evaluate", tmp_path / "o", "--json")[1])["cost_unit"] == "ms"
+    out = run("compare", workload, "--algorithms", "gr-maw", *words, "--out", tmp_path / "c")[1]
+    assert "cost (ms)" in out
+    assert json.loads((tmp_path / "c" / "comparison.json").read_text())["runs"][0]["cost_unit"] == "ms"
+    out = run("run", workload, "--algorithm", "gr-maw", *words, "--out", tmp_path / "r")[1]
+    paid = found.weighted_average_degree
+    assert f"The links of a node cost {paid:,.2f} ms on average; " in out
+    assert f"no topic-connected overlay costs less than {least:,.2f} ms." in out
+
+
+def test_without_a_unit_nothing_is_printed_behind_costs(run, workload, between, tmp_path):
+    words = ("--costs", between, "--sites", "nodes", "--local", 1)
+    build(run, workload, *words)
+    assert "cost_unit" not in json.loads(run("evaluate", tmp_path / "o", "--json")[1])
+    other = run("evaluate", tmp_path / "o", *words, "--unit", "EUR")[1]
+    assert " EUR a node" in other
+    assert mw.evaluate(mw.Overlay.read(tmp_path / "o")).cost_unit is None
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--places", "x", "--base", 1, "--metric", "euclid"), "did you mean 'euclidean'? Otherwise"),
+        (("--costs", "x", "--metric", "euclidean"), "--metric has no effect without --places"),
+        (("--places", "x", "--least-cost", 0), "--least-cost) is 0.0; a cost is a positive"),
+        (("--places", "x", "--least-cost", "nan"), "--least-cost) is nan"),
+        (("--costs", "x", "--least-cost", -2), "--least-cost) is -2.0"),
+        (("--least-cost", 1), "--least-cost has no effect without --costs or --places"),
+        (("--sites", "x", "--inner", 1, "--outer", 2, "--least-cost", 1), "--least-cost has no effect"),
+        (("--costs", "x", "--unit", "milli seconds"), "give one short word, such as ms"),
+        (("--unit", "ms"), "--unit has no effect without --costs or --inner or --places"),
+        (("--costs", "x", "--cost-columns", "a,b"), "give 3 columns, such as from,to,rtt"),
+        (("--costs", "x", "--cost-columns", "1,2,c"), "mix names and positions"),
+        (("--places", "x", "--base", 1, "--place-columns", "a,b,"), "put a name with a comma"),
+    ],
+)
+def test_metrics_least_costs_units_and_columns_that_make_no_sense(run, workload, words, said):
+    wrong(build(run, workload, *words), said)

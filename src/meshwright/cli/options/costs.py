@@ -4,11 +4,16 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from meshwright.cli.options.columns import chosen_columns
 from meshwright.cli.options.groups import MaxLine, MaxRatio, read_limits
 from meshwright.model.reading.limits import READ_LIMITS
-from meshwright.runtime.errors import OptionError
 
-_COLUMNS = {"site_columns": "node,site", "place_columns": "city,Lat,Long"}
+_COLUMNS = {
+    "cost_columns": ((3,), "from,to,rtt or 1,2,3"),
+    "site_columns": ((2,), "node,site or 1,2"),
+    "place_columns": ((3, 4), "city,Lat,Long or 1,2,3"),
+}
+"""The options that name columns: how many, and an example."""
 
 
 def _option(metavar: str, words: str) -> Any:
@@ -49,13 +54,36 @@ class CostOptions(NamedTuple):
         _option(
             "FILE|nodes",
             "For costs by distance: a table with the columns node,lat,lon (with --sites: site,lat,lon), or "
-            "'nodes' to use the lat and lon of each node in the dataset.",
+            "'nodes' to use the lat and lon of each node in the dataset. With --metric euclidean or "
+            "manhattan: x and y.",
         ),
     ] = None
     base: Annotated[
         float | None, _option("COST", "With --places: the part of the cost that does not depend on distance.")
     ] = None
-    factor: Annotated[float | None, _option("COST", "With --places: the cost per km; by default 1.")] = None
+    factor: Annotated[
+        float | None,
+        _option("COST", "With --places: the cost per km, or per unit of x and y; by default 1."),
+    ] = None
+    metric: Annotated[
+        str | None,
+        _option(
+            "great-circle|euclidean|manhattan",
+            "With --places: distance on the globe, in a straight line, or along the axes; by default "
+            "great-circle.",
+        ),
+    ] = None
+    least_cost: Annotated[
+        float | None,
+        _option(
+            "COST",
+            "With --costs or --places: a link that would cost less, such as one between two nodes at the "
+            "same place, costs this.",
+        ),
+    ] = None
+    unit: Annotated[
+        str | None, _option("WORD", "What costs are counted in, such as ms or EUR; printed with them.")
+    ] = None
     symmetrise: Annotated[
         str | None,
         _option(
@@ -76,10 +104,16 @@ class CostOptions(NamedTuple):
             "names of the dataset's nodes.",
         ),
     ] = None
-    site_columns: Annotated[str | None, _option("NODE,SITE", "The names of the columns of --sites.")] = None
-    place_columns: Annotated[str | None, _option("NAME,LAT,LON", "The names of the columns of --places.")] = (
-        None
-    )
+    cost_columns: Annotated[
+        str | None,
+        _option("FROM,TO,COST", "The columns of --costs, by name or by position; FILE is a list then."),
+    ] = None
+    site_columns: Annotated[
+        str | None, _option("NODE,SITE", "The columns of --sites, by name or by position.")
+    ] = None
+    place_columns: Annotated[
+        str | None, _option("NAME,LAT,LON", "The columns of --places, by name or by position.")
+    ] = None
     max_line: MaxLine = READ_LIMITS.line
     max_ratio: MaxRatio = READ_LIMITS.ratio
 
@@ -89,15 +123,8 @@ class CostOptions(NamedTuple):
 
         given = {name: value for name, value in self._asdict().items() if value is not None}
         limits = given.pop("max_line"), given.pop("max_ratio")
-        for name, example in _COLUMNS.items():
+        for name, (counts, example) in _COLUMNS.items():
             if name in given:
-                given[name] = _columns("--" + name.replace("_", "-"), given[name], example)
+                flag = "--" + name.replace("_", "-")
+                given[name] = chosen_columns(flag, given[name], counts, example)
         return CostFiles(**given, limits=read_limits(*limits)) if given else None
-
-
-def _columns(flag: str, text: str, example: str) -> tuple[str, ...]:
-    names = tuple(text.split(","))
-    count = example.count(",") + 1
-    if len(names) != count or not all(names):
-        raise OptionError(f"{flag} is {text!r}; give {count} names, such as {example}", option=flag)
-    return names

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -21,6 +21,7 @@ from meshwright.model.dense import set_fields
 from meshwright.model.interests import Interests
 from meshwright.model.names import NameSource, lookup, numbered
 from meshwright.model.pairs import Columns
+from meshwright.model.reading.columns import Column
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.model.storage.dataset import as_dataset, whole, write_dataset
 from meshwright.model.storage.manifest import MANIFEST, check_counts, make_manifest, open_dataset, stated
@@ -32,7 +33,21 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+GREAT_CIRCLE_METRIC = "great-circle"
 _NAMED_ALREADY = "already names its nodes; leave names= (--cost-names) out"
+
+
+ListColumns: TypeAlias = tuple[Column, Column, Column]
+"""The columns of a list of costs: source, target, cost."""
+
+
+def _list_columns(columns: ListColumns | None) -> Columns | None:
+    return None if columns is None else Columns(*columns)
+
+
+def default_columns(metric: str) -> tuple[Column, ...]:
+    """What the columns of coordinates are called unless others are named."""
+    return ("lat", "lon") if metric == GREAT_CIRCLE_METRIC else ("x", "y")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -41,19 +56,22 @@ class Costs:
 
     `nodes` are the names that the costs are for; after `of(interests)` they are the nodes of those interests,
     by id. `form` holds the arrays, `site_names` the sites or clusters that `form.site_of` points to, and
-    `facts` what was done to the numbers that came in (symmetrised, filled, normalised). Frozen, and checked
-    when made, in time linear in nodes and quadratic in sites. The class methods make one from what there is.
+    `facts` what was done to the numbers that came in (symmetrised, filled, normalised). `unit` is what costs
+    are counted in, such as "ms", for people who read them. Frozen, and checked when made, in time linear in
+    nodes and quadratic in sites. The class methods make one from what there is.
     """
 
     nodes: pa.StringArray
     form: CostArrays
     site_names: pa.StringArray = field(default_factory=lambda: pa.array([], pa.string()))
     facts: Mapping[str, Any] = field(default_factory=dict)
+    unit: str | None = None
 
     def __post_init__(self) -> None:
         set_fields(self, nodes=cost_forms.unique_names(self.nodes, "node", "the costs"))
         set_fields(self, site_names=cost_forms.unique_names(self.site_names, "site", "the costs"))
         set_fields(self, form=cost_forms.sealed_form(self.form), facts=plain(dict(self.facts), "facts"))
+        cost_forms.checked_unit(self.unit)
         cost_forms.check_form(self.form, self.nodes, self.site_names)
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -63,10 +81,11 @@ class Costs:
             array.flags.writeable = False
 
     def __repr__(self) -> str:
-        return f"Costs({cost_forms.shown(self.form, len(self.site_names))})"
+        unit = "" if self.unit is None else f", in {self.unit}"
+        return f"Costs({cost_forms.shown(self.form, len(self.site_names))}{unit})"
 
     def __eq__(self, other: object) -> bool:
-        """Whether both speak of the same nodes in the same order, and in the same form; facts may differ."""
+        """Whether both have the same nodes in the same order, in one form; facts and units may differ."""
         if not isinstance(other, Costs):
             return NotImplemented
         return (
@@ -163,14 +182,24 @@ class Costs:
         cost_forms.check_all_known(places, wanted, fault, way_out)
         before = stated({fact: 0, **self.facts}, fact, int, "the description of the costs")
         facts = dict(self.facts) | {fact: before + self.node_count - len(places)}
-        return Costs(wanted, cost_forms.taken(self.form, places), self.site_names, facts)
+        return Costs(wanted, cost_forms.taken(self.form, places), self.site_names, facts, self.unit)
+
+    def with_unit(self, unit: str | None) -> Costs:
+        """The same costs, counted in `unit`: a short word, such as "ms", "km" or "EUR"; None forgets it.
+
+        Example:
+            >>> import meshwright as mw
+            >>> mw.Costs.clusters({"b1": "eu", "b2": "us"}, inner=1, outer=10).with_unit("ms")
+            Costs(2 nodes in 2 clusters, 1 inside and 10 between, in ms)
+        """
+        return replace(self, unit=unit)
 
     def normalised(self, *, seed: int = 0) -> Costs:
         """The same costs divided by their mean over all pairs of distinct nodes ([2], IX-A).
 
         Exact with sites and clusters, which needs no look at pairs of nodes, and with coordinates up to 5,000
         nodes; beyond, the mean is that of a million pairs drawn by `seed`. The facts say which, and what the
-        mean was. With fewer than two nodes there is no mean, and nothing changes.
+        mean was. The result has no unit. With fewer than two nodes there is no mean, and nothing changes.
         """
         if self.node_count < 2:
             return self
@@ -189,13 +218,15 @@ class Costs:
         *,
         symmetrise: str = "mean",
         missing: str = "refuse",
+        least_cost: float | None = None,
     ) -> Costs:
         """Build from a square array: row u, column v is the cost from u to v, NaN where it is not known.
 
         A pandas frame brings its names, in any order of rows. Without names nodes are n000…, zero-padded, as
         in generated workloads. The diagonal is ignored. What a pair costs whose directions differ is their
         `mean`, or `max`, or `min`, or `refuse`d. A pair without a number is `refuse`d, or takes the
-        `other-direction`'s, or, where that is missing too, that of the cheapest `path` over known pairs.
+        `other-direction`'s, or, where that is missing too, that of the cheapest `path` over known pairs. With
+        `least_cost`, a pair that would cost less costs this much, and zeros are legal.
 
         Example:
             >>> import meshwright as mw
@@ -203,7 +234,7 @@ class Costs:
             >>> costs.between([0, 1], [2, 2]).tolist()
             [9.0, 2.0]
         """
-        rules = MatrixRules(symmetrise=symmetrise, missing=missing)
+        rules = MatrixRules(symmetrise=symmetrise, missing=missing, least_cost=least_cost)
         return cls._of_cells(cost_sources.from_memory(matrix, names is not None), names, rules)
 
     @classmethod
@@ -216,16 +247,20 @@ class Costs:
         delimiter: str | None = None,
         symmetrise: str = "mean",
         missing: str = "refuse",
+        least_cost: float | None = None,
+        columns: ListColumns | None = None,
         limits: ReadLimits = READ_LIMITS,
     ) -> Costs:
         """Build from a matrix in a CSV file (.gz, .bz2, .zst too), or from a list `source, target, cost`.
 
         The first row and the first column are names, in any order; or there are numbers alone, for nodes
-        called `names`, or else n000…. An empty cell is a pair without a number; see `from_matrix`.
+        called `names`, or else n000…. An empty cell is a pair without a number; see `from_matrix`. A list may
+        have its `columns` under other names, or at positions from 1; then it has no header.
         """
-        rules = MatrixRules(symmetrise=symmetrise, missing=missing)
+        rules = MatrixRules(symmetrise=symmetrise, missing=missing, least_cost=least_cost)
         with named(path):
-            return cls._of_cells(cost_sources.from_csv(Path(path), header, delimiter, limits), names, rules)
+            cells = cost_sources.from_csv(Path(path), header, delimiter, limits, _list_columns(columns))
+            return cls._of_cells(cells, names, rules)
 
     @classmethod
     def from_parquet(
@@ -235,12 +270,15 @@ class Costs:
         *,
         symmetrise: str = "mean",
         missing: str = "refuse",
+        least_cost: float | None = None,
+        columns: ListColumns | None = None,
         limits: ReadLimits = READ_LIMITS,
     ) -> Costs:
         """Build from Parquet: a column for each node and one of names, or `source, target, cost`."""
-        rules = MatrixRules(symmetrise=symmetrise, missing=missing)
+        rules = MatrixRules(symmetrise=symmetrise, missing=missing, least_cost=least_cost)
         with named(path):
-            return cls._of_cells(cost_sources.from_parquet(Path(path), limits), names, rules)
+            cells = cost_sources.from_parquet(Path(path), limits, _list_columns(columns))
+            return cls._of_cells(cells, names, rules)
 
     @classmethod
     def from_npy(
@@ -250,9 +288,10 @@ class Costs:
         *,
         symmetrise: str = "mean",
         missing: str = "refuse",
+        least_cost: float | None = None,
     ) -> Costs:
         """Build from a square array that `numpy.save` has written; see `from_matrix`."""
-        rules = MatrixRules(symmetrise=symmetrise, missing=missing)
+        rules = MatrixRules(symmetrise=symmetrise, missing=missing, least_cost=least_cost)
         with named(path):
             return cls._of_cells(cost_sources.from_npy(Path(path)), names, rules)
 
@@ -264,17 +303,27 @@ class Costs:
         *,
         symmetrise: str = "mean",
         missing: str = "refuse",
+        least_cost: float | None = None,
+        columns: ListColumns | None = None,
         limits: ReadLimits = READ_LIMITS,
     ) -> Costs:
-        """Build from a file, by its name: *.npy, *.parquet (or a folder), else CSV; or from a dataset."""
+        """Build from a file, by its name: *.npy, *.parquet (or a folder), else CSV; or from a dataset.
+
+        A dataset is taken as it is: what is said about the numbers of a file is refused for it.
+        """
         path = Path(path)
         if (path / MANIFEST).is_file():
             if names is not None:
                 raise InputError(f"{path} {_NAMED_ALREADY}", path=path)
+            if columns is not None or least_cost is not None:
+                raise InputError(
+                    f"{path} is a dataset, whose costs are final; leave --cost-columns and --least-cost out",
+                    path=path,
+                )
             return cls.read(path)
-        rules = MatrixRules(symmetrise=symmetrise, missing=missing)
+        rules = MatrixRules(symmetrise=symmetrise, missing=missing, least_cost=least_cost)
         with named(path):
-            cells = cost_sources.READERS[cost_sources.kind_of(path)](path, limits)
+            cells = cost_sources.from_file(path, limits, _list_columns(columns))
             return cls._of_cells(cells, names, rules)
 
     @classmethod
@@ -298,8 +347,8 @@ class Costs:
         site_of: cost_sources.Placement,
         *,
         local: float | Mapping[str, float] | None = None,
-        node: str = "node",
-        site: str = "site",
+        node: Column = "node",
+        site: Column = "site",
         limits: ReadLimits = READ_LIMITS,
     ) -> Costs:
         """Build from the costs `between` sites, of any form, and a table of the nodes' sites.
@@ -323,7 +372,8 @@ class Costs:
         matrix = used.to_matrix()
         np.fill_diagonal(matrix, cost_sources.local_costs(local, found.sites))
         matrix.flags.writeable = False
-        return cls(found.nodes, cost_forms.by_site(matrix, found.site_of), found.sites, used.facts)
+        form = cost_forms.by_site(matrix, found.site_of)
+        return cls(found.nodes, form, found.sites, used.facts, between.unit)
 
     @classmethod
     def clusters(
@@ -332,8 +382,8 @@ class Costs:
         *,
         inner: float,
         outer: float,
-        node: str = "node",
-        cluster: str = "cluster",
+        node: Column = "node",
+        cluster: Column = "cluster",
         limits: ReadLimits = READ_LIMITS,
     ) -> Costs:
         """Build from a table of the nodes' clusters: links cost `inner` inside one, and `outer` between two.
@@ -355,11 +405,12 @@ class Costs:
         cls,
         places: cost_sources.Coordinates,
         *,
-        base: float,
+        base: float | None = None,
         factor: float = 1.0,
-        metric: str = "great-circle",
-        node: str = "node",
-        columns: tuple[str, ...] | None = None,
+        least_cost: float | None = None,
+        metric: str = GREAT_CIRCLE_METRIC,
+        node: Column = "node",
+        columns: tuple[Column, ...] | None = None,
         limits: ReadLimits = READ_LIMITS,
     ) -> Costs:
         """Build from the nodes' places: a link costs `base`, plus `factor` for each unit of distance.
@@ -367,26 +418,33 @@ class Costs:
         `places` is a mapping of nodes to numbers, a CSV or Parquet file or a table with the columns `node`
         and `columns`, or interests whose nodes have these attributes. By "great-circle" they are `lat, lon`
         in degrees, and the unit is a kilometre on the globe (a sphere of 6,371 km, so within 0.6% of the
-        ellipsoid); by "euclidean" they are `x, y`, or what `columns` names, two or three. `base` must be
-        positive, since two nodes may be at one place. Distances are computed when asked for: 24 bytes per
-        node.
+        ellipsoid); by "euclidean" (a straight line) and "manhattan" (along the axes) they are `x, y`, or what
+        `columns` names, two or three. A link that would cost less than `least_cost` costs that. One of `base`
+        and `least_cost` must be given, since two nodes may be at one place, and a cost is positive. Distances
+        are computed when asked for: 24 bytes per node.
+
+        Example:
+            >>> import meshwright as mw
+            >>> places = {"b1": (0, 0), "b2": (3, 4), "b3": (0, 0)}
+            >>> costs = mw.Costs.coordinates(places, metric="euclidean", least_cost=0.5)
+            >>> costs.between([0, 0], [1, 2]).tolist()
+            [5.0, 0.5]
         """
-        if metric not in ("great-circle", "euclidean"):
-            raise OptionError(f"metric is {metric!r}; choose great-circle or euclidean", option="metric")
-        prices = cost_forms.positive(base, "base"), cost_forms.positive(factor, "factor")
-        wanted = columns or (("x", "y") if metric == "euclidean" else ("lat", "lon"))
-        if len(wanted) not in ((2, 3) if metric == "euclidean" else (2,)):
+        kind = cost_forms.metric_kind(metric)
+        prices = cost_forms.distance_prices(base, factor, least_cost)
+        wanted = columns or default_columns(metric)
+        if len(wanted) not in ((2,) if kind == GREAT_CIRCLE else (2, 3)):
             raise OptionError(
-                f"there are {len(wanted)} names in columns; give two, or three if metric is euclidean"
+                f"there are {len(wanted)} names in columns; give two, or three unless metric is great-circle"
             )
         found = cost_sources.located(places, node, wanted, limits)
-        if metric == "euclidean":
-            return cls(found.nodes, cost_forms.by_distance(found.values, *prices))
+        if kind != GREAT_CIRCLE:
+            return cls(found.nodes, cost_forms.by_distance(found.values, prices, kind))
         cost_sources.check_globe(found)
-        return cls(found.nodes, cost_forms.by_great_circle(found.values, *prices))
+        return cls(found.nodes, cost_forms.by_great_circle(found.values, prices))
 
     def _parts(self) -> cost_tables.Parts:
-        return cost_tables.Parts(self.nodes, self.form, self.site_names, self.facts)
+        return cost_tables.Parts(self.nodes, self.form, self.site_names, self.facts, self.unit)
 
     def description(self) -> dict[str, Any]:
         """What the costs are, in JSON's types; with `tables` all that `read` needs of a dataset."""

@@ -11,13 +11,15 @@ from meshwright.kernels.core.cost_arrays import (
     EARTH_RADIUS,
     EUCLIDEAN,
     GREAT_CIRCLE,
+    MANHATTAN,
     SITES,
     CostArrays,
 )
 from meshwright.model.dense import frozen, sealed
 from meshwright.model.names import NameSource, name_array, ranks
 from meshwright.runtime.arrays import Flags, Floats, Ids, Offsets
-from meshwright.runtime.errors import InputError
+from meshwright.runtime.errors import InputError, OptionError
+from meshwright.runtime.near_misses import meant
 from meshwright.runtime.seeds import generator
 
 
@@ -52,6 +54,36 @@ def positive(value: Any, what: str) -> float:
     return float(value)
 
 
+def checked_least(value: Any) -> float:
+    """A least cost as a float, if it can be a cost; 0 where none was given."""
+    return 0.0 if value is None else positive(value, "least_cost (--least-cost)")
+
+
+LONGEST_UNIT = 12
+
+
+def checked_unit(unit: Any) -> str | None:
+    """What costs are counted in, if it is a short word that can be printed."""
+    if unit is None:
+        return None
+    is_word = isinstance(unit, str) and unit.isprintable() and len(unit.split()) == 1 and unit.strip() == unit
+    if not is_word or len(unit) > LONGEST_UNIT:
+        raise OptionError(
+            f"unit (--unit) is {unit!r}; give one short word, such as ms, km or EUR", option="unit"
+        )
+    return str(unit)
+
+
+def metric_kind(metric: str) -> int:
+    """The kind of costs that a metric gives."""
+    if metric not in METRICS:
+        guess = meant(str(metric), METRICS)
+        raise OptionError(
+            f"metric (--metric) is {metric!r}; {guess}choose among {', '.join(METRICS)}", option="metric"
+        )
+    return METRICS[metric]
+
+
 def unique_names(names: NameSource, what: str, origin: str) -> pa.StringArray:
     """`names` as an Arrow array; one that is empty or comes twice is refused. O(n log n)."""
     array = name_array(names, what)
@@ -78,8 +110,11 @@ def check_all_known(places: Ids, names: pa.StringArray, fault: str, way_out: str
         raise InputError(f"{first}{and_more(len(unknown))} {fault}; {way_out}")
 
 
-KINDS = {"sites": SITES, "clusters": CLUSTERS, "euclidean": EUCLIDEAN, "great-circle": GREAT_CIRCLE}
-"""The names that kinds have outside of kernels."""
+METRICS = {"great-circle": GREAT_CIRCLE, "euclidean": EUCLIDEAN, "manhattan": MANHATTAN}
+"""The kinds by distance, by the names that they have outside of kernels."""
+
+KINDS = {"sites": SITES, "clusters": CLUSTERS, **METRICS}
+"""The names that all kinds have outside of kernels."""
 
 _NO_MATRIX = np.empty((0, 0))
 _NO_SITES = np.empty(0, np.int32)
@@ -94,26 +129,50 @@ def kind_name(kind: int) -> str:
 
 def by_site(matrix: Floats, site_of: Ids) -> CostArrays:
     """Costs by each node's site: a symmetric matrix, with the cost inside a site on its diagonal."""
-    return sealed_form(CostArrays(SITES, matrix, site_of, _NO_POINTS, 0.0, 0.0))
+    return sealed_form(CostArrays(SITES, matrix, site_of, _NO_POINTS, 0.0, 0.0, 0.0))
 
 
 def by_cluster(inner: float, outer: float, cluster_of: Ids) -> CostArrays:
     """One cost inside a cluster, and one between clusters."""
-    return sealed_form(CostArrays(CLUSTERS, np.array([[inner, outer]]), cluster_of, _NO_POINTS, 0.0, 0.0))
+    prices = np.array([[inner, outer]])
+    return sealed_form(CostArrays(CLUSTERS, prices, cluster_of, _NO_POINTS, 0.0, 0.0, 0.0))
 
 
-def by_distance(points: Floats, base: float, factor: float) -> CostArrays:
-    """Costs between points in the plane or in space: `base` plus `factor` times the distance."""
+class DistancePrices(NamedTuple):
+    """What a link costs by distance: `base` plus `factor` for each unit of it, and never under `least`."""
+
+    base: float
+    factor: float
+    least: float = 0.0
+
+
+def distance_prices(base: Any, factor: Any, least_cost: Any) -> DistancePrices:
+    """The prices, checked; one of `base` and `least_cost` must be given."""
+    if base is None and least_cost is None:
+        raise InputError(
+            "costs by distance need base (--base) or least_cost (--least-cost), since two nodes may be at "
+            "one place; give one of them"
+        )
+    return DistancePrices(
+        0.0 if base is None else positive(base, "base"),
+        positive(factor, "factor"),
+        checked_least(least_cost),
+    )
+
+
+def by_distance(points: Floats, prices: DistancePrices, kind: int = EUCLIDEAN) -> CostArrays:
+    """Costs between points in the plane or in space."""
     padded = np.zeros((len(points), 3))
     padded[:, : points.shape[1]] = points
-    return sealed_form(CostArrays(EUCLIDEAN, _NO_MATRIX, _NO_SITES, padded, base, factor))
+    return sealed_form(CostArrays(kind, _NO_MATRIX, _NO_SITES, padded, *prices))
 
 
-def by_great_circle(places: Floats, base: float, factor: float) -> CostArrays:
-    """Costs by latitude and longitude in degrees: `base` plus `factor` times the kilometres on the globe."""
+def by_great_circle(places: Floats, prices: DistancePrices) -> CostArrays:
+    """Costs by latitude and longitude in degrees; the unit of distance is a kilometre on the globe."""
     lat, lon = np.radians(places[:, 0]), np.radians(places[:, 1])
     points = np.stack([np.cos(lat) * np.cos(lon), np.cos(lat) * np.sin(lon), np.sin(lat)], axis=1)
-    return sealed_form(CostArrays(GREAT_CIRCLE, _NO_MATRIX, _NO_SITES, points, base, factor * EARTH_RADIUS))
+    by_radian = prices._replace(factor=prices.factor * EARTH_RADIUS)
+    return sealed_form(CostArrays(GREAT_CIRCLE, _NO_MATRIX, _NO_SITES, points, *by_radian))
 
 
 def degrees(form: CostArrays) -> Floats:
@@ -136,6 +195,7 @@ def sealed_form(given: CostArrays) -> CostArrays:
         frozen(given.points, np.float64, "points"),
         float(given.base),
         float(given.factor),
+        float(given.least),
     )
 
 
@@ -157,13 +217,15 @@ def shown(form: CostArrays, sites: int) -> str:
     if form.kind == CLUSTERS:
         inner, outer = form.matrix[0]
         return f"{nodes} in {sites:,} clusters, {inner:g} inside and {outer:g} between"
-    unit, factor = ("unit", 1.0) if form.kind == EUCLIDEAN else ("km", EARTH_RADIUS)
-    return f"{nodes} at coordinates, {form.base:g} and {form.factor / factor:g} a {unit}"
+    unit, factor = ("km", EARTH_RADIUS) if form.kind == GREAT_CIRCLE else ("unit", 1.0)
+    least = f", at least {form.least:g}" if form.least else ""
+    return f"{nodes} at coordinates, {form.base:g} and {form.factor / factor:g} a {unit}{least}"
 
 
 def same(one: CostArrays, other: CostArrays) -> bool:
     """Whether two forms are of one kind and hold the same numbers."""
-    plain = (one.kind, one.base, one.factor) == (other.kind, other.base, other.factor)
+    numbers = ("kind", "base", "factor", "least")
+    plain = all(getattr(one, name) == getattr(other, name) for name in numbers)
     arrays = ((one.matrix, other.matrix), (one.site_of, other.site_of), (one.points, other.points))
     return plain and all(np.array_equal(first, second) for first, second in arrays)
 
@@ -178,7 +240,8 @@ def taken(form: CostArrays, nodes: Ids) -> CostArrays:
 def scaled(form: CostArrays, divisor: float) -> CostArrays:
     """All costs divided by a number."""
     matrix = sealed(form.matrix / divisor)
-    return form._replace(matrix=matrix, base=form.base / divisor, factor=form.factor / divisor)
+    prices = {name: getattr(form, name) / divisor for name in ("base", "factor", "least")}
+    return form._replace(matrix=matrix, **prices)
 
 
 def check_form(form: CostArrays, nodes: pa.StringArray, sites: pa.StringArray) -> None:
@@ -198,10 +261,14 @@ def check_form(form: CostArrays, nodes: pa.StringArray, sites: pa.StringArray) -
 def _check_points(form: CostArrays) -> None:
     if form.points.shape[1:] != (3,) or not np.isfinite(form.points).all():
         raise InputError(f"points must be finite and of shape (n, 3), not {form.points.shape}")
-    if not (is_cost(form.base) and form.factor >= 0):
-        raise InputError(f"the base is {form.base:g} and the factor {form.factor:g}; both must be positive")
+    nearest = max(form.base, form.least)
+    if not (min(form.base, form.least, form.factor) >= 0 and is_cost(nearest)):
+        raise InputError(
+            f"the base is {form.base:g}, the least cost {form.least:g} and the factor {form.factor:g}; "
+            f"none may be negative, and the base or the least cost must be positive"
+        )
     with np.errstate(over="ignore"):
-        greatest = form.base + form.factor * _reach(form)
+        greatest = max(form.least, form.base + form.factor * _reach(form))
     if not is_cost(greatest):
         raise InputError(
             f"the greatest cost between two points is {greatest:g}; use a smaller factor or another unit"
@@ -213,7 +280,7 @@ def _reach(form: CostArrays) -> float:
     if form.kind == GREAT_CIRCLE or not len(form.points):
         return float(np.pi)
     extent = np.ptp(form.points, axis=0)
-    return float(np.sqrt((extent * extent).sum()))
+    return float(extent.sum() if form.kind == MANHATTAN else np.sqrt((extent * extent).sum()))
 
 
 def _check_sites(form: CostArrays, nodes: pa.StringArray, sites: pa.StringArray) -> None:

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from meshwright.model.costs.forms import COST_RULE, and_more, is_cost, name_at
+from meshwright.model.costs.forms import COST_RULE, LEAST, MOST, and_more, checked_least, name_at
 from meshwright.runtime.arrays import Flags, Floats
 from meshwright.runtime.errors import InputError, OptionError
 from meshwright.runtime.memory import check_memory, needed
@@ -33,10 +33,12 @@ class MatrixRules:
         symmetrise: what a pair costs whose directions differ: their `mean`, `max` or `min`; or `refuse`.
         missing: what happens to a pair without a number: `refuse`; take the `other-direction` where that is
             known, and refuse otherwise; or, beyond that, the cheapest `path` over pairs that are known.
+        least_cost: what a pair costs that would cost less; zero is legal then.
     """
 
     symmetrise: str = "mean"
     missing: str = "refuse"
+    least_cost: float | None = None
 
     def __post_init__(self) -> None:
         for name, legal in (("symmetrise", SYMMETRISE), ("missing", MISSING)):
@@ -44,6 +46,7 @@ class MatrixRules:
                 raise OptionError(
                     f"{name} is {getattr(self, name)!r}; choose among {', '.join(legal)}", option=name
                 )
+        checked_least(self.least_cost)
 
 
 def check_room(count: int, copies: int = 3) -> None:
@@ -64,11 +67,12 @@ def checked_matrix(
     """
     matrix = _numbers(cells, len(names))
     np.fill_diagonal(matrix, 0.0)
-    _check_cells(matrix, names)
+    _check_cells(matrix, names, 0.0 if rules.least_cost is not None else LEAST)
     if rules.missing == "refuse" and np.isnan(matrix).any():
         raise _missing_error(matrix, names)
     facts = {"symmetrised_by": rules.symmetrise, "missing_filled_by": rules.missing}
     facts |= _symmetrised(matrix, names, rules.symmetrise)
+    facts |= _raised(matrix, rules.least_cost)
     return matrix, facts | _filled(matrix, names, rules.missing)
 
 
@@ -93,11 +97,12 @@ def _blocks(count: int) -> Iterator[slice]:
     return (slice(start, min(start + _BLOCK, count)) for start in range(0, count, _BLOCK))
 
 
-def _check_cells(matrix: Floats, names: pa.StringArray) -> None:
-    """Refuse cells off the diagonal that are neither positive and finite nor missing."""
+def _check_cells(matrix: Floats, names: pa.StringArray, least: float) -> None:
+    """Refuse cells off the diagonal that are neither from `least` to the greatest cost nor missing."""
     count, first = 0, None
     for rows in _blocks(len(matrix)):
-        wrong = ~(is_cost(matrix[rows]) | np.isnan(matrix[rows]))
+        fits = (matrix[rows] >= least) & (matrix[rows] <= MOST)
+        wrong = ~(fits | np.isnan(matrix[rows]))
         wrong[_diagonal(rows)] = False
         count += int(np.count_nonzero(wrong))
         if first is None and count:
@@ -143,7 +148,8 @@ class _Differences:
         self.one_way += int(np.count_nonzero(upper & (known[0] ^ known[1])))
         self.two_way += int(np.count_nonzero(both))
         share = np.zeros(there.shape)
-        np.divide(np.abs(there - back), np.maximum(there, back), out=share, where=both)
+        greater = np.maximum(there, back)
+        np.divide(np.abs(there - back), greater, out=share, where=both & (greater > 0))
         self.unequal += int(np.count_nonzero(share))
         self.beyond_rounding += int(np.count_nonzero(share > _ROUNDING))
         self.total += float(share.sum())
@@ -197,6 +203,16 @@ def _difference_facts(seen: _Differences, names: pa.StringArray) -> dict[str, An
         pair = [names[u].as_py(), names[v].as_py()]
         facts["most_unlike"] = {"pair": pair, "there": there, "back": back}
     return facts
+
+
+def _raised(matrix: Floats, least: float | None) -> dict[str, Any]:
+    """Raise what costs less than the least cost; the fact counts pairs."""
+    if least is None:
+        return {}
+    low = matrix < least
+    np.fill_diagonal(low, False)
+    matrix[low] = least
+    return {"least_cost": float(least), "raised_to_least_cost": int(np.count_nonzero(low)) // 2}
 
 
 def _filled(matrix: Floats, names: pa.StringArray, rule: str) -> dict[str, Any]:

@@ -5,7 +5,7 @@ A square has a row and a column for each node, in any order where both are named
 site, in a cluster, or at coordinates.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from tokenize import TokenError
@@ -22,6 +22,7 @@ from meshwright.model.costs.matrices import check_room
 from meshwright.model.interests import Interests
 from meshwright.model.names import NameSource, is_text, lookup, ranks
 from meshwright.model.pairs import Chunk, Columns, collect
+from meshwright.model.reading.columns import Column, by_position, is_position, place_of
 from meshwright.model.reading.csv_rows import CsvLayout, FirstRow, first_row, read_rows
 from meshwright.model.reading.files import check_declared, part_files, reading
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
@@ -113,11 +114,18 @@ def from_npy(path: Path) -> Cells:
     return Cells(as_square(array), None)
 
 
-def from_csv(path: Path, header: bool | None, delimiter: str | None, limits: ReadLimits) -> Cells:
+def from_csv(
+    path: Path,
+    header: bool | None,
+    delimiter: str | None,
+    limits: ReadLimits,
+    columns: Columns | None = None,
+) -> Cells:
     """Read a text file, decompressed by its name, with or without names in the first row and column.
 
     Without being told, the first line is taken for names if a cell of it is neither empty nor a number, and
     cells are taken to be separated by what the line has of tab, comma, semicolon or blank, in this order.
+    With `columns`, it is a list in which these are source, target and cost.
     """
     with reading(path):
         first = first_row(path, delimiter, _DELIMITERS, limits)
@@ -125,8 +133,10 @@ def from_csv(path: Path, header: bool | None, delimiter: str | None, limits: Rea
         raise InputError(
             f"{path} is empty; give a matrix of costs, or the columns source, target, cost", path=path
         )
-    if set(PAIRS.names) <= set(first.cells) and header is not False:
-        return _from_pairs(sources.from_csv(path, PAIRS, first.delimiter, limits), path)
+    if columns is None and set(PAIRS.wanted) <= set(first.cells) and header is not False:
+        columns = PAIRS
+    if columns is not None:
+        return _from_pairs(sources.from_csv(path, columns, first.delimiter, limits, header), columns, path)
     has_names = not all(map(_is_number, first.cells)) if header is None else header
     check_room(len(first.cells), _COPIES_OF_CSV)
     with reading(path):
@@ -158,10 +168,11 @@ def _read_square(path: Path, first: FirstRow, has_names: bool, limits: ReadLimit
     return pa.Table.from_batches(read_rows(path, layout, limits), schema)
 
 
-def from_parquet(path: Path, limits: ReadLimits) -> Cells:
+def from_parquet(path: Path, limits: ReadLimits, columns: Columns | None = None) -> Cells:
     """Read a Parquet file or a folder of them: a column of numbers for each node, and one of names.
 
-    Without a column of names, rows are in the order of the columns.
+    Without a column of names, rows are in the order of the columns. With `columns`, it is a list in which
+    these are source, target and cost.
     """
     with reading(path):
         parts = part_files(path)
@@ -172,8 +183,10 @@ def from_parquet(path: Path, limits: ReadLimits) -> Cells:
         schema = pq.read_schema(parts[0])
         for part in parts:
             check_declared(pq.read_metadata(part), str(part), part.stat().st_size, limits)
-    if set(PAIRS.names) <= set(schema.names):
-        return _from_pairs(sources.from_parquet(path, PAIRS, limits), path)
+    if columns is None and set(PAIRS.wanted) <= set(schema.names):
+        columns = PAIRS
+    if columns is not None:
+        return _from_pairs(sources.from_parquet(path, columns, limits), columns, path)
     texts = [field.name for field in schema if is_text(field.type)]
     numbers = [field.name for field in schema if not is_text(field.type)]
     if len(texts) > 1:
@@ -183,14 +196,14 @@ def from_parquet(path: Path, limits: ReadLimits) -> Cells:
     check_room(len(numbers), _COPIES_OF_PARQUET)
     with reading(path):
         table = pa.concat_tables([pq.read_table(part) for part in parts])
-    columns = [_as_double(table, name, path) for name in numbers]
+    values = [_as_double(table, name, path) for name in numbers]
     rows = table.column(texts[0]) if texts else pa.array(numbers, pa.string())
     if len(rows) != table.num_rows:
         raise InputError(
             f"{path} has {table.num_rows:,} rows and {len(numbers):,} columns; give as many of both",
             path=path,
         )
-    return _matched(rows, numbers, columns, str(path))
+    return _matched(rows, numbers, values, str(path))
 
 
 def _as_double(table: pa.Table, name: str, path: Path) -> pa.ChunkedArray:
@@ -221,9 +234,9 @@ def _matched(rows: Any, column_names: NameSource, columns: list[pa.ChunkedArray]
     return Cells(values if (place == np.arange(len(place))).all() else values[place], names)
 
 
-def _from_pairs(chunks: Iterable[Chunk], path: Path) -> Cells:
+def _from_pairs(chunks: Iterable[Chunk], columns: Columns, path: Path) -> Cells:
     """The square of a list of pairs."""
-    found = collect(chunks, PAIRS)
+    found = collect(chunks, columns)
     both = pa.chunked_array([found.first_names, found.second_names]).combine_chunks()
     names, _ = ranks(both if not isinstance(both, pa.ChunkedArray) else pa.concat_arrays(both.chunks))
     check_room(len(names))
@@ -254,12 +267,16 @@ def _check_agreement(
         )
 
 
-READERS: dict[str, Callable[[Path, ReadLimits], Cells]] = {
-    "npy": lambda path, _: from_npy(path),
-    "parquet": from_parquet,
-    "csv": lambda path, limits: from_csv(path, None, None, limits),
-}
-"""By what a file is; see `kind_of`."""
+def from_file(path: Path, limits: ReadLimits, columns: Columns | None) -> Cells:
+    """Read a file of any kind, by its name."""
+    kind = kind_of(path)
+    if kind == "npy":
+        if columns is not None:
+            raise InputError(f"{path} is an array, which has no columns; leave --cost-columns out", path=path)
+        return from_npy(path)
+    if kind == "parquet":
+        return from_parquet(path, limits, columns)
+    return from_csv(path, None, None, limits, columns)
 
 
 Placement: TypeAlias = Mapping[str, str] | Iterable[tuple[str, str]] | Interests | str | Path | Any
@@ -301,7 +318,7 @@ def placed(source: Placement, columns: Columns, limits: ReadLimits = READ_LIMITS
 
 def _pairs(source: Placement, columns: Columns, limits: ReadLimits) -> Iterator[Chunk]:
     if isinstance(source, Interests):
-        table = _attributes(source, columns.names[1:], columns.first)
+        table = _attributes(source, columns.wanted)
         return sources.from_arrow(table, columns)
     if isinstance(source, str | Path):
         if kind_of(Path(source)) == "parquet":
@@ -316,8 +333,11 @@ def _is_table(source: Any) -> bool:
     return hasattr(source, "__arrow_c_stream__")
 
 
-def _attributes(interests: Interests, names: Iterable[str], node: str) -> pa.Table:
-    """Some attributes of nodes beside their names; one that is missing for a node is refused."""
+def _attributes(interests: Interests, wanted: Sequence[Column]) -> pa.Table:
+    """The names of nodes, and some of their attributes; one that is missing for a node is refused."""
+    if by_position(wanted):
+        raise InputError("the attributes of the dataset's nodes have no positions; give their names")
+    node, *names = map(str, wanted)
     held = interests.node_attributes
     columns = {node: interests.nodes}
     for name in names:
@@ -354,7 +374,7 @@ class Located(NamedTuple):
 
 
 def located(
-    source: Coordinates, node: str, columns: tuple[str, ...], limits: ReadLimits = READ_LIMITS
+    source: Coordinates, node: Column, columns: tuple[Column, ...], limits: ReadLimits = READ_LIMITS
 ) -> Located:
     """The coordinates of each node, all finite; a node that comes twice is refused."""
     with named(source):
@@ -366,13 +386,17 @@ def located(
         if len(wrong):
             row, place = wrong[0]
             raise InputError(
-                f"the {columns[place]} of {name_at(found.nodes, row)} is missing or not a finite number"
-                f"{and_more(len(np.unique(wrong[:, 0])))}; give it, or leave the row out"
+                f"the {_called(columns[place])} of {name_at(found.nodes, row)} is missing or not a finite "
+                f"number{and_more(len(np.unique(wrong[:, 0])))}; give it, or leave the row out"
             )
         return found
 
 
-def _from_mapping(source: Mapping[str, Iterable[float]], columns: tuple[str, ...]) -> Located:
+def _called(column: Column) -> str:
+    return f"column {column}" if is_position(column) else str(column)
+
+
+def _from_mapping(source: Mapping[str, Iterable[float]], columns: tuple[Column, ...]) -> Located:
     nodes = unique_names(list(source), "node", "the coordinates")
     values = np.empty((len(nodes), len(columns)))
     for row, (name, given) in enumerate(source.items()):
@@ -382,45 +406,64 @@ def _from_mapping(source: Mapping[str, Iterable[float]], columns: tuple[str, ...
             numbers = np.empty(0)
         if numbers.shape != (len(columns),):
             raise InputError(
-                f"the place of {name!r} is {given!r}; give {len(columns)} numbers: {', '.join(columns)}"
+                f"the place of {name!r} is {given!r}; "
+                f"give {len(columns)} numbers: {', '.join(map(str, columns))}"
             )
         values[row] = numbers
     return Located(nodes, values)
 
 
-def _from_table(source: Coordinates, node: str, columns: tuple[str, ...], limits: ReadLimits) -> Located:
+def _from_table(
+    source: Coordinates, node: Column, columns: tuple[Column, ...], limits: ReadLimits
+) -> Located:
+    wanted = [node, *columns]
+    by_position(wanted)
     if isinstance(source, Interests):
-        table, origin = _attributes(source, columns, node), "the interests' node attributes"
+        table, origin = _attributes(source, wanted), "the interests' node attributes"
     elif isinstance(source, str | Path):
-        table, origin = _read(Path(source), node, columns, limits), str(source)
+        table, origin = _read(Path(source), wanted, limits), str(source)
     elif _is_table(source):
         table, origin = pa.table(source), "the table of coordinates"
     else:
         raise InputError(
             f"the coordinates are a {type(source).__name__}; give a mapping, a file, a table or interests"
         )
-    check_types(table.schema, {node: _TEXT} | dict.fromkeys(columns, _NUMBER), origin, InputError)
-    values = np.stack([table[name].cast(pa.float64(), safe=False).to_numpy() for name in columns], axis=1)
-    return Located(unique_names(table[node], "node", origin), values)
+    places = [place_of(column, table.schema.names, origin) for column in wanted]
+    table = table.select(places).rename_columns([_called(column) for column in wanted])
+    name, *numbers = table.column_names
+    check_types(table.schema, {name: _TEXT} | dict.fromkeys(numbers, _NUMBER), origin, InputError)
+    values = np.stack([table[axis].cast(pa.float64(), safe=False).to_numpy() for axis in numbers], axis=1)
+    return Located(unique_names(table[name], "node", origin), values)
 
 
-def _read(path: Path, node: str, columns: tuple[str, ...], limits: ReadLimits) -> pa.Table:
+def _read(path: Path, wanted: Sequence[Column], limits: ReadLimits) -> pa.Table:
     """A file as a table; types are left for the check."""
     with reading(path):
         if kind_of(path) == "parquet":
             return _read_parquet(part_files(path), limits)
-        return _read_csv(path, {node: pa.string()} | dict.fromkeys(columns, pa.float64()), limits)
+        return _read_csv(path, wanted, limits)
 
 
-def _read_csv(path: Path, types: Mapping[str, pa.DataType], limits: ReadLimits) -> pa.Table:
-    """Read the columns of a CSV file that have types; no rows if one is missing or appears twice."""
+def _read_csv(path: Path, wanted: Sequence[Column], limits: ReadLimits) -> pa.Table:
+    """A CSV file, with the first of the wanted columns as text, and the others as numbers.
+
+    It has a header, unless columns are chosen by position; those that are not wanted are null.
+    """
     first = first_row(path, "\t" if ".tsv" in path.suffixes else ",", "", limits)
-    if any(first.cells.count(name) != 1 for name in types):
-        return pa.schema([(name, types.get(name, pa.string())) for name in first.cells]).empty_table()
+    places = [place_of(column, first.cells, str(path)) for column in wanted]
+    labels = [str(place) for place in range(len(first.cells))]
+    types = {labels[place]: pa.float64() if at else pa.string() for at, place in enumerate(places)}
     layout = CsvLayout(
-        names=first.cells, types=types, delimiter=first.delimiter, blank_lines=first.blank_lines
+        names=labels,
+        types=types,
+        delimiter=first.delimiter,
+        blank_lines=first.blank_lines,
+        header=not by_position(wanted),
     )
-    return pa.Table.from_batches(read_rows(path, layout, limits), pa.schema(list(types.items())))
+    read = pa.Table.from_batches(read_rows(path, layout, limits), pa.schema(list(types.items())))
+    nothing = pa.nulls(read.num_rows)
+    columns = [read[label] if label in types else nothing for label in labels]
+    return pa.table(columns, names=first.cells)
 
 
 def _read_parquet(parts: list[Path], limits: ReadLimits) -> pa.Table:

@@ -12,13 +12,13 @@ import numpy as np
 import pyarrow as pa
 
 from meshwright.kernels.core.cost_arrays import CLUSTERS, SITES, CostArrays
-from meshwright.model.costs.forms import KINDS, has_sites, kind_name
+from meshwright.model.costs.forms import KINDS, METRICS, checked_unit, has_sites, kind_name
 from meshwright.model.names import name_array
 from meshwright.model.storage.dataset import read_table
 from meshwright.model.storage.manifest import Dataset
 from meshwright.model.storage.schema import DOUBLE, INT32, STRING, Wanted, check_types, list_of
 from meshwright.runtime.arrays import Floats
-from meshwright.runtime.errors import DatasetError
+from meshwright.runtime.errors import DatasetError, OptionError
 
 NODES = "cost_nodes"
 SITES_TABLE = "cost_sites"
@@ -36,6 +36,7 @@ class Parts(NamedTuple):
     form: CostArrays
     site_names: pa.StringArray
     facts: Mapping[str, Any]
+    unit: str | None
 
 
 def description(costs: Parts) -> dict[str, Any]:
@@ -48,6 +49,8 @@ def description(costs: Parts) -> dict[str, Any]:
         told |= {"inner": float(form.matrix[0, 0]), "outer": float(form.matrix[0, 1])}
     if not has_sites(form):
         told |= {"base": form.base, "factor": form.factor}
+        told |= {"least": form.least} if form.least else {}
+    told |= {} if costs.unit is None else {"unit": costs.unit}
     return told | {"facts": dict(costs.facts)}
 
 
@@ -91,26 +94,25 @@ def _parts(origin: str, told: Mapping[str, Any], get: Get) -> Parts:
     try:
         kind, facts = KINDS[told["kind"]], dict(told["facts"])
         prices = [float(told[key]) for key in _STATED.get(told["kind"], ())]
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
+        prices += [float(told.get("least", 0.0))] if told["kind"] in METRICS else []
+        unit = checked_unit(told.get("unit"))
+    except (KeyError, TypeError, ValueError, OverflowError, OptionError) as error:
         raise DatasetError(
             f"{origin}: the description of its costs is incomplete or wrong ({error}); "
             f"write the dataset again"
         ) from None
-    return _READERS[told["kind"]](get, kind, prices, facts)
+    read = _read_points if told["kind"] in METRICS else _read_sites
+    return read(get, kind, prices, facts)._replace(unit=unit)
 
 
-_STATED = {
-    "clusters": ("inner", "outer"),
-    "euclidean": ("base", "factor"),
-    "great-circle": ("base", "factor"),
-}
+_STATED = {"clusters": ("inner", "outer"), **dict.fromkeys(METRICS, ("base", "factor"))}
 
 
 def _read_points(get: Get, kind: int, prices: list[float], facts: Mapping[str, Any]) -> Parts:
     table = get(NODES, {"node": STRING} | dict.fromkeys(_AXES, DOUBLE))
     points = np.stack([table[axis].to_numpy() for axis in _AXES], axis=1)
-    form = CostArrays(kind, np.empty((0, 0)), np.empty(0, np.int32), points, prices[0], prices[1])
-    return Parts(name_array(table["node"], "node"), form, pa.array([], pa.string()), facts)
+    form = CostArrays(kind, np.empty((0, 0)), np.empty(0, np.int32), points, *prices)
+    return Parts(name_array(table["node"], "node"), form, pa.array([], pa.string()), facts, None)
 
 
 def _read_sites(get: Get, kind: int, prices: list[float], facts: Mapping[str, Any]) -> Parts:
@@ -118,8 +120,8 @@ def _read_sites(get: Get, kind: int, prices: list[float], facts: Mapping[str, An
     wanted = {"site": STRING} | ({"costs": _LIST_OF_DOUBLE} if kind == SITES else {})
     sites = get(SITES_TABLE, wanted)
     matrix = _square(sites["costs"]) if kind == SITES else np.array([prices])
-    form = CostArrays(kind, matrix, nodes["site_id"].to_numpy(), np.empty((0, 3)), 0.0, 0.0)
-    return Parts(name_array(nodes["node"], "node"), form, name_array(sites["site"], "site"), facts)
+    form = CostArrays(kind, matrix, nodes["site_id"].to_numpy(), np.empty((0, 3)), 0.0, 0.0, 0.0)
+    return Parts(name_array(nodes["node"], "node"), form, name_array(sites["site"], "site"), facts, None)
 
 
 def _square(rows: pa.ChunkedArray) -> Floats:
@@ -133,11 +135,3 @@ def _square(rows: pa.ChunkedArray) -> Floats:
         )
     values.flags.writeable = False
     return values.reshape(len(rows), len(rows))
-
-
-_READERS = {
-    "sites": _read_sites,
-    "clusters": _read_sites,
-    "euclidean": _read_points,
-    "great-circle": _read_points,
-}

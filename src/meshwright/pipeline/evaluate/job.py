@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from meshwright.metrics.evaluation import Evaluation, Measures, assemble
+from meshwright.metrics.evaluation import Evaluation, Measures, assemble, unit_of
 from meshwright.metrics.statistics import Partial, partial_sum, total
 from meshwright.metrics.topics import TopicMeasures, mean_coefficient
 from meshwright.metrics.views import LinkCounts
@@ -162,7 +162,8 @@ def evaluate_on_spark(
         found = _measure(job)
     measured = {"topics": len(found.topic_names), "interests": found.interests, "edges": found.edges}
     check_counts(checked, measured)
-    return assemble(found, diameters=diameters)
+    unit = unit_of(manifest["facts"]) if given is None else given.unit
+    return replace(assemble(found, diameters=diameters), cost_unit=unit)
 
 
 def _checked_counts(dataset: Place, manifest: Mapping[str, Any]) -> Mapping[str, int]:

@@ -258,9 +258,9 @@ def places_of(
     found = costs.degrees()
     if found is not None:
         return found
-    if files is None or files.places is None:
+    placed = None if files is None else files.located(nodes())
+    if placed is None:
         return None
-    placed = files.located(nodes())
     by_site = costs.site_of is not None and not spots.shared
     rows = lookup(placed.nodes, costs.site_names.take(pa.array(costs.site_of)) if by_site else spots.names)
     values: Floats = np.vstack([placed.values, np.full((1, 2), np.nan)])[rows]

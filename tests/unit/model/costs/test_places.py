@@ -7,6 +7,8 @@ import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from meshwright.model.costs.costs import Costs
 from meshwright.model.interests import Interests
@@ -233,7 +235,7 @@ def test_nodes_without_a_place_are_refused(places: Any, rule: str) -> None:
     [
         ({"base": 0}, InputError, "base is 0; a cost is a positive"),
         ({"base": 1, "factor": -1}, InputError, "factor is -1"),
-        ({"base": 1, "metric": "manhattan"}, OptionError, "great-circle or euclidean"),
+        ({"base": 1, "metric": "euclid"}, OptionError, r"did you mean 'euclidean'\? Otherwise choose"),
         ({"base": 1, "columns": ("x", "y", "z")}, OptionError, "3 names in columns"),
     ],
 )
@@ -254,3 +256,111 @@ def test_a_frame_of_many_nodes_stores_nothing_quadratic() -> None:
     costs = Costs.coordinates(frame, base=1, metric="euclidean")
     assert sum(array.nbytes for array in costs.arrays() if isinstance(array, np.ndarray)) == 24 * count
     assert costs.between([0], [count - 1]).tolist() == [count]
+
+
+def test_the_manhattan_distance_goes_along_the_axes() -> None:
+    plane = Costs.coordinates({"a": (0, 0), "b": (3, -4)}, base=1, factor=2, metric="manhattan")
+    assert of(plane, "a", "b") == 15
+    space = {"a": (0, 0, 0), "b": (2, 3, 6)}
+    assert of(Costs.coordinates(space, base=1, metric="manhattan", columns=("x", "y", "z")), "a", "b") == 12
+    with pytest.raises(InputError, match="greatest cost between two points"):
+        Costs.coordinates({"a": (6e99, 0), "b": (0, 6e99)}, base=1, metric="manhattan")
+    assert Costs.coordinates({"a": (6e99, 0), "b": (0, 6e99)}, base=1, metric="euclidean")
+
+
+points = st.lists(st.tuples(*[st.floats(-80, 80)] * 2), min_size=2, max_size=6)
+
+
+@given(points, st.floats(0.01, 100), st.none() | st.floats(0.01, 10), st.floats(0.01, 10))
+def test_a_least_cost_is_the_greater_of_it_and_the_cost_by_distance(places, least, base, factor) -> None:
+    named = {f"n{at}": place for at, place in enumerate(places)}
+    u, v = np.triu_indices(len(places), 1)
+    for metric in ("great-circle", "euclidean", "manhattan"):
+        how = {"factor": factor, "metric": metric}
+        floored = Costs.coordinates(named, base=base, least_cost=least, **how).between(u, v)
+        tiny = Costs.coordinates(named, base=base or 1e-100, **how).between(u, v)
+        assert floored.tolist() == np.maximum(tiny, least).tolist()
+
+
+def test_a_least_cost_may_take_the_place_of_the_base() -> None:
+    costs = Costs.coordinates({"a": (1, 1), "b": (1, 1), "c": (1, 5)}, least_cost=0.5, metric="euclidean")
+    assert costs.between([0, 0], [1, 2]).tolist() == [0.5, 4]
+    assert repr(costs) == "Costs(3 nodes at coordinates, 0 and 1 a unit, at least 0.5)"
+    mean = costs.normalised()
+    assert mean.between([0, 0], [1, 2]).tolist() == pytest.approx([3 * 0.5 / 8.5, 3 * 4 / 8.5])
+    with pytest.raises(InputError, match=r"need base .* or least_cost .*; give one of them"):
+        Costs.coordinates({"a": (1, 1)})
+
+
+@pytest.mark.parametrize("least", [0, -1, math.nan, math.inf, True, "1"])
+def test_a_least_cost_is_a_cost(least) -> None:
+    with pytest.raises(InputError, match="least_cost"):
+        Costs.coordinates({"a": (1, 1)}, least_cost=least)
+    with pytest.raises(InputError, match="least_cost"):
+        Costs.from_matrix([[0, 1], [1, 0]], least_cost=least)
+
+
+def test_pairs_of_a_matrix_that_cost_less_are_raised_and_counted() -> None:
+    cells = [[0, 0, 0.2], [0, 0, 3], [0.6, 3, 0]]
+    costs = Costs.from_matrix(cells, ["a", "b", "c"], least_cost=0.5)
+    assert [of(costs, "a", "b"), of(costs, "a", "c"), of(costs, "b", "c")] == [0.5, 0.5, 3]
+    assert (costs.facts["least_cost"], costs.facts["raised_to_least_cost"]) == (0.5, 2)
+    assert costs.facts["asymmetric_pairs"] == 1
+    gap = Costs.from_matrix([[0, 0, math.nan], [0, 0, 2], [math.nan, 2, 0]], missing="path", least_cost=0.5)
+    assert gap.between(0, 2) == 2.5
+    for wrong in (-1, math.inf):
+        with pytest.raises(InputError, match="a cost is a positive finite number"):
+            Costs.from_matrix([[0, wrong], [wrong, 0]], least_cost=0.5)
+    with pytest.raises(InputError, match="a cost is a positive finite number"):
+        Costs.from_matrix([[0, 0], [0, 0]])
+
+
+def test_places_are_found_by_position_in_a_file_without_header(tmp_path: Path) -> None:
+    (tmp_path / "p.csv").write_text("7,b1,0,0\n8,b2,3,4\n")
+    costs = Costs.coordinates(tmp_path / "p.csv", base=1, metric="euclidean", node=2, columns=(3, 4))
+    assert of(costs, "b1", "b2") == 6
+    with pytest.raises(InputError, match="has 4 columns, but column 5 is asked for"):
+        Costs.coordinates(tmp_path / "p.csv", base=1, metric="euclidean", node=2, columns=(3, 5))
+    (tmp_path / "s.tsv").write_text("b1\teu\nb2\tus\n")
+    found = Costs.clusters(tmp_path / "s.tsv", inner=1, outer=9, node=1, cluster=2)
+    assert found.site_names.to_pylist() == ["eu", "us"]
+    table = pa.table({"x": [0.0, 3], "n": ["b1", "b2"], "y": [0.0, 4]})
+    assert Costs.coordinates(table, base=1, metric="euclidean", node=2, columns=(1, 3)) == costs
+    nodes = Interests.from_pairs([("b1", "t")])
+    with pytest.raises(InputError, match="have no positions; give their names"):
+        Costs.coordinates(nodes, base=1, node=1, columns=(2, 3))
+
+
+def test_a_list_of_costs_may_have_other_columns_or_none(tmp_path: Path) -> None:
+    wanted = Costs.from_matrix([[0, 5, 9], [5, 0, 2], [9, 2, 0]], ["b1", "b2", "b3"])
+    rows = [("b1", "b2", 5), ("b1", "b3", 9), ("b2", "b3", 2)]
+    frame = pd.DataFrame(rows, columns=["von", "nach, bis", "rtt"])[["rtt", "von", "nach, bis"]]
+    frame.to_csv(tmp_path / "named.csv", index=False)
+    frame.to_csv(tmp_path / "bare.csv", index=False, header=False)
+    frame.to_parquet(tmp_path / "named.parquet")
+    assert Costs.from_csv(tmp_path / "named.csv", columns=("von", "nach, bis", "rtt")) == wanted
+    assert Costs.from_csv(tmp_path / "bare.csv", columns=(2, 3, 1)) == wanted
+    assert Costs.from_csv(tmp_path / "named.csv", columns=(2, 3, 1), header=True) == wanted
+    assert Costs.from_file(tmp_path / "named.parquet", columns=(2, 3, 1)) == wanted
+    with pytest.raises(InputError, match=r"no column 'Von'; .*did you mean 'von'"):
+        Costs.from_file(tmp_path / "named.csv", columns=("Von", "nach, bis", "rtt"))
+    np.save(tmp_path / "m.npy", np.ones((2, 2)))
+    with pytest.raises(InputError, match="an array, which has no columns"):
+        Costs.from_file(tmp_path / "m.npy", columns=(1, 2, 3))
+
+
+def test_a_unit_goes_along_and_is_forgotten_by_the_mean() -> None:
+    cities = Costs.from_matrix([[0, 5], [5, 0]], ["x", "y"]).with_unit("ms")
+    costs = Costs.sites(cities, {"a": "x", "b": "y"}, local=1)
+    assert (costs.unit, repr(costs)) == ("ms", "Costs(2 nodes on 2 sites, in ms)")
+    assert costs.of(Interests.from_pairs([("b", "t")])).unit == "ms"
+    assert costs.description()["unit"] == "ms"
+    assert "unit" not in costs.with_unit(None).description()
+    assert costs.normalised().unit is None
+    assert costs == costs.with_unit("km")
+
+
+@pytest.mark.parametrize("unit", ["", " ms", "a b", "m\ns", "x" * 13, "\x1b[1m", 7, "\u202e"])
+def test_a_unit_is_a_short_word_that_can_be_printed(unit) -> None:
+    with pytest.raises(OptionError, match="give one short word, such as ms"):
+        Costs.clusters({"a": "x"}, inner=1, outer=2).with_unit(unit)

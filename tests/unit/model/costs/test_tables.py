@@ -19,6 +19,8 @@ FORMS = {
     "clusters": Costs.clusters(NODES, inner=1, outer=10),
     "euclidean": Costs.coordinates({"a": (0.1, 0.2), "b": (7, 1e-9)}, base=1, metric="euclidean"),
     "great-circle": Costs.coordinates({"a": (0.1, 0.2), "b": (7, 1e-9)}, base=1, factor=1 / 3),
+    "manhattan": Costs.coordinates({"a": (1, 2), "b": (1, 2)}, least_cost=0.1, metric="manhattan"),
+    "unit": CITIES.with_unit("ms"),
     "none": Costs.from_matrix([]),
 }
 
@@ -28,7 +30,7 @@ def test_written_costs_are_read_again_with_their_facts(tmp_path: Path, form: str
     FORMS[form].write(tmp_path / "costs", made_by={"command": "test"})
     read = Costs.read(tmp_path / "costs")
     assert read == FORMS[form]
-    assert read.facts == FORMS[form].facts
+    assert (read.facts, read.unit) == (FORMS[form].facts, FORMS[form].unit)
     assert Costs.from_file(tmp_path / "costs") == read
     assert json.loads((tmp_path / "costs" / "manifest.json").read_text())["command"] == "test"
 
