@@ -15,6 +15,7 @@ from time import perf_counter
 
 import meshwright as mw
 from benchmarks.processes import Stopwatch, watched_memory
+from meshwright.model.reading.columns import split
 from meshwright.pipeline.ingest.job import ingest
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.spark.session import spark_session
@@ -51,7 +52,7 @@ def main() -> None:
     parser.add_argument("--memory", default="2g", help="of Java")
     parser.add_argument("--scratch", type=Path, help="a folder to work in")
     given = parser.parse_args()
-    columns = tuple(given.columns.split(",")) if given.columns else None
+    columns = tuple(split(given.columns)) if given.columns else None
     folder = Path(tempfile.mkdtemp(prefix="ingest-", dir=given.scratch))
     try:
         inputs = given.files or [_made_up(given.nodes, given.topics, folder)]

@@ -31,7 +31,7 @@ class Source(NamedTuple):
 SOURCES = {
     "groups": Source(
         "youtube-groups.tsv.gz",
-        IngestOptions(relation="pairs", columns=("1", "2"), format="tsv"),
+        IngestOptions(relation="pairs", columns=(1, 2), format="tsv"),
         "random",
         (100, 500, 1_000, 5_000),
     ),

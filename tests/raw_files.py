@@ -113,7 +113,7 @@ def raw_inputs(folder: Path) -> dict[str, Raw]:
         "follows": Raw([folder / "follows.txt"], {"relation": "follows", "own_topic": True, **dirty}),
         "friends": Raw([folder / "friends.tsv.gz"], {"relation": "friendship"}),
         "jsonl": Raw([folder / "objects.jsonl.bz2"], {"relation": "pairs", **dirty}),
-        "parquet": Raw([folder / "lists.parquet"], {"relation": "pairs", "columns": ("2", "3"), **dirty}),
+        "parquet": Raw([folder / "lists.parquet"], {"relation": "pairs", "columns": (2, 3), **dirty}),
         "adjacency": Raw([folder / "neighbours.txt"], {"relation": "pairs", "format": "adjacency", **dirty}),
         "zip": Raw([folder / "pairs.zip"], {"relation": "pairs"}),
         "bytes": Raw([folder / "bytes.parquet"], {"relation": "pairs", **dirty}),

@@ -1,5 +1,6 @@
 """`meshwright ingest`: raw files as an interests dataset."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -17,6 +18,7 @@ from meshwright.cli.common import (
 )
 from meshwright.cli.options.groups import Engine, chosen_engine, options_for
 from meshwright.cli.options.rows import Inputs, RowOptions
+from meshwright.runtime.errors import visible
 
 if TYPE_CHECKING:
     from meshwright.pipeline.ingest.options import IngestOptions
@@ -82,16 +84,12 @@ def _show(out: str, manifest: dict[str, Any]) -> None:
     print_table(["", "count"], rows, title=f"{out}: made in {seconds:,.0f} s")
     if facts["rejected"]:
         print(f"Rows that can't be used are in {out}/rejected, with file, line and reason.")
-    if more := facts.get("lines_with_more_columns"):
-        print(
-            f"Warning: {more:,} lines have more than two columns, and only the first two were used. "
-            f"If a line is a node with all its topics, give --format adjacency; "
-            f"otherwise choose two columns with --columns."
-        )
-    for what, alike in facts["look_alikes"].items():
-        if alike["count"]:
-            shown = "; ".join(" and ".join(map(repr, names)) for names in alike["examples"])
-            print(
-                f"Warning: {alike['count']:,} {what} differ from another one only by case or by blanks at "
-                f"the ends; they are kept as different names: {shown}"
-            )
+    print_notices(facts)
+
+
+def print_notices(facts: Mapping[str, Any]) -> None:
+    """Say what was passed over, or taken in a way that may not be meant."""
+    from meshwright.pipeline.ingest.notices import notices
+
+    for line in notices(facts):
+        print(visible(line))

@@ -22,7 +22,9 @@ from meshwright.cli.common import (
     print_json,
     print_table,
     progress_bar,
+    with_unit,
 )
+from meshwright.cli.ingest import print_notices
 from meshwright.cli.options.costs import CostOptions
 from meshwright.cli.options.groups import Engine, chosen_engine, fits_here, options_for
 from meshwright.cli.options.rows import Inputs, RowOptions, no_relation
@@ -168,6 +170,7 @@ def print_for_people(out: str, manifest: dict[str, Any]) -> None:
     ]
     rows.append(("lower bound", "", found["lower_bound_average_degree"]))
     print_table(("overlay", "links", "average degree"), rows, title=title)
+    _print_rows(out, manifest["facts"]["ingest"])
     print(_verdict(found) if found["interests"] else "The input has no interests: check it, and --columns.")
     if "weighted_average_degree" in found:
         print(_cost(found))
@@ -175,10 +178,23 @@ def print_for_people(out: str, manifest: dict[str, Any]) -> None:
     print(f"{sum(manifest['seconds'].values()):.0f} s in all. Open the report: {out}/report.html")
 
 
+def _print_rows(out: str, facts: dict[str, Any]) -> None:
+    """Say which rows are not in the overlay, and what else may not be meant."""
+    if facts.get("rejected"):
+        print(
+            f"{facts['rejected']:,} of {facts['rows']:,} rows can't be used; they are in {out}/rejected, "
+            f"with file, line and reason."
+        )
+    print_notices(facts)
+
+
 def _cost(found: dict[str, Any]) -> str:
     paid, least = found["weighted_average_degree"], found["lower_bound_weighted_average_degree"]
-    known = "" if least is None else f"; no topic-connected overlay costs less than {least:,.2f}"
-    return f"The links of a node cost {paid:,.2f} on average{known}."
+    unit = found.get("cost_unit")
+    known = ""
+    if least is not None:
+        known = f"; no topic-connected overlay costs less than {with_unit(f'{least:,.2f}', unit)}"
+    return f"The links of a node cost {with_unit(f'{paid:,.2f}', unit)} on average{known}."
 
 
 def _verdict(found: dict[str, Any]) -> str:

@@ -14,7 +14,7 @@ from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.errors import InputError
 
 if TYPE_CHECKING:
-    from scipy.sparse import csr_array
+    from scipy.sparse import coo_array, csr_array
 
 
 class Dense(NamedTuple):
@@ -49,6 +49,16 @@ def dense(pairs: Pairs) -> Dense:
 
 def dense_of_matrix(matrix: Any, nodes: NameSource | None, topics: NameSource | None) -> Dense:
     """Read a sparse or dense matrix, nodes by topics: every entry other than zero is an interest."""
+    entries = entries_of(matrix)
+    entries.sum_duplicates()
+    row, column = (place[entries.data != 0] for place in entries.coords)
+    node_names, node_rank = _side(nodes, entries.shape[0], "node", "rows")
+    topic_names, topic_rank = _side(topics, entries.shape[1], "topic", "columns")
+    return dense(Pairs(node_rank[row], node_names, topic_rank[column], topic_names, None))
+
+
+def entries_of(matrix: Any) -> coo_array:
+    """The entries of a sparse or dense matrix, which must have two dimensions."""
     from scipy.sparse import coo_array
 
     try:
@@ -57,11 +67,7 @@ def dense_of_matrix(matrix: Any, nodes: NameSource | None, topics: NameSource | 
         raise InputError(f"a {type(matrix).__name__} can't be taken as a matrix: {error}") from error
     if entries.ndim != 2:
         raise InputError(f"the matrix has {entries.ndim} dimension(s); give two, nodes by topics")
-    entries.sum_duplicates()
-    row, column = (place[entries.data != 0] for place in entries.coords)
-    node_names, node_rank = _side(nodes, entries.shape[0], "node", "rows")
-    topic_names, topic_rank = _side(topics, entries.shape[1], "topic", "columns")
-    return dense(Pairs(node_rank[row], node_names, topic_rank[column], topic_names, None))
+    return entries
 
 
 def _side(names: NameSource | None, count: int, what: str, where: str) -> tuple[Any, Ids]:

@@ -28,11 +28,13 @@ from meshwright.model.dense import (
     transposed,
 )
 from meshwright.model.names import NameSource, check_names, find, name_array
-from meshwright.model.pairs import NODE_TOPIC, Chunk, Columns, collect, from_parquet
+from meshwright.model.pairs import NODE_TOPIC, Columns, collect, from_parquet
+from meshwright.model.reading.columns import Column
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.model.storage.dataset import TableSource, as_dataset, read_table, whole, write_dataset
 from meshwright.model.storage.manifest import Dataset, check_counts, check_files, make_manifest, open_dataset
 from meshwright.model.storage.schema import DOUBLE, INT32, INTEGER, LIST_OF_INT32, STRING, Wanted, check_types
+from meshwright.model.wildcards import warn_of_wildcards
 from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.columns import arrow_of, numpy_of
 from meshwright.runtime.errors import DatasetError, InputError
@@ -244,6 +246,9 @@ class Interests:
 
     `node_attributes` and `topic_attributes` hold what else is known (site, lat, lon, host, port, max_links;
     rate; anything), a row for each id.
+
+    A topic with an MQTT wildcard (a level `#` or `+`) is a plain name, which matches only itself; the class
+    methods warn of such topics.
     """
 
     indptr: Offsets
@@ -343,23 +348,25 @@ class Interests:
             ['news', 'sport']
         """
         chunks = sources.from_tuples(pairs, NODE_TOPIC)
-        return cls(*dense(sources.collect(chunks, NODE_TOPIC, nodes, topics)))
+        return cls._told(dense(sources.collect(chunks, NODE_TOPIC, nodes, topics)))
 
     @classmethod
     def from_csv(
         cls,
         path: str | Path,
-        node: str = "node",
-        topic: str = "topic",
+        node: Column = "node",
+        topic: Column = "topic",
         *,
         delimiter: str | None = None,
+        header: bool | None = None,
         limits: ReadLimits = READ_LIMITS,
         progress: Progress | None = None,
     ) -> Interests:
-        """Build from two columns of a CSV file with a header, decompressed by its name (.gz, .bz2, .zst).
+        """Build from two columns of a CSV file, decompressed by its name (.gz, .bz2, .zst).
 
-        All values are read as strings as they stand: "007" stays "007", blanks stay. The delimiter is a tab
-        for *.tsv and a comma otherwise, unless given. What is beyond the limits is refused.
+        Columns are names, or positions from 1; by positions, the first line is a row, unless `header`. All
+        values are read as strings as they stand: "007" stays "007", blanks stay. The delimiter is a tab for
+        *.tsv and a comma otherwise, unless given. What is beyond the limits is refused.
 
         Example:
             >>> import meshwright as mw
@@ -369,27 +376,29 @@ class Interests:
             Interests(2 nodes, 1 topics, 2 interests)
         """
         columns = Columns(node, topic)
-        return cls._of(sources.from_csv(path, columns, delimiter, limits), columns, progress)
+        chunks = sources.from_csv(path, columns, delimiter, limits, header)
+        return cls._told(dense(collect(chunks, columns, progress=progress)))
 
     @classmethod
     def from_parquet(
         cls,
         path: str | Path,
-        node: str = "node",
-        topic: str = "topic",
+        node: Column = "node",
+        topic: Column = "topic",
         *,
         limits: ReadLimits = READ_LIMITS,
         progress: Progress | None = None,
     ) -> Interests:
         """Build from two string columns of a Parquet file, or of all Parquet files in a folder."""
         columns = Columns(node, topic)
-        return cls._of(sources.from_parquet(path, columns, limits), columns, progress)
+        chunks = sources.from_parquet(path, columns, limits)
+        return cls._told(dense(collect(chunks, columns, progress=progress)))
 
     @classmethod
-    def from_arrow(cls, table: Any, node: str = "node", topic: str = "topic") -> Interests:
+    def from_arrow(cls, table: Any, node: Column = "node", topic: Column = "topic") -> Interests:
         """Build from two string columns of an Arrow table, or of what exports one (Polars, DuckDB)."""
         columns = Columns(node, topic)
-        return cls._of(sources.from_arrow(table, columns), columns)
+        return cls._told(dense(collect(sources.from_arrow(table, columns), columns)))
 
     @classmethod
     def from_pandas(cls, frame: pd.DataFrame, node: str = "node", topic: str = "topic") -> Interests:
@@ -403,11 +412,13 @@ class Interests:
             ['b1', 'b2']
         """
         columns = Columns(node, topic)
-        return cls._of(sources.from_pandas(frame, columns), columns)
+        return cls._told(dense(collect(sources.from_pandas(frame, columns), columns)))
 
     @classmethod
-    def _of(cls, chunks: Iterable[Chunk], columns: Columns, progress: Progress | None = None) -> Interests:
-        return cls(*dense(sources.collect(chunks, columns, progress=progress)))
+    def _told(cls, found: Dense) -> Interests:
+        """What a source holds; the caller is warned of topics that look like filters."""
+        warn_of_wildcards(found.topics)
+        return cls(*found)
 
     @classmethod
     def from_scipy(
@@ -424,12 +435,12 @@ class Interests:
             >>> sorted(mw.Interests.from_scipy(matrix, ["b1", "b2"], ["news", "sport"]).to_pairs())
             [('b1', 'news'), ('b2', 'news'), ('b2', 'sport')]
         """
-        return cls(*dense_of_matrix(matrix, nodes, topics))
+        return cls._told(dense_of_matrix(matrix, nodes, topics))
 
     @classmethod
     def from_networkx(cls, graph: nx.Graph[str]) -> Interests:
         """Build from a bipartite graph whose vertices have `bipartite` 0 (a node) or 1 (a topic)."""
-        return cls(*dense_of_graph(graph))
+        return cls._told(dense_of_graph(graph))
 
     def to_pairs(self) -> Iterator[tuple[str, str]]:
         """The (node, topic) pairs one by one, by node and then by topic; without those that have none."""

@@ -50,15 +50,18 @@ def test_json_is_the_only_thing_on_stdout(run, tmp_path):
     ("words", "said"),
     [
         (("--as", "likes"), "--as is 'likes'; choose among pairs, follows, friendship"),
-        (("--as", "pairs", "--columns", "user"), "--columns is 'user'; give two"),
-        (("--as", "pairs", "--columns", "1,genre"), "mixes a name and a position"),
+        (
+            ("--as", "pairs", "--columns", "user"),
+            "--columns is 'user'; give 2 columns",
+        ),
+        (("--as", "pairs", "--columns", "1,genre"), "mix names and positions"),
         (("--as", "pairs", "--columns", "0,1"), "positions count from 1"),
         (("--as", "pairs", "--format", "xml"), "--format is 'xml'; choose among csv, tsv"),
         (("--as", "pairs", "--max-rejected", "2"), "--max-rejected is 2.0; give a fraction"),
         (("--as", "pairs", "--own-topic"), "--own-topic applies only to --as follows"),
         (("--as", "pairs", "--format", "jsonl", "--columns", "1,2"), "keys, not positions"),
         (("--as", "pairs", "--delimiter", "::"), "give one character"),
-        (("--as", "pairs", "--wildcards", "expand"), "choose among reject, keep"),
+        (("--as", "pairs", "--wildcards", "expand"), "choose among keep, reject"),
     ],
 )
 def test_a_wrong_call_is_one_line_and_exit_code_2(run, tmp_path, words, said):

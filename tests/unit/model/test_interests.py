@@ -217,7 +217,7 @@ def test_a_frame_of_strings_or_categories_is_read(given: pd.DataFrame) -> None:
         (frame(node=["a", None], topic=["t", "t"]), "row 2: the node is missing or empty"),
         (frame(node=["a", "b"], topic=["t", ""]), "row 2: the topic is missing or empty"),
         (frame(node=[None], topic=["t"]), "row 1: the node is missing or empty"),
-        (frame(name=["a"], topic=["t"]), "has no column 'node'; its columns are 'name', 'topic'"),
+        (frame(name=["a"], topic=["t"]), "has no column 'node'; its columns are name, topic"),
     ],
 )
 def test_a_frame_of_other_things_is_refused(given: pd.DataFrame, rule: str) -> None:

@@ -28,8 +28,9 @@ from meshwright.pipeline.ingest.cutting import (
     WRONG_COLUMNS,
 )
 from meshwright.pipeline.ingest.job import fingerprint, ingest
+from meshwright.pipeline.ingest.notices import notices
 from meshwright.pipeline.ingest.options import IngestOptions
-from meshwright.runtime.errors import DatasetError, InputError
+from meshwright.runtime.errors import DatasetError, InputError, MeshwrightWarning
 from tests.raw_files import AWKWARD, PAIRS, rejected, write_csv, write_parquet
 
 
@@ -48,7 +49,9 @@ def take(tmp_path):
 
 def test_rows_give_the_interests_that_the_library_makes_of_the_pairs(take, tmp_path):
     pairs = [*PAIRS, *AWKWARD]
-    assert take(write_csv(tmp_path / "i.csv", pairs), wildcards="keep") == Interests.from_pairs(pairs)
+    with pytest.warns(MeshwrightWarning, match="has an MQTT wildcard"):
+        wanted = Interests.from_pairs(pairs)
+    assert take(write_csv(tmp_path / "i.csv", pairs)) == wanted
     facts = read_manifest(tmp_path / "out", "interests")["facts"]
     assert (facts["rows"], facts["rejected"], facts["duplicates"]) == (len(pairs), 0, 1)
     assert facts["files"] == 1
@@ -127,7 +130,7 @@ def test_lists_and_integers_in_parquet_are_exploded_and_spelt_out(take, tmp_path
     pq.write_table(
         pa.table({"at": [1.5] * 4, "user": [7, 8, 9, 10], "genres": genres}), tmp_path / "u.parquet"
     )
-    found = take(tmp_path / "u.parquet", columns=("2", "3"), max_rejected=1)
+    found = take(tmp_path / "u.parquet", columns=(2, 3), max_rejected=1)
     assert found == Interests.from_pairs([("7", "x"), ("7", "y"), ("10", "y")], nodes=["8"])
     assert rejected(tmp_path / "out") == [("u.parquet", 3, NULL), ("u.parquet", 4, NULL)]
     with pytest.raises(InputError, match=r"column 'at' is double; names are strings, integers"):
@@ -238,8 +241,8 @@ def test_a_header_and_no_rows_is_a_dataset_of_nothing(take, tmp_path):
         (
             "i.tsv",
             "a\tb\n",
-            {"columns": ("1", "3")},
-            r"has 2 columns in its first line, but --columns asks for 1,3",
+            {"columns": (1, 3)},
+            r"has 2 columns, but column 3 is asked for",
         ),
         ("i.csv", '"node,topic\n', {}, r"first line can't be split into columns"),
         ("i.csv", b"n\xf6de,topic\n", {}, r"first line is not UTF-8"),
@@ -264,12 +267,129 @@ def test_a_line_of_an_adjacency_list_is_a_node_with_all_its_topics(take, tmp_pat
     assert take(tmp_path / "a.csv", format="adjacency", delimiter=",") == expected
 
 
+def facts_of(tmp_path):
+    return read_manifest(tmp_path / "out")["facts"]
+
+
+def test_lines_that_were_taken_for_comments_are_counted(take, tmp_path):
+    (tmp_path / "e.txt").write_text("# head\n#python ann\n %c x\nann bob\n")
+    assert take(tmp_path / "e.txt") == Interests.from_pairs([("ann", "bob")])
+    assert facts_of(tmp_path)["comment_lines"] == 3
+    assert notices(facts_of(tmp_path)) == [
+        "Note: 3 lines that begin with # or % were skipped as comments. "
+        "If names begin so, save the file as CSV."
+    ]
+    (tmp_path / "e.csv").write_text("node,topic\n#python,ann\n%c,x\n")
+    assert len(take(tmp_path / "e.csv")) == 2
+    assert notices(facts_of(tmp_path)) == []
+
+
+def test_entries_of_folders_that_are_not_read_are_counted(take, tmp_path):
+    (tmp_path / "in" / ".git").mkdir(parents=True)
+    for name, text in {"a.csv": "node,topic\na,x\n", "_b.csv": "no", ".git/c.csv": "no", "d.csv": ""}.items():
+        (tmp_path / "in" / name).write_text(text)
+    take(tmp_path / "in", tmp_path / "in" / "a.csv")
+    assert facts_of(tmp_path)["skipped_files"] == {"hidden": 2, "empty": 1}
+    assert notices(facts_of(tmp_path)) == [
+        "Note: Skipped 2 entries whose names begin with . or _ and 1 empty file."
+    ]
+
+
+def test_a_file_of_another_format_among_others_is_refused(take, tmp_path):
+    (tmp_path / "in").mkdir()
+    (tmp_path / "in" / "a.csv").write_text("node,topic\na,x\n")
+    (tmp_path / "in" / "README.md").write_text("read me\n")
+    with pytest.raises(
+        InputError, match=r"several formats: .*README.md looks like edges, .*a.csv looks like"
+    ):
+        take(tmp_path / "in")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "options", "suspected"),
+    [
+        ("e.txt", "user item\n1 2\n", {}, "user item"),
+        ("e.txt", "# who\nalpha beta\n1 2\n", {}, "alpha beta"),
+        ("e.txt", "Source\tTarget\nann\tbob\n", {}, "Source\tTarget"),
+        ("e.csv", "User_ID,at,Item_ID\nann,1,x\n", {"columns": (1, 3)}, "User_ID,at,Item_ID"),
+        ("e.csv", "user,item\nann,x\n", {"columns": (1, 2), "header": True}, None),
+        ("e.csv", "user,item\nann,x\n", {"columns": (1, 2), "header": False}, None),
+        ("e.csv", "user,item\nann,x\n", {"columns": ("user", "item")}, None),
+        ("e.txt", "ann bob\ncat ann\n", {}, None),
+        ("e.txt", "1 2\n3 4\n", {}, None),
+        ("e.txt", "user item\n", {}, None),
+        ("e.txt", "", {}, None),
+    ],
+)
+def test_a_first_line_that_looks_like_a_header_is_told_unless_somebody_said(
+    take, tmp_path, name, text, options, suspected
+):
+    (tmp_path / name).write_text(text or "# nothing\n")
+    take(tmp_path / name, **options)
+    told = facts_of(tmp_path).get("first_line_like_header")
+    assert told == (None if suspected is None else {"file": str(tmp_path / name), "text": suspected})
+    if suspected is not None:
+        [line] = notices(facts_of(tmp_path) | {"comment_lines": 0})
+        assert "looks like names of columns, but was taken as a row" in line
+        rows = facts_of(tmp_path)["rows"]
+        take(tmp_path / name, **options, header=True)
+        assert facts_of(tmp_path)["rows"] == rows - 1
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+@pytest.mark.parametrize("name", ["e.txt", "e.csv", "e.jsonl"])
+def test_a_file_in_utf_16_is_refused_as_such(take, tmp_path, name, encoding):
+    text = "\ufeff" + "node,topic\n" * (name == "e.csv") + "a b\n" * 500
+    (tmp_path / name).write_bytes(text.encode(encoding))
+    with pytest.raises(InputError, match="is in UTF-16; save it as UTF-8"):
+        take(tmp_path / name)
+
+
+def test_a_key_that_comes_twice_loses_nothing(take, tmp_path):
+    (tmp_path / "o.json").write_text('{"a": ["x"], "b": ["y"], "a": ["z"]}')
+    assert take(tmp_path / "o.json") == Interests.from_pairs([("a", "x"), ("a", "z"), ("b", "y")])
+    lines = [f'{{"node": "n{at}", "topic": "x"}}' for at in range(99)]
+    lines.append('{"node": "a", "node": "b", "topic": "x"}')
+    (tmp_path / "l.jsonl").write_text("\n".join([*lines, '{"node": "c", "topic": "x", "e": 1, "e": 2}']))
+    found = take(tmp_path / "l.jsonl")
+    assert (found.node_count, facts_of(tmp_path)["rejected_reasons"]) == (100, {"key given twice": 1})
+    (tmp_path / "w.json").write_text(
+        '[{"node": "a", "topic": "x", "topic": "y"}, {"node": "b", "topic": "x"}]'
+    )
+    take(tmp_path / "w.json", max_rejected=1)
+    assert rejected(tmp_path / "out") == [("w.json", 1, "key given twice")]
+
+
+def test_zeros_empty_columns_and_repeats_of_a_matrix_are_counted(take, tmp_path):
+    head = "%%MatrixMarket matrix coordinate integer general\n"
+    (tmp_path / "m.mtx").write_text(head + "3 5 5\n1 1 1\n1 1 2\n1 2 0\n2 3 7\n2 4 1\n")
+    assert take(tmp_path / "m.mtx").node_count == 3
+    facts = facts_of(tmp_path)
+    assert (facts["rows"], facts["duplicates"], facts["zero_entries"]) == (5, 1, 1)
+    assert facts["topics_without_nodes"] == 2
+    assert notices(facts) == [
+        "Note: 1 entry of the matrix is zero, and is no interest.",
+        "Note: 2 topics have no node, and are left out.",
+    ]
+    shutil.copy(tmp_path / "m.mtx", tmp_path / "n.mtx")
+    with pytest.raises(InputError, match="ingest one matrix at a time"):
+        take(tmp_path / "m.mtx", tmp_path / "n.mtx")
+
+
+def test_hyperedges_without_members_are_counted(take, tmp_path):
+    (tmp_path / "sizes").write_text("2\n0\n1\n0\n")
+    (tmp_path / "members").write_text("a\nb\na\n")
+    found = take(tmp_path / "sizes", tmp_path / "members", format="hypergraph")
+    assert found == Interests.from_pairs([("a", "1"), ("b", "1"), ("a", "3")])
+    assert facts_of(tmp_path)["topics_without_nodes"] == 2
+
+
 def test_columns_that_are_not_used_are_counted_unless_two_were_chosen(take, tmp_path):
     (tmp_path / "e.txt").write_text("a x 1\nb x\nc y 2 3\n")
     found = take(tmp_path / "e.txt")
     assert found == Interests.from_pairs([("a", "x"), ("b", "x"), ("c", "y")])
     assert read_manifest(tmp_path / "out")["facts"]["lines_with_more_columns"] == 2
-    take(tmp_path / "e.txt", columns=("1", "2"))
+    take(tmp_path / "e.txt", columns=(1, 2))
     assert "lines_with_more_columns" not in read_manifest(tmp_path / "out")["facts"]
 
 

@@ -44,8 +44,8 @@ def test_columns_are_found_by_the_names_in_the_header():
 
 
 def test_positions_mean_that_there_is_no_header_unless_one_is_said_to_be_there():
-    assert layout(b"x,y,z\n", columns=("3", "1")) == ((2, 0), 3, 0)
-    assert layout(b"x,y,z\n", columns=("3", "1"), header=True) == ((2, 0), 3, 1)
+    assert layout(b"x,y,z\n", columns=(3, 1)) == ((2, 0), 3, 0)
+    assert layout(b"x,y,z\n", columns=(3, 1), header=True) == ((2, 0), 3, 1)
 
 
 def test_an_edge_list_may_have_a_header_below_its_comments():
@@ -63,7 +63,7 @@ def test_a_file_of_blank_lines_has_no_columns_and_is_no_fault():
     [
         ({"delimiter": ";"}, "jsonl"),
         ({"header": True}, "parquet"),
-        ({"columns": ("1", "2")}, "jsonl"),
+        ({"columns": (1, 2)}, "jsonl"),
         ({"header": False}, "csv"),
         ({"header": False, "columns": ("a", "b")}, "edges"),
     ],

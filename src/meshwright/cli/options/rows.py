@@ -4,6 +4,7 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from meshwright.cli.options.columns import QUOTING, chosen_columns
 from meshwright.cli.options.groups import MaxLine, MaxRatio, given, read_limits
 from meshwright.model.reading.limits import READ_LIMITS
 from meshwright.runtime.errors import OptionError
@@ -32,7 +33,8 @@ class RowOptions(NamedTuple):
         ),
     ] = None
     columns: Annotated[
-        str | None, typer.Option(metavar="A,B", help="The two columns, by name or by position from 1.")
+        str | None,
+        typer.Option(metavar="A,B", help=f"The two columns, by name or by position from 1. {QUOTING}"),
     ] = None
     header: Annotated[
         bool | None, typer.Option("--header/--no-header", help="Whether the first line names the columns.")
@@ -49,10 +51,11 @@ class RowOptions(NamedTuple):
     wildcards: Annotated[
         str,
         typer.Option(
-            metavar="reject|keep",
-            help="With --as pairs: what to do with a topic that has an MQTT wildcard (a level # or +).",
+            metavar="keep|reject",
+            help="With --as pairs: keep a topic that has an MQTT wildcard (a level # or +) as a plain name, "
+            "or reject its row.",
         ),
-    ] = "reject"
+    ] = "keep"
     max_line: MaxLine = READ_LIMITS.line
     max_ratio: MaxRatio = READ_LIMITS.ratio
 
@@ -73,24 +76,18 @@ class RowOptions(NamedTuple):
                     f"{flag} says how rows are read, but --as is missing; give both", option=flag
                 )
             return None
-        named = self._asdict() | {"columns": _two(self.columns)}
+        named = self._asdict() | {"columns": self._two()}
         named["limits"] = read_limits(named.pop("max_line"), named.pop("max_ratio"))
         named["delimiter"] = "\t" if self.delimiter == "\\t" else self.delimiter
         return IngestOptions(**named)
+
+    def _two(self) -> Any:
+        if self.columns is None:
+            return None
+        return chosen_columns("--columns", self.columns, (2,), "user,genre or 1,2")
 
 
 def no_relation() -> OptionError:
     """The error where it is not said what a row means."""
     words = "--as is missing; say what a row means: --as pairs, --as follows or --as friendship"
     return OptionError(words, option="--as")
-
-
-def _two(columns: str | None) -> tuple[str, str] | None:
-    if columns is None:
-        return None
-    first, comma, second = columns.partition(",")
-    if not (first and comma and second) or "," in second:
-        raise OptionError(
-            f"--columns is {columns!r}; give two, such as user,genre or 1,2", option="--columns"
-        )
-    return first, second

@@ -24,6 +24,7 @@ MISSING_COLUMN = "missing column"
 WRONG_COLUMNS = "wrong number of columns"
 UNCLOSED_QUOTE = "unclosed quote"
 NOT_JSON = "not a JSON object"
+REPEATED_KEY = "key given twice"
 TOO_DEEP = "nested too deep"
 NOT_A_NAME = "not a name"
 NULL = "null"
@@ -33,6 +34,9 @@ WILDCARD = "wildcard in topic"
 
 LONGEST_NAME = 65_535
 """In bytes: what MQTT allows for a topic, and more than any name that somebody meant."""
+
+SHOWN_CHARACTERS = 200
+"""Of a row that can't be used."""
 
 Faults = list[tuple[int, str]]
 """Lines, by their place in a batch, and why they, or a name in them, can't be used."""
@@ -342,11 +346,35 @@ def _json_pairs(text: str, layout: Layout, faults: list[str]) -> list[tuple[str,
         faults.append(TOO_DEEP)
         return []
     try:
-        record = json.loads(text, parse_int=str, parse_float=str, parse_constant=_no_constant)
+        record = json.loads(
+            text,
+            parse_int=str,
+            parse_float=str,
+            parse_constant=_no_constant,
+            object_pairs_hook=json_object,
+        )
     except ValueError:
         record = None
     first, second = layout.columns
     return json_pairs(record, (str(first), str(second)), faults)
+
+
+class Repeating(dict[str, Any]):
+    """A JSON object in which a key comes twice; `pairs` are all its keys and values."""
+
+    def __init__(self, pairs: Sequence[tuple[str, Any]]) -> None:
+        super().__init__(pairs)
+        self.pairs = pairs
+
+    def repeats(self, key: str) -> bool:
+        """Whether this key comes twice."""
+        return sum(own == key for own, _ in self.pairs) > 1
+
+
+def json_object(pairs: Sequence[tuple[str, Any]]) -> dict[str, Any]:
+    """What a JSON object holds, without forgetting that a key came twice."""
+    found = dict(pairs)
+    return found if len(found) == len(pairs) else Repeating(pairs)
 
 
 def json_pairs(record: Any, columns: tuple[str, str], faults: list[str]) -> list[tuple[str, str | None]]:
@@ -356,6 +384,9 @@ def json_pairs(record: Any, columns: tuple[str, str], faults: list[str]) -> list
         return []
     if any(name not in record for name in columns):
         faults.append(MISSING_COLUMN)
+        return []
+    if isinstance(record, Repeating) and any(map(record.repeats, columns)):
+        faults.append(REPEATED_KEY)
         return []
     nodes, topics = (_json_names(record[name], faults) for name in columns)
     if not nodes and not faults:

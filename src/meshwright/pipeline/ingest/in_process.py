@@ -12,12 +12,13 @@ import pyarrow.compute as pc
 
 from meshwright.model.interests import Interests, interest_counts, interest_tables
 from meshwright.model.storage.dataset import whole, write_tables
+from meshwright.model.wildcards import find_wildcards
 from meshwright.pipeline.ingest.file_parts import parts_of, staged_parts
 from meshwright.pipeline.ingest.grouping import GROUPED, NO_TOPIC, grouped, own_code
 from meshwright.pipeline.ingest.inputs import InputFile
-from meshwright.pipeline.ingest.job import Quality
+from meshwright.pipeline.ingest.job import Quality, line_notes, wildcard_fact
 from meshwright.pipeline.ingest.layouts import file_layouts
-from meshwright.pipeline.ingest.lines import BLOCK_END
+from meshwright.pipeline.ingest.lines import BLOCK_END, Passed
 from meshwright.pipeline.ingest.names_alike import names_alike
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.ingest.parquet_files import REJECTED, Found, parquet_rows
@@ -65,8 +66,10 @@ def _text_rows(
             is_good = batch.column("reason").null_count == batch.num_rows
             (pairs if is_good else blocks).append(batch)
         yield Found(pairs, []), sum(part.stop - part.start for part in share)
-    wide = sum(pc.sum(batch.column("wide")).as_py() or 0 for batch in blocks)
-    yield Found([], [_numbered(blocks, [file.path for file in files])], wide), 0
+    passed = Passed(
+        *(sum(pc.sum(batch.column(name)).as_py() or 0 for batch in blocks) for name in Passed._fields)
+    )
+    yield Found([], [_numbered(blocks, [file.path for file in files])], line_notes(passed)), 0
 
 
 def _numbered(blocks: Sequence[pa.RecordBatch], paths: Sequence[str]) -> pa.Table:
@@ -115,7 +118,7 @@ class LocalRows:
         self._options = options
         counted = pc.value_counts(self._rejected["reason"]).to_pylist()
         reasons = {one["values"]: one["counts"] for one in counted}
-        self.quality = Quality.of(len(self._pairs.node), reasons, found.wide)
+        self.quality = Quality.of(len(self._pairs.node), reasons, found.notes)
 
     def write_rejected(self, folder: Place) -> None:
         """See `Rows`."""
@@ -134,7 +137,10 @@ class LocalRows:
             interests, duplicates = _interests(self._pairs, self._options)
             alike = {"nodes": names_alike(interests.nodes), "topics": names_alike(interests.topics)}
         write_tables(folder, interest_tables(interests), timer)
-        return interest_counts(interests), {"duplicates": duplicates, "look_alikes": alike}
+        found = {"duplicates": duplicates, "look_alikes": alike}
+        if self._options.relation == "pairs":
+            found |= wildcard_fact(find_wildcards(interests.topics))
+        return interest_counts(interests), found
 
 
 def _interests(rows: _Rows, options: IngestOptions) -> tuple[Interests, int]:

@@ -9,7 +9,7 @@ import glob
 import io
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
@@ -22,6 +22,7 @@ import pyarrow.parquet as pq
 from meshwright.model.reading.files import check_declared, reading
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.model.reading.text import blocks, is_packed, is_zip, unpacked_bytes, zipped_name
+from meshwright.pipeline.ingest.notices import SKIPPED
 from meshwright.pipeline.spark.failures import as_ours
 from meshwright.pipeline.spark.storage import url, with_errors
 from meshwright.runtime.errors import InputError, OptionError
@@ -33,7 +34,10 @@ if TYPE_CHECKING:
 WHOLE_FORMATS = ("json", "npz", "mtx", "hypergraph")
 """Formats whose files are read at once, in this process: a row can't be told without those before it."""
 
-FORMATS = ("csv", "tsv", "edges", "adjacency", "jsonl", "parquet", *WHOLE_FORMATS)
+TEXT_FORMATS = ("csv", "tsv", "edges", "adjacency", "jsonl")
+"""Formats in which each line is read by itself."""
+
+FORMATS = (*TEXT_FORMATS, "parquet", *WHOLE_FORMATS)
 _ENDINGS = {
     "csv": "csv",
     "tsv": "tsv",
@@ -73,7 +77,20 @@ class InputFile(NamedTuple):
         return bool(_PATTERN & set(self.place))
 
 
-def input_files(session: SparkSession | None, inputs: Sequence[str]) -> list[InputFile]:
+class Listing(NamedTuple):
+    """The files to read, and how many entries of folders are hidden, and files empty, and not read."""
+
+    files: list[InputFile]
+    hidden: int
+    empty: int
+
+    def facts(self) -> dict[str, Any]:
+        """What was not read; nothing where all was."""
+        found = {name: count for name, count in (("hidden", self.hidden), ("empty", self.empty)) if count}
+        return {SKIPPED: found} if found else {}
+
+
+def input_files(session: SparkSession | None, inputs: Sequence[str]) -> Listing:
     """All files that paths, folders, patterns and URLs stand for, each once, in the order given.
 
     Without a session, all must be on this machine. Folders are searched to the bottom; names that begin with
@@ -83,15 +100,20 @@ def input_files(session: SparkSession | None, inputs: Sequence[str]) -> list[Inp
     if not inputs:
         raise InputError("there is no input; give at least one file, folder or pattern")
     found: dict[str, InputFile] = {}
+    skipped: dict[str, set[str]] = {"hidden": set(), "empty": set()}
     for text in inputs:
-        files = _expanded_here(text) if session is None else _expanded(session, text)
+        files = _expanded_here(text, skipped) if session is None else _expanded(session, text, skipped)
         if not files:
             raise InputError(f"{text} holds no file, or only empty ones; check the path")
         found |= {file.url: file for file in files}
-    return list(found.values())
+    return Listing(list(found.values()), len(skipped["hidden"]), len(skipped["empty"]))
 
 
-def _expanded_here(text: str) -> list[InputFile]:
+Skipped = Mapping[str, set[str]]
+"""The paths of what is hidden or empty, which grow while folders are searched."""
+
+
+def _expanded_here(text: str, skipped: Skipped) -> list[InputFile]:
     """As `_expanded`, without Java."""
     path = local_path(text)
     try:
@@ -102,7 +124,7 @@ def _expanded_here(text: str) -> list[InputFile]:
             tops = [top for top in found if not top.name.startswith(_HIDDEN)]
         else:
             raise _no_such(text)
-        files = [_file_here(file) for top in tops for file in _below_here(top)]
+        files = [_file_here(file) for top in tops for file in _below_here(top, skipped)]
         return sorted(files, key=lambda file: file.path)
     except (OSError, ValueError) as error:
         raise InputError(f"{text} can't be listed: {error}; check the path and who may read it") from error
@@ -124,12 +146,17 @@ def _without_braces(pattern: str) -> list[str]:
     return [one for word in inner[1].split(",") for one in _without_braces(before + word + after)]
 
 
-def _below_here(path: Path) -> list[Path]:
+def _below_here(path: Path, skipped: Skipped) -> list[Path]:
     """The files that are not empty, at or below `path`."""
     if not path.is_dir():
-        return [path] if path.stat().st_size else []
-    entries = [entry for entry in path.iterdir() if not entry.name.startswith(_HIDDEN)]
-    return [file for entry in entries for file in _below_here(entry)]
+        if path.stat().st_size:
+            return [path]
+        skipped["empty"].add(str(path))
+        return []
+    entries = list(path.iterdir())
+    skipped["hidden"].update(str(entry) for entry in entries if entry.name.startswith(_HIDDEN))
+    shown = [entry for entry in entries if not entry.name.startswith(_HIDDEN)]
+    return [file for entry in shown for file in _below_here(entry, skipped)]
 
 
 def _file_here(path: Path) -> InputFile:
@@ -141,7 +168,7 @@ def _no_such(text: str) -> InputError:
     return InputError(f"{text}: there is no such file or folder; check the path")
 
 
-def _expanded(session: SparkSession, text: str) -> list[InputFile]:
+def _expanded(session: SparkSession, text: str, skipped: Skipped) -> list[InputFile]:
     path = _hadoop_path(session, text)
     conf = session.sparkContext._jsc.hadoopConfiguration()
     try:
@@ -153,7 +180,7 @@ def _expanded(session: SparkSession, text: str) -> list[InputFile]:
             tops = [top for top in with_errors(lambda: system.globStatus(path)) or () if not _is_hidden(top)]
         else:
             raise _no_such(text)
-        files = [file for top in tops for file in _below(system, top)]
+        files = [file for top in tops for file in _below(system, top, skipped)]
     except OSError as error:
         known = as_ours(str(error))
         why = known if isinstance(known, InputError) else f"{error}; check the path and who may read it"
@@ -169,12 +196,17 @@ def _hadoop_path(session: SparkSession, text: str) -> Any:
         raise InputError(f"{text!r} is not a valid path: {error}; check it") from error
 
 
-def _below(system: Any, status: Any) -> list[Any]:
+def _below(system: Any, status: Any, skipped: Skipped) -> list[Any]:
     """The files that are not empty, at or below what `status` stands for."""
     if not status.isDirectory():
-        return [status] if status.getLen() else []
+        if status.getLen():
+            return [status]
+        skipped["empty"].add(str(status.getPath().toString()))
+        return []
     entries = with_errors(lambda: system.listStatus(status.getPath()))
-    return [file for entry in entries if not _is_hidden(entry) for file in _below(system, entry)]
+    skipped["hidden"].update(str(entry.getPath().toString()) for entry in entries if _is_hidden(entry))
+    shown = [entry for entry in entries if not _is_hidden(entry)]
+    return [file for entry in shown for file in _below(system, entry, skipped)]
 
 
 def _is_hidden(status: Any) -> bool:

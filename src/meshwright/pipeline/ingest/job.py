@@ -14,8 +14,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from meshwright.model.reading.text import is_packed
 from meshwright.model.storage.dataset import LEFT_BEHIND, draft, list_left_behind, remove_left_behind, writing
 from meshwright.model.storage.manifest import MANIFEST, make_manifest, write_manifest
-from meshwright.pipeline.ingest.inputs import WHOLE_FORMATS, InputFile, format_of, input_files
-from meshwright.pipeline.ingest.layouts import file_layouts
+from meshwright.model.wildcards import Wildcards
+from meshwright.pipeline.ingest.inputs import (
+    TEXT_FORMATS,
+    WHOLE_FORMATS,
+    InputFile,
+    format_of,
+    input_files,
+)
+from meshwright.pipeline.ingest.layouts import file_layouts, like_header
+from meshwright.pipeline.ingest.lines import Passed
+from meshwright.pipeline.ingest.notices import COMMENTS, HEADER, WIDE, WILDCARDS
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.memory import has_room, needed
@@ -29,23 +38,33 @@ if TYPE_CHECKING:
 class Quality(NamedTuple):
     """How many rows there were, and how many of them can't be used, by reason, the commonest first.
 
-    `wide` is how many lines have more columns than were used.
+    `notes` counts what is no row and was passed over, by the name of the fact that says so.
     """
 
     rows: int
     reasons: dict[str, int]
-    wide: int = 0
+    notes: dict[str, int]
 
     @classmethod
-    def of(cls, good: int, reasons: Mapping[str, int], wide: int) -> Quality:
+    def of(cls, good: int, reasons: Mapping[str, int], notes: Mapping[str, int]) -> Quality:
         """Build from the number of rows that can be used, and of others by reason."""
         ordered = dict(sorted(reasons.items(), key=lambda item: (-item[1], item[0])))
-        return cls(good + sum(ordered.values()), ordered, wide)
+        return cls(good + sum(ordered.values()), ordered, {name: notes[name] for name in sorted(notes)})
 
     @property
     def rejected(self) -> int:
         """How many rows can't be used."""
         return sum(self.reasons.values())
+
+
+def line_notes(passed: Passed) -> dict[str, int]:
+    """The notes of `Quality` on lines of text."""
+    return {WIDE: passed.wide, COMMENTS: passed.comments}
+
+
+def wildcard_fact(found: Wildcards) -> dict[str, Any]:
+    """The fact about topics with wildcards; none where there are none."""
+    return {WILDCARDS: found._asdict()} if found.topics else {}
 
 
 class Rows(Protocol):
@@ -82,7 +101,7 @@ class Engine(Protocol):
 def fingerprint(session: SparkSession | None, inputs: Sequence[str]) -> list[dict[str, Any]]:
     """Path, bytes and time of writing of every input file; as cheap as listing them."""
     with _translated(session):
-        files = input_files(session, inputs)
+        files = input_files(session, inputs).files
     return [{"path": file.path, "bytes": file.bytes, "modified": file.modified} for file in files]
 
 
@@ -113,10 +132,11 @@ def check_inputs(inputs: Sequence[str], options: IngestOptions) -> Size:
     """
     if not all(is_local_address(text) for text in inputs):
         return Size(False, False)
-    files = input_files(None, inputs)
+    files = input_files(None, inputs).files
     format = format_of(files, options.format, options.names)
     options.check_format(format)
-    if format not in ("parquet", *WHOLE_FORMATS):
+    if format in TEXT_FORMATS:
+        like_header(None, files[0], format, options)
         file_layouts(None, files[:_CHECKED_FILES], format, options)
     packed = sum(file.bytes for file in files if format == "parquet" or is_packed(file.path))
     text = sum(file.bytes for file in files) + (_TIMES_UNPACKED - 1) * packed
@@ -164,18 +184,21 @@ def ingest(
     timer = StageTimer(progress)
     engine = _engine(session)
     with _translated(session), draft(out, force) as folder:
-        files = input_files(session, inputs)
+        listing = input_files(session, inputs)
+        files = listing.files
         format = format_of(files, options.format, options.names)
         options.check_format(format)
         if session is not None and format in WHOLE_FORMATS:
             raise InputError(f"{files[0].path}: {format} files are read without Spark; use --engine local")
+        first = like_header(session, files[0], format, options) if format in TEXT_FORMATS else None
         rows = engine.read(files, format, options, folder, timer)
         place = _keep_rejected(rows, folder / LEFT_BEHIND, rejected)
         quality = rows.quality
         if quality.rejected > options.max_rejected * quality.rows:
             raise _too_many(rows, options, place, out, keep=rejected is None)
         counts, found = rows.write_tables(folder, timer)
-        facts = {"files": len(files), "format": format, **_row_facts(quality, options), **found}
+        facts = {"files": len(files), **listing.facts(), "format": format}
+        facts |= _row_facts(quality, options) | ({HEADER: first._asdict()} if first else {}) | found
         tables = {LEFT_BEHIND: quality.rejected} if rejected is None else {}
         made_by = _made_by(engine, inputs, options, timer)
         manifest = make_manifest("interests", counts, facts, tables, made_by)
@@ -187,9 +210,10 @@ def ingest(
 def _row_facts(quality: Quality, options: IngestOptions) -> dict[str, Any]:
     """The facts about rows; unused columns are reported, unless two columns were chosen."""
     found = {"rows": quality.rows, "rejected": quality.rejected, "rejected_reasons": quality.reasons}
-    if quality.wide and options.columns is None:
-        found["lines_with_more_columns"] = quality.wide
-    return found
+    notes = {name: count for name, count in quality.notes.items() if count}
+    if options.columns is not None:
+        notes.pop(WIDE, None)
+    return found | notes
 
 
 def _keep_rejected(rows: Rows, folder: Place, target: Place | None) -> Place:

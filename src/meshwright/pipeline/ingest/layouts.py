@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from meshwright.model.reading.columns import place_of
 from meshwright.pipeline.ingest import cutting
-from meshwright.pipeline.ingest.cutting import Layout
+from meshwright.pipeline.ingest.cutting import SHOWN_CHARACTERS, Layout
 from meshwright.pipeline.ingest.inputs import InputFile, beginning
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.runtime.errors import InputError
@@ -50,6 +52,68 @@ def _one_layout(format: str, options: IngestOptions) -> Layout | None:
     return None
 
 
+class FirstLine(NamedTuple):
+    """The first row of a file, as it is written."""
+
+    file: str
+    text: str
+
+
+_NAMES_OF_COLUMNS = frozenset(
+    [
+        *(
+            "node",
+            "topic",
+            "user",
+            "userid",
+            "item",
+            "itemid",
+            "source",
+            "target",
+            "src",
+            "dst",
+            "from",
+            "to",
+        ),
+        *("follower", "followee", "friend", "group", "client", "broker", "channel", "subscriber", "id"),
+    ]
+)
+"""In small letters, without underscores."""
+
+
+def like_header(
+    session: SparkSession | None, file: InputFile, format: str, options: IngestOptions
+) -> FirstLine | None:
+    """The first row of a text file if it looks like the names of columns, and nobody said whether it is.
+
+    A file in UTF-16 is refused: as UTF-8, its lines would be names with NULs in them.
+    """
+    begin = beginning(session, file, 2, options.limits)
+    if begin.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise InputError(f"{file.path} is in UTF-16; save it as UTF-8")
+    if format not in ("csv", "tsv", "edges") or options.header is not None:
+        return None
+    delimiter = None if format == "edges" else options.delimiter or _DELIMITERS[format]
+    if delimiter is not None and options.positions is None:
+        return None
+    number, first = _first_fields(file.path, begin, delimiter)
+    lines = begin.removeprefix(codecs.BOM_UTF8).splitlines()
+    _, second = _first_fields(file.path, b"\n".join(lines[number:]), delimiter)
+    places = options.positions or (0, 1)
+    if max(places) >= min(len(first), len(second)):
+        return None
+    if not _is_header([first[place] for place in places], [second[place] for place in places]):
+        return None
+    return FirstLine(file.path, lines[number - 1].decode()[:SHOWN_CHARACTERS])
+
+
+def _is_header(first: Sequence[str], second: Sequence[str]) -> bool:
+    """Whether names look like those of columns: by the words, or since numbers alone are below them."""
+    by_words = all(name.strip().casefold().replace("_", "") in _NAMES_OF_COLUMNS for name in first)
+    above_numbers = all(name.strip().isdecimal() for name in second)
+    return by_words or (above_numbers and not any(name.strip().isdecimal() for name in first))
+
+
 def refuses_wildcards(options: IngestOptions) -> bool:
     """Whether topics with a wildcard are rejected."""
     return options.relation == "pairs" and options.wildcards == "reject"
@@ -77,7 +141,7 @@ def _takes_first_two(delimiter: str | None, fields: list[str], options: IngestOp
 def _first_fields(path: str, begin: bytes, delimiter: str | None) -> tuple[int, list[str]]:
     """The number and the fields of the first line that is not blank."""
     try:
-        texts = begin.removeprefix(b"\xef\xbb\xbf").splitlines()
+        texts = begin.removeprefix(codecs.BOM_UTF8).splitlines()
         for number, line in enumerate(texts, 1):
             if delimiter is None:
                 if line.strip() and not line.strip().startswith((b"#", b"%")):
@@ -95,44 +159,17 @@ def _first_fields(path: str, begin: bytes, delimiter: str | None) -> tuple[int, 
     return 0, []
 
 
-def _positions(path: str, fields: list[str], options: IngestOptions) -> tuple[int, int]:
-    if options.positions is not None:
-        if max(options.positions) >= len(fields):
-            raise InputError(
-                f"{path} has {len(fields)} columns in its first line, but --columns asks for "
-                f"{','.join(options.names)}; check --columns and --delimiter"
-            )
-        return options.positions
-    for name in options.names:
-        if fields.count(name) != 1:
-            raise InputError(no_column(path, name, fields))
-    first, second = options.names
-    return fields.index(first), fields.index(second)
-
-
-def no_column(path: str, name: str, found: Sequence[str]) -> str:
-    """What to say of a file that lacks a column, or has it twice."""
-    fault = "has more than one column" if name in found else "has no column"
-    shown = ", ".join(found[:20]) + (", …" if len(found) > 20 else "")
-    way = "check --delimiter" if len(found) == 1 and set(";|\t") & set(found[0]) else _NAME_TWO
-    return f"{path} {fault} {name!r}; its columns are {shown[:500]}: {way}"
+def _positions(path: str, fields: Sequence[str], options: IngestOptions) -> tuple[int, int]:
+    first, second = (place_of(column, fields, path, _NAME_TWO) for column in options.wanted)
+    return first, second
 
 
 def parquet_names(path: str, found: Sequence[str], options: IngestOptions) -> tuple[str, str]:
     """The names of the two columns of a Parquet file that has the columns `found`."""
-    if options.positions is None:
-        wanted = options.names
-    elif max(options.positions) >= len(found):
-        raise InputError(
-            f"{path} has {len(found)} columns, but --columns asks for {','.join(options.names)}; "
-            "check --columns"
-        )
-    else:
-        wanted = found[options.positions[0]], found[options.positions[1]]
-    for name in wanted:
-        if found.count(name) != 1:
-            raise InputError(no_column(path, name, found))
-    return wanted
+    first, second = (found[place] for place in _positions(path, found, options))
+    for name in (first, second):
+        place_of(name, found, path)
+    return first, second
 
 
 def no_names(path: str, name: str, kind: str) -> InputError:

@@ -12,12 +12,18 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from meshwright.model.wildcards import has_wildcard
 from meshwright.pipeline.ingest import cutting
-from meshwright.pipeline.ingest.cutting import Cut, Faults, Layout, all_for, decoded, flags_of
+from meshwright.pipeline.ingest.cutting import (
+    SHOWN_CHARACTERS,
+    Cut,
+    Faults,
+    Layout,
+    all_for,
+    decoded,
+    flags_of,
+)
 from meshwright.runtime.arrays import Flags, Longs
-
-SHOWN_CHARACTERS = 200
-IS_WILDCARD = "(^|/)[#+](/|$)"
 
 BLOCK_END = ""
 """The reason of a row that is no rejected line: it says how many lines the block of a file has."""
@@ -32,12 +38,25 @@ STAGED = pa.schema(
         ("reason", pa.string()),
         ("text", pa.string()),
         ("wide", pa.int64()),
+        ("comments", pa.int64()),
     ]
 )
 """What becomes of lines: a pair (a node alone has a null topic), or where and why a line can't be used.
 
-At the end of a block, `wide` is how many of its lines have more columns than were looked at.
+At the end of a block, `wide` is how many of its lines have more columns than were looked at, and `comments`
+how many were passed over as comments.
 """
+
+
+class Passed(NamedTuple):
+    """How many lines have more columns than were looked at, and how many were taken for comments."""
+
+    wide: int = 0
+    comments: int = 0
+
+    def plus(self, other: "Passed") -> "Passed":
+        """Both together."""
+        return Passed(self.wide + other.wide, self.comments + other.comments)
 
 
 class Place(NamedTuple):
@@ -65,19 +84,20 @@ def staged(batches: Iterator[pa.RecordBatch], layouts: Mapping[int, Layout]) -> 
     the reason BLOCK_END and the number of lines.
     """
     at: Place | None = None
-    wide = 0
+    passed = Passed()
     for batch in batches:
         for start, stop in runs(batch.column("file"), batch.column("block")):
             part = batch.slice(start, stop - start)
             file, block = part.column("file")[0].as_py(), part.column("block")[0].as_py()
             if at is None or (at.file, at.block) != (file, block):
                 if at is not None:
-                    yield _block_end(at, wide)
-                at, wide = Place(file, block, 1), 0
-            wide += yield from parsed(part.column("line"), part.column("long"), layouts[file], at)
+                    yield _block_end(at, passed)
+                at, passed = Place(file, block, 1), Passed()
+            more = yield from parsed(part.column("line"), part.column("long"), layouts[file], at)
+            passed = passed.plus(more)
             at = at._replace(line=at.line + part.num_rows)
     if at is not None:
-        yield _block_end(at, wide)
+        yield _block_end(at, passed)
 
 
 def runs(*columns: pa.Array) -> Iterator[tuple[int, int]]:
@@ -90,23 +110,23 @@ def runs(*columns: pa.Array) -> Iterator[tuple[int, int]]:
     return iter(pairwise(ends) if len(columns[0]) else ())
 
 
-def _block_end(place: Place, wide: int) -> pa.RecordBatch:
+def _block_end(place: Place, passed: Passed) -> pa.RecordBatch:
     row = {
         "file": place.file,
         "block": place.block,
         "line": place.line - 1,
         "reason": BLOCK_END,
-        "wide": wide,
+        **passed._asdict(),
     }
     return pa.RecordBatch.from_pylist([row], STAGED)
 
 
 def parsed(
     lines: pa.BinaryArray, long: pa.BinaryArray, layout: Layout, place: Place
-) -> Generator[pa.RecordBatch, None, int]:
+) -> Generator[pa.RecordBatch, None, Passed]:
     """Lines that follow each other in one block as pairs, and as rows that say why a line can't be used.
 
-    Returns how many lines have more columns than were looked at.
+    Returns what was passed over.
     """
     texts, no_text = decoded(lines)
     bad = all_for(np.flatnonzero(no_text), cutting.NOT_UTF8)
@@ -114,7 +134,7 @@ def parsed(
         bad += all_for(np.flatnonzero(flags_of(lines.is_null())), cutting.LONG_LINE)
     if place.block == 0 and place.line == 1:
         texts = _without_mark(texts)
-    wanted = _wanted(texts, layout)
+    wanted, comments = _wanted(texts, layout)
     if place.block == 0 and place.line <= layout.header < place.line + len(lines):
         wanted[layout.header - place.line] = False
     rows = np.flatnonzero(wanted)
@@ -125,7 +145,7 @@ def parsed(
         yield _pairs(cut, good)
     if bad:
         yield _rejected(sorted(bad), lines, long, place)
-    return cut.wide
+    return Passed(cut.wide, comments)
 
 
 def _without_mark(texts: pa.StringArray) -> pa.StringArray:
@@ -135,17 +155,16 @@ def _without_mark(texts: pa.StringArray) -> pa.StringArray:
     return pa.concat_arrays([pa.array([texts[0].as_py()[1:]], pa.string()), texts.slice(1)])
 
 
-def _wanted(texts: pa.StringArray, layout: Layout) -> Flags:
-    """The lines that are rows: not blank, no comment, and text at all."""
+def _wanted(texts: pa.StringArray, layout: Layout) -> tuple[Flags, int]:
+    """The lines that are rows, not blank, no comment, and text at all; and how many are comments."""
     if layout.kind == "delimited":
-        wanted = pc.not_equal(texts, "")
-    else:
-        trimmed = pc.ascii_ltrim_whitespace(texts)
-        wanted = pc.not_equal(trimmed, "")
-        if layout.kind in _LINED:
-            comment = pc.or_(pc.starts_with(trimmed, "#"), pc.starts_with(trimmed, "%"))
-            wanted = pc.and_not(wanted, comment)
-    return flags_of(wanted).copy()
+        return flags_of(pc.not_equal(texts, "")).copy(), 0
+    trimmed = pc.ascii_ltrim_whitespace(texts)
+    wanted = flags_of(pc.not_equal(trimmed, "")).copy()
+    if layout.kind not in _LINED:
+        return wanted, 0
+    comment = flags_of(pc.or_(pc.starts_with(trimmed, "#"), pc.starts_with(trimmed, "%")))
+    return wanted & ~comment, int(np.count_nonzero(comment))
 
 
 def sorted_out(cut: Cut, refuse_wildcards: bool) -> tuple[Longs, Faults]:
@@ -168,17 +187,6 @@ def sorted_out(cut: Cut, refuse_wildcards: bool) -> tuple[Longs, Faults]:
 
 def _is_long(names: pa.StringArray) -> pa.BooleanArray:
     return pc.greater(pc.binary_length(names), cutting.LONGEST_NAME)
-
-
-def has_wildcard(topics: pa.StringArray) -> pa.BooleanArray:
-    """Whether each topic has a wildcard.
-
-    A search for two characters first: the pattern alone takes five times as long.
-    """
-    maybe = pc.or_(pc.match_substring(topics, "#"), pc.match_substring(topics, "+"))
-    if not pc.any(maybe).as_py():
-        return maybe
-    return pc.match_substring_regex(topics, IS_WILDCARD)
 
 
 def _pairs(cut: Cut, good: Longs) -> pa.RecordBatch:

@@ -8,11 +8,12 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any
 
 from meshwright.model.storage.dataset import whole, write_tables, writing
+from meshwright.model.wildcards import IS_WILDCARD, Wildcards
 from meshwright.pipeline.ingest import identify, reading
 from meshwright.pipeline.ingest.identify import Numbered
 from meshwright.pipeline.ingest.inputs import InputFile
-from meshwright.pipeline.ingest.job import Quality
-from meshwright.pipeline.ingest.lines import BLOCK_END
+from meshwright.pipeline.ingest.job import Quality, line_notes, wildcard_fact
+from meshwright.pipeline.ingest.lines import BLOCK_END, Passed
 from meshwright.pipeline.ingest.names_alike import BLANKS, MOST_EXAMPLES
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.ingest.parquet_files import REJECTED
@@ -100,11 +101,13 @@ class SparkRows:
         with spark_stage(self._session, timer, "making ids"):
             nodes, topics = self._make_ids()
         with spark_stage(self._session, timer, "writing"):
-            found = _write(folder, nodes, topics)
+            counts, found = _write(folder, nodes, topics)
+            if self._options.relation == "pairs":
+                found |= wildcard_fact(_wildcards(topics.frame))
         with writing(folder.parent):
             remove_own_folder(self._scratch)
             drop_by_products(folder)
-        return found
+        return counts, found
 
     def _make_ids(self) -> tuple[Numbered, Numbered]:
         """The tables of nodes, with their lists, and of topics, sorted and numbered."""
@@ -129,10 +132,11 @@ class SparkRows:
 
 def quality_of(rows: DataFrame) -> Quality:
     """Count rows by reason; one job."""
-    wide = f.sum("wide") if "wide" in rows.columns else f.lit(0)
-    found = rows.groupBy("reason").agg(f.count("*"), wide).collect()
+    sums = [f.sum(name) if name in rows.columns else f.lit(0) for name in Passed._fields]
+    found = rows.groupBy("reason").agg(f.count("*"), *sums).collect()
     counts = {row[0]: row[1] for row in found if row[0] != BLOCK_END}
-    return Quality.of(counts.pop(None, 0), counts, sum(row[2] or 0 for row in found))
+    passed = Passed(*(sum(row[at] or 0 for row in found) for at in range(2, 2 + len(sums))))
+    return Quality.of(counts.pop(None, 0), counts, line_notes(passed))
 
 
 def related(pairs: DataFrame, relation: str) -> DataFrame:
@@ -154,6 +158,12 @@ def _write(folder: Place, nodes: Numbered, topics: Numbered) -> tuple[dict[str, 
     alike = look_alikes({"nodes": nodes.frame, "topics": topics.frame})
     counts = {"nodes": nodes.total, "topics": topics.total, "interests": interests}
     return counts, {"duplicates": duplicates, "look_alikes": alike}
+
+
+def _wildcards(topics: DataFrame) -> Wildcards:
+    """`find_wildcards` of the `name`s of a table."""
+    found = topics.filter(f.col("name").rlike(IS_WILDCARD)).agg(f.count("*"), f.min("name")).first()
+    return Wildcards(*(found or (0, None)))
 
 
 def look_alikes(tables: Mapping[str, DataFrame]) -> dict[str, dict[str, Any]]:

@@ -2,9 +2,11 @@
 
 from dataclasses import dataclass
 
+from meshwright.model.reading.columns import Column, by_position, written
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.pipeline.ingest.inputs import FORMATS
-from meshwright.runtime.errors import OptionError
+from meshwright.runtime.errors import InputError, OptionError
+from meshwright.runtime.near_misses import meant
 
 RELATIONS = {
     "pairs": ("node", "topic"),
@@ -13,7 +15,7 @@ RELATIONS = {
 }
 """What a row can mean, and how its two columns are called unless `columns` says otherwise."""
 
-WILDCARDS = ("reject", "keep")
+WILDCARDS = ("keep", "reject")
 _DELIMITED = ("csv", "tsv")
 _WITH_DELIMITER = (*_DELIMITED, "adjacency")
 _WITHOUT_COLUMNS = ("adjacency", "npz", "mtx", "hypergraph")
@@ -24,21 +26,22 @@ _WITH_HEADER = (*_DELIMITED, "edges")
 class IngestOptions:
     """How to read rows.
 
-    `columns` are two names, or two positions from 1. By default, the files' names decide the
-    `format`, and delimited files have a `header` unless the columns are positions. `max_rejected` is the
+    `columns` are two names, or two positions from 1, which are integers. By default, the files' names decide
+    the `format`, and delimited files have a `header` unless the columns are positions. `max_rejected` is the
     fraction of rows that may be unusable. With `own_topic`, users who follow or befriend others also
-    subscribe to their own topic. `wildcards` decides about topics in pairs that have a level `#` or `+`. A
+    subscribe to their own topic. `wildcards` decides about topics in pairs that have a level `#` or `+`:
+    they are kept as plain names, and reported, or their rows are rejected. A
     line beyond the limits is unusable, and a compressed file beyond them is refused.
     """
 
     relation: str
     format: str | None = None
-    columns: tuple[str, str] | None = None
+    columns: tuple[Column, Column] | None = None
     header: bool | None = None
     delimiter: str | None = None
     max_rejected: float = 0.01
     own_topic: bool = False
-    wildcards: str = "reject"
+    wildcards: str = "keep"
     limits: ReadLimits = READ_LIMITS
 
     def __post_init__(self) -> None:
@@ -65,16 +68,12 @@ class IngestOptions:
     def _check_columns(self) -> None:
         if self.columns is None:
             return
-        if len(self.columns) != 2 or not all(isinstance(name, str) and name for name in self.columns):
+        if len(self.columns) != 2 or not all(isinstance(name, str | int) for name in self.columns):
             raise _refusal("--columns", f"is {self.columns!r}; give two, such as user,genre or 1,2")
-        numbers = [name.isdecimal() for name in self.columns]
-        if any(numbers) and not all(numbers):
-            raise _refusal(
-                "--columns",
-                f"mixes a name and a position: {','.join(self.columns)}; give two names or two positions",
-            )
-        if all(numbers) and min(map(int, self.columns)) < 1:
-            raise _refusal("--columns", f"is {','.join(self.columns)}; positions count from 1")
+        try:
+            by_position(self.columns)
+        except InputError as error:
+            raise _refusal("--columns", f"is {written(self.columns)}; {error}") from None
 
     def check_format(self, name: str) -> None:
         """Refuse what files of this format don't have."""
@@ -104,13 +103,20 @@ class IngestOptions:
     @property
     def positions(self) -> tuple[int, int] | None:
         """The positions from 0, where columns are given so."""
-        if self.columns is None or not self.columns[0].isdecimal():
+        if self.columns is None or not by_position(self.columns):
             return None
         return int(self.columns[0]) - 1, int(self.columns[1]) - 1
 
     @property
     def names(self) -> tuple[str, str]:
-        """The names of the columns."""
+        """The names of the columns: those that were given, or those that the relation has."""
+        if self.columns is None or by_position(self.columns):
+            return RELATIONS[self.relation]
+        return str(self.columns[0]), str(self.columns[1])
+
+    @property
+    def wanted(self) -> tuple[Column, Column]:
+        """The columns, by name or by position."""
         return self.columns or RELATIONS[self.relation]
 
 
@@ -120,5 +126,6 @@ def _refusal(flag: str, words: str) -> OptionError:
 
 def _check_choice(flag: str, value: str | None, choices: tuple[str | None, ...]) -> None:
     if value not in choices:
-        legal = ", ".join(choice for choice in choices if choice is not None)
-        raise OptionError(f"{flag} is {value!r}; choose among {legal}", option=flag)
+        known = [choice for choice in choices if choice is not None]
+        guess = meant(str(value), known)
+        raise OptionError(f"{flag} is {value!r}; {guess}choose among {', '.join(known)}", option=flag)

@@ -3,7 +3,9 @@
 What Spark's columns say in `reading` is said here in Arrow's, with the same rows and reasons.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple, Self
 
 import numpy as np
@@ -13,11 +15,11 @@ import pyarrow.parquet as pq
 
 from meshwright.model.interests import PAIRS_SCHEMA
 from meshwright.model.reading.files import check_rows, reading
+from meshwright.model.wildcards import has_wildcard
 from meshwright.pipeline.ingest import cutting
 from meshwright.pipeline.ingest.cutting import decoded, flags_of
 from meshwright.pipeline.ingest.inputs import InputFile, schemas
 from meshwright.pipeline.ingest.layouts import no_names, parquet_names, refuses_wildcards
-from meshwright.pipeline.ingest.lines import SHOWN_CHARACTERS, has_wildcard
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.runtime.arrays import Flags, Longs
 
@@ -25,17 +27,18 @@ REJECTED = pa.schema(
     [("file", pa.string()), ("line", pa.int64()), ("reason", pa.string()), ("text", pa.string())]
 )
 _ROWS_AT_ONCE = 1 << 16
+NO_NOTES: Mapping[str, int] = MappingProxyType({})
 
 
 class Found(NamedTuple):
     """What files hold: pairs of names (`node, topic` and more), and REJECTED.
 
-    `wide` is how many lines have more columns than were looked at.
+    `notes` counts what is neither; see `Quality`.
     """
 
     pairs: Sequence[pa.RecordBatch]
     rejected: Sequence[pa.Table]
-    wide: int = 0
+    notes: Mapping[str, int] = NO_NOTES
 
     @classmethod
     def joined(cls, parts: Iterable[Self]) -> Self:
@@ -44,7 +47,7 @@ class Found(NamedTuple):
         return cls(
             [batch for part in together for batch in part.pairs],
             [table for part in together for table in part.rejected],
-            sum(part.wide for part in together),
+            sum((Counter(part.notes) for part in together), Counter()),
         )
 
 
@@ -213,7 +216,7 @@ def _rejected(rows: _Exploded, bad: Longs, reasons: np.ndarray, path: str, line:
             "file": [path] * len(bad),
             "line": rows.row[bad] + line,
             "reason": reasons.tolist(),
-            "text": [text.decode(errors="replace")[:SHOWN_CHARACTERS] for text in texts],
+            "text": [text.decode(errors="replace")[: cutting.SHOWN_CHARACTERS] for text in texts],
         },
         REJECTED,
     )

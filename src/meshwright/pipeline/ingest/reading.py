@@ -13,6 +13,7 @@ import xxhash
 
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.model.reading.text import is_packed
+from meshwright.model.wildcards import IS_WILDCARD
 from meshwright.pipeline.ingest import cutting, lines
 from meshwright.pipeline.ingest.cutting import Layout
 from meshwright.pipeline.ingest.file_parts import (
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
 
 STAGED = (
     "node string, topic string, file bigint, block bigint, line bigint, reason string, text string, "
-    "wide bigint"
+    "wide bigint, comments bigint"
 )
 REJECTED = "file string, line bigint, reason string, text string"
 # One core unpacks a gzip file, and all should read what it writes: so in small pieces.
@@ -310,9 +311,9 @@ def _with_reasons(rows: DataFrame, refuse_wildcards: bool) -> DataFrame:
     )
     if refuse_wildcards:
         maybe = topic.contains("#") | topic.contains("+")
-        reason = reason.when(maybe & topic.rlike(lines.IS_WILDCARD), cutting.WILDCARD)
+        reason = reason.when(maybe & topic.rlike(IS_WILDCARD), cutting.WILDCARD)
     text = f.concat_ws(", ", f.coalesce(node, f.lit("null")), f.coalesce(topic, f.lit("null")))
-    shown = f.make_valid_utf8(f.substring(text, 1, lines.SHOWN_CHARACTERS))
+    shown = f.make_valid_utf8(f.substring(text, 1, cutting.SHOWN_CHARACTERS))
     return rows.select("node", "topic", "file", "line", reason.alias("reason"), shown.alias("text"))
 
 

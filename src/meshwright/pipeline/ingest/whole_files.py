@@ -14,15 +14,17 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from meshwright.model.dense import dense_of_matrix, rows_of
+from meshwright.model.dense import entries_of
 from meshwright.model.interests import PAIRS_SCHEMA
+from meshwright.model.names import numbered
 from meshwright.model.reading.files import reading
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.model.reading.text import blocks
 from meshwright.pipeline.ingest import cutting
 from meshwright.pipeline.ingest.inputs import InputFile
 from meshwright.pipeline.ingest.layouts import refuses_wildcards
-from meshwright.pipeline.ingest.lines import SHOWN_CHARACTERS, sorted_out
+from meshwright.pipeline.ingest.lines import sorted_out
+from meshwright.pipeline.ingest.notices import EMPTY_TOPICS, ZEROS
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.ingest.parquet_files import REJECTED, Found
 from meshwright.runtime.errors import InputError, MeshwrightError, one_line
@@ -44,7 +46,7 @@ def json_rows(files: Sequence[InputFile], *, options: IngestOptions) -> Iterator
 def _json_value(path: str, limits: ReadLimits) -> Any:
     text = b"".join(blocks(path, limits)).removeprefix(b"\xef\xbb\xbf")
     try:
-        return json.loads(text, parse_int=str, parse_float=str)
+        return json.loads(text, parse_int=str, parse_float=str, object_pairs_hook=cutting.json_object)
     except UnicodeDecodeError:
         raise InputError(f"{path} is not UTF-8; save it as UTF-8") from None
     except RecursionError:
@@ -59,39 +61,48 @@ def _json_entries(
     value: Any, options: IngestOptions, faults: list[tuple[int, str, str]], path: str
 ) -> Iterator[Entry]:
     if isinstance(value, dict):
-        rows: Iterable[Any] = ({options.names[0]: key, options.names[1]: own} for key, own in value.items())
+        pairs = value.pairs if isinstance(value, cutting.Repeating) else value.items()
+        rows: Iterable[Any] = ({options.names[0]: key, options.names[1]: names} for key, names in pairs)
     elif isinstance(value, list):
         rows = value
     else:
         raise InputError(f"{path} holds a single value; give an object of lists, or a list of objects")
     for place, row in enumerate(rows, 1):
         found: list[str] = []
-        pairs = cutting.json_pairs(row, options.names, found)
+        own = cutting.json_pairs(row, options.names, found)
         shown = _shown(json.dumps(row, ensure_ascii=False))
         faults += ((place, reason, shown) for reason in found)
-        yield from ((place, *pair) for pair in pairs)
+        yield from ((place, *pair) for pair in own)
 
 
 def _shown(text: str) -> str:
     """How a row begins; half characters, which JSON allows and UTF-8 does not, are shown as such."""
-    return text[:SHOWN_CHARACTERS].encode("utf-8", "backslashreplace").decode()
+    return text[: cutting.SHOWN_CHARACTERS].encode("utf-8", "backslashreplace").decode()
 
 
 def matrix_rows(files: Sequence[InputFile], *, options: IngestOptions) -> Iterator[tuple[Found, int]]:
     """A sparse matrix, nodes by topics, of which every entry other than zero is an interest."""
+    if len(files) > 1:
+        raise InputError(
+            f"{files[0].path} and {len(files) - 1:,} more: the nodes of a matrix have numbers for names, so "
+            f"those of several would be taken for the same; ingest one matrix at a time"
+        )
     for file in files:
         with reading(file.path):
-            dense = dense_of_matrix(_matrix(Path(file.path), options.limits), None, None)
-        node = dense.nodes.take(pa.array(rows_of(dense.indptr)))
-        topic = dense.topics.take(pa.array(dense.topic_ids))
-        alone = np.flatnonzero(np.diff(dense.indptr) == 0)
-        pairs = [pa.record_batch([node, topic], schema=PAIRS_SCHEMA)]
-        pairs.append(
-            pa.record_batch(
-                [dense.nodes.take(pa.array(alone)), pa.nulls(len(alone), pa.string())], schema=PAIRS_SCHEMA
-            )
-        )
-        yield Found(pairs, []), file.bytes
+            entries = entries_of(_matrix(Path(file.path), options.limits))
+        row, column = (place[entries.data != 0] for place in entries.coords)
+        nodes, topics = (numbered(letter, count) for letter, count in zip("nt", entries.shape, strict=True))
+        alone = np.setdiff1d(np.arange(len(nodes)), row)
+        pairs = [
+            _batch(nodes.take(pa.array(row)), topics.take(pa.array(column))),
+            _batch(nodes.take(pa.array(alone)), pa.nulls(len(alone), pa.string())),
+        ]
+        notes = {ZEROS: len(entries.data) - len(row), EMPTY_TOPICS: len(topics) - len(np.unique(column))}
+        yield Found(pairs, [], notes), file.bytes
+
+
+def _batch(node: pa.StringArray, topic: pa.StringArray) -> pa.RecordBatch:
+    return pa.record_batch([node, topic], schema=PAIRS_SCHEMA)
 
 
 def _matrix(path: Path, limits: ReadLimits) -> Any:
@@ -129,7 +140,9 @@ def hypergraph_rows(files: Sequence[InputFile], *, options: IngestOptions) -> It
         if counts is not None and int(counts.sum()) == len(columns[members]):
             topics = np.repeat(np.arange(1, len(counts) + 1), counts).astype(str).tolist()
             entries = list(zip(range(1, len(topics) + 1), columns[members], topics, strict=True))
-            yield _found(file.path, entries, [], options), files[0].bytes + files[1].bytes
+            notes = {EMPTY_TOPICS: int(np.count_nonzero(counts == 0))}
+            found = _found(file.path, entries, [], options)._replace(notes=notes)
+            yield found, files[0].bytes + files[1].bytes
             return
     raise InputError(
         f"{files[0].path} and {files[1].path}: neither has sizes that add up to the lines of the other; "
@@ -160,12 +173,12 @@ def _found(
     topic = pa.array([topic for _, _, topic in entries], pa.string())
     good, bad = sorted_out(cutting.Cut(np.arange(len(entries)), node, topic, []), refuses_wildcards(options))
     shown = [
-        (int(places[at]), reason, f"{entries[at][1]}, {entries[at][2]}"[:SHOWN_CHARACTERS])
+        (int(places[at]), reason, f"{entries[at][1]}, {entries[at][2]}"[: cutting.SHOWN_CHARACTERS])
         for at, reason in bad
     ]
     rows = [{"file": path, "line": at, "reason": why, "text": text} for at, why, text in [*faults, *shown]]
     taken = pa.array(good)
-    pairs = pa.record_batch([node.take(taken), topic.take(taken)], schema=PAIRS_SCHEMA)
+    pairs = _batch(node.take(taken), topic.take(taken))
     return Found([pairs], [pa.Table.from_pylist(rows, REJECTED)])
 
 

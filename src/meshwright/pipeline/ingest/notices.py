@@ -1,0 +1,102 @@
+"""What an ingest passed over or took in a way that may not be meant: the facts that say so, and the words."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from meshwright.model.wildcards import Wildcards, words
+
+WIDE = "lines_with_more_columns"
+COMMENTS = "comment_lines"
+ZEROS = "zero_entries"
+EMPTY_TOPICS = "topics_without_nodes"
+SKIPPED = "skipped_files"
+HEADER = "first_line_like_header"
+WILDCARDS = "topics_with_wildcards"
+LOOK_ALIKES = "look_alikes"
+
+
+def notices(facts: Mapping[str, Any]) -> list[str]:
+    """A sentence or two for each such fact of an ingest, in a fixed order."""
+    return [line for name, tell in _WORDS.items() if facts.get(name) for line in tell(facts[name])]
+
+
+def _counted(count: int, one: str, many: str) -> str:
+    return f"1 {one}" if count == 1 else f"{count:,} {many}"
+
+
+def _wide(count: int) -> list[str]:
+    lines = _counted(count, "line has", "lines have")
+    return [
+        f"Warning: {lines} more than two columns, and only the first two were used. If a line is a node with "
+        f"all its topics, give --format adjacency; otherwise choose two columns with --columns."
+    ]
+
+
+def _header(line: Mapping[str, str]) -> list[str]:
+    return [
+        f"Warning: The first line of {line['file']}, {line['text']!r}, looks like names of columns, but was "
+        f"taken as a row. If it is none, give --header; if it is one, --no-header."
+    ]
+
+
+def _wildcards(found: Mapping[str, Any]) -> list[str]:
+    told = words(Wildcards(**found))
+    way = "To leave such rows out, give --wildcards reject."
+    return [f"Warning: {told[0].upper()}{told[1:]}. {way}"]
+
+
+def _look_alikes(found: Mapping[str, Any]) -> list[str]:
+    return [_alike(what, alike) for what, alike in found.items() if alike["count"]]
+
+
+def _alike(what: str, alike: Mapping[str, Any]) -> str:
+    shown = "; ".join(" and ".join(map(repr, names)) for names in alike["examples"])
+    return (
+        f"Warning: {alike['count']:,} {what} differ from another one only by case or by blanks at the ends; "
+        f"they are kept as different names: {shown}"
+    )
+
+
+def _comments(count: int) -> list[str]:
+    lines = _counted(count, "line that begins", "lines that begin")
+    were = "was" if count == 1 else "were"
+    return [
+        f"Note: {lines} with # or % {were} skipped as {'a comment' if count == 1 else 'comments'}. "
+        f"If names begin so, save the file as CSV."
+    ]
+
+
+def _zeros(count: int) -> list[str]:
+    if count == 1:
+        return ["Note: 1 entry of the matrix is zero, and is no interest."]
+    return [f"Note: {count:,} entries of the matrix are zero, and are no interests."]
+
+
+def _empty_topics(count: int) -> list[str]:
+    topics = _counted(count, "topic has no node, and is", "topics have no node, and are")
+    return [f"Note: {topics} left out."]
+
+
+def _skipped(found: Mapping[str, int]) -> list[str]:
+    told = {
+        "hidden": ("entry whose name begins", "entries whose names begin", " with . or _"),
+        "empty": ("empty file", "empty files", ""),
+    }
+    parts = [
+        f"{_counted(found[kind], one, many)}{end}"
+        for kind, (one, many, end) in told.items()
+        if found.get(kind)
+    ]
+    return [f"Note: Skipped {' and '.join(parts)}."]
+
+
+_WORDS: Mapping[str, Callable[[Any], list[str]]] = {
+    WIDE: _wide,
+    HEADER: _header,
+    WILDCARDS: _wildcards,
+    LOOK_ALIKES: _look_alikes,
+    COMMENTS: _comments,
+    ZEROS: _zeros,
+    EMPTY_TOPICS: _empty_topics,
+    SKIPPED: _skipped,
+}
