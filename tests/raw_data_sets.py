@@ -14,10 +14,14 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-from scipy.sparse import coo_array, csr_array, save_npz
+from scipy.sparse import coo_array, save_npz
+
+from meshwright.cli.options.rows import RowOptions
+from meshwright.pipeline.ingest.options import IngestOptions
 
 NODES = ["ann", "Bob", "bob", "cé", "δ", "e f", "g.h", "7", "007", "ж", *(f"n{at:02}" for at in range(30))]
 TOPICS = ["news", "News", "sport/7", "größe", "主题", "a b", "x,y", 'the "q"', *(f"t{at}" for at in range(6))]
@@ -43,6 +47,14 @@ class RawDataSet(NamedTuple):
     write: Callable[[Path], list[Path]]
     words: tuple[str, ...]
     read: Callable[[Sequence[Path]], Expected]
+
+    def options(self) -> IngestOptions:
+        """What the words mean."""
+        given = dict(zip(self.words[::2], self.words[1::2], strict=True))
+        named = {flag[2:].replace("-", "_"): text for flag, text in given.items()}
+        share = float(named.pop("max_rejected", 0.01))
+        found: IngestOptions = RowOptions(relation=named.pop("as"), max_rejected=share, **named).reading()
+        return found
 
 
 def some_pairs(seed: int, count: int, nodes: Sequence[str], topics: Sequence[str]) -> list[tuple[str, str]]:
@@ -210,15 +222,11 @@ def write_npz(folder: Path) -> list[Path]:
     cells = [(draw.randrange(40), draw.randrange(15)) for _ in range(150)]
     values = [draw.choice([0.0, 1.0, 2.5, -1.0]) for _ in cells]
     rows, columns = zip(*cells, strict=True)
-    matrix = csr_array((50, 20))
-    matrix = coo_array((values, (rows, columns)), shape=matrix.shape)
-    save_npz(folder / "ratings.npz", matrix)
+    save_npz(folder / "ratings.npz", coo_array((values, (rows, columns)), shape=(50, 20)))
     return [folder / "ratings.npz"]
 
 
 def read_npz(paths: Sequence[Path]) -> Expected:
-    import numpy as np
-
     with np.load(paths[0]) as held:
         frame = pd.DataFrame({"row": held["row"], "col": held["col"], "value": held["data"]})
         shape = tuple(held["shape"])

@@ -8,6 +8,7 @@ from meshwright.pipeline.ingest import identify
 from meshwright.pipeline.ingest.job import fingerprint, ingest
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.runtime.errors import InputError
+from tests.raw_data_sets import RAW_DATA_SETS
 from tests.raw_files import contents, raw_inputs, rejected, write_parquet
 
 
@@ -24,10 +25,17 @@ def take(spark, tmp_path):
 
 
 def test_spark_writes_the_dataset_that_this_process_writes(spark, tmp_path):
-    for name, raw in raw_inputs(tmp_path).items():
-        if name in ("adjacency", "zip"):  # by the functions of csv, in either engine
-            continue
-        inputs, options = list(map(str, raw.files)), IngestOptions(**raw.options)
+    inputs_by_name = {
+        name: (raw.files, IngestOptions(**raw.options))
+        for name, raw in raw_inputs(tmp_path).items()
+        if name not in ("adjacency", "zip")  # by the functions of csv, in either engine
+    }
+    for name in ("quoted csv", "folder of gzips"):
+        (tmp_path / name).mkdir()
+        raw = RAW_DATA_SETS[name]
+        inputs_by_name[name] = raw.write(tmp_path / name), raw.options()
+    for name, (files, options) in inputs_by_name.items():
+        inputs = list(map(str, files))
         ingest(None, inputs, tmp_path / "here" / name, options)
         ingest(spark, inputs, tmp_path / "spark" / name, options)
         here, there = contents(tmp_path / "here" / name), contents(tmp_path / "spark" / name)

@@ -336,6 +336,22 @@ def test_a_first_line_that_looks_like_a_header_is_told_unless_somebody_said(
         assert facts_of(tmp_path)["rows"] == rows - 1
 
 
+def test_commas_that_go_into_names_are_told(take, tmp_path):
+    for text, told in {
+        "a, x\nb, y\n": True,
+        "# a, x\nb;\tx; 7\n": True,
+        "a x,\n": False,
+        "a,b x\n": False,
+    }.items():
+        (tmp_path / "e.txt").write_text(text)
+        take(tmp_path / "e.txt", columns=(1, 2))
+        assert ("first_line_with_commas" in facts_of(tmp_path)) == told
+    (tmp_path / "e.txt").write_text("a, x\n")
+    take(tmp_path / "e.txt")
+    [line] = notices(facts_of(tmp_path))
+    assert "'a, x', was cut at its blanks" in line
+
+
 @pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
 @pytest.mark.parametrize("name", ["e.txt", "e.csv", "e.jsonl"])
 def test_a_file_in_utf_16_is_refused_as_such(take, tmp_path, name, encoding):

@@ -22,9 +22,9 @@ from meshwright.pipeline.ingest.inputs import (
     format_of,
     input_files,
 )
-from meshwright.pipeline.ingest.layouts import file_layouts, like_header
+from meshwright.pipeline.ingest.layouts import file_layouts, like_csv, like_header
 from meshwright.pipeline.ingest.lines import Passed
-from meshwright.pipeline.ingest.notices import COMMENTS, HEADER, WIDE, WILDCARDS
+from meshwright.pipeline.ingest.notices import COMMAS, COMMENTS, HEADER, WIDE, WILDCARDS
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.memory import has_room, needed
@@ -190,7 +190,7 @@ def ingest(
         options.check_format(format)
         if session is not None and format in WHOLE_FORMATS:
             raise InputError(f"{files[0].path}: {format} files are read without Spark; use --engine local")
-        first = like_header(session, files[0], format, options) if format in TEXT_FORMATS else None
+        suspected = _suspected(session, files[0], format, options)
         rows = engine.read(files, format, options, folder, timer)
         place = _keep_rejected(rows, folder / LEFT_BEHIND, rejected)
         quality = rows.quality
@@ -198,13 +198,24 @@ def ingest(
             raise _too_many(rows, options, place, out, keep=rejected is None)
         counts, found = rows.write_tables(folder, timer)
         facts = {"files": len(files), **listing.facts(), "format": format}
-        facts |= _row_facts(quality, options) | ({HEADER: first._asdict()} if first else {}) | found
+        facts |= _row_facts(quality, options) | suspected | found
         tables = {LEFT_BEHIND: quality.rejected} if rejected is None else {}
         made_by = _made_by(engine, inputs, options, timer)
         manifest = make_manifest("interests", counts, facts, tables, made_by)
         with writing(out):
             write_manifest(folder, manifest)
     return manifest
+
+
+def _suspected(
+    session: SparkSession | None, file: InputFile, format: str, options: IngestOptions
+) -> dict[str, Any]:
+    """The facts about a first line that may be no row, or be cut in the wrong way."""
+    found = {
+        HEADER: like_header(session, file, format, options) if format in TEXT_FORMATS else None,
+        COMMAS: like_csv(session, file, options) if format == "edges" else None,
+    }
+    return {name: line._asdict() for name, line in found.items() if line is not None}
 
 
 def _row_facts(quality: Quality, options: IngestOptions) -> dict[str, Any]:

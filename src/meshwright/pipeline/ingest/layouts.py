@@ -107,6 +107,16 @@ def like_header(
     return FirstLine(file.path, lines[number - 1].decode()[:SHOWN_CHARACTERS])
 
 
+def like_csv(session: SparkSession | None, file: InputFile, options: IngestOptions) -> FirstLine | None:
+    """The first row of an edge list, if commas or semicolons beside its blanks would go into its names."""
+    begin = beginning(session, file, 1, options.limits)
+    number, fields = _first_fields(file.path, begin, None)
+    if len(fields) < 2 or not all(field.endswith((",", ";")) for field in fields[:-1]):
+        return None
+    line = begin.removeprefix(codecs.BOM_UTF8).splitlines()[number - 1]
+    return FirstLine(file.path, line.decode()[:SHOWN_CHARACTERS])
+
+
 def _is_header(first: Sequence[str], second: Sequence[str]) -> bool:
     """Whether names look like those of columns: by the words, or since numbers alone are below them."""
     by_words = all(name.strip().casefold().replace("_", "") in _NAMES_OF_COLUMNS for name in first)

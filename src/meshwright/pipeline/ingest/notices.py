@@ -11,6 +11,7 @@ ZEROS = "zero_entries"
 EMPTY_TOPICS = "topics_without_nodes"
 SKIPPED = "skipped_files"
 HEADER = "first_line_like_header"
+COMMAS = "first_line_with_commas"
 WILDCARDS = "topics_with_wildcards"
 LOOK_ALIKES = "look_alikes"
 
@@ -36,6 +37,13 @@ def _header(line: Mapping[str, str]) -> list[str]:
     return [
         f"Warning: The first line of {line['file']}, {line['text']!r}, looks like names of columns, but was "
         f"taken as a row. If it is none, give --header; if it is one, --no-header."
+    ]
+
+
+def _commas(line: Mapping[str, str]) -> list[str]:
+    return [
+        f"Warning: The first line of {line['file']}, {line['text']!r}, was cut at its blanks, so that commas "
+        f"or semicolons are in the names. If they separate columns, give --format csv and --delimiter."
     ]
 
 
@@ -93,6 +101,7 @@ def _skipped(found: Mapping[str, int]) -> list[str]:
 _WORDS: Mapping[str, Callable[[Any], list[str]]] = {
     WIDE: _wide,
     HEADER: _header,
+    COMMAS: _commas,
     WILDCARDS: _wildcards,
     LOOK_ALIKES: _look_alikes,
     COMMENTS: _comments,
