@@ -35,7 +35,8 @@ def import_(
         bool | None,
         typer.Option(
             "--header/--no-header",
-            help="Whether the first line names the columns; by default, unless they are chosen by position.",
+            help="Whether the first line names the columns. By default it does, unless columns are chosen by "
+            "position.",
         ),
     ] = None,
     limits: ReadLimits = READ_LIMITS,

@@ -191,7 +191,7 @@ def _labelled(columns: Columns, first: FirstRow, origin: str) -> _Labelled:
     """Columns keep their names, or are called by position, where they are chosen so."""
     if not columns.are_positions:
         return _Labelled(columns.among(first.cells, origin), first.cells)
-    labels = [f"column {place}" for place in range(1, len(first.cells) + 1)]
+    labels = [f"name in column {place}" for place in range(1, len(first.cells) + 1)]
     wanted = [labels[place_of(column, first.cells, origin)] for column in columns.wanted]
     return _Labelled(Named(*wanted), labels)
 

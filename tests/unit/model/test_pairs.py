@@ -4,6 +4,7 @@ import gzip
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -221,3 +222,39 @@ def test_progress_hears_how_many_rows_are_read(tmp_path: Path) -> None:
     recorder = Recorder()
     Interests.from_parquet(path, progress=recorder)
     assert recorder.calls == [("reading node, topic", 0), 2, 3, "finish"]
+
+
+def test_columns_are_chosen_by_position_in_files_and_tables(tmp_path: Path) -> None:
+    wanted = Interests.from_pairs([("a", "x"), ("b", "y")])
+    assert Interests.from_csv(csv_of(tmp_path, "x,7,a\ny,8,b\n"), 3, 1) == wanted
+    headed = csv_of(tmp_path, "id,id,id\nx,7,a\ny,8,b\n")
+    assert Interests.from_csv(headed, 3, 1, header=True) == wanted
+    assert Interests.from_csv(csv_of(tmp_path, "x,a"), 2, 1) == Interests.from_pairs([("a", "x")])
+    columns = {"t": ["x", "y"], "n": ["a", "b"]}
+    assert Interests.from_parquet(parquet_of(tmp_path, columns), 2, 1) == wanted
+    assert Interests.from_arrow(pa.table(columns), 2, 1) == wanted
+
+
+def test_columns_with_odd_names_are_found(tmp_path: Path) -> None:
+    text = '"","last, first","the ""item"""\n1,a,x\n2,b,y\n'
+    made = Interests.from_csv(csv_of(tmp_path, text), "last, first", 'the "item"')
+    assert made == Interests.from_pairs([("a", "x"), ("b", "y")])
+    assert Interests.from_csv(csv_of(tmp_path, text), "", "last, first").topics.to_pylist() == ["a", "b"]
+
+
+def test_positions_that_can_not_be_meant_are_refused(tmp_path: Path) -> None:
+    path = csv_of(tmp_path, "a,x\n")
+    for node, topic, said in (
+        (1, "topic", "mix names and positions"),
+        (0, 1, "positions count from 1"),
+        (2, 2, "one column can't be used twice"),
+        (1, 3, "has 2 columns, but column 3"),
+    ):
+        with pytest.raises(InputError, match=said):
+            Interests.from_csv(path, node, topic)
+    with pytest.raises(InputError, match="without a header, columns have no names"):
+        Interests.from_csv(path, header=False)
+    with pytest.raises(InputError, match="chosen by name"):
+        Interests.from_pandas(pd.DataFrame({"a": ["x"], "b": ["y"]}), 1, 2)  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="row 2: the name in column 1 is missing or empty"):
+        Interests.from_csv(csv_of(tmp_path, "a,x\n,y\n"), 1, 2)

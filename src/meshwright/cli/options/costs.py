@@ -68,9 +68,9 @@ class CostOptions(NamedTuple):
     metric: Annotated[
         str | None,
         _option(
-            "great-circle|euclidean|manhattan",
-            "With --places: distance on the globe, in a straight line, or along the axes; by default "
-            "great-circle.",
+            "METRIC",
+            "With --places: great-circle (on the globe, the default), euclidean (a straight line) or "
+            "manhattan (along the axes).",
         ),
     ] = None
     least_cost: Annotated[
