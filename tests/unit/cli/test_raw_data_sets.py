@@ -31,3 +31,14 @@ def test_one_command_leads_from_a_raw_file_to_its_report(run, tmp_path, name):
     silent = {"rows", "files", "format", "rejected", "rejected_reasons", "duplicates", "look_alikes"}
     assert set(facts) - silent == set(expected.facts)
     assert len(notices({**facts, "look_alikes": {}})) == len(expected.facts)
+
+
+def test_a_run_says_what_is_not_in_the_overlay(run, tmp_path):
+    raw = RAW_DATA_SETS["weighted edges"]
+    paths = raw.write(tmp_path)
+    code, out, _ = run("run", *paths, *raw.words, "--engine", "local", "--out", tmp_path / "out")
+    expected = raw.read(paths)
+    assert code == 0
+    assert f"{expected.rejected} of {expected.rows} rows can't be used; they are in" in out
+    assert f"{expected.facts['lines_with_more_columns']} lines have more than two columns" in out
+    assert "2 lines that begin with # or % were skipped as comments" in out
