@@ -13,12 +13,11 @@ from meshwright.kernels.core.subgraphs import links_of
 from meshwright.kernels.repair.migrating import Log, NewLinks, OldLinks, close_with, open_where_cut
 from meshwright.maintain.state import MaintainedOverlay, state_of
 from meshwright.model.interests import first_difference
-from meshwright.model.overlay import Overlay, costs_of, priced
-from meshwright.runtime.arrays import Floats, Ids, Longs, Ticks
+from meshwright.model.overlay import Overlay, costs_of, priced, shared_links
+from meshwright.runtime.arrays import Floats, Ids, Ticks
 from meshwright.runtime.checks import check_whole
 from meshwright.runtime.columns import arrow_of
 from meshwright.runtime.errors import InputError
-from meshwright.runtime.packing import pack
 from meshwright.runtime.progress import CANCEL, Progress, run_with_ticks
 
 STEPS_OF = 20
@@ -112,7 +111,7 @@ def migrate(
 
 def _check_same(today: Overlay, target: Overlay) -> None:
     """Refuse overlays of other interests; the attributes of nodes and topics may differ."""
-    found = first_difference(today.interests, target.interests)
+    found = first_difference(today.interests, target.interests, ("today", "the target"))
     if found is not None:
         raise InputError(
             f"the overlays have different interests: {found}; import or build both from the same interests"
@@ -135,15 +134,10 @@ def _priced_alike(today: Overlay, target: Overlay) -> tuple[Overlay, Overlay, in
         return priced(today, costs), target, 0
     if today.costs is None or target.costs is None:
         return replace(today, costs=None), replace(target, costs=None), 0
-    _, here, there = np.intersect1d(_keys(today), _keys(target), assume_unique=True, return_indices=True)
+    here, there = shared_links(today, target)
     prices = today.costs.copy()
     prices[here] = target.costs[there]
     return replace(today, costs=prices), target, int(np.count_nonzero(prices != today.costs))
-
-
-def _keys(overlay: Overlay) -> Longs:
-    """A number for each link, in order."""
-    return pack(overlay.edges[:, 0], overlay.edges[:, 1])
 
 
 class _Part(NamedTuple):
@@ -162,7 +156,8 @@ class _Exchange(NamedTuple):
 
 def _apart(one: Overlay, other: Overlay, *, falling: bool) -> _Part:
     """The links that only `one` has, by cost; without costs, by the links of the busier end of each."""
-    own = ~np.isin(_keys(one), _keys(other), assume_unique=True)
+    own = np.ones(len(one), np.bool_)
+    own[shared_links(one, other)[0]] = False
     edges = one.edges[own]
     costs = np.zeros(len(edges)) if one.costs is None else one.costs[own]
     weights = one.degrees()[edges].max(axis=1, initial=0) if one.costs is None else costs

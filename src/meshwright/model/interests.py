@@ -200,24 +200,24 @@ def checked_attributes(
     return table.replace_schema_metadata(None)
 
 
-def first_difference(one: Interests, other: Interests) -> str | None:
-    """In words, a node, topic or interest that only one of two has; None if they differ in attributes alone.
+def first_difference(one: Interests, other: Interests, places: tuple[str, str]) -> str | None:
+    """In words, the first node, topic or interest that only one of two has; None if only attributes differ.
 
-    O(interests) where they are the same.
+    `places` is what the words call the two. O(interests) where they are the same.
     """
     for what, mine, theirs in (("node", one.nodes, other.nodes), ("topic", one.topics, other.topics)):
         if not mine.equals(theirs):
             here = {*mine.to_pylist()}
-            name = min(here ^ {*theirs.to_pylist()})
-            return f"only the {'first' if name in here else 'second'} has the {what} {name!r}"
+            name = min(here ^ {*theirs.to_pylist()}, key=str.encode)
+            return f"{what} {name!r} is only in {places[name not in here]}"
     if np.array_equal(one.indptr, other.indptr) and np.array_equal(one.topic_ids, other.topic_ids):
         return None
-    mine, theirs = (
+    keys = [
         pack(np.repeat(np.arange(own.node_count), np.diff(own.indptr)), own.topic_ids) for own in (one, other)
-    )
-    key = int(np.setxor1d(mine, theirs, assume_unique=True)[0])
+    ]
+    key = int(np.setxor1d(*keys, assume_unique=True)[0])
     node, topic = one.nodes[first_of(key)].as_py(), one.topics[second_of(key)].as_py()
-    return f"only in the {'first' if key in mine else 'second'}, node {node!r} has the topic {topic!r}"
+    return f"node {node!r} subscribes to {topic!r} only in {places[key not in mine]}"
 
 
 def same_table(one: pa.Table | None, other: pa.Table | None) -> bool:

@@ -29,10 +29,11 @@ from meshwright.model.storage.manifest import (
     open_dataset,
 )
 from meshwright.model.storage.schema import DOUBLE, INT32
-from meshwright.runtime.arrays import Floats, Ids, Offsets
+from meshwright.runtime.arrays import Floats, Ids, Longs, Offsets
 from meshwright.runtime.columns import arrow_of, numpy_of
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.json_values import plain
+from meshwright.runtime.packing import pack
 from meshwright.runtime.progress import Progress
 
 if TYPE_CHECKING:
@@ -316,6 +317,13 @@ def _lasting(facts: Mapping[str, Any]) -> dict[str, Any]:
 
 def _same_costs(one: Floats | None, other: Floats | None) -> bool:
     return one is other if one is None or other is None else np.array_equal(one, other)
+
+
+def shared_links(one: Overlay, other: Overlay) -> tuple[Longs, Longs]:
+    """The places, in each, of the links that two overlays of the same nodes have in common."""
+    mine, theirs = (pack(overlay.edges[:, 0], overlay.edges[:, 1]) for overlay in (one, other))
+    _, here, there = np.intersect1d(mine, theirs, assume_unique=True, return_indices=True)
+    return here, there
 
 
 COSTS_FACT = "costs"

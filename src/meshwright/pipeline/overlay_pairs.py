@@ -5,13 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.compute as pc
 
 from meshwright.metrics.statistics import exact_sum
-from meshwright.model.interests import Interests
-from meshwright.model.overlay import Overlay
-from meshwright.runtime.arrays import Longs
+from meshwright.model.interests import first_difference
+from meshwright.model.overlay import Overlay, shared_links
 from meshwright.runtime.errors import InputError
 
 _SAME_COST = 1e-9
@@ -56,65 +53,18 @@ class CostChange(NamedTuple):
 
 def check_same_interests(one: Named, other: Named) -> None:
     """Refuse overlays of different interests, with the first difference by name."""
-    difference = first_difference(one, other)
-    if difference:
+    found = first_difference(one.overlay.interests, other.overlay.interests, (one.name, other.name))
+    if found is not None:
         raise InputError(
-            f"{one.name} and {other.name} are overlays of different interests: {difference}; "
-            f"give overlays that were built or imported with the same interests"
+            f"{one.name} and {other.name} are overlays of different interests: {found}; give overlays that "
+            f"were built or imported with the same interests"
         )
-
-
-def first_difference(one: Named, other: Named) -> str:
-    """The first node, topic or interest, by name, that only one of two overlays has; empty where none is."""
-    for kind in ("node", "topic"):
-        found = [*_first_missing(kind, one, other), *_first_missing(kind, other, one)]
-        if found:
-            name, where = min(found, key=lambda missing: missing[0].encode())
-            return f"{kind} {name!r} is only in {where}"
-    return _first_interest(one, other)
-
-
-def _first_missing(kind: str, one: Named, other: Named) -> list[tuple[str, str]]:
-    """The first name that only the first overlay has, if there is one, and where that is."""
-    names, known = (getattr(place.overlay.interests, f"{kind}s") for place in (one, other))
-    missing: pa.StringArray = names.filter(pc.invert(pc.is_in(names, known)))
-    return [(name, one.name) for name in missing.slice(0, 1).to_pylist()]
-
-
-def _first_interest(one: Named, other: Named) -> str:
-    """The same for interests in the same nodes and topics."""
-    own = one.overlay.interests
-    here, there = (_interest_keys(place.overlay.interests) for place in (one, other))
-    differing = np.setxor1d(here, there, assume_unique=True)
-    if not len(differing):
-        return ""
-    node, topic = divmod(int(differing[0]), own.topic_count)
-    where = one.name if np.isin(differing[0], here) else other.name
-    who, what = own.nodes[node].as_py(), own.topics[topic].as_py()
-    return f"node {who!r} subscribes to {what!r} only in {where}"
-
-
-def _interest_keys(interests: Interests) -> Longs:
-    nodes = np.repeat(np.arange(interests.node_count), np.diff(interests.indptr))
-    keys: Longs = nodes * interests.topic_count + interests.topic_ids
-    return keys
 
 
 def compared_links(today: Overlay, target: Overlay) -> LinkChange:
     """How many links would be opened, closed and kept on the way from one overlay to the other."""
-    kept = len(_shared(today, target)[0])
+    kept = len(shared_links(today, target)[0])
     return LinkChange(len(target) - kept, len(today) - kept, kept)
-
-
-def _shared(one: Overlay, other: Overlay) -> tuple[Longs, Longs]:
-    """The places of the links that both overlays have, in each."""
-    _, first, second = np.intersect1d(_keys(one), _keys(other), assume_unique=True, return_indices=True)
-    return first, second
-
-
-def _keys(overlay: Overlay) -> Longs:
-    keys: Longs = overlay.edges[:, 0] * np.int64(2**31) + overlay.edges[:, 1]
-    return keys
 
 
 def compared_costs(today: Named, target: Named) -> CostChange:
@@ -128,7 +78,7 @@ def compared_costs(today: Named, target: Named) -> CostChange:
         return _not_compared(
             f"those of {today.name} are in {today.unit}, those of {target.name} in {target.unit}"
         )
-    here, there = _shared(today.overlay, target.overlay)
+    here, there = shared_links(today.overlay, target.overlay)
     differ = ~np.isclose(first[here], second[there], rtol=_SAME_COST, atol=0)
     if differ.any():
         at = int(np.argmax(differ))
@@ -144,7 +94,7 @@ def _costs_of_one(today: Named, target: Named) -> CostChange:
     knowing, other = (today, target) if target.overlay.costs is None else (target, today)
     costs = knowing.overlay.costs
     assert costs is not None
-    known, shared = _shared(knowing.overlay, other.overlay)
+    known, shared = shared_links(knowing.overlay, other.overlay)
     unknown = len(other.overlay) - len(shared)
     if unknown:
         links = "1 of its links is" if unknown == 1 else f"{unknown:,} of its links are"

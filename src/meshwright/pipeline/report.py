@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from meshwright.metrics.evaluation import Evaluation, evaluate
+from meshwright.metrics.evaluation import Evaluation, evaluate, unit_of
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import COSTS_FACT, Overlay, costs_of, priced
 from meshwright.model.storage.manifest import counted, read_manifest, without_files
@@ -19,7 +19,7 @@ from meshwright.pipeline.busiest import busiest_of
 from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.overlay_pairs import check_same_interests, compared_costs, compared_links
 from meshwright.pipeline.summary.in_process import sums_of
-from meshwright.pipeline.summary.job import Spots, places_of, spending_by, spots_of, unit_of
+from meshwright.pipeline.summary.job import Spots, places_of, spending_by, spots_of
 from meshwright.report.contents import Alternative, Contents, Drawing, Sharing, Spending, Target
 from meshwright.report.load import topic_loads
 from meshwright.report.overlay import choose_drawing, edges_inside
@@ -91,7 +91,7 @@ def _read(path: Path, name: str) -> Given:
         raise CapacityError(
             f"{path} does not fit into memory; measure it with meshwright evaluate --engine spark"
         )
-    return Given(name, Overlay.read(path), without_files(manifest), unit_of(manifest))
+    return Given(name, Overlay.read(path), without_files(manifest), unit_of(manifest["facts"]) or "")
 
 
 def _with_costs(given: Sequence[Given], files: CostFiles | None) -> list[Given]:
@@ -100,8 +100,8 @@ def _with_costs(given: Sequence[Given], files: CostFiles | None) -> list[Given]:
     By `files` all of them; else those without costs by what the first of the others knows between all nodes.
     """
     if files is not None:
-        costs, unit = files.load(given[0].overlay.interests), str(files.given().get("unit", ""))
-        return [one._replace(overlay=priced(one.overlay, costs), unit=unit) for one in given]
+        costs = files.load(given[0].overlay.interests)
+        return [one._replace(overlay=priced(one.overlay, costs), unit=costs.unit or "") for one in given]
     knowing = next((one for one in given if COSTS_FACT in one.overlay.facts), None)
     known = None if knowing is None else costs_of(knowing.overlay)
     if knowing is None or known is None:

@@ -97,11 +97,11 @@ def test_a_step_must_have_room_for_a_change(steps_of):
 @pytest.mark.parametrize(
     ("topics", "words"),
     [
-        ({**TOPICS, "e": "x"}, "only the second has the node 'e'"),
-        ({node: own for node, own in TOPICS.items() if node != "a"}, "only the first has the node 'a'"),
-        ({**TOPICS, "a": "xz"}, "only the second has the topic 'z'"),
-        ({**TOPICS, "a": "xy"}, "only in the second, node 'a' has the topic 'y'"),
-        ({**TOPICS, "b": "y"}, "only in the first, node 'b' has the topic 'x'"),
+        ({**TOPICS, "e": "x"}, "node 'e' is only in the target"),
+        ({node: own for node, own in TOPICS.items() if node != "a"}, "node 'a' is only in today"),
+        ({**TOPICS, "a": "xz"}, "topic 'z' is only in the target"),
+        ({**TOPICS, "a": "xy"}, "node 'a' subscribes to 'y' only in the target"),
+        ({**TOPICS, "b": "y"}, "node 'b' subscribes to 'x' only in today"),
     ],
 )
 def test_overlays_of_other_interests_are_refused_with_the_first_difference(topics, words):

@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 
 from meshwright import building, registry
+from meshwright.metrics.evaluation import unit_of
 from meshwright.model.costs.costs import Costs
 from meshwright.model.interests import Interests
 from meshwright.model.names import lookup
-from meshwright.model.overlay import COSTS_FACT
 from meshwright.model.storage.manifest import read_manifest
 from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.spark.tables import load_costs, load_interests, load_nodes
@@ -166,7 +166,7 @@ def spending_of(
     needy = registry.find(algorithm, "build").needs_costs
     places = places_of(spots, costs, files, lambda: load_nodes(session, overlay))
     return replace(
-        spending_by(sums, spots, places, unit_of(read_manifest(overlay))),
+        spending_by(sums, spots, places, unit_of(read_manifest(overlay)["facts"]) or ""),
         rival=_rival(session, overlay, counts, costs, needy, seed, progress),
         rival_needs_costs=not needy,
     )
@@ -181,14 +181,6 @@ def spending_by(sums: Sums, spots: Spots, places: Floats | None, unit: str) -> S
         map=None if places is None else _drawn(sums.far, sums.paid, places, spots, sums.linked),
         unit=unit,
     )
-
-
-def unit_of(manifest: Mapping[str, Any]) -> str:
-    """What the costs of an overlay are counted in, by its manifest; empty where that is not said."""
-    for said in (manifest.get(COSTS_FACT), manifest["facts"].get(COSTS_FACT), manifest["facts"]):
-        if isinstance(said, Mapping) and isinstance(said.get("unit"), str):
-            return str(said["unit"])
-    return ""
 
 
 def spots_of(costs: Costs) -> Spots:
