@@ -10,21 +10,21 @@ import re
 import signal
 import sys
 import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from importlib import import_module
 from typing import Any
 
 import typer
 
-from meshwright.cli.common import fail, print_version
+from meshwright.cli.common import InterruptionError, fail, print_version
+from meshwright.cli.help import Command, Group
 from meshwright.runtime.errors import MeshwrightError, MeshwrightWarning
+from meshwright.runtime.interrupts import is_interruption, noted_signals
 
 EXIT_WRONG_CALL = 2
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143  # what a shell shows for a program that SIGTERM ended
 EXIT_BROKEN_PIPE = 141  # what a shell shows for a program that SIGPIPE ended
-_INTERRUPTED = "interrupted; nothing unfinished was kept"
+_NOTHING_KEPT = "nothing unfinished was kept"
 _OUT_OF_MEMORY = "out of memory; take a smaller input or another algorithm"
 
 # typer gives a public name to one kind of wrong call only; what it is derived from is all kinds.
@@ -35,6 +35,7 @@ _NEAR_MISSES = re.compile(r"[.]? (?:Did you mean|[(]Possible options:) (?P<names
 
 app = typer.Typer(
     name="meshwright",
+    cls=Group,
     help="Designs the overlay of a topic-based publish/subscribe system: connects the "
     "subscribers of every topic with as few links as possible.",
     epilog="Start with: meshwright demo",
@@ -66,20 +67,22 @@ for command in (
     "algorithms",
 ):
     module = import_module(f"{__name__}.{command}")
-    app.command(command.rstrip("_"), epilog=getattr(module, "EPILOG", None))(getattr(module, command))
+    register = app.command(command.rstrip("_"), cls=Command, epilog=getattr(module, "EPILOG", None))
+    register(getattr(module, command))
 
 
 def main() -> int:
     """Run the command line; 0 done, 1 the answer is no, 2 the call or the input is wrong, 130 on Ctrl-C."""
     _spare_the_collector()
     _spare_threads()
-    with _noted_signals() as received, warnings.catch_warnings():
+    with noted_signals() as received, warnings.catch_warnings():
         warnings.simplefilter("default", MeshwrightWarning)
         warnings.showwarning = _show_warning
-        code = _run(received)
-    if code != EXIT_INTERRUPTED:
-        return code
-    return fail(_INTERRUPTED, EXIT_TERMINATED if signal.SIGTERM in received else code)
+        try:
+            return _run()
+        except InterruptionError as interruption:
+            code = EXIT_TERMINATED if signal.SIGTERM in received else EXIT_INTERRUPTED
+            return fail(f"interrupted; {interruption}", code)
 
 
 def _spare_the_collector() -> None:
@@ -101,19 +104,23 @@ def _spare_threads() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
-def _run(received: list[int]) -> int:
+def _run() -> int:
     """Run the command. After a signal, whatever goes wrong is its doing: Java, too, may be gone already."""
     try:
         # typer turns Ctrl-C inside a command into an exit code.
         code: int = app(prog_name="meshwright", standalone_mode=False) or 0
         sys.stdout.flush()
-        return code
     except (KeyboardInterrupt, typer.Abort):
-        return EXIT_INTERRUPTED
+        raise InterruptionError(_NOTHING_KEPT) from None
     except _WrongCall as error:  # type: ignore[misc]
         return fail(_wrong_call(error), EXIT_WRONG_CALL)
     except (MeshwrightError, MemoryError, OSError) as error:
-        return EXIT_INTERRUPTED if received else _failed(error)
+        if is_interruption(error):
+            raise InterruptionError(_NOTHING_KEPT) from None
+        return _failed(error)
+    if code == EXIT_INTERRUPTED:
+        raise InterruptionError(_NOTHING_KEPT)
+    return code
 
 
 def _failed(error: Exception) -> int:
@@ -126,26 +133,6 @@ def _failed(error: Exception) -> int:
     if isinstance(error, BrokenPipeError):
         return EXIT_BROKEN_PIPE
     return fail(f"{error.filename or 'the output'} can't be read or written: {error}", EXIT_WRONG_CALL)
-
-
-@contextmanager
-def _noted_signals() -> Iterator[list[int]]:
-    """Let SIGTERM end a command as Ctrl-C does, with all that is cleaned up then; holds those that came."""
-    received: list[int] = []
-
-    def interrupt(number: int, _: Any) -> None:
-        received.append(number)
-        raise KeyboardInterrupt
-
-    wanted = [signal.SIGTERM]
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:  # else somebody chose to ignore it
-        wanted.append(signal.SIGINT)
-    before = {number: signal.signal(number, interrupt) for number in wanted}
-    try:
-        yield received
-    finally:
-        for number, handler in before.items():
-            signal.signal(number, handler)
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:

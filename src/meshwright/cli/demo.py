@@ -12,7 +12,7 @@ from meshwright.cli.run import print_for_people, say_stage
 
 def demo(
     nodes: Annotated[int, typer.Option(min=2, max=20_000, help="The number of brokers.")] = 2_000,
-    topics: Annotated[int, typer.Option(min=1)] = 200,
+    topics: Annotated[int, typer.Option(min=1, metavar="N", help="The number of topics.")] = 200,
     out: Annotated[
         Path | None, typer.Option("--out", metavar="DIR", help="A new folder; by default meshwright-demo.")
     ] = None,

@@ -23,10 +23,10 @@ EPILOG = """**Examples**
 
 
 def generate(
-    workload: Annotated[str, typer.Argument(metavar="unif|zipf|expo|grid")],
+    workload: Annotated[str, typer.Argument(metavar="unif|zipf|expo|grid", help="The law.")],
     out: Out,
-    nodes: Annotated[int, typer.Option("--nodes", metavar="N")] = 10_000,
-    topics: Annotated[int, typer.Option("--topics", metavar="M")] = 1_000,
+    nodes: Annotated[int, typer.Option("--nodes", metavar="N", help="How many nodes.")] = 10_000,
+    topics: Annotated[int, typer.Option("--topics", metavar="M", help="How many topics.")] = 1_000,
     subscriptions: Annotated[int | None, typer.Option(help="Give every node this many topics.")] = None,
     min_subscriptions: Annotated[
         int | None, typer.Option(help="For a power law of topics per node: the fewest topics of a node.")

@@ -19,6 +19,10 @@ EPILOG = """**Examples**
 """
 
 
+def _column(words: str) -> Any:
+    return typer.Option(metavar="COLUMN", help=words)
+
+
 @options_for("limits", read_limits)
 def import_(
     dataset: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset with the nodes' interests.")],
@@ -27,10 +31,13 @@ def import_(
     ],
     out: Out,
     source: Annotated[
-        str, typer.Option(help="The column with one end of a link, by name or by position from 1.")
+        str,
+        typer.Option(metavar="COLUMN", help="The column with one end of a link, by name or by position from 1."),
     ] = "source",
-    target: Annotated[str, typer.Option(help="The column with the other end.")] = "target",
-    cost: Annotated[str | None, typer.Option(help="The column with the cost of a link.")] = None,
+    target: Annotated[str, typer.Option(metavar="COLUMN", help="The column with the other end.")] = "target",
+    cost: Annotated[
+        str | None, typer.Option(metavar="COLUMN", help="The column with the cost of a link.")
+    ] = None,
     header: Annotated[
         bool | None,
         typer.Option(

@@ -25,7 +25,7 @@ List the algorithms and their options:
 
 
 def merge(
-    datasets: Annotated[list[Path], typer.Argument(metavar="DIR...", help="Overlays with no common node.")],
+    datasets: Annotated[list[Path], typer.Argument(metavar="DIR", help="Overlays with no common node.")],
     algorithm: Annotated[
         str, typer.Option(metavar="NAME", help="Such as sm or nm. See: meshwright algorithms")
     ],

@@ -26,7 +26,7 @@ See docs/safety.md.
 def verify(
     folders: Annotated[
         list[str],
-        typer.Argument(metavar="DIR…", help="Datasets, folders of runs, and journals; paths or URLs."),
+        typer.Argument(metavar="DIR", help="Datasets, folders of runs, and journals; paths or URLs."),
     ],
     master: Master = None,
     conf: Conf = None,
