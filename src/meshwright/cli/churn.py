@@ -265,7 +265,8 @@ def _churn_here(
     journal = journaling.journal
     if journal is not None and journal.absolute() == out.absolute():
         raise OptionError(f"{out} can't be both the journal and the dataset; choose another folder for one")
-    with on_interrupt(f"what was done is in {journal}; the same command continues" if journal else None):
+    kept = f"what was done is in {journal}; the same command continues" if journal else None
+    with on_interrupt(lambda: kept):
         return churn_here(dataset, out, source, plan, force=force, progress=progress_bar())
 
 

@@ -4,7 +4,7 @@ import json
 import sys
 import types
 import typing
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from importlib.metadata import version
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from meshwright.runtime.errors import OptionError, visible
+from meshwright.runtime.interrupts import is_interruption
 from meshwright.runtime.places import is_local_address, local_path
 from meshwright.runtime.progress import Progress, ProgressBar, ProgressLines, stage
 
@@ -64,15 +65,20 @@ def fail(message: str, code: int) -> int:
     return code
 
 
+class InterruptionError(Exception):
+    """Ctrl-C, with what was kept and how to go on. typer would swallow a KeyboardInterrupt with its words."""
+
+
 @contextmanager
-def on_interrupt(message: str | None) -> Iterator[None]:
-    """Say on Ctrl-C what was kept, and how to go on, if there is something to say."""
+def on_interrupt(kept: Callable[[], str | None]) -> Iterator[None]:
+    """Let Ctrl-C say what was kept, and how to go on, if there is something to say."""
     try:
         yield
-    except KeyboardInterrupt:
-        if message:
-            fail(message, 0)
-        raise
+    except BaseException as error:
+        words = kept() if is_interruption(error) else None
+        if words is None:
+            raise
+        raise InterruptionError(words) from None
 
 
 def progress_bar() -> Progress:

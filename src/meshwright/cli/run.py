@@ -98,8 +98,7 @@ def run(
         raise OptionError("--spark-only needs Spark; use --engine spark, or leave --spark-only out")
     where = chosen_engine(engine, [*inputs, out], master, conf, size.fits_here and not spark_only)
     _check_here(inputs, out, options, resume, force)
-    kept = f"finished stages are kept in {out}; continue with --resume"
-    with on_interrupt(kept), engine_session(where, master, conf, size.is_little) as session:
+    with on_interrupt(lambda: _kept(out)), engine_session(where, master, conf, size.is_little) as session:
         from meshwright.pipeline.spark.storage import location
 
         manifest = run_all(
@@ -147,6 +146,15 @@ def _check_here(inputs: list[str], out: str, options: Any, resume: bool, force: 
 
     if all(is_local_address(text) for text in (*inputs, out)):
         check_run(inputs, local_path(out), options, resume=resume, force=force)
+
+
+def _kept(out: str) -> str | None:
+    """What an interrupted run says about its folder; nothing if no stage was finished."""
+    from meshwright.pipeline.run_folder import NOTES
+
+    if is_local_address(out) and not (local_path(out) / NOTES).exists():
+        return None
+    return f"finished stages are kept in {out}; continue with --resume"
 
 
 def say_stage(name: str, seconds: float, again: bool) -> None:

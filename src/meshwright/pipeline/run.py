@@ -47,6 +47,7 @@ from meshwright.pipeline.run_folder import (
     check_place,
     check_resumable,
     finish,
+    gone_if_nothing_finished,
     resumed,
 )
 from meshwright.pipeline.spark.settings import is_local_master
@@ -108,11 +109,12 @@ def run(
         with writing(out):
             finished = resumed(out, plan) if resume else begun(out, plan)
         state = _Run(session, inputs, out, options, spark_only, progress, finished)
-        for name, work in _STAGES.items():
-            again = name in state.notes
-            if not again:
-                state.notes[name] = _timed(name, work, state)
-            on_stage(name, state.notes[name]["seconds"], again)
+        with gone_if_nothing_finished(out, state.notes):
+            for name, work in _STAGES.items():
+                again = name in state.notes
+                if not again:
+                    state.notes[name] = _timed(name, work, state)
+                on_stage(name, state.notes[name]["seconds"], again)
         return _close(out, plan, state.notes)
 
 

@@ -23,6 +23,7 @@ from meshwright.runtime import places
 from meshwright.runtime.atomic_files import is_partial_of
 from meshwright.runtime.checksums import CHECKSUM
 from meshwright.runtime.errors import DatasetError, OptionError
+from meshwright.runtime.interrupts import is_interruption
 from meshwright.runtime.owned import check_ours, remove_files, remove_own_folder
 from meshwright.runtime.places import Place
 
@@ -87,6 +88,19 @@ def resumed(out: Place, plan: Note) -> dict[str, Note]:
         return begun(out, plan)
     check_resumable(out, plan)
     return notes
+
+
+@contextmanager
+def gone_if_nothing_finished(out: Place, notes: Mapping[str, Note]) -> Iterator[None]:
+    """Ctrl-C before the first stage is finished leaves no folder, since there is nothing to resume."""
+    try:
+        yield
+    except BaseException as error:
+        if not notes and is_interruption(error):
+            with suppress(Exception):  # what can't be removed is known as a run's
+                _clear(out)
+                out.rmdir()
+        raise
 
 
 def check_resumable(out: Place, plan: Note) -> None:

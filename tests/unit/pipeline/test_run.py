@@ -104,6 +104,13 @@ def test_a_run_that_was_cut_off_goes_on_after_the_last_finished_stage(finished):
     ]
 
 
+def test_a_run_that_was_cut_off_in_its_first_stage_leaves_no_folder(table, tmp_path):
+    cut_off(table, tmp_path / "out", "ingest")
+    assert not (tmp_path / "out").exists()
+    cut_off(table, tmp_path / "out", "profile")
+    assert (tmp_path / "out" / "interests" / "manifest.json").exists()
+
+
 def test_a_forced_run_replaces_a_finished_one_and_the_report_of_views_shows_what_sharing_did(
     table, tmp_path, finished
 ):

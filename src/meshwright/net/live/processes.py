@@ -2,7 +2,6 @@
 
 import asyncio
 import signal
-import threading
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -19,6 +18,7 @@ from meshwright.net.live.sockets import allow_files
 from meshwright.net.protocol import Node, Protocol
 from meshwright.net.simulator import Happening
 from meshwright.runtime.errors import MeshwrightError, NetworkError, OptionError
+from meshwright.runtime.interrupts import held_back
 
 
 class Job(NamedTuple):
@@ -271,15 +271,9 @@ def _interrupts_held_back() -> Iterator[None]:
     to the main thread all the same, which would leave a child with half of its orders.
     """
     resource_tracker.ensure_running()  # the first process starts it, and it would let interrupts through
-    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
-    came: list[int] = []
-    main = threading.current_thread() is threading.main_thread()
-    handler = signal.signal(signal.SIGINT, lambda number, _: came.append(number)) if main else None
-    try:
-        yield
-    finally:
-        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
-        if main:
-            signal.signal(signal.SIGINT, handler or signal.SIG_DFL)
-        if came:
-            signal.raise_signal(signal.SIGINT)
+    with held_back(signal.SIGINT):
+        blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        try:
+            yield
+        finally:
+            signal.pthread_sigmask(signal.SIG_SETMASK, blocked)

@@ -20,6 +20,7 @@ from meshwright.pipeline.spark.settings import (
 )
 from meshwright.pipeline.spark.versions import check_workers
 from meshwright.runtime.errors import SparkError
+from meshwright.runtime.interrupts import held_back, is_interruption
 
 if TYPE_CHECKING:
     from pyspark import SparkConf, SparkContext
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 _MOST_KEPT = 10_000_000
 _SECONDS_TO_END = 10
+_ENDING = (signal.SIGINT, signal.SIGTERM)
 
 
 @contextmanager
@@ -72,7 +74,7 @@ def _log_of_java() -> Iterator[IO[bytes]]:
         try:
             yield log
         except SparkError as error:
-            kept = _keep(said(log))
+            kept = "" if is_interruption(error) else _keep(said(log))
             raise SparkError(f"{error}; Spark's own output is in {kept}" if kept else str(error)) from error
 
 
@@ -97,24 +99,34 @@ def _keep(text: str) -> str:
 @contextmanager
 def _java(given: dict[str, str], log: IO[bytes]) -> Iterator[Any]:
     """The Java that Spark runs in: `spark-submit`'s where that started this program, else one of our own."""
-    from pyspark import SparkConf, SparkContext
-    from pyspark.errors import PySparkException
-    from pyspark.java_gateway import launch_gateway
+    from pyspark import SparkContext
 
     if SparkContext._active_spark_context is not None:
         raise SparkError("there is a Spark session in this process already; use it, or stop it first")
     if SparkContext._gateway is not None:
         yield SparkContext._gateway
         return
-    conf = SparkConf(loadDefaults=False).setAll(list(launch_settings(given).items()))
+    gateway: Any = None
     try:
-        gateway: Any = launch_gateway(conf, {"stdout": log, "stderr": log})  # type: ignore[no-untyped-call]
-    except (PySparkException, OSError) as error:
-        raise SparkError(f"Spark does not start: {last_words(said(log)) or cause_of(str(error))}") from error
-    try:
+        # Cut off while it starts, Java would find nobody to talk to, and wait for ever.
+        with held_back(*_ENDING):
+            gateway = _launched(given, log)
         yield gateway
     finally:
-        _end(gateway)
+        if gateway is not None:
+            _end(gateway)
+
+
+def _launched(given: dict[str, str], log: IO[bytes]) -> Any:
+    from pyspark import SparkConf
+    from pyspark.errors import PySparkException
+    from pyspark.java_gateway import launch_gateway
+
+    conf = SparkConf(loadDefaults=False).setAll(list(launch_settings(given).items()))
+    try:
+        return launch_gateway(conf, {"stdout": log, "stderr": log})  # type: ignore[no-untyped-call]
+    except (PySparkException, OSError) as error:
+        raise SparkError(f"Spark does not start: {last_words(said(log)) or cause_of(str(error))}") from error
 
 
 @contextmanager
@@ -182,26 +194,30 @@ def _end(gateway: Any) -> None:
 
 @contextmanager
 def _context(gateway: Any, given: dict[str, str], log: IO[bytes]) -> Iterator["SparkContext"]:
+    context: SparkContext | None = None
+    try:
+        # Cut off while it starts, Spark would leave its folders. It also sets a handler of its own, which
+        # would cancel jobs and go on; the end of the block puts back ours, which ends the command.
+        with held_back(*_ENDING):
+            context = _started(gateway, given, log)
+        yield context
+    finally:
+        if context is not None:
+            with suppress(Exception):
+                context.stop()
+
+
+def _started(gateway: Any, given: dict[str, str], log: IO[bytes]) -> "SparkContext":
     from py4j.protocol import Py4JError
     from pyspark import SparkContext
     from pyspark.errors import PySparkException
 
     conf = _conf(gateway, given)
-    handler = signal.getsignal(signal.SIGINT)
     try:
-        context = SparkContext(conf=conf, gateway=gateway)
+        return SparkContext(conf=conf, gateway=gateway)
     except (PySparkException, Py4JError, OSError) as error:
         why = cause_of(str(error)) or last_words(said(log))
         raise SparkError(f"Spark does not start on {conf.get('spark.master')}: {why}") from error
-    finally:
-        # Spark's own handler would cancel jobs and go on; ours, Python's, ends the command.
-        with suppress(ValueError):
-            signal.signal(signal.SIGINT, handler)
-    try:
-        yield context
-    finally:
-        with suppress(Exception):
-            context.stop()
 
 
 def _conf(gateway: Any, given: dict[str, str]) -> "SparkConf":
