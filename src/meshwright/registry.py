@@ -9,7 +9,6 @@ import re
 import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from difflib import get_close_matches
 from functools import cache, partial
 from importlib import import_module
 from types import MappingProxyType
@@ -20,6 +19,7 @@ from meshwright.plugins import installed
 from meshwright.plugins.installed import Origin
 from meshwright.runtime.checks import make_options
 from meshwright.runtime.errors import MeshwrightWarning, OptionError, PluginError
+from meshwright.runtime.wording import choose
 from meshwright.smallworld.options import GrSwicoOptions, SmallWorldOptions
 from meshwright.stan.options import StanOptions
 
@@ -303,16 +303,9 @@ def find(name: str, kind: str) -> Algorithm:
     known = _known(name)
     if known is None or known.kind != kind:
         of_kind = [other for other, own in every_algorithm()[0].items() if own.kind == kind]
-        near = get_close_matches(name, of_kind, n=2, cutoff=0.5)
-        meant = f"did you mean {' or '.join(near)}? Otherwise " if near else ""
-        raise OptionError(
-            f"there is no algorithm {name!r} to {kind} with; {meant}{_listed('choose among', of_kind)}"
-        )
+        rule = choose(name, sorted(of_kind))
+        raise OptionError(f"there is no algorithm {name!r} to {kind} with; {rule}", option="algorithm")
     return known
-
-
-def _listed(lead: str, names: list[str]) -> str:
-    return f"{lead} {', '.join(sorted(names))}" if names else "there is none to choose"
 
 
 def imported(where: str | Callable[..., Any]) -> Any:

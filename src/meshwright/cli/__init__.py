@@ -16,8 +16,9 @@ from typing import Any
 import typer
 
 from meshwright.cli.common import InterruptionError, fail, print_version
+from meshwright.cli.flags import in_flags
 from meshwright.cli.help import Command, Group
-from meshwright.runtime.errors import MeshwrightError, MeshwrightWarning
+from meshwright.runtime.errors import MeshwrightError, MeshwrightWarning, OptionError
 from meshwright.runtime.interrupts import is_interruption, noted_signals
 
 EXIT_WRONG_CALL = 2
@@ -127,12 +128,22 @@ def _failed(error: Exception) -> int:
     """Say what went wrong; gives the exit code."""
     if isinstance(error, MemoryError):
         return fail(_OUT_OF_MEMORY, EXIT_WRONG_CALL)
+    if isinstance(error, OptionError):
+        return fail(in_flags(error, _flags()), EXIT_WRONG_CALL)
     if not isinstance(error, OSError):
         return fail(str(error), EXIT_WRONG_CALL)
     _forget_stdout()
     if isinstance(error, BrokenPipeError):
         return EXIT_BROKEN_PIPE
     return fail(f"{error.filename or 'the output'} can't be read or written: {error}", EXIT_WRONG_CALL)
+
+
+def _flags() -> dict[str, str]:
+    """The flags of the command that was called, by parameter."""
+    commands: Any = typer.main.get_command(app)
+    called = commands.commands.get(sys.argv[1] if sys.argv[1:] else "")
+    options = [one for one in called.params if one.param_type_name == "option"] if called else []
+    return {one.opts[0].removeprefix("--").replace("-", "_"): one.opts[0] for one in options}
 
 
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:

@@ -16,6 +16,7 @@ from meshwright.runtime.errors import OptionError, visible
 from meshwright.runtime.interrupts import is_interruption
 from meshwright.runtime.places import is_local_address, local_path
 from meshwright.runtime.progress import Progress, ProgressBar, ProgressLines, stage
+from meshwright.runtime.wording import choose
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -155,8 +156,8 @@ def parse_settings(settings: list[str] | None, annotations: Mapping[str, Any]) -
         if not equals:
             raise OptionError(f"--set got {setting!r}; write --set name=value", option="--set")
         if name not in annotations:
-            known = ", ".join(sorted(annotations)) or "none"
-            raise OptionError(f"there is no option {name!r} to set; the options are: {known}", option=name)
+            rule = choose(name, sorted(annotations))
+            raise OptionError(f"there is no option {name!r} to --set; {rule}", option=name)
         if name in values:
             raise OptionError(f"--set gives {name!r} twice; give it once", option="--set")
         values[name] = _parsed(name, text, annotations[name])

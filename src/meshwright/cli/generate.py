@@ -9,6 +9,7 @@ import typer
 
 from meshwright.cli.common import Force, Json, Out, Seed, Settings, parse_settings, print_json, progress_bar
 from meshwright.runtime.errors import OptionError
+from meshwright.runtime.wording import choose
 
 _WORKLOADS = ("unif", "zipf", "expo", "grid")
 _OWN_FLAGS = {"nodes", "topics", "seed", "progress", "sizes"}
@@ -61,7 +62,7 @@ def generate(
     from meshwright.model.storage.dataset import check_free
 
     if workload not in _WORKLOADS:
-        raise OptionError(f"there is no workload {workload!r}; choose among {', '.join(_WORKLOADS)}")
+        raise OptionError(f"there is no workload {workload!r}; {choose(workload, _WORKLOADS)}")
     law = getattr(workloads, workload)
     sizes = {
         "subscriptions": subscriptions,

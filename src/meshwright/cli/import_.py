@@ -9,7 +9,7 @@ from meshwright.cli.common import Force, Json, Out, print_json, progress_bar
 from meshwright.cli.options.columns import chosen_column
 from meshwright.cli.options.groups import options_for, read_limits
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
-from meshwright.runtime.errors import OptionError
+from meshwright.runtime.errors import OptionError, columns_named_by
 
 EPILOG = """**Examples**
 
@@ -63,12 +63,14 @@ def import_(
         if text is not None
     }
     how: dict[str, Any] = {**columns, "limits": limits, "progress": progress_bar()}
-    if edges.is_dir() or edges.suffix.lower() == ".parquet":
-        if header is not None:
-            raise OptionError("--header and --no-header apply only to CSV and TSV; leave them out")
-        overlay = Overlay.from_parquet(interests, edges, **how)
-    else:
-        overlay = Overlay.from_csv(interests, edges, header=header, **how)
+    parquet = edges.is_dir() or edges.suffix.lower() == ".parquet"
+    if parquet and header is not None:
+        raise OptionError("--header and --no-header apply only to CSV and TSV; leave them out")
+    with columns_named_by("--source, --target or --cost"):
+        if parquet:
+            overlay = Overlay.from_parquet(interests, edges, **how)
+        else:
+            overlay = Overlay.from_csv(interests, edges, header=header, **how)
     made_by = {
         "command": "import",
         "options": {"cost": None, **columns},

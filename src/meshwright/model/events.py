@@ -24,6 +24,7 @@ from meshwright.model.storage.schema import INTEGER, LIST_OF_STRINGS, STRING, ch
 from meshwright.model.storage.single_file import TABLE_MARK, new_file
 from meshwright.runtime.errors import InputError, one_line
 from meshwright.runtime.json_values import compact
+from meshwright.runtime.wording import choose
 
 KINDS = ("join", "leave", "subscribe", "unsubscribe")
 
@@ -56,7 +57,7 @@ class Event:
         if not _LEAST_TIME <= self.at <= _GREATEST_TIME:
             raise InputError(f"the time of an event is {self.at}; give a whole number of 64 bits")
         if self.event not in KINDS:
-            raise InputError(f"the event is {self.event!r}; choose one of {', '.join(KINDS)}")
+            raise InputError(f"the event is {self.event!r}; {choose(self.event, KINDS)}")
         check_name(self.node, "the node of an event")
         if self.id is not None:
             check_name(self.id, "the id of an event")

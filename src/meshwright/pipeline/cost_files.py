@@ -17,7 +17,7 @@ from meshwright.model.reading.columns import Column
 from meshwright.model.reading.files import reading
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.model.reading.text import decoded_lines
-from meshwright.runtime.errors import InputError, OptionError
+from meshwright.runtime.errors import InputError, OptionError, columns_named_by
 
 OWN = "nodes"
 """In place of a file: the attributes that the dataset's own nodes have."""
@@ -146,7 +146,8 @@ class CostFiles:
         if self.places is None or self.measured_by != GREAT_CIRCLE_METRIC:
             return None
         name, *columns = self.columns_of_places()
-        found = located(self.where(self.places, nodes), name, tuple(columns), self.limits)
+        with columns_named_by("--place-columns"):
+            found = located(self.where(self.places, nodes), name, tuple(columns), self.limits)
         with named(self._file("places")):
             check_globe(found)
         return found
@@ -161,7 +162,7 @@ class CostFiles:
         if self.sites is None:
             return between
         node, site = self.site_columns or _NODE_SITE
-        with named(self._file("costs", "places")):
+        with named(self._file("costs", "places")), columns_named_by("--site-columns"):
             return Costs.sites(
                 between,
                 self.where(self.sites, nodes),
@@ -204,22 +205,24 @@ def _clusters(files: CostFiles, nodes: Interests) -> Costs:
     node, site = files.site_columns or _NODE_SITE
     table = files.where(files.sites, nodes)
     prices = {"inner": files.inner, "outer": files.outer}
-    return Costs.clusters(table, **prices, node=node, cluster=site, limits=files.limits)
+    with columns_named_by("--site-columns"):
+        return Costs.clusters(table, **prices, node=node, cluster=site, limits=files.limits)
 
 
 def _distances(files: CostFiles, nodes: Interests) -> Costs:
     assert files.places is not None
     name, *columns = files.columns_of_places()
-    between = Costs.coordinates(
-        files.where(files.places, nodes),
-        base=files.base,
-        factor=1.0 if files.factor is None else files.factor,
-        least_cost=files.least_cost,
-        metric=files.measured_by,
-        node=name,
-        columns=tuple(columns),
-        limits=files.limits,
-    )
+    with columns_named_by("--place-columns"):
+        between = Costs.coordinates(
+            files.where(files.places, nodes),
+            base=files.base,
+            factor=1.0 if files.factor is None else files.factor,
+            least_cost=files.least_cost,
+            metric=files.measured_by,
+            node=name,
+            columns=tuple(columns),
+            limits=files.limits,
+        )
     return files.on_sites(between, nodes)
 
 

@@ -5,15 +5,13 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import accumulate
 from typing import Any
 
+from meshwright.runtime import wording
 from meshwright.runtime.errors import visible
+
+count = wording.count
 
 _WORDS = ((1e12, "trillion"), (1e9, "billion"), (1e6, "million"))
 _SIGNS = ((1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"))
-
-
-def count(number: int, thing: str = "", things: str | None = None) -> str:
-    """A whole number with commas: "1 link", "2,000 links"."""
-    return f"{number:,} {thing if number == 1 else things or f'{thing}s'}" if thing else f"{number:,}"
 
 
 def spoken(number: float) -> str:

@@ -7,6 +7,7 @@ from numbers import Integral, Real
 from typing import Any, TypeGuard, TypeVar
 
 from meshwright.runtime.errors import OptionError
+from meshwright.runtime.wording import choose
 
 Options = TypeVar("Options")
 
@@ -24,7 +25,7 @@ def is_number(value: object) -> TypeGuard[float]:
 def check_choice(name: str, value: object, choices: tuple[str, ...]) -> None:
     """Refuse a value that is none of the choices."""
     if value not in choices:
-        raise OptionError(f"the option {name} is {value!r}; choose one of {', '.join(choices)}", option=name)
+        raise OptionError(f"the option {name} is {value!r}; {choose(value, choices)}", option=name)
 
 
 def check_whole(
@@ -65,8 +66,7 @@ def make_options(kind: type[Options], values: Mapping[str, Any]) -> Options:
     known = sorted(each.name for each in fields(kind))  # type: ignore[arg-type]
     for name in values:
         if name not in known:
-            rule = f"choose among {', '.join(known)}" if known else "there is none to choose"
-            raise OptionError(f"there is no option {name!r}; {rule}", option=name)
+            raise OptionError(f"there is no option {name!r}; {choose(name, known)}", option=name)
     return kind(**values)
 
 

@@ -4,6 +4,8 @@ Foreign exceptions (pyarrow's, the operating system's) are translated where they
 who catches `MeshwrightError` has caught everything that a wrong input can cause.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Self
 
 
@@ -67,6 +69,20 @@ class SparkError(MeshwrightError):
 
 class NetworkError(MeshwrightError):
     """Nodes can't run on real sockets: a port is taken, files are short, or a process of theirs has died."""
+
+
+NAME_THE_COLUMN = "name the one to use"
+"""How an error about a column that is not there ends; who knows a flag for it says that as well."""
+
+
+@contextmanager
+def columns_named_by(flags: str) -> Iterator[None]:
+    """Let an error about a column that is not there name the flags that choose columns."""
+    try:
+        yield
+    except InputError as error:
+        error.args = (str(error).replace(NAME_THE_COLUMN, f"{NAME_THE_COLUMN} with {flags}"),)
+        raise
 
 
 _JOINERS = "\u200c\u200d"  # not printable by themselves, and part of words in Persian and of emoji

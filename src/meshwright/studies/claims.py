@@ -10,6 +10,7 @@ import numpy as np
 
 from meshwright.runtime.errors import OptionError
 from meshwright.runtime.progress import Progress, stage
+from meshwright.runtime.wording import choose
 
 
 class Verdict(Enum):
@@ -110,7 +111,7 @@ class Claim:
         if self.expected.relation not in _MISSED_BY:
             raise OptionError(
                 f"the claim {self.name!r} has relation {self.expected.relation!r}; "
-                f"choose among {', '.join(_MISSED_BY)}"
+                f"{choose(self.expected.relation, _MISSED_BY)}"
             )
         if self.measure is None and self.pooled is None and not self.reason:
             raise OptionError(

@@ -12,6 +12,7 @@ from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.runtime.errors import OptionError
 from meshwright.runtime.memory import fits
 from meshwright.runtime.places import is_local_address, local_path
+from meshwright.runtime.wording import choose
 
 MaxLine = Annotated[
     int, typer.Option("--max-line", metavar="BYTES", help="The longest line to accept in a text file.")
@@ -128,7 +129,7 @@ def chosen_engine(
     data is known to fit into this machine's memory.
     """
     if engine not in ENGINES:
-        raise OptionError(f"--engine is {engine!r}; choose one of {', '.join(ENGINES)}", option="--engine")
+        raise OptionError(f"--engine is {engine!r}; {choose(engine, ENGINES)}", option="--engine")
     remote = [place for place in places if not is_local_address(place)]
     if engine == "local" and remote:
         raise OptionError(f"{remote[0]} is not on this machine; use --engine spark")

@@ -27,6 +27,7 @@ from meshwright.runtime.arrays import Ids
 from meshwright.runtime.errors import InputError, OptionError
 from meshwright.runtime.places import Place
 from meshwright.runtime.seeds import generator
+from meshwright.runtime.wording import choose
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -61,7 +62,7 @@ class UniverseOptions:
         for name, choices in (("grow", GROWTHS), ("nodes_of", NODES_OF), ("topics_of", TOPICS_OF)):
             if getattr(self, name) not in choices:
                 raise OptionError(
-                    f"{name} is {getattr(self, name)!r}; choose one of {', '.join(choices)}", option=name
+                    f"{name} is {getattr(self, name)!r}; {choose(getattr(self, name), choices)}", option=name
                 )
         for name in ("seeds", "least_subscribers", "median_of"):
             if getattr(self, name) < 1:
