@@ -12,6 +12,7 @@ from meshwright.cli.options.costs import CostOptions
 from meshwright.cli.options.groups import Engine, chosen_engine, fits_here, options_for
 from meshwright.runtime.errors import OptionError, visible
 from meshwright.runtime.places import local_path
+from meshwright.runtime.wording import meant
 
 if TYPE_CHECKING:
     from meshwright.comparing import Comparison, Result
@@ -100,9 +101,10 @@ def _options(names: list[str], settings: list[str] | None) -> dict[str, dict[str
     for setting in settings or []:
         algorithm, dot, rest = setting.partition(".")
         if not dot or algorithm not in names:
+            near = meant(algorithm, names)
             raise OptionError(
-                f"--set got {setting!r}; write --set algorithm.name=value, where algorithm is one of "
-                f"{', '.join(names)}",
+                f"--set got {setting!r}; {near}{'Write' if near else 'write'} --set algorithm.name=value, "
+                f"where algorithm is one of {', '.join(names)}",
                 option="set",
             )
         by_algorithm.setdefault(algorithm, []).append(rest)

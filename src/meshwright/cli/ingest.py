@@ -16,9 +16,9 @@ from meshwright.cli.common import (
     print_table,
     progress_bar,
 )
-from meshwright.cli.options.groups import Engine, chosen_engine, options_for
+from meshwright.cli.options.groups import Engine, chosen_engine, datasets_among, options_for
 from meshwright.cli.options.rows import Inputs, RowOptions
-from meshwright.runtime.errors import visible
+from meshwright.runtime.errors import InputError, visible
 
 if TYPE_CHECKING:
     from meshwright.pipeline.ingest.options import IngestOptions
@@ -55,6 +55,8 @@ def ingest(
     from meshwright.pipeline.ingest.job import check_inputs
     from meshwright.pipeline.ingest.job import ingest as run
 
+    for dataset in datasets_among(paths):
+        raise InputError(f"{dataset} is a dataset already; use it as it is, with meshwright build or run")
     check_target(out, force)
     size = check_inputs(paths, reading)
     where = chosen_engine(engine, [*paths, out], master, conf, size.fits_here)

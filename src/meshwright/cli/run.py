@@ -26,7 +26,7 @@ from meshwright.cli.common import (
 )
 from meshwright.cli.ingest import print_notices
 from meshwright.cli.options.costs import CostOptions
-from meshwright.cli.options.groups import Engine, chosen_engine, fits_here, options_for
+from meshwright.cli.options.groups import Engine, chosen_engine, datasets_among, fits_here, options_for
 from meshwright.cli.options.rows import Inputs, RowOptions, no_relation
 from meshwright.runtime.errors import CapacityError, OptionError
 from meshwright.runtime.places import is_local_address, local_path
@@ -122,10 +122,9 @@ def run(
 
 def _size(inputs: list[str], reading: "IngestOptions | None") -> "Size":
     """How large the input is; a dataset has to fit into memory."""
-    from meshwright.model.storage.manifest import MANIFEST
     from meshwright.pipeline.ingest.job import Size, check_inputs
 
-    datasets = [text for text in inputs if is_local_address(text) and (local_path(text) / MANIFEST).is_file()]
+    datasets = datasets_among(inputs)
     if datasets and (reading is not None or len(inputs) > 1):
         raise OptionError(f"{datasets[0]} is a dataset; give nothing else, and leave --as out")
     if datasets:

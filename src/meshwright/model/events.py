@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from meshwright.model.names import check_all_strings
-from meshwright.model.reading.files import check_declared, check_rows, reading
+from meshwright.model.reading.files import check_declared, check_rows, reading, refuse_dataset
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.model.reading.text import blocks, cut_lines
 from meshwright.model.storage.schema import INTEGER, LIST_OF_STRINGS, STRING, check_types
@@ -192,6 +192,7 @@ def event_files(path: Path) -> list[Path]:
         files = sorted(file for file in path.iterdir() if not file.name.startswith((".", "_")))
     files = [file for file in files if _kind_of(file) is not None]
     if not files:
+        refuse_dataset(path)
         raise InputError(
             f"{path} holds no *.jsonl and no *.parquet file; give a file or a folder of them", path=path
         )

@@ -44,6 +44,8 @@ def verify(place: Place, progress: Progress | None = None) -> Verdict:
             return _verdict(place, "journal", verify_journal(place))
         if is_recording(place):
             return _verdict(place, "changes", verify_recording(place))
+    if is_local(place) and not place.exists():
+        raise DatasetError(f"{place}: there is no such folder; check the path")
     if not (place / MANIFEST).exists():
         raise DatasetError(
             f"{place} has neither a {MANIFEST} nor a journal; give the folder of a dataset, run or journal"

@@ -91,6 +91,13 @@ def refuse_given(options: Mapping[str, object], way: str) -> None:
             raise OptionError(f"{flag} can't be used with {way}; leave it out", option=flag)
 
 
+def datasets_among(inputs: list[str]) -> list[str]:
+    """Those of the inputs that are datasets on this machine."""
+    from meshwright.model.reading.files import is_dataset
+
+    return [text for text in inputs if is_local_address(text) and is_dataset(local_path(text))]
+
+
 def fits_here(work: str, dataset: str) -> bool:
     """Whether a dataset is on this machine, and its interests and the work on them fit into memory.
 

@@ -39,12 +39,13 @@ def _by_sites(costs: Costs, options: DcMawOptions, seed: int) -> Ids:
     site_of = costs.site_of
     if site_of is None:
         raise OptionError(
-            "nodes with coordinates have no sites to be divided by; set divide_by to k-means or landmarks"
+            "nodes with coordinates have no sites to be divided by; "
+            "set divide_by (--set divide_by=…) to k-means or landmarks"
         )
     if costs.node_count > 1 and len(np.unique(site_of)) == costs.node_count:
         raise OptionError(
             "every node is alone on its site, so sites can't divide the nodes; "
-            "set divide_by to k-means or landmarks"
+            "set divide_by (--set divide_by=…) to k-means or landmarks"
         )
     return site_of
 

@@ -27,9 +27,9 @@ def reading(path: Place | str, error: type[InputError] | type[DatasetError] = In
         raise
     except FileNotFoundError:
         raise error(f"{path}: there is no such file; check the path", path=path) from None
-    except IsADirectoryError:
-        raise error(f"{path} is a folder; give a file", path=path) from None
     except (pa.ArrowException, OSError, UnicodeError) as foreign:
+        if isinstance(path, Path) and path.is_dir():
+            raise error(_a_folder(path), path=path) from None
         raise error(f"{path} can't be read: {one_line(foreign)}", path=path) from foreign
 
 
@@ -37,7 +37,31 @@ def part_files(path: Path) -> list[Path]:
     """The Parquet files that `path` stands for: itself, or all `*.parquet` of a folder by name."""
     if not path.is_dir():
         return [path]
-    return sorted(part for part in path.glob("*.parquet") if not part.name.startswith((".", "_")))
+    parts = sorted(part for part in path.glob("*.parquet") if not part.name.startswith((".", "_")))
+    if not parts:
+        refuse_dataset(path)
+    return parts
+
+
+def refuse_dataset(path: Path) -> None:
+    """Refuse a dataset where a file of rows, or a folder of such files, is expected."""
+    if is_dataset(path):
+        raise InputError(_a_folder(path), path=path)
+
+
+def is_dataset(path: Path) -> bool:
+    """Whether a folder is a dataset, or what else has a manifest."""
+    from meshwright.model.storage.manifest import MANIFEST
+
+    return (path / MANIFEST).is_file()
+
+
+def _a_folder(path: Path) -> str:
+    """What to say of a folder where a file of rows is expected."""
+    if not is_dataset(path):
+        return f"{path} is a folder; give a file"
+    tables = ", ".join(sorted(entry.name for entry in path.iterdir() if entry.is_dir()))
+    return f"{path} is a dataset; give a file of rows, or the folder of one of its tables: {tables}"
 
 
 def check_rows(metadata: Any, name: str, rows: int) -> None:

@@ -238,6 +238,8 @@ def _check_manifest(path: Place, manifest: Any, kinds: tuple[str, ...]) -> None:
     if kinds and manifest.get("kind") not in kinds:
         kind, wanted = manifest.get("kind"), " or ".join(_CONTENT.get(one, one) for one in kinds)
         within = f", such as {path / kinds[0]}" if kind == "run" else ""
+        if kind == "interests" and "overlay" in kinds:
+            within = f", which meshwright build {path.name} --algorithm NAME --out DIR makes"
         found = _CONTENT.get(kind, repr(kind)) if isinstance(kind, str) else repr(kind)
         raise DatasetError(
             f"{path} contains {found}, not {wanted}; give a dataset with {wanted}{within}",

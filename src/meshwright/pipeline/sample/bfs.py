@@ -35,10 +35,10 @@ class BfsOptions:
     starts: int = 1
 
     def __post_init__(self) -> None:
-        for name in ("users", "starts"):
+        for name, flag in {"users": "--bfs", "starts": "--starts"}.items():
             if getattr(self, name) < 1:
                 raise OptionError(
-                    f"{name} is {getattr(self, name)}; give a whole number of at least 1", option=name
+                    f"{flag} is {getattr(self, name)}; give a whole number of at least 1", option=flag
                 )
         if self.start and self.starts != 1:
             raise OptionError("--start and --starts both choose the first users; give only one of them")

@@ -37,6 +37,9 @@ NODES_OF = ("seeds", "grown")
 TOPICS_OF = ("grown", "nodes")
 
 
+_COUNTS = {"seeds": "--universe", "least_subscribers": "--least-subscribers", "median_of": "--median-of"}
+
+
 @dataclass(frozen=True, kw_only=True)
 class UniverseOptions:
     """How a self-contained universe is made.
@@ -64,10 +67,10 @@ class UniverseOptions:
                 raise OptionError(
                     f"{name} is {getattr(self, name)!r}; {choose(getattr(self, name), choices)}", option=name
                 )
-        for name in ("seeds", "least_subscribers", "median_of"):
+        for name, flag in _COUNTS.items():
             if getattr(self, name) < 1:
                 raise OptionError(
-                    f"{name} is {getattr(self, name)}; give a whole number of at least 1", option=name
+                    f"{flag} is {getattr(self, name)}; give a whole number of at least 1", option=flag
                 )
 
 

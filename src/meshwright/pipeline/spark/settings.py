@@ -78,7 +78,7 @@ def check_master(master: str) -> None:
         return
     if not _STANDALONE.fullmatch(master):
         raise OptionError(
-            f"{master!r} is not a Spark master; give local[*], local[2], spark://host:7077, yarn "
+            f"--master {master!r} is not a Spark master; give local[*], local[2], spark://host:7077, yarn "
             f"or k8s://https://host:443"
         )
     refused = [_master_refusal(address) for address in master.removeprefix("spark://").split(",")]
