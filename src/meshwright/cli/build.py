@@ -26,6 +26,7 @@ from meshwright.cli.options.costs import CostOptions
 from meshwright.cli.options.groups import Engine, chosen_engine, fits_here, options_for
 from meshwright.runtime.errors import visible
 from meshwright.runtime.places import is_local_address, local_path
+from meshwright.runtime.wording import count
 
 if TYPE_CHECKING:
     from meshwright.pipeline.cost_files import CostFiles
@@ -103,7 +104,7 @@ def _say(out: str, manifest: dict[str, Any], where: str, seconds: float, as_json
         print_json({"out": out, **counts, **{key: manifest[key] for key in shown}})
     else:
         print(
-            f"{out}: {nodes:,} nodes, {edges:,} edges, average degree {degree:.2f}, "
+            f"{out}: {count(nodes, 'node')}, {count(edges, 'edge')}, average degree {degree:.2f}, "
             f"built {where} in {seconds:.2f} s"
         )
         print_cost(out, manifest)

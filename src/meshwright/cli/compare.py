@@ -12,7 +12,7 @@ from meshwright.cli.options.costs import CostOptions
 from meshwright.cli.options.groups import Engine, chosen_engine, fits_here, options_for
 from meshwright.runtime.errors import OptionError, visible
 from meshwright.runtime.places import local_path
-from meshwright.runtime.wording import meant
+from meshwright.runtime.wording import counts, meant
 
 if TYPE_CHECKING:
     from meshwright.comparing import Comparison, Result
@@ -158,8 +158,7 @@ def _print_for_people(out: str, found: dict[str, Any]) -> None:
     unit = next((row.cost_unit for row in rows if row.cost_unit is not None), None)
     if "cost" in columns:
         columns["cost"] = common.with_unit("cost", None if unit is None else f"({unit})")
-    counts = found["counts"]
-    title = f"{counts['nodes']:,} nodes, {counts['topics']:,} topics, {counts['interests']:,} interests"
+    title = counts({name: found["counts"][name] for name in ("nodes", "topics", "interests")})
     cells = [[_rounded(value_of(row, field)) for field in columns] for row in rows]
     common.print_table(columns.values(), cells, title=title)
     for row in rows:

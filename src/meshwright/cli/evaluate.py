@@ -19,6 +19,7 @@ from meshwright.cli.common import (
 from meshwright.cli.options.costs import CostOptions
 from meshwright.cli.options.groups import Engine, chosen_engine, options_for
 from meshwright.runtime.places import is_local_address, local_path
+from meshwright.runtime.wording import count
 
 if TYPE_CHECKING:
     from meshwright.metrics.evaluation import Evaluation
@@ -123,14 +124,17 @@ def _print_for_people(dataset: str, found: "Evaluation") -> None:
         known = with_unit(f"{least:,.4g}", unit)
         print(f"None costs less than {known} a node: this one costs {cost / least:.2f} times that.")
     quarters = np.quantile(found.degrees, [0.25, 0.5, 0.75, 0.99]) if found.nodes else [0, 0, 0, 0]
-    low, median, high, most = (f"{links:.0f}" for links in quarters)
+    low, median, high, most = (round(float(links)) for links in quarters)
     print(
-        f"Half of the nodes have {low} to {high} links, the median is {median}, and 99% have at most {most}."
+        f"Half of the nodes have {low} to {count(high, 'link')}, the median is {median}, "
+        f"and 99% have at most {most}."
     )
     if found.view_counts is not None:
         print_distributions(found.view_counts.distributions(), "of a node")
     broken = found.disconnected_topic_components()
     if broken:
-        named = ", ".join(f"{name!r} ({parts} parts)" for name, parts in list(broken.items())[:_SHOWN_TOPICS])
+        named = ", ".join(
+            f"{name!r} ({count(parts, 'part')})" for name, parts in list(broken.items())[:_SHOWN_TOPICS]
+        )
         more = f" and {len(broken) - _SHOWN_TOPICS:,} more" if len(broken) > _SHOWN_TOPICS else ""
         print(f"Not connected: {named}{more}")

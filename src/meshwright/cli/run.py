@@ -30,6 +30,7 @@ from meshwright.cli.options.groups import Engine, chosen_engine, datasets_among,
 from meshwright.cli.options.rows import Inputs, RowOptions, no_relation
 from meshwright.runtime.errors import CapacityError, OptionError
 from meshwright.runtime.places import is_local_address, local_path
+from meshwright.runtime.wording import count, counts
 
 if TYPE_CHECKING:
     from meshwright.pipeline.cost_files import CostFiles
@@ -166,7 +167,7 @@ def say_stage(name: str, seconds: float, again: bool) -> None:
 def print_for_people(out: str, manifest: dict[str, Any]) -> None:
     """What came out, what else it would have cost, and where to look."""
     found = manifest["facts"]["evaluation"]
-    title = f"{found['nodes']:,} nodes, {found['topics']:,} topics, {found['interests']:,} interests"
+    title = counts({name: found[name] for name in ("nodes", "topics", "interests")})
     rows = [
         (
             overlay["name"],
@@ -206,10 +207,11 @@ def _cost(found: dict[str, Any]) -> str:
 
 def _verdict(found: dict[str, Any]) -> str:
     if not found["topic_connected"]:
-        return f"NOT topic-connected: {found['disconnected_topics']:,} topics are in several pieces."
+        broken = count(found["disconnected_topics"], "topic is", "topics are")
+        return f"NOT topic-connected: {broken} in several pieces."
     at_most = "" if found["diameters_exact"] else "at most "
     return (
         f"Every topic is connected; the longest path inside a topic has "
-        f"{at_most}{found['maximum_topic_diameter']} links, "
-        f"and no node has more than {found['maximum_degree']:,} links."
+        f"{at_most}{count(found['maximum_topic_diameter'], 'link')}, "
+        f"and no node has more than {count(found['maximum_degree'], 'link')}."
     )

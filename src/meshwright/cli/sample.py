@@ -17,6 +17,7 @@ from meshwright.cli.common import (
 )
 from meshwright.cli.options.groups import Engine, chosen_engine, fits_here, given, options_for, refuse_given
 from meshwright.runtime.errors import OptionError
+from meshwright.runtime.wording import counts
 
 EPILOG = """**Examples**
 
@@ -124,7 +125,7 @@ def sample(
     if as_json:
         print_json({"out": out, **manifest})
     else:
-        print(f"{out}: " + ", ".join(f"{count:,} {name}" for name, count in manifest["counts"].items()))
+        print(f"{out}: " + counts(manifest["counts"]))
 
 
 def _options(bfs: int | None, universe: int | None, search: BfsOptions, growth: UniverseOptions) -> Any:

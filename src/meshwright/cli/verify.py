@@ -6,6 +6,7 @@ import typer
 
 from meshwright.cli.common import Conf, Json, Master, print_json, progress_bar, spark_command
 from meshwright.runtime.places import is_local_address, local_path
+from meshwright.runtime.wording import count
 
 if TYPE_CHECKING:
     from meshwright.pipeline.verify import Verdict
@@ -50,9 +51,10 @@ def verify(
         for verdict in verdicts:
             for file, problem in verdict.problems:
                 print(f"{verdict.path}/{file} {problem}")
-            count = len(verdict.problems)
-            state = "intact" if verdict.intact else f"NOT intact, {count:,} problem{'s'[: count != 1]}"
-            print(f"{verdict.path}: {state} ({verdict.kind or 'unknown'}, {verdict.files:,} files checked)")
+            wrong = count(len(verdict.problems), "problem")
+            state = "intact" if verdict.intact else f"NOT intact, {wrong}"
+            checked = f"{verdict.kind or 'unknown'}, {count(verdict.files, 'file')} checked"
+            print(f"{verdict.path}: {state} ({checked})")
     if not all(verdict.intact for verdict in verdicts):
         raise typer.Exit(1)
 

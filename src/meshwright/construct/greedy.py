@@ -31,6 +31,7 @@ from meshwright.runtime.machine import MOST_THREADS, cores
 from meshwright.runtime.memory import check_memory, needed
 from meshwright.runtime.progress import CANCEL, Progress, run_with_ticks
 from meshwright.runtime.seeds import generator
+from meshwright.runtime.wording import count
 
 _ORDERS: Mapping[str, Callable[[Offsets], Offsets]] = {
     "shuffled": lambda sizes: np.arange(len(sizes)),
@@ -188,7 +189,8 @@ def check_fits(
     Those that need more bytes than `take_edges` give the `estimate`.
     """
     at_once = 1 if threads is None else max(1, cores() // threads)
-    what = f"the greedy over {len(problem.nodes):,} nodes" + (f", {at_once} at once," if at_once > 1 else "")
+    together = f", {at_once} at once," if at_once > 1 else ""
+    what = f"the greedy over {count(len(problem.nodes), 'node')}{together}"
     each = problem.estimated_bytes() if estimate is None else estimate
     check_memory(what, at_once * each, instead, memory_limit)
 

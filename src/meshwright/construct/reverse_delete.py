@@ -10,6 +10,7 @@ from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Ids, Ticks
 from meshwright.runtime.memory import check_memory, needed
 from meshwright.runtime.progress import Progress, run_with_ticks
+from meshwright.runtime.wording import count
 
 _INSTEAD = "leave reverse_delete (--reverse-delete) out, or allow more memory"
 
@@ -40,7 +41,7 @@ def reverse_delete(
     indptr, topic_ids = interests.indptr.copy(), interests.topic_ids.copy()
     starts = count_links(indptr, topic_ids, edges)
     estimate = needed("reverse delete", shared_topics=int(starts[-1]), interests=len(topic_ids))
-    check_memory(f"reverse delete of {len(edges):,} links", estimate, _INSTEAD, memory_limit)
+    check_memory(f"reverse delete of {count(len(edges), 'link')}", estimate, _INSTEAD, memory_limit)
     longest = int(np.bincount(topic_ids, minlength=1).max())
 
     def work(ticks: Ticks) -> Ids:

@@ -14,6 +14,7 @@ from meshwright.model.pairs import Chunk, Columns, collect
 from meshwright.runtime.arrays import Floats, Ids
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.progress import Progress
+from meshwright.runtime.wording import count
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -84,7 +85,8 @@ def check_costs(nodes: pa.StringArray, edges: Ids, costs: Floats | None) -> None
         return
     if costs.shape != (len(edges),):
         raise InputError(
-            f"the array of costs has shape {costs.shape} for {len(edges)} edges; give one number for each"
+            f"the array of costs has shape {costs.shape} for {count(len(edges), 'edge')}; "
+            f"give one number for each"
         )
     wrong = np.flatnonzero(~((costs > 0) & (costs < np.inf)))
     if len(wrong):
@@ -156,7 +158,7 @@ def by_name(
             raise InputError(f"{origin} has a name that is not UTF-8; write names as UTF-8") from None
         raise InputError(
             f"{origin}, row {row + 1}: there is no {name!r}{_and_more(len(unknown))} among the "
-            f"{len(nodes):,} nodes of the interests; add missing nodes there (they need no topics), "
+            f"{count(len(nodes), 'node')} of the interests; add missing nodes there (they need no topics), "
             f"or leave their edges out"
         )
     return canonical(nodes, edges, pairs.values if costs is None else costs)

@@ -24,7 +24,7 @@ from meshwright.model.storage.schema import INTEGER, LIST_OF_STRINGS, STRING, ch
 from meshwright.model.storage.single_file import TABLE_MARK, new_file
 from meshwright.runtime.errors import InputError, one_line
 from meshwright.runtime.json_values import compact
-from meshwright.runtime.wording import choose
+from meshwright.runtime.wording import choose, count
 
 KINDS = ("join", "leave", "subscribe", "unsubscribe")
 
@@ -65,8 +65,8 @@ class Event:
         object.__setattr__(self, "topics", topics)
         if topics and self.event == "leave":
             raise InputError(
-                f"the leave of {self.node!r} lists {len(topics)} topics, but a leave lists none; to give up "
-                f"some topics, use unsubscribe"
+                f"the leave of {self.node!r} lists {count(len(topics), 'topic')}, but a leave lists none; "
+                f"to give up some topics, use unsubscribe"
             )
         if not topics and self.event in ("subscribe", "unsubscribe"):
             raise InputError(f"{self.node!r} {self.event}s without topics; name at least one")

@@ -18,6 +18,7 @@ from meshwright.model.storage.manifest import stated
 from meshwright.model.storage.schema import INTEGER, check_types
 from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.errors import DatasetError, InputError
+from meshwright.runtime.wording import count
 
 if TYPE_CHECKING:
     from meshwright.model.overlay import Overlay
@@ -93,7 +94,7 @@ class Fingers:
         self._check_targets()
 
     def __repr__(self) -> str:
-        return f"Fingers({len(self.positions):,} nodes on a ring of {self.space:,} identifiers)"
+        return f"Fingers({count(len(self.positions), 'node')} on a ring of {count(self.space, 'identifier')})"
 
     @classmethod
     def of(cls, overlay: Overlay) -> Fingers:

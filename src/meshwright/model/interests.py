@@ -40,6 +40,7 @@ from meshwright.runtime.columns import arrow_of, numpy_of
 from meshwright.runtime.errors import DatasetError, InputError
 from meshwright.runtime.packing import first_of, pack, second_of
 from meshwright.runtime.progress import Progress
+from meshwright.runtime.wording import counts
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -275,7 +276,7 @@ class Interests:
         return len(self.topic_ids)
 
     def __repr__(self) -> str:
-        return f"Interests({self.node_count:,} nodes, {self.topic_count:,} topics, {len(self):,} interests)"
+        return f"Interests({counts(interest_counts(self))})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Interests):
@@ -373,7 +374,7 @@ class Interests:
             >>> pairs = mw.Interests.from_pairs([("b1", "news"), ("b2", "news")])
             >>> pairs.to_pandas().to_csv("subscriptions.csv", index=False)
             >>> mw.Interests.from_csv("subscriptions.csv")
-            Interests(2 nodes, 1 topics, 2 interests)
+            Interests(2 nodes, 1 topic, 2 interests)
         """
         columns = Columns(node, topic)
         chunks = sources.from_csv(path, columns, delimiter, limits, header)

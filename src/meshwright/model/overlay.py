@@ -35,6 +35,7 @@ from meshwright.runtime.errors import InputError
 from meshwright.runtime.json_values import plain
 from meshwright.runtime.packing import pack
 from meshwright.runtime.progress import Progress
+from meshwright.runtime.wording import count
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -156,7 +157,7 @@ class Overlay:
 
     def __repr__(self) -> str:
         costs = "" if self.costs is None else ", with costs"
-        return f"Overlay({self.interests.node_count:,} nodes, {len(self):,} edges{costs})"
+        return f"Overlay({count(self.interests.node_count, 'node')}, {count(len(self), 'edge')}{costs})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Overlay):

@@ -9,6 +9,7 @@ from meshwright.model.reading.files import reading
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.model.reading.text import csv_reader, decoded_lines
 from meshwright.runtime.errors import InputError, one_line, visible
+from meshwright.runtime.wording import count
 
 BY_TIME = ("node", "start", "end")
 BY_SNAPSHOT = ("node", "first_snapshot", "last_snapshot")
@@ -94,7 +95,9 @@ def _picked(
         if not row:
             continue
         if len(row) != len(header):
-            raise _Row(path, number).error(f" has {len(row)} cells, but the header has {len(header)}")
+            raise _Row(path, number).error(
+                f" has {count(len(row), 'cell')}, but the header has {len(header):,}"
+            )
         yield _Row(path, number), [row[at] for at in places]
 
 

@@ -14,6 +14,7 @@ from meshwright.model.storage.schema import INTEGER, check_types
 from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.errors import DatasetError, InputError
 from meshwright.runtime.packing import first_of, pack, second_of
+from meshwright.runtime.wording import count
 
 if TYPE_CHECKING:
     from meshwright.model.overlay import Overlay
@@ -45,7 +46,7 @@ class Views:
         return self.interests.node_ids[self.slots]
 
     def __repr__(self) -> str:
-        return f"Views({len(self.indptr) - 1:,} views, {len(self.slots):,} logical links)"
+        return f"Views({count(len(self.indptr) - 1, 'view')}, {count(len(self.slots), 'logical link')})"
 
     @classmethod
     def of(cls, overlay: Overlay) -> Views:
@@ -108,7 +109,8 @@ class Views:
         interests, indptr = self.interests, self.indptr
         if len(indptr) != len(interests) + 1:
             raise InputError(
-                f"there are {len(indptr) - 1:,} views for {len(interests):,} interests; give a view for each"
+                f"there are {count(len(indptr) - 1, 'view')} for {count(len(interests), 'interest')}; "
+                f"give a view for each"
             )
         if indptr[0] != 0 or indptr[-1] != len(self.slots):
             raise InputError(

@@ -16,6 +16,7 @@ from meshwright.report.contents import Busiest, BusyNode
 from meshwright.runtime.arrays import Floats, Longs
 from meshwright.runtime.columns import arrow_of, numpy_of
 from meshwright.runtime.errors import DatasetError
+from meshwright.runtime.wording import count
 
 MOST = 10
 """How many nodes a report shows."""
@@ -118,7 +119,7 @@ def warnings_of(found: Busiest, algorithm: str) -> list[str]:
         )
     if found.furthest_over:
         worst = found.furthest_over[0]
-        nodes = "1 node has" if found.over_limit == 1 else f"{found.over_limit:,} nodes have"
+        nodes = count(found.over_limit, "node has", "nodes have")
         said.append(
             f"{nodes} more links than {LIMIT} allows; {_quoted(worst)} is furthest over, with "
             f"{worst.links:,} instead of {worst.limit:,}. No algorithm keeps to {LIMIT} yet."

@@ -15,6 +15,7 @@ from meshwright.runtime.arrays import Flags, Ids, Offsets
 from meshwright.runtime.checks import check_whole
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.seeds import generator
+from meshwright.runtime.wording import count
 
 _COLUMNS = Columns("topic", "publisher")
 
@@ -116,5 +117,5 @@ def _fault(interests: Interests, topic: int, node: int, is_own: bool) -> str:
         return f"{publisher!r} publishes on {name!r} and has failed; let another node publish"
     return (
         f"{publisher!r} publishes on {name!r}, to which it does not subscribe; add that interest, or let one "
-        f"of its {subscribers:,} subscribers publish"
+        f"of its {count(subscribers, 'subscriber')} publish"
     )

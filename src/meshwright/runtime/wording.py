@@ -1,6 +1,6 @@
 """Words that messages share: counts in singular and plural, and what a misspelt name may have meant."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from difflib import get_close_matches
 
 _MOST_MEANT = 2
@@ -9,6 +9,11 @@ _MOST_MEANT = 2
 def count(number: int, thing: str = "", things: str | None = None) -> str:
     """A whole number with commas: "1 link", "2,000 links"."""
     return f"{number:,} {thing if number == 1 else things or f'{thing}s'}" if thing else f"{number:,}"
+
+
+def counts(numbers: Mapping[str, int]) -> str:
+    """Counts by what is counted, in the plural: "2 nodes, 1 topic"."""
+    return ", ".join(count(number, things.removesuffix("s")) for things, number in numbers.items())
 
 
 def meant(given: object, known: Iterable[str], shown: Callable[[str], str] = str) -> str:

@@ -215,7 +215,7 @@ class Journal:
         ...     _ = journal.live.leave("b3")
         >>> with mw.Journal("journal") as journal:  # after a crash, too
         ...     journal.live.overlay
-        Overlay(2 nodes, 1 edges)
+        Overlay(2 nodes, 1 edge)
     """
 
     def __init__(

@@ -10,6 +10,7 @@ import pyarrow as pa
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.runtime.errors import DatasetError, InputError, MeshwrightError, one_line
 from meshwright.runtime.places import Place
+from meshwright.runtime.wording import count
 
 _BYTES_A_ROW = 8
 
@@ -68,7 +69,7 @@ def check_rows(metadata: Any, name: str, rows: int) -> None:
     """Refuse a Parquet file that has given another number of rows than its footer states."""
     if rows != metadata.num_rows:
         raise InputError(
-            f"{name} is damaged: its footer counts {metadata.num_rows:,} rows, but it holds {rows:,}"
+            f"{name} is damaged: its footer counts {count(metadata.num_rows, 'row')}, but it holds {rows:,}"
         )
 
 

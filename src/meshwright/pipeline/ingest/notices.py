@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from meshwright.model.wildcards import Wildcards, words
+from meshwright.runtime.wording import count
 
 WIDE = "lines_with_more_columns"
 COMMENTS = "comment_lines"
@@ -21,12 +22,8 @@ def notices(facts: Mapping[str, Any]) -> list[str]:
     return [line for name, tell in _WORDS.items() if facts.get(name) for line in tell(facts[name])]
 
 
-def _counted(count: int, one: str, many: str) -> str:
-    return f"1 {one}" if count == 1 else f"{count:,} {many}"
-
-
-def _wide(count: int) -> list[str]:
-    lines = _counted(count, "line has", "lines have")
+def _wide(number: int) -> list[str]:
+    lines = count(number, "line has", "lines have")
     return [
         f"Warning: {lines} more than two columns, and only the first two were used. If a line is a node with "
         f"all its topics, give --format adjacency; otherwise choose two columns with --columns."
@@ -65,23 +62,23 @@ def _alike(what: str, alike: Mapping[str, Any]) -> str:
     )
 
 
-def _comments(count: int) -> list[str]:
-    lines = _counted(count, "line that begins", "lines that begin")
-    were = "was" if count == 1 else "were"
+def _comments(number: int) -> list[str]:
+    lines = count(number, "line that begins", "lines that begin")
+    were = "was" if number == 1 else "were"
     return [
-        f"Note: {lines} with # or % {were} skipped as {'a comment' if count == 1 else 'comments'}. "
+        f"Note: {lines} with # or % {were} skipped as {'a comment' if number == 1 else 'comments'}. "
         f"If names begin so, save the file as CSV."
     ]
 
 
-def _zeros(count: int) -> list[str]:
-    if count == 1:
+def _zeros(number: int) -> list[str]:
+    if number == 1:
         return ["Note: 1 entry of the matrix is zero, and is no interest."]
-    return [f"Note: {count:,} entries of the matrix are zero, and are no interests."]
+    return [f"Note: {number:,} entries of the matrix are zero, and are no interests."]
 
 
-def _empty_topics(count: int) -> list[str]:
-    topics = _counted(count, "topic has no node, and is", "topics have no node, and are")
+def _empty_topics(number: int) -> list[str]:
+    topics = count(number, "topic has no node, and is", "topics have no node, and are")
     return [f"Note: {topics} left out."]
 
 
@@ -91,7 +88,7 @@ def _skipped(found: Mapping[str, int]) -> list[str]:
         "empty": ("empty file", "empty files", ""),
     }
     parts = [
-        f"{_counted(found[kind], one, many)}{end}"
+        f"{count(found[kind], one, many)}{end}"
         for kind, (one, many, end) in told.items()
         if found.get(kind)
     ]

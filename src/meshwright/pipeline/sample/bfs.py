@@ -15,6 +15,7 @@ from meshwright.pipeline.spark.storage import read_table
 from meshwright.pipeline.spark.tables import kept, rank
 from meshwright.runtime.errors import InputError, OptionError
 from meshwright.runtime.places import Place
+from meshwright.runtime.wording import count
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -47,7 +48,7 @@ class BfsOptions:
         starts = max(self.starts, len(self.start))
         if starts > self.users:
             raise OptionError(
-                f"the search starts from {starts} users but may visit only {self.users}; "
+                f"the search starts from {count(starts, 'user')} but may visit only {self.users}; "
                 f"start from fewer, or visit more"
             )
 

@@ -27,7 +27,7 @@ from meshwright.runtime.arrays import Ids
 from meshwright.runtime.errors import InputError, OptionError
 from meshwright.runtime.places import Place
 from meshwright.runtime.seeds import generator
-from meshwright.runtime.wording import choose
+from meshwright.runtime.wording import choose, count
 
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
@@ -187,7 +187,8 @@ def _chosen(session: "SparkSession", found: "DataFrame", options: UniverseOption
 def no_universe(options: UniverseOptions) -> InputError:
     """The error where pruning leaves nothing."""
     return InputError(
-        f"in {options.median_of} universe(s), no topic has {options.least_subscribers} subscribers; "
+        f"in {count(options.median_of, 'universe')}, no topic has "
+        f"{count(options.least_subscribers, 'subscriber')}; "
         f"give more seeds, or a lower --least-subscribers"
     )
 
