@@ -12,6 +12,7 @@ of growing size.
 """
 
 import argparse
+import json
 from collections.abc import Callable, Sequence
 from functools import partial
 
@@ -81,12 +82,18 @@ def main() -> None:
     parser.add_argument("--only", default="", help="claims whose name has this in it")
     parser.add_argument("--runs", type=int, help="those of the paper, unless given")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--json", action="store_true", help="print JSON, all of it at the end")
     options = parser.parse_args()
+    found = []
     for study in options.study:
         for claim in _STUDIES[study](options):
             if options.only not in claim.name:
                 continue
-            show(check(claim, runs=options.runs, seed=options.seed, progress=ProgressBar()))
+            found.append(check(claim, runs=options.runs, seed=options.seed, progress=ProgressBar()))
+            if not options.json:
+                show(found[-1])
+    if options.json:
+        print(json.dumps([one.to_json() for one in found], indent=2, ensure_ascii=False))
 
 
 if __name__ == "__main__":

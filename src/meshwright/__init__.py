@@ -46,6 +46,7 @@ if TYPE_CHECKING:
         PluginError,
         SparkError,
     )
+    from meshwright.runtime.json_values import records
     from meshwright.runtime.progress import Progress, ProgressBar
     from meshwright.stan.api import gossip
     from meshwright.stan.measures import Gossip
@@ -91,6 +92,7 @@ __all__ = [
     "migrate",
     "read_events",
     "read_sessions",
+    "records",
     "register",
     "route",
     "star_set",
@@ -139,6 +141,7 @@ _HOME = {
     "migrate": "maintain.migration",
     "read_events": "model.events",
     "read_sessions": "model.sessions",
+    "records": "runtime.json_values",
     "register": "registry",
     "route": "routing.api",
     "star_set": "construct.parts.star_sets:named_star_set",

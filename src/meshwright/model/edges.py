@@ -2,19 +2,22 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
 from meshwright.model.dense import frozen
-from meshwright.model.names import lookup
-from meshwright.model.pairs import Chunk, Columns, collect
+from meshwright.model.names import lookup, name_array
+from meshwright.model.pairs import Chunk, Columns, collect, from_tuples
 from meshwright.runtime.arrays import Floats, Ids
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.progress import Progress
 from meshwright.runtime.wording import count
+
+if TYPE_CHECKING:
+    import networkx as nx
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -32,6 +35,8 @@ class Built:
 
 
 SOURCE_TARGET = Columns("source", "target")
+COST = "cost"
+"""What the costs of edges are called, in a table as in a graph."""
 
 
 def frozen_edges(edges: npt.ArrayLike) -> Ids:
@@ -133,6 +138,40 @@ def _check_agreement(
         )
 
 
+def unknown_node(origin: str, name: str, how_many: int, nodes: pa.StringArray) -> InputError:
+    """The error about a name, the first of some, that is no node."""
+    return InputError(
+        f"{origin}: there is no {name!r}{_and_more(how_many)} among the {count(len(nodes), 'node')} of the "
+        f"interests; add missing nodes there (they need no topics), or leave their edges out"
+    )
+
+
+def of_graph(nodes: pa.StringArray, graph: "nx.Graph[str]", cost: str | None) -> tuple[Ids, Floats | None]:
+    """The edges of a graph of node names, and their costs where `cost` names an attribute that they have."""
+    vertices = name_array(list(graph), "node")
+    unknown = vertices.filter(pa.array(lookup(nodes, vertices) < 0))
+    if len(unknown):
+        raise unknown_node("the graph", unknown[0].as_py(), len(unknown), nodes)
+    ends = list(graph.edges())
+    prices = None if cost is None else _costs_of(graph, cost)
+    return by_name(nodes, from_tuples(ends, SOURCE_TARGET), SOURCE_TARGET, "the graph", prices)
+
+
+def _costs_of(graph: "nx.Graph[str]", cost: str) -> list[float] | None:
+    """What the edges of a graph cost, in their order; None if none has the attribute `COST`."""
+    found: list[tuple[str, str, float | None]] = list(graph.edges(data=cost))
+    without = [(u, v) for u, v, price in found if price is None]
+    if cost == COST and len(without) == len(found):
+        return None
+    if without:
+        u, v = without[0]
+        raise InputError(
+            f"the graph: the edge {u!r} - {v!r}{_and_more(len(without))} has no {cost!r}; "
+            f"give every edge one, or leave costs out with cost=None"
+        )
+    return [price for *_, price in found if price is not None]
+
+
 def by_name(
     nodes: pa.StringArray,
     chunks: Iterable[Chunk],
@@ -156,9 +195,5 @@ def by_name(
                 unknown.update(known.filter(pa.array(lookup(nodes, known) < 0)).to_pylist())
         except UnicodeDecodeError:
             raise InputError(f"{origin} has a name that is not UTF-8; write names as UTF-8") from None
-        raise InputError(
-            f"{origin}, row {row + 1}: there is no {name!r}{_and_more(len(unknown))} among the "
-            f"{count(len(nodes), 'node')} of the interests; add missing nodes there (they need no topics), "
-            f"or leave their edges out"
-        )
+        raise unknown_node(f"{origin}, row {row + 1}", name, len(unknown), nodes)
     return canonical(nodes, edges, pairs.values if costs is None else costs)

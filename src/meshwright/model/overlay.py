@@ -124,7 +124,7 @@ def edges_with_cost(overlay: Overlay) -> Iterator[tuple[str, str, dict[str, floa
         names = [nodes.take(arrow_of(overlay.edges[block, side])).to_pylist() for side in (0, 1)]
         costs = None if overlay.costs is None else overlay.costs[block].tolist()
         for at, (u, v) in enumerate(zip(*names, strict=True)):
-            yield u, v, {} if costs is None else {"cost": costs[at]}
+            yield u, v, {} if costs is None else {edge_lists.COST: costs[at]}
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -208,10 +208,66 @@ class Overlay:
             >>> interests = mw.Interests.from_pairs(pairs)
             >>> mw.Overlay.from_edges(interests, [("b1", "b2"), ("b2", "b3")])
             Overlay(3 nodes, 2 edges)
+            >>> mw.Overlay.from_edges(interests, [("b1", "b2"), ("b2", "b3")], costs=[12.5, 3.0])
+            Overlay(3 nodes, 2 edges, with costs)
         """
         columns = edge_lists.SOURCE_TARGET
         found = sources.from_tuples(pairs, columns)
         return cls(interests, *edge_lists.by_name(interests.nodes, found, columns, "the edges", costs))
+
+    @classmethod
+    def from_pandas(
+        cls,
+        interests: Interests,
+        frame: pd.DataFrame,
+        source: str = "source",
+        target: str = "target",
+        *,
+        cost: str | None = None,
+    ) -> Overlay:
+        """Build from two columns of node names, strings or categories of them, and one of costs.
+
+        Pairs are taken as by `from_edges`; other columns are left alone, so that the frame of `to_pandas`
+        gives the same overlay.
+
+        Example:
+            >>> import pandas as pd
+            >>> import meshwright as mw
+            >>> interests = mw.Interests.from_pairs([("b1", "news"), ("b2", "news"), ("b3", "news")])
+            >>> bridges = pd.DataFrame({"from": ["b1", "b2"], "to": ["b2", "b3"], "ms": [12.5, 3.0]})
+            >>> overlay = mw.Overlay.from_pandas(interests, bridges, "from", "to", cost="ms")
+            >>> overlay
+            Overlay(3 nodes, 2 edges, with costs)
+            >>> mw.Overlay.from_pandas(interests, overlay.to_pandas(), cost="cost") == overlay
+            True
+        """
+        columns = Columns(source, target, cost)
+        found = sources.from_pandas(frame, columns)
+        return cls(interests, *edge_lists.by_name(interests.nodes, found, columns, "the frame"))
+
+    @classmethod
+    def from_networkx(
+        cls, interests: Interests, graph: nx.Graph[str], cost: str | None = edge_lists.COST
+    ) -> Overlay:
+        """Build from a networkx graph whose vertices are names of nodes; nodes without edges may be missing.
+
+        `cost` is the attribute that holds what an edge costs: all edges have it or, if it is called "cost",
+        none. With None, costs are left alone. An edge that comes twice, as in a directed graph, is one edge,
+        and must come with the same cost. A vertex that is no node, and a self loop, are refused.
+
+        Example:
+            >>> import networkx as nx
+            >>> import meshwright as mw
+            >>> interests = mw.Interests.from_pairs([("b1", "news"), ("b2", "news"), ("b3", "news")])
+            >>> graph = nx.path_graph(["b1", "b2", "b3"])
+            >>> mw.Overlay.from_networkx(interests, graph)
+            Overlay(3 nodes, 2 edges)
+            >>> nx.set_edge_attributes(graph, 12.5, "ms")
+            >>> overlay = mw.Overlay.from_networkx(interests, graph, cost="ms")
+            >>> mw.Overlay.from_networkx(interests, overlay.to_networkx()) == overlay
+            True
+        """
+        return cls(interests, *edge_lists.of_graph(interests.nodes, graph, cost))
 
     @classmethod
     def from_csv(

@@ -3,11 +3,14 @@
 import dataclasses
 import json
 from pathlib import PurePath
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from meshwright.runtime.errors import InputError
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def plain(value: Any, what: str) -> Any:
@@ -37,3 +40,26 @@ def _translated(value: Any) -> Any:
 def compact(value: Any) -> str:
     """A value of JSON's types as one line without blanks; letters of any script as they are."""
     return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def records(frame: "pd.DataFrame") -> list[dict[str, Any]]:
+    """The rows of a frame in JSON's types, such as those of `compare`; what is missing is None.
+
+    Whole numbers stay whole, and numbers keep all their digits.
+
+    Example:
+        >>> import json
+        >>> import meshwright as mw
+        >>> pairs = [("b1", "news"), ("b2", "news"), ("b2", "sport"), ("b3", "sport")]
+        >>> frame = mw.compare(mw.Interests.from_pairs(pairs), ["gm", "ring"])
+        >>> [(row["algorithm"], row["links"], row["cost"]) for row in mw.records(frame)]
+        [('gm', 2, None), ('ring', 2, None)]
+        >>> text = json.dumps(mw.records(frame))
+    """
+    import pandas as pd
+
+    rows = [
+        {name: None if pd.isna(value) else value for name, value in row.items()}
+        for row in frame.to_dict("records")
+    ]
+    return plain(rows, "the frame")  # type: ignore[no-any-return]

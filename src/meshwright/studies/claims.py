@@ -1,16 +1,19 @@
 """Claims: what a paper states, how it is measured again, and the verdict; with tests on paired runs."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from enum import Enum
 from functools import partial
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from meshwright.runtime.errors import OptionError
 from meshwright.runtime.progress import Progress, stage
 from meshwright.runtime.wording import choose
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 class Verdict(Enum):
@@ -127,6 +130,43 @@ class Finding:
     claim: Claim
     measured: Statistics | None
     verdict: Verdict
+
+    def to_json(self) -> dict[str, Any]:
+        """All of it in JSON's types, under flat names; what was not measured is None."""
+        claim, ours = self.claim, self.measured
+        return {
+            "name": claim.name,
+            "source": claim.source,
+            "statement": claim.statement,
+            **claim.expected._asdict(),
+            "how": claim.how,
+            **{each.name: getattr(ours, each.name, None) for each in fields(Statistics)},
+            "verdict": self.verdict.value,
+            "reason": claim.reason,
+        }
+
+
+_STATED = ("name", "source", "statement")
+_JUDGED = ("verdict", "reason")
+
+
+def as_frame(findings: Iterable[Finding]) -> "pd.DataFrame":
+    """A row for each finding, with the columns of `Finding.to_json`, whatever was found.
+
+    `meshwright.records` gives the rows of the frame in JSON's types.
+
+    Example:
+        >>> from meshwright.studies.claims import Claim, about, as_frame, check
+        >>> stated = {"name": "pi", "source": "a book", "statement": "Pi is 3.", "how": "measured"}
+        >>> claim = Claim(**stated, expected=about(3, 0.1), measure=lambda seed: 3.14)
+        >>> as_frame([check(claim)])[["name", "number", "mean", "verdict"]].to_dict("records")
+        [{'name': 'pi', 'number': 3, 'mean': 3.14, 'verdict': 'reproduced'}]
+    """
+    import pandas as pd
+
+    columns = [*_STATED, *Expected._fields, "how", *(each.name for each in fields(Statistics)), *_JUDGED]
+    frame = pd.DataFrame([finding.to_json() for finding in findings], columns=columns)
+    return frame.astype({"runs": pd.Int64Dtype()})
 
 
 def check(

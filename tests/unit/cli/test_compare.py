@@ -82,7 +82,7 @@ def test_costs_are_read_as_by_build(run, workload, tmp_path):
         (("--algorithms", "ring", "--seeds", "0"), "seeds is 0; give a whole number of at least 1"),
         (("--algorithms", "ring", "--set", "ties=x"), "--set got 'ties=x'; write --set algorithm.name=value"),
         (("--algorithms", "ring", "--set", "gm.ties=x"), "--set got 'gm.ties=x'; write --set algorithm"),
-        (("--algorithms", "gm", "--set", "gm.speed=1"), "there is no option 'speed' to set"),
+        (("--algorithms", "gm", "--set", "gm.speed=1"), "there is no option 'speed' to --set"),
     ],
 )
 def test_a_wrong_call_is_refused_before_any_work(run, workload, tmp_path, words, said):

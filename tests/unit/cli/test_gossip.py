@@ -78,10 +78,10 @@ def test_gossip_writes_an_overlay_with_views(run, workload, tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("--engine", "warp"), "engine is 'warp'; choose one of rounds, simulator"),
+        (("--engine", "warp"), "engine is 'warp'; choose among rounds, simulator"),
         (("--churn", 0.1), "--engine rounds has neither churn nor keep-alive"),
         (("--loss", 2), "loss is 2.0; give a fraction from 0 to 1"),
-        (("--membership", "x"), "membership is 'x'; choose one of random, scamp"),
+        (("--membership", "x"), "membership is 'x'; choose among random, scamp"),
         (("--rounds", -1), "rounds is -1; give a whole number of at least 0"),
         (("--ttl", 10**12), "ttl is 1000000000000; give a whole number from 0 to 1,000,000"),
         (

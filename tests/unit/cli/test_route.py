@@ -66,7 +66,7 @@ def test_route_takes_publications_from_a_file(run, overlays, tmp_path):
         ),
         ("gr-swico", ["--protocol", "flood"], "the overlay is not topic-connected: "),
         ("gr-swico", ["--protocol", "tree"], "use nsmf if the overlay has fingers, or build an overlay"),
-        ("gm", ["--protocol", "pigeon"], "protocol is 'pigeon'; choose one of flood, tree, nsmf"),
+        ("gm", ["--protocol", "pigeon"], "--protocol is 'pigeon'; choose among flood, tree, nsmf"),
         ("gm", ["--protocol", "flood", "--publications", "-3"], "publications is -3"),
         (
             "gm",
@@ -74,7 +74,7 @@ def test_route_takes_publications_from_a_file(run, overlays, tmp_path):
             "give a whole number or a file that exists",
         ),
         ("gm", ["--protocol", "flood", "--loss", "2"], "loss is 2.0; give a fraction from 0 to 1"),
-        ("gm", ["--protocol", "flood", "--both-ways"], "both_ways applies only to the protocol nsmf"),
+        ("gm", ["--protocol", "flood", "--both-ways"], "--both-ways applies only to the protocol nsmf"),
         ("gm", ["--protocol", "tree", "--tree", "cheapest"], "the overlay has none; use --tree shortest"),
     ],
 )
@@ -122,8 +122,8 @@ def test_a_small_world_is_built_evaluated_and_routed_by_the_command_line(run, ov
     ("words", "message"),
     [
         (["chord", "--set", "bits=5"], "bits is 5, which makes 32 identifiers for 60 nodes; give at least 6"),
-        (["random-sw", "--set", "ties=random"], "the options are: bits, placement, whole_phases"),
-        (["gr-swico", "--set", "ties=x"], "ties is 'x'; choose one of nearest, random, farthest"),
+        (["random-sw", "--set", "ties=random"], "choose among bits, placement, whole_phases"),
+        (["gr-swico", "--set", "ties=x"], "ties is 'x'; choose among nearest, random, farthest"),
         (["gr-swico", "--reverse-delete"], "needs for routing; leave it out"),
     ],
 )

@@ -63,7 +63,7 @@ def test_weights_of_unknown_topics_are_refused(interests):
 
 
 def test_a_rule_for_ties_that_does_not_exist_is_refused(interests):
-    with pytest.raises(mw.OptionError, match="ties is 'best'; choose one of shuffled"):
+    with pytest.raises(mw.OptionError, match="ties is 'best'; choose among shuffled"):
         mw.build(interests, "gm", ties="best")
 
 

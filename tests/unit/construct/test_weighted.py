@@ -294,10 +294,10 @@ def test_reverse_delete_keeps_to_the_order_of_an_algorithm_that_chose_by_what_th
 @pytest.mark.parametrize(
     ("options", "values", "message"),
     [
-        (GrMawOptions, {"ties": "random"}, "choose one of shuffled"),
-        (TrMawOptions, {"ties": "first"}, "choose one of shuffled"),
+        (GrMawOptions, {"ties": "random"}, "choose among shuffled"),
+        (TrMawOptions, {"ties": "first"}, "choose among shuffled"),
         (PdMawOptions, {"memory_limit": 0}, "of at least 1"),
-        (DcMawOptions, {"divide_by": "random"}, "choose one of k-means, landmarks, sites"),
+        (DcMawOptions, {"divide_by": "random"}, "choose among k-means, landmarks, sites"),
         (DcMawOptions, {"partitions": 2, "part_size": 3}, "give only one"),
         (DcMawOptions, {"divide_by": "sites", "partitions": 2}, "apply only to divide_by=k-means"),
         (DcMawOptions, {"landmarks": 0}, "of at least 1"),

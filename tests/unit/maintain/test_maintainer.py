@@ -298,7 +298,7 @@ def test_a_repair_that_is_interrupted_leaves_nothing_that_passes_for_whole(monke
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"policy": "hope"}, "policy is 'hope'; choose one of shadow, naive, rebuild"),
+        ({"policy": "hope"}, "policy is 'hope'; choose among shadow, naive, rebuild"),
         ({"backups": "none"}, "backups is 'none'"),
         ({"coverage": 0}, "coverage is 0"),
         ({"coverage": 1.5}, "coverage is 1.5"),

@@ -29,7 +29,7 @@ def test_a_leave_with_topics_is_refused_since_it_may_mean_an_unsubscribe():
         ({"at": 1.0}, "time of an event is 1.0"),
         ({"at": True}, "time of an event is True"),
         ({"at": 2**63}, "64 bits"),
-        ({"event": "reboot"}, "'reboot'; choose one of join, leave, subscribe, unsubscribe"),
+        ({"event": "reboot"}, "'reboot'; choose among join, leave, subscribe, unsubscribe"),
         ({"node": ""}, "node of an event is ''"),
         ({"node": 7}, "node of an event is 7"),
         ({"node": "\ud800"}, "lone surrogate"),

@@ -4,6 +4,7 @@ from typing import Any
 
 import networkx as nx
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -249,6 +250,95 @@ def test_costs_in_parquet_are_numbers(tmp_path: Path) -> None:
     made = Overlay.from_parquet(INTERESTS, tmp_path / "e.parquet", cost="whole")
     assert made.costs is not None
     assert made.costs.tolist() == [2]
+
+
+def frame_of(rows: list[tuple[Any, ...]]) -> pd.DataFrame:
+    return pd.DataFrame(rows, columns=["source", "target", "cost"])
+
+
+def graph_of(rows: list[tuple[Any, ...]]) -> nx.Graph:
+    graph: nx.Graph = nx.Graph()
+    graph.add_edges_from((u, v, {"cost": cost}) for u, v, cost in rows)
+    return graph
+
+
+def test_a_frame_and_a_graph_give_the_overlay_that_they_came_from(overlay: Overlay) -> None:
+    frame = overlay.to_pandas()
+    assert Overlay.from_pandas(INTERESTS, frame, cost="cost") == overlay
+    assert (
+        Overlay.from_pandas(INTERESTS, frame.astype({"source": str, "target": str}), cost="cost") == overlay
+    )
+    assert Overlay.from_networkx(INTERESTS, overlay.to_networkx()) == overlay
+    free = Overlay.from_arrays(INTERESTS, overlay.edges)
+    assert Overlay.from_pandas(INTERESTS, frame) == free
+    assert Overlay.from_networkx(INTERESTS, overlay.to_networkx(), cost=None) == free
+    assert Overlay.from_networkx(INTERESTS, free.to_networkx()) == free
+
+
+def test_a_frame_without_rows_and_a_graph_without_edges_are_overlays_without_links() -> None:
+    assert len(Overlay.from_pandas(INTERESTS, frame_of([]), cost="cost")) == 0
+    assert len(Overlay.from_networkx(INTERESTS, nx.Graph())) == 0
+    assert len(Overlay.from_networkx(INTERESTS, nx.empty_graph(["a", "b"]))) == 0
+
+
+def test_other_names_of_columns_and_attributes_and_both_directions_are_taken() -> None:
+    frame = pd.DataFrame({"from": ["a", "b", "b"], "to": ["b", "a", "c"], "ms": [2, 2, 3]})
+    made = Overlay.from_pandas(INTERESTS, frame, "from", "to", cost="ms")
+    graph = nx.from_pandas_edgelist(frame, "from", "to", "ms", create_using=nx.MultiDiGraph)
+    for one in (made, Overlay.from_networkx(INTERESTS, graph, cost="ms")):
+        assert names(one) == [("a", "b"), ("b", "c")]
+        assert one.costs is not None
+        assert one.costs.tolist() == [2, 3]
+
+
+@pytest.mark.parametrize(
+    ("rows", "rule"),
+    [
+        (
+            [("a", "b", 1.0), ("b", "x", 1.0), ("y", "x", 1.0)],
+            r"there is no '\w' \(and 1 more\) among the 6 nodes",
+        ),
+        ([("a", "b", 1.0), ("c", "c", 1.0)], "joins 'c' to itself; leave self loops out"),
+        ([("a", "b", float("nan"))], "'a' - 'b' costs nan; a cost is a positive finite number"),
+        ([("a", "b", -1.0), ("a", "c", 0.0)], r"'a' - 'b' costs -1.0 \(and 1 more\); a cost is a positive"),
+    ],
+)
+def test_frames_graphs_and_files_are_refused_in_the_same_words(tmp_path: Path, rows: Any, rule: str) -> None:
+    frame_of(rows).to_csv(tmp_path / "e.csv", index=False)
+    with pytest.raises(InputError, match=rule):
+        Overlay.from_csv(INTERESTS, tmp_path / "e.csv", cost="cost")
+    with pytest.raises(InputError, match=rule):
+        Overlay.from_pandas(INTERESTS, frame_of(rows), cost="cost")
+    with pytest.raises(InputError, match=rule):
+        Overlay.from_networkx(INTERESTS, graph_of(rows))
+
+
+def test_a_frame_with_two_costs_for_an_edge_or_without_a_column_is_refused() -> None:
+    frame = frame_of([("a", "b", 1.0), ("b", "a", 2.0)])
+    with pytest.raises(InputError, match=r"'a' - 'b' comes with the costs 1.0 and 2.0; an edge has one cost"):
+        Overlay.from_pandas(INTERESTS, frame, cost="cost")
+    with pytest.raises(InputError, match=r"no column 'costs'; did you mean 'cost'\? Its columns are"):
+        Overlay.from_pandas(INTERESTS, frame, cost="costs")
+
+
+def test_a_graph_with_costs_on_some_edges_or_vertices_that_are_no_names_is_refused() -> None:
+    graph = graph_of([("a", "b", 1.0)])
+    graph.add_edge("b", "c")
+    with pytest.raises(InputError, match=r"the edge 'b' - 'c' has no 'cost'; give every edge one, or leave"):
+        Overlay.from_networkx(INTERESTS, graph)
+    with pytest.raises(InputError, match="has no 'ms'"):
+        Overlay.from_networkx(INTERESTS, graph, cost="ms")
+    with pytest.raises(InputError, match="strings"):
+        Overlay.from_networkx(INTERESTS, nx.path_graph(3))
+    with pytest.raises(InputError, match="there is no 'x' among the 6 nodes"):
+        Overlay.from_networkx(INTERESTS, nx.empty_graph(["a", "x"]))
+
+
+def test_repr_counts_in_singular_and_plural() -> None:
+    alone = Interests.from_pairs([("a", "t")])
+    assert repr(alone) == "Interests(1 node, 1 topic, 1 interest)"
+    assert repr(Overlay.from_edges(alone, [])) == "Overlay(1 node, 0 edges)"
+    assert repr(Overlay.from_edges(INTERESTS, [("a", "b")])) == "Overlay(6 nodes, 1 edge)"
 
 
 def test_repr_counts(overlay: Overlay) -> None:

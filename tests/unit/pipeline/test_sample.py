@@ -143,7 +143,7 @@ def test_the_command_writes_a_dataset_and_says_what_made_it(run, tmp_path):
         (("--bfs", 3, "--universe", 2), "give either --bfs N or --universe SEEDS"),
         (("--bfs", 3, "--grow", "own"), "--grow can't be used with --bfs"),
         (("--universe", 3, "--starts", 2), "--starts can't be used with --universe"),
-        (("--universe", 3, "--grow", "fast"), "choose one of own, random"),
+        (("--universe", 3, "--grow", "fast"), "choose among own, random"),
         (("--bfs", 0), "of at least 1"),
     ],
 )

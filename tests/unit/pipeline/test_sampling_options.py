@@ -34,7 +34,7 @@ def test_a_search_that_makes_no_sense_is_refused(options):
     ],
 )
 def test_a_universe_that_makes_no_sense_is_refused_with_the_choices(options):
-    with pytest.raises(OptionError, match=r"choose one of|of at least 1"):
+    with pytest.raises(OptionError, match=r"choose among|of at least 1"):
         UniverseOptions(**{"seeds": 1, **options})
 
 

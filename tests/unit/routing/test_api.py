@@ -184,7 +184,7 @@ def test_without_any_subscriber_nothing_can_be_published():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"protocol": "carrier-pigeon"}, "protocol is 'carrier-pigeon'; choose one of flood, tree, nsmf"),
+        ({"protocol": "carrier-pigeon"}, "protocol is 'carrier-pigeon'; choose among flood, tree, nsmf"),
         ({"publications": -1}, "publications is -1"),
         ({"publications": 1.5}, "publications is 1.5; give a whole number"),
         ({"loss": 1.5}, "loss is 1.5; give a fraction from 0 to 1"),
@@ -193,7 +193,7 @@ def test_without_any_subscriber_nothing_can_be_published():
         ({"tree": "shortest"}, "tree is 'shortest', but the protocol flood uses no tree; leave it out"),
         ({"both_ways": True}, "both_ways applies only to the protocol nsmf"),
         ({"simulate": 1}, "simulate is 1; give True or False"),
-        ({"protocol": "tree", "tree": "oak"}, "tree is 'oak'; choose one of shortest, cheapest"),
+        ({"protocol": "tree", "tree": "oak"}, "tree is 'oak'; choose among shortest, cheapest"),
         ({"protocol": "tree", "tree": "cheapest"}, "needs the costs of links, but the overlay has none"),
     ],
 )

@@ -141,7 +141,7 @@ def test_scamp_views_grow_with_the_copies_and_the_logarithm_of_the_topic(copies)
 def test_churn_is_refused_in_lock_step_and_unknown_engines_everywhere(interests):
     with pytest.raises(mw.OptionError, match="--engine rounds has neither churn nor keep-alive"):
         course(interests, {}, {"churn": 0.1}, "rounds")
-    with pytest.raises(mw.OptionError, match="engine is 'warp'; choose one of rounds, simulator"):
+    with pytest.raises(mw.OptionError, match="engine is 'warp'; choose among rounds, simulator"):
         course(interests, engine="warp")
     with pytest.raises(mw.InputError, match="gossip got a str; give Interests"):
         mw.gossip("workload")

@@ -1,7 +1,10 @@
+import json
+
 import pytest
 
 from meshwright.runtime.errors import OptionError
-from meshwright.studies.claims import Claim, Expected, Statistics, Verdict, check, over_runs
+from meshwright.runtime.json_values import records
+from meshwright.studies.claims import Claim, Expected, Statistics, Verdict, as_frame, check, over_runs
 
 
 def claim(**changes):
@@ -69,3 +72,22 @@ def test_the_mean_of_equal_values_is_their_value():
     assert over_runs(float, "rising", 5, None) == Statistics(
         mean=2.0, variance=2.0, minimum=0.0, maximum=4.0, runs=5
     )
+
+
+def test_findings_as_a_frame_and_as_json_say_what_was_stated_and_found():
+    known = {"source": "p. 1", "statement": "It is 3.", "how": "counted"}
+    claims = [
+        Claim(
+            name="one", **known, expected=Expected("about", 3, 0.1), measure=lambda seed: 3.0 + seed, runs=2
+        ),
+        Claim(name="two", **known, expected=Expected("at most", 4), reason="no data"),
+    ]
+    findings = [check(claim) for claim in claims]
+    frame = as_frame(findings)
+    assert frame["name"].tolist() == ["one", "two"]
+    assert frame["verdict"].tolist() == ["differs", "not comparable"]
+    assert frame["mean"][0] == 3.5
+    assert frame["mean"].isna().tolist() == [False, True]
+    assert frame["runs"].dtype == "Int64"
+    assert records(frame) == json.loads(json.dumps([finding.to_json() for finding in findings]))
+    assert list(as_frame([]).columns) == list(frame.columns)

@@ -29,9 +29,13 @@ def reading(path: Place | str, error: type[InputError] | type[DatasetError] = In
     except FileNotFoundError:
         raise error(f"{path}: there is no such file; check the path", path=path) from None
     except (pa.ArrowException, OSError, UnicodeError) as foreign:
-        if isinstance(path, Path) and path.is_dir():
+        if isinstance(path, Path) and _is_about_a_folder(foreign):
             raise error(_a_folder(path), path=path) from None
         raise error(f"{path} can't be read: {one_line(foreign)}", path=path) from foreign
+
+
+def _is_about_a_folder(error: Exception) -> bool:
+    return isinstance(error, IsADirectoryError) or "Expected file path, but" in str(error)
 
 
 def part_files(path: Path) -> list[Path]:

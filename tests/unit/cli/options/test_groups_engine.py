@@ -30,7 +30,7 @@ def test_an_engine_that_is_given_is_taken(engine):
 @pytest.mark.parametrize(
     ("engine", "places", "master", "conf", "word"),
     [
-        ("fast", ["data"], None, None, "choose one of auto, local, spark"),
+        ("fast", ["data"], None, None, "choose among auto, local, spark"),
         ("local", ["s3a://lake/data"], None, None, "use --engine spark"),
         ("local", ["data"], "spark://host:7077", None, "use --engine spark, or leave it out"),
         ("local", ["data"], None, ["spark.driver.memory=2g"], "--conf spark.driver.memory needs Spark"),
