@@ -71,7 +71,7 @@ def evaluate(
         from meshwright.metrics.evaluation import evaluate as evaluate_overlay
         from meshwright.model.overlay import Overlay
 
-        overlay = Overlay.read(local_path(dataset))
+        overlay = Overlay.read(local_path(dataset), progress=progress_bar())
         costs = None if prices is None else prices.load(overlay.interests)
         found = evaluate_overlay(overlay, costs=costs, **how)
     if as_json:

@@ -222,7 +222,8 @@ def gossip(
         check_free(out, force)
     if report is not None:
         check_file(report, force)
-    interests, bar = Interests.read(dataset), common.progress_bar()
+    bar = common.progress_bar()
+    interests = Interests.read(dataset, progress=bar)
     found = run(interests, options, conditions, engine=engine, diameters=diameters, seed=seed, progress=bar)
     how = {"algorithm": "stan", "options": {**asdict(options), **asdict(conditions)}, "seed": seed}
     made_by = {"command": "gossip", "engine": found.engine, **how, "inputs": [str(dataset)]}

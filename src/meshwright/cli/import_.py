@@ -56,7 +56,7 @@ def import_(
     from meshwright.model.storage.dataset import check_free
 
     check_free(out, force)
-    interests = Interests.read(dataset)
+    interests = Interests.read(dataset, progress=progress_bar())
     columns = {
         name: chosen_column(f"--{name}", text)
         for name, text in {"source": source, "target": target, "cost": cost}.items()

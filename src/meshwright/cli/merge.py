@@ -46,7 +46,7 @@ def merge(
     options = parse_settings(settings, typing.get_type_hints(chosen.options))
     check_free(out, force)
     begin = perf_counter()
-    overlays = [Overlay.read(dataset) for dataset in datasets]
+    overlays = [Overlay.read(dataset, progress=progress_bar()) for dataset in datasets]
     read = perf_counter()
     from meshwright.building import merge as merge_overlays
 

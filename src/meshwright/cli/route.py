@@ -67,7 +67,7 @@ def route(
 
     source = _source(publications)
     found = carry(
-        Overlay.read(dataset),
+        Overlay.read(dataset, progress=progress_bar()),
         protocol,
         source,
         tree=tree,

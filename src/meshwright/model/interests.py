@@ -39,7 +39,7 @@ from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.columns import arrow_of, numpy_of
 from meshwright.runtime.errors import DatasetError, InputError
 from meshwright.runtime.packing import first_of, pack, second_of
-from meshwright.runtime.progress import Progress
+from meshwright.runtime.progress import Progress, stage
 from meshwright.runtime.wording import counts
 
 if TYPE_CHECKING:
@@ -501,9 +501,10 @@ class Interests:
         write_dataset(path, manifest, interest_tables(self), force=force, progress=progress)
 
     @classmethod
-    def read(cls, path: str | Path) -> Interests:
+    def read(cls, path: str | Path, *, progress: Progress | None = None) -> Interests:
         """Read an interests dataset, or the interests of an overlay dataset."""
-        return cls.of_dataset(open_dataset(Path(path), "interests", "overlay"))
+        with stage(progress, f"reading {path}"):
+            return cls.of_dataset(open_dataset(Path(path), "interests", "overlay"))
 
     @classmethod
     def of_dataset(cls, dataset: Dataset[Path]) -> Interests:

@@ -34,7 +34,7 @@ from meshwright.runtime.columns import arrow_of, numpy_of
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.json_values import plain
 from meshwright.runtime.packing import pack
-from meshwright.runtime.progress import Progress
+from meshwright.runtime.progress import Progress, stage
 from meshwright.runtime.wording import count
 
 if TYPE_CHECKING:
@@ -355,9 +355,13 @@ class Overlay:
         write_dataset(path, manifest, overlay_tables(self), force=force, progress=progress)
 
     @classmethod
-    def read(cls, path: str | Path) -> Overlay:
+    def read(cls, path: str | Path, *, progress: Progress | None = None) -> Overlay:
         """Read an overlay dataset, its interests and extra tables included."""
-        dataset = open_dataset(Path(path), "overlay")
+        with stage(progress, f"reading {path}"):
+            return cls._of_dataset(open_dataset(Path(path), "overlay"))
+
+    @classmethod
+    def _of_dataset(cls, dataset: Dataset[Path]) -> Overlay:
         interests = Interests.of_dataset(dataset)
         with as_dataset(dataset.path):
             edges, costs = read_edges(dataset)

@@ -45,7 +45,7 @@ def compare_here(
 ) -> dict[str, Any]:
     """Compare in this process, and write table, JSON and page to `out`; returns what the JSON says."""
     with draft(out, force) as folder:
-        interests = Interests.read(dataset)
+        interests = Interests.read(dataset, progress=progress)
         prices = None if costs is None else costs.load(interests)
         found = results(wanted, in_process(interests, wanted, prices, progress), progress)
         return _write(folder, dataset, found, _about(dataset, wanted, costs, "local"), None)

@@ -157,7 +157,7 @@ def _copy(state: _Run, progress: Progress) -> Note:
     source, out = local_path(state.inputs[0]), state.out
     assert is_local(out)
     facts = read_manifest(source, "interests", "overlay")["facts"]
-    interests = Interests.read(source)
+    interests = Interests.read(source, progress=progress)
     made_by = {"command": "run", "inputs": list(state.inputs)}
     interests.write(out / "interests", force=True, made_by=made_by, progress=progress)
     remove_left_behind(out / LEFT_BEHIND)
@@ -194,7 +194,7 @@ def _build(state: _Run, progress: Progress) -> Note:
 
 def _evaluate(state: _Run, progress: Progress) -> Note:
     if (here := _folder_for_this_process(state)) is not None:
-        found = evaluate(Overlay.read(here / "overlay"), progress=progress)
+        found = evaluate(Overlay.read(here / "overlay", progress=progress), progress=progress)
     else:
         assert state.session is not None
         found = evaluate_on_spark(state.session, state.out / "overlay", progress=progress)

@@ -68,7 +68,7 @@ def build_here(
     """Build an overlay of a dataset's interests and write it to `out`; gives the manifest."""
     check_free(out, force)
     begin = perf_counter()
-    interests = Interests.read(dataset)
+    interests = Interests.read(dataset, progress=progress)
     prices = None if plan.costs is None else plan.costs.load(interests)
     read = perf_counter()
     overlay = plan.build(interests, prices, progress)

@@ -17,8 +17,8 @@ from meshwright.runtime.progress import Progress, stage
 class InProcess:
     """See `Counts`."""
 
-    def __init__(self, dataset: Path) -> None:
-        self._interests = Interests.read(dataset)
+    def __init__(self, dataset: Path, progress: Progress | None = None) -> None:
+        self._interests = Interests.read(dataset, progress=progress)
         topics = self._interests.topic_ids
         self._subscribers = np.bincount(topics, minlength=self._interests.topic_count)
         self._known = np.flatnonzero(self._subscribers).astype(np.int32)

@@ -207,7 +207,7 @@ def profile(
             option="most_topics",
         )
     counts = stated_counts(open_dataset(dataset).manifest, ("nodes", "topics", "interests"), dataset)
-    counting = _engine(session, dataset)
+    counting = _engine(session, dataset, progress)
     try:
         with counting.stage(progress, "counting subscribers"):
             subscribers = _with_zeros(counting.subscribers(), counts["topics"])
@@ -238,13 +238,13 @@ def profile(
     )
 
 
-def _engine(session: SparkSession | None, dataset: Place) -> Counts:
+def _engine(session: SparkSession | None, dataset: Place, progress: Progress | None) -> Counts:
     """Imported where it is needed: each brings much that the other does without."""
     if session is None:
         from meshwright.pipeline.profile.in_process import InProcess
 
         assert is_local(dataset)
-        return InProcess(dataset)
+        return InProcess(dataset, progress)
     from meshwright.pipeline.profile.on_spark import OnSpark
 
     return OnSpark(session, dataset)

@@ -39,9 +39,9 @@ class InProcess:
 
     name = "local"
 
-    def __init__(self, dataset: Path) -> None:
+    def __init__(self, dataset: Path, progress: Progress | None = None) -> None:
         self._dataset = dataset
-        self._interests = Interests.read(dataset)
+        self._interests = Interests.read(dataset, progress=progress)
         self._rows = rows_of(self._interests.indptr)
 
     def stage(self, progress: Progress | None, label: str) -> AbstractContextManager[object]:

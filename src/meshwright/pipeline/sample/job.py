@@ -72,7 +72,7 @@ def sample(
     """
     counts = counted(open_dataset(dataset).manifest, ("nodes", "topics"), dataset)
     _check_size(options, counts)
-    engine = _engine(session, dataset)
+    engine = _engine(session, dataset, progress)
     seconds: dict[str, float] = {}
     with draft(out, force) as folder:
         begin = perf_counter()
@@ -99,13 +99,13 @@ def sample(
     return manifest
 
 
-def _engine(session: SparkSession | None, dataset: Place) -> Sampling:
+def _engine(session: SparkSession | None, dataset: Place, progress: Progress | None) -> Sampling:
     """Imported where it is needed: each brings much that the other does without."""
     if session is None:
         from meshwright.pipeline.sample.in_process import InProcess
 
         assert is_local(dataset)
-        return InProcess(dataset)
+        return InProcess(dataset, progress)
     from meshwright.pipeline.sample.on_spark import OnSpark
 
     return OnSpark(session, dataset)
