@@ -24,6 +24,7 @@ from meshwright.runtime.columns import arrow_of
 from meshwright.runtime.errors import InputError, OptionError
 from meshwright.runtime.packing import first_of, pack, second_of
 from meshwright.runtime.progress import Progress
+from meshwright.runtime.wording import choose
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _GRAPHML_HEAD = (
@@ -130,7 +131,7 @@ def write_export(overlay: Overlay, to: str, stream: TextIO, crossed: Crossings |
 def check_format(to: str) -> None:
     """Refuse a format that does not exist."""
     if to not in EXPORTS:
-        raise OptionError(f"there is no export format {to!r}; use one of {', '.join(EXPORTS)}")
+        raise OptionError(f"there is no export format {to!r} (--to); {choose(to, EXPORTS)}")
 
 
 def _write_graphml(content: _Content, stream: TextIO) -> None:

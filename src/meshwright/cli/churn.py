@@ -31,6 +31,7 @@ from meshwright.model.reading.limits import ReadLimits
 from meshwright.runtime.checks import check_whole
 from meshwright.runtime.errors import OptionError, visible
 from meshwright.runtime.places import is_local_address, local_path
+from meshwright.runtime.wording import count
 
 if TYPE_CHECKING:
     from meshwright.pipeline.churn import CostPlan
@@ -86,7 +87,8 @@ def follow_stream(
     else:
         tell_torn(manifest)
         counts = manifest["counts"]
-        print(f"{out}: {counts['nodes']:,} nodes, {counts['edges']:,} links{_with_cost(manifest['facts'])}")
+        sizes = f"{count(counts['nodes'], 'node')}, {count(counts['edges'], 'link')}"
+        print(f"{out}: {sizes}{_with_cost(manifest['facts'])}")
         _print_changes(manifest["facts"])
 
 
@@ -124,15 +126,15 @@ def _tell(report: "BatchReport") -> None:
         print(f"batch {report.batch} puts a file aside: {visible(reason)}")
     put_aside = f", {report.rejected:,} put aside" if report.rejected else ""
     known = f", {report.repeated:,} known already" if report.repeated else ""
-    opened, closed = f"{report.opened:,} links opened", f"{report.closed:,} closed"
+    opened, closed = f"{count(report.opened, 'link')} opened", f"{report.closed:,} closed"
     total = ""
     if report.cost is not None:
         opened += f" for {shown(report.opened_cost)}"
         closed += f", which saves {shown(report.closed_cost)}"
         total = f" at a cost of {shown(report.cost)}"
     print(
-        f"batch {report.batch}: {report.events:,} events of {report.files:,} files{put_aside}{known}; "
-        f"{opened}, {closed}; {report.nodes:,} nodes, {report.links:,} links{total}, "
+        f"batch {report.batch}: {count(report.events, 'event')} of {count(report.files, 'file')}{put_aside}"
+        f"{known}; {opened}, {closed}; {count(report.nodes, 'node')}, {count(report.links, 'link')}{total}, "
         f"at most {report.maximum_degree:,} a node; lag {report.lag_seconds:.1f} s",
         flush=True,
     )
@@ -299,8 +301,8 @@ def _settings(settings: list[str] | None) -> dict[str, Any]:
 
 def _print(out: Path, manifest: dict[str, Any]) -> None:
     facts, counts = manifest["facts"], manifest["counts"]
-    links = f"{counts['edges']:,} links{_with_cost(facts)}"
-    print(f"{out}: {counts['nodes']:,} nodes, {links} after {facts['events']:,} events")
+    sizes = f"{count(counts['nodes'], 'node')}, {count(counts['edges'], 'link')}{_with_cost(facts)}"
+    print(f"{out}: {sizes} after {count(facts['events'], 'event')}")
     _print_changes(facts)
     rows = [
         (

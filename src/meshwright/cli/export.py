@@ -48,7 +48,7 @@ def export(
         raise OptionError(f"export got neither --to nor --out; give --to {_FORMATS}")
     if to is not None:
         exporting.check_format(to)
-    overlay = Overlay.read(dataset)
+    overlay = Overlay.read(dataset, progress=progress_bar())
     if out is None and sys.stdout is None:
         raise OptionError("export has no stdout to write to; give --out FILE")
     if out is None:

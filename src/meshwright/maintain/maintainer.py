@@ -28,6 +28,7 @@ from meshwright.runtime.checks import make_options
 from meshwright.runtime.errors import InputError, MeshwrightError
 from meshwright.runtime.progress import Progress
 from meshwright.runtime.seeds import generator
+from meshwright.runtime.wording import count
 
 _POLICIES: dict[str, Callable[[MaintainedOverlay, Change, RepairSettings], Mending]] = {
     "shadow": policies.repair_by_shadows,
@@ -188,7 +189,7 @@ class Maintainer:
         return node in self._state.nodes.of
 
     def __repr__(self) -> str:
-        counts = f"{len(self):,} nodes, {self._state.link_count:,} edges"
+        counts = f"{count(len(self), 'node')}, {count(self._state.link_count, 'edge')}"
         return f"Maintainer({counts}, {self.options.policy}, revision {self.revision:,})"
 
     def topics_of(self, node: str) -> Topics:

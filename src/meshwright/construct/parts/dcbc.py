@@ -67,7 +67,7 @@ def bulk_by_threshold(
         threshold = choose_threshold(sizes, min(int(bulk_share * len(sizes)), bulk_limit))
     elif threshold > source.topic_count:
         raise OptionError(
-            f"threshold is {threshold}, but the number of topics is {source.topic_count}; give at most that",
+            f"threshold is {threshold}, but there are {source.topic_count} topics; give at most that many",
             option="threshold",
         )
     chosen = sizes > threshold

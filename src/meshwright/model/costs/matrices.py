@@ -16,6 +16,7 @@ from meshwright.model.costs.forms import COST_RULE, LEAST, MOST, and_more, check
 from meshwright.runtime.arrays import Flags, Floats
 from meshwright.runtime.errors import InputError, OptionError
 from meshwright.runtime.memory import check_memory, needed
+from meshwright.runtime.wording import choose
 
 SYMMETRISE = ("mean", "max", "min", "refuse")
 MISSING = ("refuse", "other-direction", "path")
@@ -44,7 +45,7 @@ class MatrixRules:
         for name, legal in (("symmetrise", SYMMETRISE), ("missing", MISSING)):
             if getattr(self, name) not in legal:
                 raise OptionError(
-                    f"{name} is {getattr(self, name)!r}; choose among {', '.join(legal)}", option=name
+                    f"{name} is {getattr(self, name)!r}; {choose(getattr(self, name), legal)}", option=name
                 )
         checked_least(self.least_cost)
 

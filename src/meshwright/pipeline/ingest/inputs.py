@@ -27,6 +27,7 @@ from meshwright.pipeline.spark.failures import as_ours
 from meshwright.pipeline.spark.storage import url, with_errors
 from meshwright.runtime.errors import InputError, OptionError
 from meshwright.runtime.places import is_local_address, local_path
+from meshwright.runtime.wording import choose
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -232,7 +233,7 @@ def format_of(files: Sequence[InputFile], given: str | None, columns: tuple[str,
     """
     if given is not None:
         if given not in FORMATS:
-            raise OptionError(f"there is no format {given!r}; choose among {', '.join(FORMATS)}")
+            raise OptionError(f"--format is {given!r}; {choose(given, FORMATS)}")
         for file in files:
             if not is_packed(file.path):
                 _refuse_packed(file.path)

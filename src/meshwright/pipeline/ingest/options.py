@@ -6,7 +6,7 @@ from meshwright.model.reading.columns import Column, by_position, written
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.pipeline.ingest.inputs import FORMATS
 from meshwright.runtime.errors import InputError, OptionError
-from meshwright.runtime.near_misses import meant
+from meshwright.runtime.wording import choose
 
 RELATIONS = {
     "pairs": ("node", "topic"),
@@ -126,6 +126,5 @@ def _refusal(flag: str, words: str) -> OptionError:
 
 def _check_choice(flag: str, value: str | None, choices: tuple[str | None, ...]) -> None:
     if value not in choices:
-        known = [choice for choice in choices if choice is not None]
-        guess = meant(str(value), known)
-        raise OptionError(f"{flag} is {value!r}; {guess}choose among {', '.join(known)}", option=flag)
+        legal = [choice for choice in choices if choice is not None]
+        raise OptionError(f"{flag} is {value!r}; {choose(value, legal)}", option=flag)
