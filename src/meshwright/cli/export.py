@@ -8,6 +8,7 @@ import typer
 
 from meshwright.cli.common import Force, progress_bar
 from meshwright.runtime.errors import OptionError
+from meshwright.runtime.progress import stage
 
 _FORMATS = "graphml|gml|dot|csv|json"
 EPILOG = """**Examples**
@@ -57,7 +58,8 @@ def export(
         exporting.write_export(overlay, str(to), sys.stdout, crossed)
         sys.stdout.flush()
     else:
-        crossed = exporting.export(overlay, out, to, tree=tree, force=force, progress=progress_bar())
+        with stage(progress_bar(), f"writing {out}"):
+            crossed = exporting.export(overlay, out, to, tree=tree, force=force, progress=progress_bar())
         print(f"{out}: {overlay!r}")
     if crossed is not None and crossed.unused:
         links = "1 link is" if crossed.unused == 1 else f"{crossed.unused:,} links are"
