@@ -74,6 +74,11 @@ def test_a_long_name_has_a_line_of_its_own_and_a_short_one_shares_it():
     ]
 
 
+def test_a_word_that_is_wider_than_its_column_stays_whole():
+    address = "s3a://" + 50 * "x"
+    assert [*laid_out([Row("--out", f"such as {address}")], 60)][-1].strip() == address
+
+
 @pytest.mark.parametrize("name", GROUP.commands)
 def test_examples_can_be_copied_as_they_stand(name):
     """Each command in the epilog is there, whole or continued as a shell understands it."""
