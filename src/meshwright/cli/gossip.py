@@ -10,6 +10,7 @@ import typer
 from meshwright.cli import common
 from meshwright.cli.options.groups import fields_as_options, options_for
 from meshwright.runtime.errors import OptionError
+from meshwright.runtime.progress import stage
 from meshwright.stan.options import SimulationOptions, StanOptions
 
 if TYPE_CHECKING:
@@ -228,7 +229,9 @@ def gossip(
     how = {"algorithm": "stan", "options": {**asdict(options), **asdict(conditions)}, "seed": seed}
     made_by = {"command": "gossip", "engine": found.engine, **how, "inputs": [str(dataset)]}
     if out is not None:
-        overlay_of(found, how).write(out, force=force, made_by=made_by, progress=bar)
+        with stage(bar, "making the overlay"):
+            overlay = overlay_of(found, how)
+        overlay.write(out, force=force, made_by=made_by, progress=bar)
     if report is not None:
         from meshwright.report.gossip import gossip_page
         from meshwright.report.page import write_page
