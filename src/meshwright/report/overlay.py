@@ -284,7 +284,9 @@ def _radii(drawing: Drawing) -> list[int]:
 
 
 def _labels(drawing: Drawing, layout: Layout, hubs: list[int]) -> Iterator[Html]:
+    """The names of hubs, busiest first, but for those that would cover one that is there already."""
     radii = _radii(drawing)
+    taken: list[tuple[int, int, int]] = []
     for at in hubs:
         x, y = layout.places[at]
         above = y - radii[at] - 8
@@ -292,7 +294,11 @@ def _labels(drawing: Drawing, layout: Layout, hubs: list[int]) -> Iterator[Html]
         place = above if above > _LABEL_HEIGHT else below
         words = legible(drawing.names[at], _LONGEST_LABEL)
         half = 10 * len(words)
-        yield tag("text", words, x=str(min(max(x, half), 1_000 - half)), y=str(place))
+        middle = min(max(x, half), 1_000 - half)
+        if any(abs(middle - u) < half + w and abs(place - v) < _LABEL_HEIGHT for u, v, w in taken):
+            continue
+        taken.append((middle, place, half))
+        yield tag("text", words, x=str(middle), y=str(place))
 
 
 def overlay(found: Mapping[str, Any], drawing: Drawing | None, unit: str = "") -> Html:
@@ -381,4 +387,4 @@ def _drawing_in_words(drawing: Drawing) -> Iterator[str]:
         yield f"{count(shown)} of {count(drawing.of_nodes, 'node')}: the one with the most links, its "
         yield f"busiest neighbours, and some neighbours of these, with all {links} among them. "
         yield "Hollow nodes have links that are not shown. "
-    yield "Larger nodes have more links in the whole overlay; the busiest are green and named."
+    yield "Larger nodes have more links in the whole overlay; the busiest are green, and named where there is room."

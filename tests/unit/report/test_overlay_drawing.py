@@ -1,5 +1,8 @@
 """What is drawn of an overlay."""
 
+import re
+from itertools import combinations
+
 import networkx as nx
 import numpy as np
 import pytest
@@ -8,7 +11,7 @@ from hypothesis import strategies as st
 
 import meshwright as mw
 from meshwright.report.contents import Drawing
-from meshwright.report.overlay import choose_drawing, edges_inside
+from meshwright.report.overlay import choose_drawing, drawn, edges_inside
 from tests.shelf import AWKWARD
 from tests.unit.report.examples import drawing_of
 
@@ -92,3 +95,14 @@ def test_edges_are_asked_for_few_nodes_and_few_times() -> None:
     choose_drawing(degrees, edges_at, lambda ids: [str(at) for at in ids])
     assert max(asked) <= 150
     assert len(asked) <= 9
+
+
+def test_names_in_a_drawing_do_not_cover_each_other():
+    edges = [[hub, 6 + 5 * hub + leaf] for hub in range(6) for leaf in range(5)]
+    names = [f"a hub of name {at}" for at in range(6)] + [f"leaf {at}" for at in range(30)]
+    found = drawn(Drawing(names=names, degrees=[5] * 6 + [1] * 30, edges=edges, of_nodes=36))
+    labels = re.findall(r'<text x="(\d+)" y="(-?\d+)">([^<]*)', found)
+    assert labels
+    boxes = [(int(x), int(y), 10 * len(words)) for x, y, words in labels]
+    for (x, y, half), (u, v, other) in combinations(boxes, 2):
+        assert abs(x - u) >= half + other or abs(y - v) >= 38
