@@ -387,4 +387,5 @@ def _drawing_in_words(drawing: Drawing) -> Iterator[str]:
         yield f"{count(shown)} of {count(drawing.of_nodes, 'node')}: the one with the most links, its "
         yield f"busiest neighbours, and some neighbours of these, with all {links} among them. "
         yield "Hollow nodes have links that are not shown. "
-    yield "Larger nodes have more links in the whole overlay; the busiest are green, and named where there is room."
+    yield "Larger nodes have more links in the whole overlay. "
+    yield "The busiest are green, and named where there is room."

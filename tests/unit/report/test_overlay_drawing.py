@@ -98,9 +98,10 @@ def test_edges_are_asked_for_few_nodes_and_few_times() -> None:
 
 
 def test_names_in_a_drawing_do_not_cover_each_other():
-    edges = [[hub, 6 + 5 * hub + leaf] for hub in range(6) for leaf in range(5)]
+    edges = [list(pair) for pair in combinations(range(6), 2)]
+    edges += [[hub, 6 + 5 * hub + leaf] for hub in range(6) for leaf in range(5)]
     names = [f"a hub of name {at}" for at in range(6)] + [f"leaf {at}" for at in range(30)]
-    found = drawn(Drawing(names=names, degrees=[5] * 6 + [1] * 30, edges=edges, of_nodes=36))
+    found = drawn(Drawing(names=names, degrees=[10] * 6 + [1] * 30, edges=edges, of_nodes=36))
     labels = re.findall(r'<text x="(\d+)" y="(-?\d+)">([^<]*)', found)
     assert labels
     boxes = [(int(x), int(y), 10 * len(words)) for x, y, words in labels]
