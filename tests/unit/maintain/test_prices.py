@@ -103,6 +103,15 @@ def test_rebuild_builds_what_gr_maw_builds_for_the_costs(overlay, events, costs)
     assert np.array_equal(live.overlay.costs, fresh.costs)
 
 
+def test_a_start_that_minds_no_degrees_takes_what_gr_maw_takes():
+    """With rho=1 the cheapest pair is always taken; no prices are equal, and rows are longer than a block."""
+    interests = mw.workloads.unif(300, 20, min_subscriptions=2, max_subscriptions=9, seed=3)
+    bare = mw.Overlay.from_edges(interests, [])
+    costs = costs_for(bare, [])
+    live = mw.Maintainer(bare, "naive", costs=costs, rho=1)
+    assert column(live.overlay) == column(mw.build(interests, "gr-maw", costs=costs))
+
+
 def test_an_overlay_that_was_built_with_costs_brings_them_itself(overlay, events, costs):
     built = mw.build(overlay.interests, "gr-maw", costs=costs)
     own = mw.Maintainer(built)

@@ -15,6 +15,7 @@ START = {**ROW, "revision": 0, "cause": "start", "events": 0, "opened": 5, "clos
 REFUSED = {**ROW, "revision": 1, "cause": "join x", "events": 0, "opened": 0, "closed": 0, "links": 8}
 LEAVE = {**ROW, "revision": 2, "cause": "leave y", "events": 1, "opened": 1, "closed": 3, "links": 6}
 JOIN = {**ROW, "revision": 3, "cause": "join z", "events": 1, "opened": 2, "closed": 0, "links": 8}
+RELINK = {**ROW, "revision": 4, "cause": "relink", "events": 0, "opened": 1, "closed": 1, "links": 8}
 COSTS = [
     {"opened_cost": 50.0, "closed_cost": 0.0, "cost": 80.0},
     {"opened_cost": 0.0, "closed_cost": 0.0, "cost": 80.0},
@@ -32,6 +33,10 @@ def table(rows):
 def test_what_the_start_opened_is_apart_from_what_events_did():
     assert changes_by_step(table(PLAIN)) == {"start": (5, 0, None, None), "events": (3, 3, None, None)}
     assert changes_by_step(table(PRICED)) == {"start": (5, 0, 50.0, 0.0), "events": (3, 3, 18.0, 30.0)}
+
+
+def test_links_that_somebody_exchanged_later_are_not_those_of_the_start():
+    assert changes_by_step(table([*PLAIN, RELINK]))["start"].opened == 5
 
 
 def test_costs_go_from_the_start_over_the_repairs_and_leave_out_what_was_refused():
