@@ -32,7 +32,9 @@ def import_(
     out: Out,
     source: Annotated[
         str,
-        typer.Option(metavar="COLUMN", help="The column with one end of a link, by name or by position from 1."),
+        typer.Option(
+            metavar="COLUMN", help="The column with one end of a link, by name or by position from 1."
+        ),
     ] = "source",
     target: Annotated[str, typer.Option(metavar="COLUMN", help="The column with the other end.")] = "target",
     cost: Annotated[

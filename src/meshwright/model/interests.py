@@ -213,12 +213,12 @@ def first_difference(one: Interests, other: Interests, places: tuple[str, str]) 
             return f"{what} {name!r} is only in {places[name not in here]}"
     if np.array_equal(one.indptr, other.indptr) and np.array_equal(one.topic_ids, other.topic_ids):
         return None
-    keys = [
+    keys, others = (
         pack(np.repeat(np.arange(own.node_count), np.diff(own.indptr)), own.topic_ids) for own in (one, other)
-    ]
-    key = int(np.setxor1d(*keys, assume_unique=True)[0])
+    )
+    key = int(np.setxor1d(keys, others, assume_unique=True)[0])
     node, topic = one.nodes[first_of(key)].as_py(), one.topics[second_of(key)].as_py()
-    return f"node {node!r} subscribes to {topic!r} only in {places[key not in mine]}"
+    return f"node {node!r} subscribes to {topic!r} only in {places[key not in keys]}"
 
 
 def same_table(one: pa.Table | None, other: pa.Table | None) -> bool:

@@ -21,9 +21,8 @@ from meshwright.model.reading.csv_rows import CsvLayout, FirstRow, first_row, re
 from meshwright.model.reading.files import check_declared, check_rows, part_files, reading
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.runtime.arrays import Floats, Ids
-from meshwright.runtime.errors import NAME_THE_COLUMN, InputError
+from meshwright.runtime.errors import InputError
 from meshwright.runtime.progress import Progress, stage
-from meshwright.runtime.wording import meant
 
 _ENCODED = pa.dictionary(pa.int32(), pa.string())
 _TUPLES_A_CHUNK = 1 << 16

@@ -27,8 +27,8 @@ LIMIT = "max_links"
 _NAMED = 3
 _LONGEST_NAME = 60
 _FEW_LINKS = 20
-_LARGE_SHARE = 0.05
 _TIMES_AVERAGE = 10
+_LARGE_SHARE, _MANY_TIMES_AVERAGE = 0.05, 50
 
 _INSTEAD = {
     "gm": "dcbc-direct and low-oda spread the links over more nodes, and so does gm with ties=small-first",
@@ -133,5 +133,8 @@ def _quoted(node: BusyNode) -> str:
 
 
 def _is_hub(found: Busiest) -> bool:
-    links = found.nodes[0].links
-    return links > max(_FEW_LINKS, _LARGE_SHARE * found.links, _TIMES_AVERAGE * found.average_degree)
+    """Whether the busiest node has far more links than others: many of all, or very many times the average."""
+    links, average = found.nodes[0].links, found.average_degree
+    if links <= max(_FEW_LINKS, _TIMES_AVERAGE * average):
+        return False
+    return links > _LARGE_SHARE * found.links or links > _MANY_TIMES_AVERAGE * average

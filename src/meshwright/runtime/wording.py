@@ -16,20 +16,27 @@ def counts(numbers: Mapping[str, int]) -> str:
     return ", ".join(count(number, things.removesuffix("s")) for things, number in numbers.items())
 
 
-def meant(given: object, known: Iterable[str], shown: Callable[[str], str] = str) -> str:
-    """The question "did you mean ring? ", with those of `known` that are near what was given, or nothing.
+def near(given: object, known: Iterable[str]) -> list[str]:
+    """At most two of the known names that are like what was given, first those that look the same.
 
-    Upper and lower case are the same here, and so are _ and -.
+    Upper and lower case look the same, and so do _ and -; blanks are not seen.
     """
-    by_key = {_key(name): name for name in known}
-    key = _key(str(given))
-    near = get_close_matches(key, by_key, n=_MOST_MEANT, cutoff=0.5 if len(key) <= 3 else 0.6)
-    names = [by_key[key]] if key in by_key else [by_key[each] for each in near]
+    look = _look(str(given))
+    names = [name for name in known if name != given]
+    by_look = {_look(name): name for name in reversed(names)}
+    alike = get_close_matches(look, by_look, n=_MOST_MEANT, cutoff=0.5 if len(look) <= 3 else 0.6)
+    same = [name for name in names if _look(name) == look]
+    return list(dict.fromkeys([*same, *(by_look[each] for each in alike)]))[:_MOST_MEANT]
+
+
+def _look(name: str) -> str:
+    return "".join(name.casefold().replace("_", "-").split())
+
+
+def meant(given: object, known: Iterable[str], shown: Callable[[str], str] = str) -> str:
+    """The question "did you mean ring? ", with those of `known` that are near what was given, or nothing."""
+    names = near(given, known)
     return f"did you mean {' or '.join(map(shown, names))}? " if names else ""
-
-
-def _key(name: str) -> str:
-    return name.casefold().replace("_", "-").strip()
 
 
 def choose(given: object, known: Iterable[str]) -> str:

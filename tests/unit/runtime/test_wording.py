@@ -1,6 +1,6 @@
 import pytest
 
-from meshwright.runtime.wording import choose, count, counts, meant
+from meshwright.runtime.wording import choose, count, counts, meant, near
 
 
 @pytest.mark.parametrize(
@@ -37,3 +37,21 @@ def test_choices_follow_the_question():
     assert choose("rign", ["gm", "ring"]) == "did you mean ring? Otherwise choose among gm, ring"
     assert choose("zebra", ["gm", "ring"]) == "choose among gm, ring"
     assert choose("zebra", []) == "there is none to choose"
+
+
+@pytest.mark.parametrize(
+    ("name", "known", "found"),
+    [
+        ("user", ["User", "item"], ["User"]),
+        ("user", [" user ", "users", "item"], [" user ", "users"]),
+        ("ITEM_ID", ["item id", "item_id"], ["item_id", "item id"]),
+        ("euclid", ["great-circle", "euclidean", "manhattan"], ["euclidean"]),
+        ("größe", ["GRÖSSE", "x"], ["GRÖSSE"]),
+        ("xyz", ["node", "topic"], []),
+        ("node", ["node"], []),
+        ("", ["a"], []),
+        ("a", [], []),
+    ],
+)
+def test_names_that_look_alike_come_first_and_at_most_two(name, known, found):
+    assert near(name, known) == found

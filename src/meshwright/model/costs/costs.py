@@ -28,7 +28,6 @@ from meshwright.model.storage.manifest import MANIFEST, check_counts, make_manif
 from meshwright.runtime.arrays import Floats, Ids
 from meshwright.runtime.errors import DatasetError, InputError, OptionError
 from meshwright.runtime.json_values import plain
-from meshwright.runtime.wording import choose
 
 if TYPE_CHECKING:
     import pandas as pd

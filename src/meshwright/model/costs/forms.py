@@ -19,8 +19,8 @@ from meshwright.model.dense import frozen, sealed
 from meshwright.model.names import NameSource, name_array, ranks
 from meshwright.runtime.arrays import Flags, Floats, Ids, Offsets
 from meshwright.runtime.errors import InputError, OptionError
-from meshwright.runtime.near_misses import meant
 from meshwright.runtime.seeds import generator
+from meshwright.runtime.wording import choose
 
 
 def and_more(count: int) -> str:
@@ -77,10 +77,7 @@ def checked_unit(unit: Any) -> str | None:
 def metric_kind(metric: str) -> int:
     """The kind of costs that a metric gives."""
     if metric not in METRICS:
-        guess = meant(str(metric), METRICS)
-        raise OptionError(
-            f"metric (--metric) is {metric!r}; {guess}choose among {', '.join(METRICS)}", option="metric"
-        )
+        raise OptionError(f"metric (--metric) is {metric!r}; {choose(metric, METRICS)}", option="metric")
     return METRICS[metric]
 
 

@@ -4,8 +4,8 @@ import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from meshwright.runtime.errors import InputError, visible
-from meshwright.runtime.near_misses import meant
+from meshwright.runtime.errors import NAME_THE_COLUMN, InputError, visible
+from meshwright.runtime.wording import count, meant
 
 Column: TypeAlias = str | int
 """The name of a column, or its position from 1."""
@@ -33,12 +33,12 @@ def by_position(columns: Sequence[Column]) -> bool:
     return bool(positions)
 
 
-def place_of(column: Column, found: Sequence[str], origin: str, way: str = "name the one to use") -> int:
+def place_of(column: Column, found: Sequence[str], origin: str, way: str = NAME_THE_COLUMN) -> int:
     """Where a column is among those found, from 0; one that is missing, or there twice, is refused."""
     if is_position(column):
         if int(column) > len(found):
             raise InputError(
-                f"{origin} has {_count(len(found))}, but column {column} is asked for; check the position "
+                f"{origin} has {count(len(found), 'column')}, but column {column} is asked for; check the position "
                 "and the delimiter"
             )
         return int(column) - 1
@@ -48,17 +48,14 @@ def place_of(column: Column, found: Sequence[str], origin: str, way: str = "name
     raise InputError(_twice(column, places, origin) if places else _missing(str(column), found, origin, way))
 
 
-def _count(columns: int) -> str:
-    return "1 column" if columns == 1 else f"{columns:,} columns"
-
-
 def _twice(column: Column, places: Sequence[int], origin: str) -> str:
     positions = ", ".join(str(place + 1) for place in places)
     return f"{origin} has more than one column {column!r}, at {positions}; give positions instead of names"
 
 
 def _missing(column: str, found: Sequence[str], origin: str, way: str) -> str:
-    way = meant(column, found) + way
+    near = meant(column, found, repr)
+    way = f"{near}Otherwise {way}" if near else way
     if len(found) == 1 and _OTHER_DELIMITERS & set(found[0]):
         way = "check the delimiter (--delimiter)"
     return f"{origin} has no column {column!r}; its columns are {listed(found)}: {way}"

@@ -13,7 +13,6 @@ from meshwright.pipeline.ingest.cutting import SHOWN_CHARACTERS, Layout
 from meshwright.pipeline.ingest.inputs import InputFile, beginning
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.runtime.errors import InputError
-from meshwright.runtime.wording import meant
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

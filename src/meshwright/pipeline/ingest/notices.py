@@ -88,9 +88,7 @@ def _skipped(found: Mapping[str, int]) -> list[str]:
         "empty": ("empty file", "empty files", ""),
     }
     parts = [
-        f"{count(found[kind], one, many)}{end}"
-        for kind, (one, many, end) in told.items()
-        if found.get(kind)
+        f"{count(found[kind], one, many)}{end}" for kind, (one, many, end) in told.items() if found.get(kind)
     ]
     return [f"Note: Skipped {' and '.join(parts)}."]
 
