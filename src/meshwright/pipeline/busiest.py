@@ -133,7 +133,7 @@ def _quoted(node: BusyNode) -> str:
 
 
 def _is_hub(found: Busiest) -> bool:
-    """Whether the busiest node has far more links than others: many of all, or very many times the average."""
+    """Whether the busiest node has a large share of all links, or very many times the average."""
     links, average = found.nodes[0].links, found.average_degree
     if links <= max(_FEW_LINKS, _TIMES_AVERAGE * average):
         return False

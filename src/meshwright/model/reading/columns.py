@@ -38,8 +38,8 @@ def place_of(column: Column, found: Sequence[str], origin: str, way: str = NAME_
     if is_position(column):
         if int(column) > len(found):
             raise InputError(
-                f"{origin} has {count(len(found), 'column')}, but column {column} is asked for; check the position "
-                "and the delimiter"
+                f"{origin} has {count(len(found), 'column')}, but column {column} is asked for; check the "
+                f"position and the delimiter"
             )
         return int(column) - 1
     places = [place for place, name in enumerate(found) if name == column]
