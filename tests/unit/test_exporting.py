@@ -174,7 +174,7 @@ def test_the_suffix_names_the_format(tmp_path: Path, to: str) -> None:
 @pytest.mark.parametrize("to", ["xlsx", "", "GML"])
 def test_an_unknown_format_lists_the_choices(tmp_path: Path, to: str) -> None:
     overlay = chain(["a", "b"])
-    with pytest.raises(OptionError, match="use one of graphml, gml, dot, csv, json"):
+    with pytest.raises(OptionError, match="choose among graphml, gml, dot, csv, json"):
         export(overlay, tmp_path / f"x.{to}")
     with pytest.raises(OptionError, match="use one of"):
         write_export(overlay, to, io.StringIO())

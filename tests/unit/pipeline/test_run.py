@@ -150,7 +150,7 @@ def test_the_report_of_a_run_has_all_parameters_busy_nodes_and_heavy_topics(fini
     for parameter in (
         "ingest: relation pairs",
         "ingest: max rejected 0.5",
-        "ingest: wildcards reject",
+        "ingest: wildcards keep",
         "ingest: delimiter default",
         "algorithm dc",
         "options: partitions 3",
