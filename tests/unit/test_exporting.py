@@ -176,7 +176,7 @@ def test_an_unknown_format_lists_the_choices(tmp_path: Path, to: str) -> None:
     overlay = chain(["a", "b"])
     with pytest.raises(OptionError, match="choose among graphml, gml, dot, csv, json"):
         export(overlay, tmp_path / f"x.{to}")
-    with pytest.raises(OptionError, match="use one of"):
+    with pytest.raises(OptionError, match="choose among"):
         write_export(overlay, to, io.StringIO())
 
 
