@@ -5,7 +5,8 @@ from typing import Annotated, Any
 
 import typer
 
-from meshwright.cli.common import Force, Json, Out, print_json, print_table, progress_bar
+from meshwright.cli.common import Force, Json, Out, print_json, print_table, progress_bar, with_unit
+from meshwright.runtime.wording import count
 
 EPILOG = """In each step, first open its links and then close its links. Every topic that is connected
 stays connected at every moment.
@@ -57,12 +58,15 @@ _WORDS = {
 
 
 def _print(out: Path, manifest: dict[str, Any]) -> None:
-    counts, facts = manifest["counts"], manifest["facts"]
+    numbers, facts = manifest["counts"], manifest["facts"]
     before, after = facts["before"], facts["after"]
-    rows = [(words, before[key], after[key]) for key, words in _WORDS.items() if key in before]
+    words = _WORDS | {"cost": with_unit("cost", facts["unit"] and f"({facts['unit']})")}
+    rows = [(told, before[key], after[key]) for key, told in words.items() if key in before]
     print_table(("", "today", "target"), rows)
-    steps = f"{counts['steps']:,} step{'' if counts['steps'] == 1 else 's'}"
     print(
-        f"{out}: {steps}; {counts['opened']:,} to open, {counts['closed']:,} to close, {facts['kept']:,} "
-        f"stay; at most {facts['most_links']:,} links on the way"
+        f"{out}: {count(numbers['steps'], 'step')}; {numbers['opened']:,} to open, {numbers['closed']:,} to "
+        f"close, {facts['kept']:,} stay; at most {count(facts['most_links'], 'link')} on the way"
     )
+    if facts["repriced"]:
+        links = count(facts["repriced"], "link")
+        print(f"{links} of both overlays had another cost today; the target's counts for both.")

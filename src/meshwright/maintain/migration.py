@@ -12,6 +12,7 @@ from meshwright.construct.greedy import linked_components
 from meshwright.kernels.core.subgraphs import links_of
 from meshwright.kernels.repair.migrating import Log, NewLinks, OldLinks, close_with, open_where_cut
 from meshwright.maintain.state import MaintainedOverlay, state_of
+from meshwright.metrics.evaluation import unit_of
 from meshwright.model.interests import first_difference
 from meshwright.model.overlay import Overlay, costs_of, priced, shared_links
 from meshwright.runtime.arrays import Floats, Ids, Ticks
@@ -40,6 +41,7 @@ class Migration:
             links where they cost nothing); afterwards `links`, `average_degree`, `maximum_degree`,
             `cut_topics`; and where links cost `cost_opened`, `cost_closed` and `cost`.
         repriced: the links of both overlays that today's gives another cost; the target's counts.
+        unit: what costs are counted in; None where that is not known.
     """
 
     today: Overlay
@@ -47,6 +49,7 @@ class Migration:
     changes: pa.Table
     steps: pa.Table
     repriced: int = 0
+    unit: str | None = None
 
     def __len__(self) -> int:
         """The number of steps."""
@@ -63,6 +66,14 @@ class Migration:
         return sum(self.steps["closed"].to_pylist())
 
     @property
+    def most_links(self) -> int:
+        """The most links at any moment, those included that a step opens before it closes others."""
+        links, opened = self.steps["links"].to_pylist(), self.steps["opened"].to_pylist()
+        return max(
+            links[0], *(before + new for before, new in zip(links, opened[1:], strict=False)), links[-1]
+        )
+
+    @property
     def has_costs(self) -> bool:
         """Whether the cost of every link is known."""
         return "cost" in self.changes.column_names
@@ -74,9 +85,9 @@ def migrate(
     """Plan how to turn an overlay that is in use into another one of the same interests.
 
     Guarantee: as `Migration` says; `steps_of` is the most links that a step opens and closes. Deterministic.
-    Links that can be closed at once go first, those that cost most or belong to the busiest nodes before the
-    others. Then each link waits until the few links of the target that replace it are open, so the overlay
-    never has many more links than the larger of the two.
+    Links that no topic needs go first, those that cost most or belong to the busiest nodes before the others,
+    in turns with links that connect what is cut. Then each link waits until the few links of the target that
+    replace it are open, so the overlay hardly ever has more links than the larger of the two.
 
     The target must connect every topic; today's overlay need not. Where the target has costs for all pairs
     of nodes and today's overlay has none, they price its links as well.
@@ -106,6 +117,7 @@ def migrate(
         changes=_changes(today, exchange, steps),
         steps=_numbers(today, exchange, planned.cut, steps),
         repriced=repriced,
+        unit=unit_of(target.facts) or unit_of(today.facts),
     )
 
 
@@ -179,16 +191,41 @@ def _plan(today: Overlay, exchange: _Exchange, progress: Progress | None) -> _Pl
     nodes = today.interests.node_count
     new = NewLinks(links, links_of(links, nodes), np.zeros(len(links), np.bool_))
     old = OldLinks(exchange.old.edges, np.zeros(len(exchange.old.edges), np.bool_))
-    most = len(old.edges) + len(new.edges)
-    log = Log(np.empty(most, np.int32), np.zeros(1, np.int32))
-    cut_after = np.zeros(most, np.int32)
+    log = Log(np.empty(len(old.edges) + len(new.edges), np.int32), np.zeros(1, np.int32))
     components = linked_components(today.interests, today.edges, progress)
-    cut = int(np.count_nonzero(components.counts > 1))
-    open_where_cut(components, new, state.live, log, cut_after)
+    cut = np.zeros(len(new.edges) + 1, np.int32)
+    cut[0] = np.count_nonzero(components.counts > 1)
+    _close_unneeded(state, old, new, log, progress)
+    closed = int(log.used[0])
+    open_where_cut(components, new, state.live, log, cut[1:])
+    begun = int(log.used[0])
     _close_all(state, old, new, log, progress)
     left = np.flatnonzero(~new.opened).astype(np.int32)
-    changes = np.concatenate([log.changes[: log.used[0]], left])
-    return _Plan(changes, np.concatenate([[cut], cut_after]).astype(np.int32))
+    first = _in_turns(log.changes[closed:begun], log.changes[:closed])
+    changes = np.concatenate([first, log.changes[begun : log.used[0]], left])
+    return _Plan(changes, _cut_after(changes, cut, begun - closed))
+
+
+def _in_turns(one: Ids, other: Ids) -> Ids:
+    """Changes of two lists in turns, each list in its order, so that the overlay grows little."""
+    turns = np.concatenate([2 * np.arange(len(one)), 2 * np.arange(len(other)) + 1])
+    return np.concatenate([one, other])[np.argsort(turns)]
+
+
+def _cut_after(changes: Ids, cut: Ids, reconnecting: int) -> Ids:
+    """How many topics are cut before the first change and after each; the first links to open reconnect."""
+    opened = np.concatenate([[0], np.cumsum(changes >= 0)])
+    found: Ids = cut[np.minimum(opened, reconnecting)]
+    return found
+
+
+def _close_unneeded(
+    state: MaintainedOverlay, old: OldLinks, new: NewLinks, log: Log, progress: Progress | None
+) -> None:
+    def work(ticks: Ticks) -> None:
+        close_with(state.live, state.room, old, new, 0, log, ticks)
+
+    run_with_ticks(work, "finding links that no topic needs", len(old.edges), progress)
 
 
 def _close_all(

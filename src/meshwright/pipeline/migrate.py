@@ -47,7 +47,7 @@ def migrate_here(
             known = write_tables(folder, {name: whole(table) for name, table in tables.items()}, progress)
             for name, table in tables.items():
                 _write_csv(table, folder / f"{name}.csv")
-            write_page(folder / PAGE, migration_page(out.name, way, about))
+            write_page(folder / PAGE, migration_page(f"{today.name} to {target.name}", way, about))
             write_manifest(folder, manifest, known)
     return manifest
 
@@ -78,8 +78,9 @@ def facts_of(way: Migration) -> dict[str, Any]:
     before, after = ({key: row[key] for key in _STATE if key in row} for row in (rows[0], rows[-1]))
     return {
         "kept": len(way.today) - way.closed,
-        "most_links": max(row["links"] for row in rows),
+        "most_links": way.most_links,
         "repriced": way.repriced,
+        "unit": way.unit,
         "before": before,
         "after": after,
     }

@@ -8,7 +8,7 @@ import numpy.typing as npt
 
 from meshwright.maintain.migration import Migration
 from meshwright.report.figures import lines
-from meshwright.report.markup import Html, count, decimal, figure, name, percent, section, table, tag
+from meshwright.report.markup import Html, amount, count, decimal, figure, name, percent, section, table, tag
 from meshwright.report.page import glossary, header, making, page
 
 _SHOWN = 500
@@ -41,6 +41,7 @@ def _headline(way: Migration) -> Iterator[tuple[str, str]]:
     yield count(way.opened), "links to open"
     yield count(way.closed), "links to close"
     yield count(len(way.today) - way.closed), "links stay"
+    yield count(way.most_links), "links at most on the way"
     for key, words in (("cost", "less cost"), ("links", "fewer links")):
         if key in way.steps.column_names:
             before, after = _ends(way, key)
@@ -73,12 +74,29 @@ def _savings(way: Migration) -> Html:
     if not _ends(way, "cut_topics")[0]:
         shown.remove("cut_topics")
     pictures = [_picture(way, key, *_PICTURES[key]) for key in shown]
-    return section("savings", "What it saves", tag("div", *pictures, class_="pair"))
+    words = tag("p", *_in_words(way))
+    return section("savings", "What it saves", words, tag("div", *pictures, class_="pair"))
+
+
+def _in_words(way: Migration) -> Iterator[str]:
+    cut = int(_ends(way, "cut_topics")[0])
+    if cut:
+        done = way.steps["cut_topics"].to_pylist().index(0)
+        topics = "1 topic is" if cut == 1 else f"{count(cut)} topics are"
+        yield f"Today {topics} cut: subscribers can't reach each other through subscribers of the topic. "
+        yield f"The links that connect them come first; after step {count(done)} every topic is connected. "
+        yield "Until then, a step may cost more than it saves. "
+    if way.repriced:
+        yield f"{count(way.repriced, 'link')} of both overlays had another cost today; the target's counts."
 
 
 def _picture(way: Migration, key: str, heading: str, unit: str) -> Html:
     before, after = _ends(way, key)
-    caption = f"From {decimal(before)} to {decimal(after)}."
+    if key == "cost":
+        unit = way.unit or unit
+        caption = f"From {amount(before, way.unit or '')} to {amount(after, way.unit or '')}."
+    else:
+        caption = f"From {decimal(before)} to {decimal(after)}."
     series = [("migration", _column(way, "step"), _column(way, key))]
     picture = lines(f"migrate-{key}", f"{heading} after each step. {caption}", series, ("step", unit))
     return tag("div", tag("h3", heading), figure(picture, caption))
@@ -89,8 +107,9 @@ def _steps(way: Migration) -> Html:
     saved = "cost" if way.has_costs else "links"
     first = _ends(way, saved)[0]
     headings = ["step", "open", "close", "links after", "most links of a node", "cut topics"]
-    headings += ["cost after"] if way.has_costs else []
-    headings += [f"saves {saved}", "so far"]
+    in_unit = f", {way.unit}" if way.has_costs and way.unit else ""
+    headings += [f"cost after{in_unit}"] if way.has_costs else []
+    headings += [f"saves {saved}{in_unit}", "so far"]
     rows = []
     for step in way.steps.slice(1, _SHOWN).to_pylist():
         keys = ("step", "opened", "closed", "links", "maximum_degree", "cut_topics")

@@ -84,8 +84,19 @@ def test_the_overlay_hardly_ever_grows_on_the_way():
     interests = mw.workloads.expo(300, 50, subscriptions=8, seed=1)
     ring, gm, low_oda = (mw.build(interests, name) for name in ("ring", "gm", "low-oda"))
     for today, target in ((ring, gm), (gm, low_oda), (low_oda, gm)):
-        most = max(mw.migrate(today, target).steps["links"].to_pylist())
-        assert most <= 1.02 * max(len(today), len(target))
+        way = mw.migrate(today, target)
+        assert max(way.steps["links"].to_pylist()) <= way.most_links
+        assert way.most_links <= 1.02 * max(len(today), len(target)) + 20
+
+
+def test_links_that_connect_cut_topics_come_in_turns_with_those_that_no_topic_needs():
+    topics = dict.fromkeys("abcd", "x") | dict.fromkeys("efgh", "y")
+    today = overlay_of(topics, ["ab", "cd", "ef", "fg", "gh", "eg", "fh", "eh"])
+    target = overlay_of(topics, ["ab", "bc", "cd", "ef", "fg", "gh"])
+    way = mw.migrate(today, target, 2)
+    assert [row[2:8].strip() for row in rows(way)] == ["open b", "close", "close", "close"]
+    assert way.steps["cut_topics"].to_pylist() == [1, 0, 0]
+    assert way.most_links == 9
 
 
 @pytest.mark.parametrize("steps_of", [0, -1, 1.5, None, True])

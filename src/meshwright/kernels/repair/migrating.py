@@ -54,10 +54,11 @@ class _Crossings(NamedTuple):
 
 @kernel
 def open_where_cut(state: TopicComponents, new: NewLinks, live: Live, log: Log, cut_after: Ids) -> None:
-    """Open those new links that reconnect a topic; `cut_after` says by change how many are still cut.
+    """Open those new links that reconnect a topic; `cut_after` says after each how many are still cut.
 
     `state` has the components of today's overlay.
     """
+    opened = 0
     cut = 0
     for topic in range(len(state.counts)):
         cut += state.counts[topic] > 1
@@ -69,7 +70,8 @@ def open_where_cut(state: TopicComponents, new: NewLinks, live: Live, log: Log, 
         if take_edge(state, u, v):
             _open(live, new, log, link)
             cut -= before - _cut_topics(state, u)
-            cut_after[log.used[0] - 1] = cut
+            cut_after[opened] = cut
+            opened += 1
 
 
 @inner
@@ -96,8 +98,8 @@ def close_with(
 ) -> None:
     """Close old links in their order, each of them if opening at most `most` new ones makes that safe.
 
-    All topics must be connected, and are afterwards. The time is that of the lesser sides into which topics
-    would fall, and of the new links there.
+    With `most` above 0 all topics must be connected, and are afterwards; with 0, what is connected stays so.
+    The time is that of the lesser sides into which topics would fall, and of the new links there.
     """
     for link in range(len(old.edges)):
         if ticks[CANCEL]:
