@@ -17,7 +17,7 @@ from meshwright.model.interests import first_difference
 from meshwright.model.overlay import Overlay, costs_of, priced, shared_links
 from meshwright.runtime.arrays import Floats, Ids, Ticks
 from meshwright.runtime.checks import check_whole
-from meshwright.runtime.columns import arrow_of
+from meshwright.runtime.columns import arrow_of, numpy_of
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.progress import CANCEL, Progress, run_with_ticks
 
@@ -68,10 +68,8 @@ class Migration:
     @property
     def most_links(self) -> int:
         """The most links at any moment, those included that a step opens before it closes others."""
-        links, opened = self.steps["links"].to_pylist(), self.steps["opened"].to_pylist()
-        return max(
-            links[0], *(before + new for before, new in zip(links, opened[1:], strict=False)), links[-1]
-        )
+        links, closed = (numpy_of(self.steps[name]) for name in ("links", "closed"))
+        return int((links + closed).max())
 
     @property
     def has_costs(self) -> bool:
