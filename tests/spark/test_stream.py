@@ -137,7 +137,8 @@ def test_a_batch_that_was_handed_out_and_cut_off_is_applied_to_its_end(
             return original(live, *args, **more)
 
         patch.setattr(mw.Maintainer, "apply", apply)
-        patch.setattr("meshwright.pipeline.stream.job.rehearse", lambda *_, **__: None)  # it applies events too
+        # It applies events too.
+        patch.setattr("meshwright.pipeline.stream.job.rehearse", lambda *_, **__: None)
         with pytest.raises(mw.DatasetError, match="full"):
             follow(spark, overlay, plan, lambda _: None)
     assert len(committed(plan)) == 1
