@@ -7,8 +7,7 @@ is, and looks now and then whether it should stop. The calling thread turns the 
 
 import sys
 from collections.abc import Callable, Iterator
-from concurrent.futures import ThreadPoolExecutor
-from concurrent.futures import TimeoutError as FutureTimeout
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from datetime import datetime
@@ -81,14 +80,11 @@ def run_with_ticks(
     ):
         try:
             future = pool.submit(work, ticks)
-            while True:
-                try:
-                    return future.result(timeout=_POLL_SECONDS)
-                except FutureTimeout:
-                    if future.done():
-                        raise
-                    if not is_compiling():
-                        advance(int(ticks[DONE]))
+            # Not `result` with a timeout: work may end just after that, or in a TimeoutError of its own.
+            while not wait([future], timeout=_POLL_SECONDS).done:
+                if not is_compiling():
+                    advance(int(ticks[DONE]))
+            return future.result()
         except BaseException:
             ticks[CANCEL] = 1
             raise

@@ -91,6 +91,11 @@ def test_a_time_out_raised_by_the_work_itself_is_not_taken_for_waiting():
         run_with_ticks(work, "timing out", 1)
 
 
+def test_work_that_ends_while_it_is_looked_at_is_not_taken_for_late(monkeypatch):
+    monkeypatch.setattr(progress_module, "_POLL_SECONDS", 0)
+    assert [run_with_ticks(lambda ticks: sum(range(2_000)), "short", 1) for _ in range(300)]
+
+
 def test_a_stage_without_a_progress_is_silent(capfd):
     with stage(None, "nothing", 3) as advance:
         advance(2)
