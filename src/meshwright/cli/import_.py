@@ -64,7 +64,7 @@ def import_(
         for name, text in {"source": source, "target": target, "cost": cost}.items()
         if text is not None
     }
-    how: dict[str, Any] = {**columns, "limits": limits, "progress": progress_bar()}
+    how: dict[str, Any] = {"cost": None, **columns, "limits": limits, "progress": progress_bar()}
     parquet = edges.is_dir() or edges.suffix.lower() == ".parquet"
     if parquet and header is not None:
         raise OptionError("--header and --no-header apply only to CSV and TSV; leave them out")

@@ -11,6 +11,7 @@ import pyarrow as pa
 from meshwright.model.dense import frozen
 from meshwright.model.names import lookup, name_array
 from meshwright.model.pairs import Chunk, Columns, collect, from_tuples
+from meshwright.model.reading.columns import Column, IfThere, is_position
 from meshwright.runtime.arrays import Floats, Ids
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.progress import Progress
@@ -35,8 +36,15 @@ class Built:
 
 
 SOURCE_TARGET = Columns("source", "target")
-COST = "cost"
+COST = IfThere("cost")
 """What the costs of edges are called, in a table as in a graph."""
+
+
+def columns_of(source: Column, target: Column, cost: Column | None) -> Columns:
+    """The columns of an edge list; costs that need not be there are left out if they can't be told."""
+    if isinstance(cost, IfThere) and (is_position(source) or cost in (source, target)):
+        cost = None
+    return Columns(source, target, cost)
 
 
 def frozen_edges(edges: npt.ArrayLike) -> Ids:
@@ -158,10 +166,10 @@ def of_graph(nodes: pa.StringArray, graph: "nx.Graph[str]", cost: str | None) ->
 
 
 def _costs_of(graph: "nx.Graph[str]", cost: str) -> list[float] | None:
-    """What the edges of a graph cost, in their order; None if none has the attribute `COST`."""
+    """What the edges of a graph cost, in their order; None if none has a cost that need not be there."""
     found: list[tuple[str, str, float | None]] = list(graph.edges(data=cost))
     without = [(u, v) for u, v, price in found if price is None]
-    if cost == COST and len(without) == len(found):
+    if isinstance(cost, IfThere) and len(without) == len(found):
         return None
     if without:
         u, v = without[0]

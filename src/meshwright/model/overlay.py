@@ -17,7 +17,6 @@ from meshwright.model import pairs as sources
 from meshwright.model.costs.costs import Costs
 from meshwright.model.dense import frozen, set_fields
 from meshwright.model.interests import Interests, interest_counts, interest_tables, same_table
-from meshwright.model.pairs import Columns
 from meshwright.model.reading.columns import Column
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.model.storage.dataset import TableSource, as_dataset, read_table, whole, write_dataset
@@ -223,12 +222,13 @@ class Overlay:
         source: str = "source",
         target: str = "target",
         *,
-        cost: str | None = None,
+        cost: str | None = edge_lists.COST,
     ) -> Overlay:
         """Build from two columns of node names, strings or categories of them, and one of costs.
 
-        Pairs are taken as by `from_edges`; other columns are left alone, so that the frame of `to_pandas`
-        gives the same overlay.
+        Pairs are taken as by `from_edges`. A column "cost" is read where there is one; with another `cost`,
+        that column must be there, and with None, costs are left out. The frame of `to_pandas` gives the same
+        links and costs.
 
         Example:
             >>> import pandas as pd
@@ -238,10 +238,10 @@ class Overlay:
             >>> overlay = mw.Overlay.from_pandas(interests, bridges, "from", "to", cost="ms")
             >>> overlay
             Overlay(3 nodes, 2 edges, with costs)
-            >>> mw.Overlay.from_pandas(interests, overlay.to_pandas(), cost="cost") == overlay
+            >>> mw.Overlay.from_pandas(interests, overlay.to_pandas()) == overlay
             True
         """
-        columns = Columns(source, target, cost)
+        columns = edge_lists.columns_of(source, target, cost)
         found = sources.from_pandas(frame, columns)
         return cls(interests, *edge_lists.by_name(interests.nodes, found, columns, "the frame"))
 
@@ -251,8 +251,8 @@ class Overlay:
     ) -> Overlay:
         """Build from a networkx graph whose vertices are names of nodes; nodes without edges may be missing.
 
-        `cost` is the attribute that holds what an edge costs: all edges have it or, if it is called "cost",
-        none. With None, costs are left alone. An edge that comes twice, as in a directed graph, is one edge,
+        `cost` is the attribute that holds what an edge costs, and all edges must have it. By default it is
+        "cost", which all edges or none must have; with None, costs are left out. An edge that comes twice, as in a directed graph, is one edge,
         and must come with the same cost. A vertex that is no node, and a self loop, are refused.
 
         Example:
@@ -277,14 +277,18 @@ class Overlay:
         source: Column = "source",
         target: Column = "target",
         *,
-        cost: Column | None = None,
+        cost: Column | None = edge_lists.COST,
         delimiter: str | None = None,
         header: bool | None = None,
         limits: ReadLimits = READ_LIMITS,
         progress: Progress | None = None,
     ) -> Overlay:
-        """Build from two CSV columns of node names, read as by `Interests.from_csv`, and one of costs."""
-        columns = Columns(source, target, cost)
+        """Build from two CSV columns of node names, read as by `Interests.from_csv`, and one of costs.
+
+        As in `from_pandas`, a column "cost" is read where there is one, unless columns are positions. So the
+        CSV file of `meshwright.export` gives the same links and costs.
+        """
+        columns = edge_lists.columns_of(source, target, cost)
         found = sources.from_csv(path, columns, delimiter, limits, header)
         return cls(interests, *edge_lists.by_name(interests.nodes, found, columns, str(path), None, progress))
 
@@ -296,12 +300,15 @@ class Overlay:
         source: Column = "source",
         target: Column = "target",
         *,
-        cost: Column | None = None,
+        cost: Column | None = edge_lists.COST,
         limits: ReadLimits = READ_LIMITS,
         progress: Progress | None = None,
     ) -> Overlay:
-        """Build from two string columns of a Parquet file or a folder of them, and a column of costs."""
-        columns = Columns(source, target, cost)
+        """Build from two string columns of a Parquet file or a folder of them, and a column of costs.
+
+        As in `from_pandas`, a column "cost" is read where there is one, unless columns are positions.
+        """
+        columns = edge_lists.columns_of(source, target, cost)
         found = sources.from_parquet(path, columns, limits)
         return cls(interests, *edge_lists.by_name(interests.nodes, found, columns, str(path), None, progress))
 

@@ -16,7 +16,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from meshwright.model.names import NameEncoder, NameSource, check_all_strings, encoded, is_text, name_array
-from meshwright.model.reading.columns import Column, by_position, place_of, written
+from meshwright.model.reading.columns import Column, IfThere, by_position, place_of, written
 from meshwright.model.reading.csv_rows import CsvLayout, FirstRow, first_row, read_rows
 from meshwright.model.reading.files import check_declared, check_rows, part_files, reading
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
@@ -32,7 +32,8 @@ _TUPLES_A_CHUNK = 1 << 16
 class Columns:
     """The two columns of names, and the column of numbers beside them, if one is wanted.
 
-    Each is a name or a position from 1, all of one kind.
+    Each is a name or a position from 1, all of one kind. Numbers may be missing where their column is
+    `IfThere`.
     """
 
     first: Column
@@ -58,7 +59,8 @@ class Columns:
 
     def among(self, found: Sequence[str], origin: str) -> "Named":
         """The columns by their names among those found; one that is missing, or there twice, is refused."""
-        names = [found[place_of(column, found, origin)] for column in self.wanted]
+        wanted = [column for column in self.wanted if not isinstance(column, IfThere) or column in found]
+        names = [found[place_of(column, found, origin)] for column in wanted]
         for name in names:
             place_of(name, found, origin)
         return Named(*names)
@@ -109,19 +111,25 @@ def collect(
     """Make ids of a stream of chunks; the kept names get ids even if no pair has them."""
     first, second = NameEncoder(str(columns.first)), NameEncoder(str(columns.second))
     values: list[Floats] = []
-    rows = 0
+    rows = priced = 0
     with stage(progress, f"reading {columns.first}, {columns.second}") as advance:
         for chunk in chunks:
             first.add(chunk.first)
             second.add(chunk.second)
             if chunk.values is not None:
                 values.append(chunk.values)
+                priced += len(chunk.first)
             rows += len(chunk.first)
             advance(rows)
+    has_values = bool(values) if isinstance(columns.value, IfThere) else columns.value is not None
+    if has_values and priced < rows:
+        raise InputError(
+            f"only {priced:,} of {rows:,} rows have a column {columns.value!r}; give all files one, or none"
+        )
     return Pairs(
         *first.finish(name_array(first_kept, str(columns.first))),
         *second.finish(name_array(second_kept, str(columns.second))),
-        np.concatenate([np.empty(0), *values]) if columns.value is not None else None,
+        np.concatenate([np.empty(0), *values]) if has_values else None,
     )
 
 
@@ -286,7 +294,10 @@ def _check_types(schema: pa.Schema, columns: Named, origin: str) -> None:
     if columns.value is not None:
         kind = schema.field(columns.value).type
         if not (pa.types.is_floating(kind) or pa.types.is_integer(kind)):
-            raise InputError(f"{origin}: column {columns.value!r} is of type {kind}; cast it to double")
+            raise InputError(
+                f"{origin}: column {columns.value!r} is of type {kind}; cast it to double, or leave it out, "
+                f"as with cost=None"
+            )
 
 
 def _chunk(batch: pa.RecordBatch, columns: Named, origin: str, row: int) -> Chunk:

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+from meshwright.exporting import export
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
 from meshwright.runtime.errors import InputError
@@ -223,7 +224,9 @@ def test_edges_are_read_from_csv_and_parquet(tmp_path: Path, overlay: Overlay) -
     assert made == overlay
     pq.write_table(overlay.to_arrow(), tmp_path / "e.parquet")
     assert Overlay.from_parquet(INTERESTS, tmp_path / "e.parquet", cost="cost") == overlay
-    assert Overlay.from_parquet(INTERESTS, tmp_path / "e.parquet") == dataclasses.replace(overlay, costs=None)
+    assert Overlay.from_parquet(INTERESTS, tmp_path / "e.parquet", cost=None) == dataclasses.replace(
+        overlay, costs=None
+    )
 
 
 @pytest.mark.parametrize(
@@ -264,15 +267,58 @@ def graph_of(rows: list[tuple[Any, ...]]) -> nx.Graph:
 
 def test_a_frame_and_a_graph_give_the_overlay_that_they_came_from(overlay: Overlay) -> None:
     frame = overlay.to_pandas()
+    assert Overlay.from_pandas(INTERESTS, frame) == overlay
     assert Overlay.from_pandas(INTERESTS, frame, cost="cost") == overlay
-    assert (
-        Overlay.from_pandas(INTERESTS, frame.astype({"source": str, "target": str}), cost="cost") == overlay
-    )
+    assert Overlay.from_pandas(INTERESTS, frame.astype({"source": str, "target": str})) == overlay
     assert Overlay.from_networkx(INTERESTS, overlay.to_networkx()) == overlay
     free = Overlay.from_arrays(INTERESTS, overlay.edges)
-    assert Overlay.from_pandas(INTERESTS, frame) == free
+    assert Overlay.from_pandas(INTERESTS, frame, cost=None) == free
+    assert Overlay.from_pandas(INTERESTS, free.to_pandas()) == free
     assert Overlay.from_networkx(INTERESTS, overlay.to_networkx(), cost=None) == free
     assert Overlay.from_networkx(INTERESTS, free.to_networkx()) == free
+
+
+def test_files_give_the_links_and_the_costs_that_they_came_from(overlay: Overlay, tmp_path: Path) -> None:
+    free = Overlay.from_arrays(INTERESTS, overlay.edges)
+    for number, made in enumerate((overlay, free)):
+        csv, parquet = tmp_path / f"{number}.csv", tmp_path / f"{number}.parquet"
+        export(made, csv)
+        made.to_pandas().to_parquet(parquet)
+        assert Overlay.from_csv(INTERESTS, csv) == made
+        assert Overlay.from_csv(INTERESTS, csv, cost=None) == free
+        assert Overlay.from_csv(INTERESTS, csv, 1, 2, header=True) == free
+        assert Overlay.from_parquet(INTERESTS, parquet) == made
+        assert Overlay.from_parquet(INTERESTS, parquet, cost=None) == free
+
+
+def test_costs_that_are_asked_for_must_be_there(overlay: Overlay) -> None:
+    free = Overlay.from_arrays(INTERESTS, overlay.edges)
+    with pytest.raises(InputError, match="has no column 'cost'"):
+        Overlay.from_pandas(INTERESTS, free.to_pandas(), cost="cost")
+    with pytest.raises(InputError, match="has no 'cost'; give every edge one"):
+        Overlay.from_networkx(INTERESTS, free.to_networkx(), cost="cost")
+
+
+def test_a_column_of_names_that_is_called_cost_holds_no_costs() -> None:
+    frame = pd.DataFrame({"cost": ["a"], "target": ["b"]})
+    assert names(Overlay.from_pandas(INTERESTS, frame, source="cost")) == [("a", "b")]
+
+
+def test_files_of_which_only_some_have_costs_are_refused(tmp_path: Path) -> None:
+    frame_of([("a", "b", 1.0)]).to_parquet(tmp_path / "1.parquet")
+    frame_of([("b", "c", 1.0)]).drop(columns="cost").to_parquet(tmp_path / "2.parquet")
+    with pytest.raises(InputError, match=r"only 1 of 2 rows have a column 'cost'; give all files one"):
+        Overlay.from_parquet(INTERESTS, tmp_path)
+    assert len(Overlay.from_parquet(INTERESTS, tmp_path, cost=None)) == 2
+
+
+def test_costs_that_are_no_numbers_are_refused_with_the_way_to_leave_them_out(tmp_path: Path) -> None:
+    frame = frame_of([("a", "b", "12 euro")])
+    with pytest.raises(InputError, match=r"'cost' is of type .*; cast it to double, or .* cost=None"):
+        Overlay.from_pandas(INTERESTS, frame)
+    frame.to_csv(tmp_path / "e.csv", index=False)
+    with pytest.raises(InputError, match="12 euro"):
+        Overlay.from_csv(INTERESTS, tmp_path / "e.csv")
 
 
 def test_a_frame_without_rows_and_a_graph_without_edges_are_overlays_without_links() -> None:

@@ -10,6 +10,13 @@ from meshwright.runtime.wording import count, meant
 Column: TypeAlias = str | int
 """The name of a column, or its position from 1."""
 
+
+class IfThere(str):
+    """The name of a column that is read where there is one."""
+
+    __slots__ = ()
+
+
 _MOST_SHOWN = 20
 _LONGEST_SHOWN = 500
 _OTHER_DELIMITERS = frozenset(";|\t")
