@@ -32,7 +32,7 @@ def test_the_command_says_what_was_read_and_what_was_rejected(run, tmp_path):
         assert line.split() in shown
     assert "wrong number of columns" in out
     assert f"{tmp_path / 'out'}/rejected" in out
-    assert "2 nodes differ from another one only by case or by blanks" in out
+    assert "2 nodes look like another one" in out
     assert "'Ann' and 'ann'" in out
     assert Interests.read(tmp_path / "out").topics_of("bob") == ["pop"]
 

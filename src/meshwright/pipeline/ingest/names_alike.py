@@ -1,22 +1,26 @@
-"""Names that differ from another only by case, or by blanks at their ends: legal, and a likely mistake."""
+"""Names that look like another one: legal, and a likely mistake.
+
+Names look alike if they differ only by case, by blanks at their ends, or by how Unicode spells a character:
+"ü" is one character, or "u" with dots.
+"""
 
 from typing import Any
+from unicodedata import normalize
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-BLANKS = " \t\r\n\f\v\u00a0\u3000"
+_BLANKS = " \t\r\n\f\v\u00a0\u3000"
 MOST_EXAMPLES = 5
 
 
 def names_alike(names: pa.StringArray) -> dict[str, Any]:
     """How many of the distinct `names` have a look-alike, and some examples of two such names.
 
-    Of names that look alike at least one is not in lower case or has a blank at an end; so where there is
-    none of these, one scan is all.
+    Of names that look alike at least one is not its own look; so where each is, one scan is all.
     """
-    looks = _looks(names)
+    looks = looks_of(names)
     odd = looks.filter(pc.not_equal(names, looks))
     alike = np.flatnonzero(pc.is_in(looks, odd.unique()).to_numpy(zero_copy_only=False))
     by_look: dict[str, list[str]] = {}
@@ -30,13 +34,18 @@ def names_alike(names: pa.StringArray) -> dict[str, Any]:
     }
 
 
-def _looks(names: pa.StringArray) -> pa.StringArray:
-    """The names in lower case, without blanks at the ends; those beyond ASCII by Python's full mapping."""
-    looks = pc.ascii_lower(pc.utf8_trim(names, BLANKS))
+def looks_of(names: pa.StringArray) -> pa.StringArray:
+    """What names look like: the same for names that look alike. Only names beyond ASCII pass through Python."""
+    looks = pc.ascii_lower(pc.utf8_trim(names, _BLANKS))
     other = np.flatnonzero(~pc.string_is_ascii(names).to_numpy(zero_copy_only=False))
     if not len(other):
         return looks
-    full = pa.array([name.strip(BLANKS).lower() for name in names.take(pa.array(other)).to_pylist()])
+    full = pa.array([_look(name) for name in names.take(pa.array(other)).to_pylist()])
     mask = np.zeros(len(names), np.bool_)
     mask[other] = True
     return pc.replace_with_mask(looks, pa.array(mask), full)
+
+
+def _look(name: str) -> str:
+    """Unicode's form for comparing without case (NFKC, folded), without blanks at the ends."""
+    return normalize("NFKC", normalize("NFKC", name).casefold()).strip(_BLANKS)

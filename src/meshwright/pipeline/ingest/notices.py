@@ -1,7 +1,8 @@
 """What an ingest passed over or took in a way that may not be meant: the facts that say so, and the words."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
+from unicodedata import normalize
 
 from meshwright.model.wildcards import Wildcards, words
 from meshwright.runtime.wording import count
@@ -55,11 +56,17 @@ def _look_alikes(found: Mapping[str, Any]) -> list[str]:
 
 
 def _alike(what: str, alike: Mapping[str, Any]) -> str:
-    shown = "; ".join(" and ".join(map(repr, names)) for names in alike["examples"])
+    shown = "; ".join(_both(names) for names in alike["examples"])
     return (
-        f"Warning: {alike['count']:,} {what} differ from another one only by case or by blanks at the ends; "
-        f"they are kept as different names: {shown}"
+        f"Warning: {alike['count']:,} {what} look like another one: they differ only by case, by blanks at "
+        f"the ends or by how an accent is written; they are kept as different names: {shown}"
     )
+
+
+def _both(names: Sequence[str]) -> str:
+    """Two names; where a screen would show the same for both, characters beyond ASCII by their codes."""
+    same = len({normalize("NFKC", name) for name in names}) == 1
+    return " and ".join(map(ascii if same else repr, names))
 
 
 def _comments(number: int) -> list[str]:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from functools import reduce
 from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
 
 from meshwright.model.storage.dataset import whole, write_tables, writing
 from meshwright.model.wildcards import IS_WILDCARD, Wildcards
@@ -14,7 +16,7 @@ from meshwright.pipeline.ingest.identify import Numbered
 from meshwright.pipeline.ingest.inputs import InputFile
 from meshwright.pipeline.ingest.job import Quality, line_notes, wildcard_fact
 from meshwright.pipeline.ingest.lines import BLOCK_END, Passed
-from meshwright.pipeline.ingest.names_alike import BLANKS, MOST_EXAMPLES
+from meshwright.pipeline.ingest.names_alike import MOST_EXAMPLES, looks_of
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.ingest.parquet_files import REJECTED
 from meshwright.pipeline.spark import functions as f
@@ -166,11 +168,16 @@ def _wildcards(topics: DataFrame) -> Wildcards:
     return Wildcards(*(found or (0, None)))
 
 
+def _with_looks(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    for batch in batches:
+        yield batch.append_column("look", looks_of(batch.column("name")))
+
+
 def look_alikes(tables: Mapping[str, DataFrame]) -> dict[str, dict[str, Any]]:
     """`names_alike` of the distinct `name`s of each table."""
-    look = f.lower(f.btrim("name", f.lit(BLANKS))).alias("look")
-    frames = [table.select(f.lit(what).alias("what"), "name", look) for what, table in tables.items()]
-    looks = reduce(lambda one, other: one.unionAll(other), frames)
+    frames = [table.select(f.lit(what).alias("what"), "name") for what, table in tables.items()]
+    names = reduce(lambda one, other: one.unionAll(other), frames)
+    looks = names.mapInArrow(_with_looks, "what string, name string, look string")
     odd = looks.filter("name != look").select("what", "look").distinct()
     found: dict[str, dict[str, Any]] = {what: {"count": 0, "examples": []} for what in tables}
     if odd.isEmpty():
