@@ -252,8 +252,9 @@ class Overlay:
         """Build from a networkx graph whose vertices are names of nodes; nodes without edges may be missing.
 
         `cost` is the attribute that holds what an edge costs, and all edges must have it. By default it is
-        "cost", which all edges or none must have; with None, costs are left out. An edge that comes twice, as in a directed graph, is one edge,
-        and must come with the same cost. A vertex that is no node, and a self loop, are refused.
+        "cost", which all edges or none must have; with None, costs are left out. An edge that comes twice,
+        as in a directed graph, is one edge, and must come with the same cost. A vertex that is no node, and
+        a self loop, are refused.
 
         Example:
             >>> import networkx as nx

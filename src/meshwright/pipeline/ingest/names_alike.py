@@ -35,7 +35,7 @@ def names_alike(names: pa.StringArray) -> dict[str, Any]:
 
 
 def looks_of(names: pa.StringArray) -> pa.StringArray:
-    """What names look like: the same for names that look alike. Only names beyond ASCII pass through Python."""
+    """What each name looks like, the same for names that look alike. Only those beyond ASCII take Python."""
     looks = pc.ascii_lower(pc.utf8_trim(names, _BLANKS))
     other = np.flatnonzero(~pc.string_is_ascii(names).to_numpy(zero_copy_only=False))
     if not len(other):
