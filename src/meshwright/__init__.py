@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from meshwright.model.reading.limits import ReadLimits
     from meshwright.model.sessions import Session, read_sessions
     from meshwright.model.views import Views
+    from meshwright.pipeline.in_memory import ingest, profile, sample
+    from meshwright.pipeline.profile.job import Profile
     from meshwright.registry import Algorithm, algorithms, register, unregister
     from meshwright.routing.api import route
     from meshwright.routing.measures import Routing
@@ -72,6 +74,7 @@ __all__ = [
     "OptionError",
     "Overlay",
     "PluginError",
+    "Profile",
     "Progress",
     "ProgressBar",
     "ReadLimits",
@@ -88,13 +91,16 @@ __all__ = [
     "evaluate",
     "export",
     "gossip",
+    "ingest",
     "merge",
     "migrate",
+    "profile",
     "read_events",
     "read_sessions",
     "records",
     "register",
     "route",
+    "sample",
     "star_set",
     "unregister",
     "workloads",
@@ -121,6 +127,7 @@ _HOME = {
     "OptionError": "runtime.errors",
     "Overlay": "model.overlay",
     "PluginError": "runtime.errors",
+    "Profile": "pipeline.profile.job",
     "Progress": "runtime.progress",
     "ProgressBar": "runtime.progress",
     "ReadLimits": "model.reading.limits",
@@ -137,13 +144,16 @@ _HOME = {
     "evaluate": "metrics.evaluation",
     "export": "exporting",
     "gossip": "stan.api",
+    "ingest": "pipeline.in_memory",
     "merge": "building",
     "migrate": "maintain.migration",
+    "profile": "pipeline.in_memory",
     "read_events": "model.events",
     "read_sessions": "model.sessions",
     "records": "runtime.json_values",
     "register": "registry",
     "route": "routing.api",
+    "sample": "pipeline.in_memory",
     "star_set": "construct.parts.star_sets:named_star_set",
     "unregister": "registry",
     "write_events": "model.events",

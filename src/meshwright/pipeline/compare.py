@@ -69,7 +69,8 @@ def compare_on_spark(
     with draft(out, force) as folder:
         scratch = folder / "overlay"
 
-        def run(algorithm: str, seed: int, bound: bool) -> tuple[Evaluation, Usage]:
+        def run(algorithm: str, seed: int | None, bound: bool) -> tuple[Evaluation, Usage | None]:
+            assert seed is not None  # a command compares algorithms only
             begin, given = perf_counter(), wanted.options.get(algorithm, {})
             try:
                 plan = BuildPlan(algorithm=algorithm, settings=given, costs=costs, seed=seed)

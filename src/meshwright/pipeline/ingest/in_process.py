@@ -133,14 +133,19 @@ class LocalRows:
     def write_tables(self, folder: Place, timer: StageTimer) -> tuple[dict[str, int], dict[str, Any]]:
         """See `Rows`."""
         assert isinstance(folder, Path)
+        interests, found = self.interests(timer)
+        write_tables(folder, interest_tables(interests), timer)
+        return interest_counts(interests), found
+
+    def interests(self, timer: StageTimer) -> tuple[Interests, dict[str, Any]]:
+        """The interests that the rows state, and what else is found in them."""
         with stage(timer, "making ids"):
             interests, duplicates = _interests(self._pairs, self._options)
             alike = {"nodes": names_alike(interests.nodes), "topics": names_alike(interests.topics)}
-        write_tables(folder, interest_tables(interests), timer)
         found = {"duplicates": duplicates, "look_alikes": alike}
         if self._options.relation == "pairs":
             found |= wildcard_fact(find_wildcards(interests.topics))
-        return interest_counts(interests), found
+        return interests, found
 
 
 def _interests(rows: _Rows, options: IngestOptions) -> tuple[Interests, int]:

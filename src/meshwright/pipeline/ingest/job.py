@@ -30,6 +30,7 @@ from meshwright.runtime.errors import InputError
 from meshwright.runtime.memory import has_room, needed
 from meshwright.runtime.places import Place, is_local_address
 from meshwright.runtime.progress import Progress, StageTimer
+from meshwright.runtime.wording import count
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -184,27 +185,50 @@ def ingest(
     timer = StageTimer(progress)
     engine = _engine(session)
     with _translated(session), draft(out, force) as folder:
-        listing = input_files(session, inputs)
-        files = listing.files
-        format = format_of(files, options.format, options.names)
-        options.check_format(format)
-        if session is not None and format in WHOLE_FORMATS:
-            raise InputError(f"{files[0].path}: {format} files are read without Spark; use --engine local")
-        suspected = _suspected(session, files[0], format, options)
-        rows = engine.read(files, format, options, folder, timer)
+        asked = look_at(session, inputs, options)
+        if session is not None and asked.format in WHOLE_FORMATS:
+            raise InputError(
+                f"{asked.files[0].path}: {asked.format} files are read without Spark; use --engine local"
+            )
+        rows = engine.read(asked.files, asked.format, options, folder, timer)
         place = _keep_rejected(rows, folder / LEFT_BEHIND, rejected)
         quality = rows.quality
-        if quality.rejected > options.max_rejected * quality.rows:
+        if too_many(quality, options):
             raise _too_many(rows, options, place, out, keep=rejected is None)
         counts, found = rows.write_tables(folder, timer)
-        facts = {"files": len(files), **listing.facts(), "format": format}
-        facts |= _row_facts(quality, options) | suspected | found
+        facts = asked.facts | row_facts(quality, options) | found
         tables = {LEFT_BEHIND: quality.rejected} if rejected is None else {}
         made_by = _made_by(engine, inputs, options, timer)
         manifest = make_manifest("interests", counts, facts, tables, made_by)
         with writing(out):
             write_manifest(folder, manifest)
     return manifest
+
+
+class Asked(NamedTuple):
+    """The files of an ingest, their format, and the facts about them."""
+
+    files: Sequence[InputFile]
+    format: str
+    facts: dict[str, Any]
+
+
+def look_at(session: SparkSession | None, inputs: Sequence[str], options: IngestOptions) -> Asked:
+    """Find the files, and refuse options that their format does not have."""
+    listing = input_files(session, inputs)
+    format = format_of(listing.files, options.format, options.names)
+    options.check_format(format)
+    suspected = _suspected(session, listing.files[0], format, options)
+    return Asked(
+        listing.files,
+        format,
+        {"files": len(listing.files), **listing.facts(), "format": format, **suspected},
+    )
+
+
+def too_many(quality: Quality, options: IngestOptions) -> bool:
+    """Whether more rows can't be used than may be."""
+    return quality.rejected > options.max_rejected * quality.rows
 
 
 def _suspected(
@@ -218,7 +242,7 @@ def _suspected(
     return {name: line._asdict() for name, line in found.items() if line is not None}
 
 
-def _row_facts(quality: Quality, options: IngestOptions) -> dict[str, Any]:
+def row_facts(quality: Quality, options: IngestOptions) -> dict[str, Any]:
     """The facts about rows; unused columns are reported, unless two columns were chosen."""
     found = {"rows": quality.rows, "rejected": quality.rejected, "rejected_reasons": quality.reasons}
     notes = {name: count for name, count in quality.notes.items() if count}
@@ -245,19 +269,23 @@ def _move_rejected(place: Place, target: Place) -> Place:
 
 def _too_many(rows: Rows, options: IngestOptions, place: Place, out: Place, keep: bool) -> InputError:
     """The error for too many rejected rows; the table of them is moved to where it stays, if it may."""
-    quality = rows.quality
-    reason, count = next(iter(quality.reasons.items()))
-    example = ", as in {}, line {}".format(*rows.example(reason))
     where = f"; all rejected rows are in {place}"
     if keep and (out / MANIFEST).exists():
         where = f"; the dataset at {out} is unchanged: ingest to another path to see all rejected rows"
     elif keep:
         where = f"; all rejected rows are in {_move_rejected(place, out / LEFT_BEHIND)}"
-    rows_of_it = "1 row" if count == 1 else f"{count:,} rows"
-    return InputError(
+    return InputError(f"{words_on_rejected(rows, options)}{where}")
+
+
+def words_on_rejected(rows: Rows, options: IngestOptions) -> str:
+    """How many rows can't be used, and the most common reason with an example."""
+    quality = rows.quality
+    reason, number = next(iter(quality.reasons.items()))
+    file, line = rows.example(reason)
+    return (
         f"{quality.rejected:,} of {quality.rows:,} rows can't be used, more than --max-rejected "
-        f"{options.max_rejected:g} allows; "
-        f"the most common reason is {reason!r}, in {rows_of_it}{example}{where}"
+        f"{options.max_rejected:g} allows; the most common reason is {reason!r}, in {count(number, 'row')}, "
+        f"as in {file}, line {line}"
     )
 
 

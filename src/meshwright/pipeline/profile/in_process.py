@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from pathlib import Path
 
 import numpy as np
 
@@ -17,10 +16,9 @@ from meshwright.runtime.progress import Progress, stage
 class InProcess:
     """See `Counts`."""
 
-    def __init__(self, dataset: Path, progress: Progress | None = None) -> None:
-        self._interests = Interests.read(dataset, progress=progress)
-        topics = self._interests.topic_ids
-        self._subscribers = np.bincount(topics, minlength=self._interests.topic_count)
+    def __init__(self, interests: Interests) -> None:
+        self._interests = interests
+        self._subscribers = np.bincount(interests.topic_ids, minlength=interests.topic_count)
         self._known = np.flatnonzero(self._subscribers).astype(np.int32)
 
     def stage(self, progress: Progress | None, label: str) -> AbstractContextManager[object]:

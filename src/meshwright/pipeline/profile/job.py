@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, Self
 
 import numpy as np
 
+from meshwright.model.interests import Interests
 from meshwright.model.storage.manifest import counted as stated_counts
 from meshwright.model.storage.manifest import open_dataset
 from meshwright.pipeline.profile.distribution import Distribution
@@ -201,13 +202,24 @@ def profile(
     If there are more than `most_topics` topics, a sample of that size is correlated, drawn with the seed from
     the topics with at least 30 subscribers. If there are fewer of these, it is the most popular topics.
     """
+    counts = stated_counts(open_dataset(dataset).manifest, ("nodes", "topics", "interests"), dataset)
+    check_most_topics(most_topics)
+    return profile_by(_engine(session, dataset, progress), counts, most_topics, seed, progress)
+
+
+def check_most_topics(most_topics: int) -> None:
+    """Refuse a number of topics to correlate that is out of range."""
     if not 2 <= most_topics <= LARGEST_SAMPLE:
         raise OptionError(
             f"most_topics is {most_topics}; give a whole number from 2 to {LARGEST_SAMPLE:,}",
             option="most_topics",
         )
-    counts = stated_counts(open_dataset(dataset).manifest, ("nodes", "topics", "interests"), dataset)
-    counting = _engine(session, dataset, progress)
+
+
+def profile_by(
+    counting: Counts, counts: Mapping[str, int], most_topics: int, seed: int, progress: Progress | None
+) -> Profile:
+    """The profile of what an engine counts; the engine is closed then."""
     try:
         with counting.stage(progress, "counting subscribers"):
             subscribers = _with_zeros(counting.subscribers(), counts["topics"])
@@ -244,7 +256,7 @@ def _engine(session: SparkSession | None, dataset: Place, progress: Progress | N
         from meshwright.pipeline.profile.in_process import InProcess
 
         assert is_local(dataset)
-        return InProcess(dataset, progress)
+        return InProcess(Interests.read(dataset, progress=progress))
     from meshwright.pipeline.profile.on_spark import OnSpark
 
     return OnSpark(session, dataset)

@@ -1,7 +1,6 @@
 """The engine of a sample that runs in this process, with all interests in memory."""
 
 from contextlib import AbstractContextManager
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -39,9 +38,9 @@ class InProcess:
 
     name = "local"
 
-    def __init__(self, dataset: Path, progress: Progress | None = None) -> None:
-        self._dataset = dataset
-        self._interests = Interests.read(dataset, progress=progress)
+    def __init__(self, interests: Interests, origin: str) -> None:
+        self._origin = origin
+        self._interests = interests
         self._rows = rows_of(self._interests.indptr)
 
     def stage(self, progress: Progress | None, label: str) -> AbstractContextManager[object]:
@@ -52,7 +51,7 @@ class InProcess:
         """See `Sampling`."""
         del folder
         owner = self._owners()[self._interests.topic_ids]
-        check_social(bool((owner >= 0).any()), self._dataset, "--bfs")
+        check_social(bool((owner >= 0).any()), self._origin, "--bfs")
         visited, facts = self._visit(self._links(owner), options, seed)
         within = visited[self._rows] & (owner >= 0) & visited[owner]
         topics = np.unique(self._interests.topic_ids[within])
@@ -109,7 +108,7 @@ class InProcess:
         del folder
         owners = self._owners() if options.grow == "own" else None
         if owners is not None:
-            check_social(bool((owners >= 0).any()), self._dataset, "--grow own")
+            check_social(bool((owners >= 0).any()), self._origin, "--grow own")
         sizes = []
         for number in range(options.median_of):
             nodes, topics = self._universe(number, owners, options, seed)
@@ -155,10 +154,14 @@ class InProcess:
         added[own.topic_ids[own.indptr[nodes] + place]] = True
         return added
 
+    def subset(self, nodes: Ids, topics: Ids) -> Interests:
+        """The interests between some nodes and topics."""
+        return _subset(self._interests, self._rows, nodes, topics)
+
     def write(self, folder: Place, nodes: Ids, topics: Ids) -> dict[str, int]:
         """See `Sampling`."""
         assert is_local(folder)
-        found = _subset(self._interests, self._rows, nodes, topics)
+        found = self.subset(nodes, topics)
         write_tables(folder, interest_tables(found), None)
         return interest_counts(found)
 

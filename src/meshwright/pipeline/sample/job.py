@@ -11,6 +11,7 @@ from dataclasses import asdict
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from meshwright.model.interests import Interests
 from meshwright.model.storage.dataset import draft
 from meshwright.model.storage.manifest import counted, make_manifest, open_dataset, write_manifest
 from meshwright.pipeline.sample.bfs import BfsOptions
@@ -71,16 +72,13 @@ def sample(
     session, this process makes it. Names and attributes stay; ids are new.
     """
     counts = counted(open_dataset(dataset).manifest, ("nodes", "topics"), dataset)
-    _check_size(options, counts)
+    check_size(options, counts)
     engine = _engine(session, dataset, progress)
     seconds: dict[str, float] = {}
     with draft(out, force) as folder:
         begin = perf_counter()
         with engine.stage(progress, "sampling"):
-            if isinstance(options, BfsOptions):
-                found = engine.by_bfs(options, seed, folder)
-            else:
-                found = engine.by_universe(options, seed, folder)
+            found = found_by(engine, options, seed, folder)
         seconds["sample"] = round(perf_counter() - begin, 3)
         begin = perf_counter()
         with engine.stage(progress, "writing"):
@@ -99,19 +97,27 @@ def sample(
     return manifest
 
 
+def found_by(engine: Sampling, options: BfsOptions | UniverseOptions, seed: int, folder: Place) -> Found:
+    """What is sampled in the way that `options` ask for."""
+    if isinstance(options, BfsOptions):
+        return engine.by_bfs(options, seed, folder)
+    return engine.by_universe(options, seed, folder)
+
+
 def _engine(session: SparkSession | None, dataset: Place, progress: Progress | None) -> Sampling:
     """Imported where it is needed: each brings much that the other does without."""
     if session is None:
         from meshwright.pipeline.sample.in_process import InProcess
 
         assert is_local(dataset)
-        return InProcess(dataset, progress)
+        return InProcess(Interests.read(dataset, progress=progress), str(dataset))
     from meshwright.pipeline.sample.on_spark import OnSpark
 
     return OnSpark(session, dataset)
 
 
-def _check_size(options: BfsOptions | UniverseOptions, counts: dict[str, int]) -> None:
+def check_size(options: BfsOptions | UniverseOptions, counts: dict[str, int]) -> None:
+    """Refuse a sample that is larger than all."""
     if isinstance(options, BfsOptions):
         asked, there, what = options.users, counts["nodes"], "users"
     else:
@@ -122,11 +128,11 @@ def _check_size(options: BfsOptions | UniverseOptions, counts: dict[str, int]) -
         )
 
 
-def check_social(is_social: bool, dataset: Place, way: str) -> None:
+def check_social(is_social: bool, origin: str, way: str) -> None:
     """Refuse a dataset of which no topic is named like a node."""
     if not is_social:
         raise InputError(
-            f"{dataset}: no topic has the same name as a node, but {way} goes from a node to the topic with "
+            f"{origin}: no topic has the same name as a node, but {way} goes from a node to the topic with "
             f"its name; use a dataset of follows or friendships, or --universe with --grow random"
         )
 

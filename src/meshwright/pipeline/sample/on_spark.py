@@ -51,7 +51,7 @@ class OnSpark:
         interests = interests_of(dense_table(session, dataset, "lists"))
         with scratch(folder) as place:
             related = kept(session, relations(interests, owned), place / "relations")
-            check_social(not related.isEmpty(), dataset, "--bfs")
+            check_social(not related.isEmpty(), str(dataset), "--bfs")
             found = visit(session, nodes, related, options, seed, place)
             facts = bfs_facts(found.levels, found.restarts)
             return Found(_rising(found.users), _rising(topics_among(related, found.users)), facts)
@@ -65,7 +65,7 @@ class OnSpark:
         with scratch(folder) as place:
             if options.grow == "own":
                 owned = kept(session, owners(session, dataset), place / "owners")
-                check_social(not owned.isEmpty(), dataset, "--grow own")
+                check_social(not owned.isEmpty(), str(dataset), "--grow own")
             found = make_universe(session, lists, owned, topics, options, seed, place)
             facts = universe_facts(found.chosen, found.all_sizes, options)
             return Found(_rising(found.nodes), _rising(found.topics), facts)
