@@ -3,7 +3,7 @@
 import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args, get_type_hints
 
 import pyarrow as pa
@@ -11,13 +11,14 @@ import pyarrow as pa
 from meshwright.building import build, check_costs
 from meshwright.metrics.evaluation import Evaluation, evaluate
 from meshwright.model.costs.costs import Costs
-from meshwright.model.interests import Interests
+from meshwright.model.interests import Interests, first_difference
 from meshwright.model.overlay import Overlay
 from meshwright.registry import check_given, find
 from meshwright.runtime.checks import check_whole
 from meshwright.runtime.errors import InputError, MeshwrightError, MeshwrightWarning, OptionError, PluginError
 from meshwright.runtime.progress import Progress, stage
 from meshwright.runtime.usage import Usage, measured
+from meshwright.runtime.wording import type_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +28,7 @@ _FEW_NODES = 30
 
 @dataclass(frozen=True, kw_only=True)
 class Result:
-    """One algorithm with one seed; a row of the table. What was not measured is None.
+    """One algorithm with one seed, or an overlay that was given; a row. What was not measured is None.
 
     `times_lower_bound` is the average degree over its lower bound, `times_lower_bound_cost` the same for
     costs; both are None for an overlay that is not topic-connected, since no bound holds for it. `cost` is
@@ -36,7 +37,7 @@ class Result:
     """
 
     algorithm: str
-    seed: int
+    seed: int | None = None
     links: int | None = None
     average_degree: float | None = None
     maximum_degree: int | None = None
@@ -76,6 +77,7 @@ class Comparison:
         algorithms: names of algorithms that build, each once.
         seeds: how many; they count from 0.
         options: by algorithm, its options by name.
+        overlays: overlays to measure beside, by names that are none of the algorithms.
         with_costs: whether links cost something.
     """
 
@@ -83,15 +85,12 @@ class Comparison:
     seeds: int = 1
     options: Mapping[str, Mapping[str, Any]]
     with_costs: bool = False
+    overlays: Mapping[str, Overlay] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        if isinstance(self.algorithms, str) or not self.algorithms:
-            raise OptionError(
-                f"the option algorithms is {self.algorithms!r}; give a list of at least one name",
-                option="algorithms",
-            )
+        _check_named(self.algorithms, self.overlays)
         for at, name in enumerate(self.algorithms):
-            if name in self.algorithms[:at]:
+            if name in self.algorithms[:at] or name in self.overlays:
                 raise OptionError(f"{name!r} is named twice; name each algorithm once", option="algorithms")
             # A package that can't be imported fails again when its turn comes, and the others go on.
             with suppress(PluginError):
@@ -105,12 +104,29 @@ class Comparison:
                 )
         check_whole("seeds", self.seeds, 1, required=True)
 
-    def runs(self) -> list[tuple[str, int]]:
-        """Every algorithm with every seed, in the order of the table."""
-        return [(name, seed) for name in self.algorithms for seed in range(self.seeds)]
+    def runs(self) -> list[tuple[str, int | None]]:
+        """Every algorithm with every seed, and then every overlay, in the order of the table."""
+        built: list[tuple[str, int | None]] = [
+            (name, seed) for name in self.algorithms for seed in range(self.seeds)
+        ]
+        return [*built, *((name, None) for name in self.overlays)]
 
 
-Run = Callable[[str, int, bool], tuple[Evaluation, Usage]]
+def _check_named(algorithms: Sequence[str], overlays: Mapping[str, Overlay]) -> None:
+    """Refuse what is no list of names, or no overlays by name."""
+    if isinstance(algorithms, str) or not (algorithms or overlays):
+        raise OptionError(
+            f"the option algorithms is {algorithms!r}; give a list of at least one name", option="algorithms"
+        )
+    for given in algorithms:
+        if not isinstance(given, str):
+            way = 'overlays={"today": overlay}' if isinstance(given, Overlay) else "names, such as 'gm'"
+            raise OptionError(f"algorithms has {type_of(given)}; give {way}", option="algorithms")
+    if not isinstance(overlays, Mapping) or not all(isinstance(own, Overlay) for own in overlays.values()):
+        raise OptionError('overlays has to be overlays by name; give {"today": overlay}', option="overlays")
+
+
+Run = Callable[[str, int | None, bool], tuple[Evaluation, Usage | None]]
 """Builds with an algorithm and a seed and measures the overlay, with the lower bound if the last is true."""
 
 
@@ -121,13 +137,32 @@ def compare(
     seeds: int = 1,
     costs: Costs | None = None,
     options: Mapping[str, Mapping[str, Any]] | None = None,
+    overlays: Mapping[str, Overlay] | None = None,
     progress: Progress | None = None,
 ) -> "pd.DataFrame":
     """Build and measure an overlay by each algorithm for each seed from 0 on, in this process.
 
-    The frame has a row for each, with the columns of `Result`. An algorithm that fails has its error there,
-    and the others go on. A small build goes before the first of each algorithm, so that compiling kernels is
-    not counted. `meshwright.records` gives the rows of the frame in JSON's types.
+    `overlays` are overlays of the same interests, by name, such as the mesh that runs today; they are
+    measured alike. With `costs`, links of all overlays cost what these say.
+
+    The frame has a row for each overlay. An algorithm that fails has its error there, and the others go on. A
+    small build goes before the first of each algorithm, so that compiling kernels is not counted. It still
+    takes time: on a machine that has not run these algorithms, half a minute or more; `progress` shows it.
+    `meshwright.records` gives the rows of the frame in JSON's types. What was not measured is missing. The
+    columns:
+
+    - `algorithm`: its name, or that of an overlay that was given.
+    - `seed`: what it was built with; missing for an overlay that was given.
+    - `links`, `average_degree`, `maximum_degree`: of the overlay.
+    - `topic_connected`: whether the subscribers of every topic are connected among themselves.
+    - `maximum_topic_diameter`, `mean_topic_diameter`: over the topics that are connected, in links.
+    - `lower_bound_average_degree`: no topic-connected overlay has a lower average degree.
+    - `times_lower_bound`: the average degree over that bound; missing if a topic is not connected.
+    - `cost`, `lower_bound_cost`, `times_lower_bound_cost`: the same for the cost of all links.
+    - `cost_unit`: what costs are counted in, where they say so.
+    - `seconds`, `processor_seconds`: what the build took, on the clock and on all cores.
+    - `memory_bytes`: the most memory that the build added to that of the process.
+    - `error`: why there is no overlay.
 
     Example:
         >>> import meshwright as mw
@@ -135,12 +170,21 @@ def compare(
         >>> frame = mw.compare(interests, ["gm", "ring"], seeds=2)
         >>> frame[["algorithm", "seed", "topic_connected"]].values.tolist()
         [['gm', 0, True], ['gm', 1, True], ['ring', 0, True], ['ring', 1, True]]
+        >>> mine = mw.build(interests, "low-oda")
+        >>> mw.compare(interests, ["gm"], overlays={"mine": mine})["algorithm"].tolist()
+        ['gm', 'mine']
     """
     if not isinstance(interests, Interests):
-        raise InputError(f"compare got a {type(interests).__name__}; give Interests")
+        raise InputError(f"compare got {type_of(interests)}; give Interests")
     wanted = Comparison(
-        algorithms=algorithms, seeds=seeds, options=options or {}, with_costs=costs is not None
+        algorithms=algorithms,
+        seeds=seeds,
+        options=options or {},
+        with_costs=costs is not None,
+        overlays=overlays or {},
     )
+    for name, overlay in wanted.overlays.items():
+        _check_same(interests, overlay, name)
     for name in algorithms:
         with suppress(PluginError):
             check_costs(name, costs)
@@ -159,14 +203,27 @@ def in_process(
         given = wanted.options.get(algorithm, {})
         return build(on, algorithm, costs=costs, seed=seed, progress=shown, **given)
 
-    def run(algorithm: str, seed: int, bound: bool) -> tuple[Evaluation, Usage]:
+    def run(algorithm: str, seed: int | None, bound: bool) -> tuple[Evaluation, Usage | None]:
+        if seed is None:
+            given = wanted.overlays[algorithm]
+            return evaluate(given, costs=costs, bound=bound, progress=progress), None
         if algorithm not in warm:
             warm.add(algorithm)
-            _quietly(lambda: make(small, algorithm, seed, None))
+            with stage(progress, f"compiling {algorithm}"):
+                _quietly(lambda: make(small, algorithm, seed, None))
         overlay, usage = measured(lambda: make(interests, algorithm, seed, progress))
         return evaluate(overlay, bound=bound, progress=progress), usage
 
     return run
+
+
+def _check_same(interests: Interests, overlay: Overlay, name: str) -> None:
+    """Refuse an overlay of other interests; attributes may differ."""
+    difference = first_difference(interests, overlay.interests, ("the interests", "the overlay"))
+    if difference is not None:
+        raise InputError(
+            f"the overlay {name!r} is of other interests: {difference}; give overlays of the same interests"
+        )
 
 
 def _few_nodes(interests: Interests) -> Interests:
@@ -211,7 +268,9 @@ def _bounds(found: Evaluation) -> Bounds:
     return Bounds(found.lower_bound_average_degree, None if least is None else least * found.nodes / 2)
 
 
-def _result(algorithm: str, seed: int, found: Evaluation, usage: Usage, bounds: Bounds) -> Result:
+def _result(
+    algorithm: str, seed: int | None, found: Evaluation, usage: Usage | None, bounds: Bounds
+) -> Result:
     weighted = found.weighted_average_degree
     result = Result(
         algorithm=algorithm,
@@ -226,7 +285,7 @@ def _result(algorithm: str, seed: int, found: Evaluation, usage: Usage, bounds: 
         cost=None if weighted is None else weighted * found.nodes / 2,
         lower_bound_cost=bounds.cost,
         cost_unit=found.cost_unit,
-        **usage._asdict(),
+        **({} if usage is None else usage._asdict()),
     )
     if not found.topic_connected:
         return result

@@ -1,8 +1,10 @@
+import re
+
 import numpy as np
 import pytest
 
 import meshwright as mw
-from meshwright.comparing import Result, as_frame
+from meshwright.comparing import SCHEMA, Result, as_frame
 from meshwright.runtime.usage import measured
 from meshwright.testing import some_costs
 
@@ -148,3 +150,43 @@ def test_measured_memory_is_what_work_adds_at_its_peak():
         result, usage = measured(work)
         assert result == 39
         assert usage.memory_bytes is None or 35e6 < usage.memory_bytes < 80e6
+
+
+def test_given_overlays_are_measured_as_those_that_are_built():
+    mine = mw.build(INTERESTS, "ring", seed=1)
+    frame = mw.compare(INTERESTS, ["ring"], seeds=2, overlays={"mine": mine})
+    rows = mw.records(frame)
+    assert [(row["algorithm"], row["seed"]) for row in rows] == [("ring", 0), ("ring", 1), ("mine", None)]
+    spent = {"algorithm", "seed", "seconds", "processor_seconds", "memory_bytes"}
+    built, given = ({key: row[key] for key in row if key not in spent} for row in rows[1:])
+    assert given == built
+    assert rows[2]["seconds"] is None
+    assert rows[2]["memory_bytes"] is None
+
+
+def test_given_overlays_cost_what_the_costs_say_and_need_no_algorithm_beside():
+    costs = some_costs(INTERESTS)
+    mine = mw.build(INTERESTS, "ring")
+    (row,) = mw.records(mw.compare(INTERESTS, [], costs=costs, overlays={"mine": mine}))
+    assert row["cost"] == pytest.approx(mw.build(INTERESTS, "ring", costs=costs).costs.sum())
+
+
+def test_overlays_of_other_interests_without_names_or_by_taken_names_are_refused():
+    mine = mw.build(INTERESTS, "ring")
+    other = mw.build(mw.Interests.from_pairs([("a", "x"), ("b", "x")]), "ring")
+    with pytest.raises(mw.InputError, match=r"'mine' is of other interests: node .* is only in the"):
+        mw.compare(INTERESTS, ["gm"], overlays={"mine": other})
+    with pytest.raises(mw.OptionError, match=r'algorithms has an Overlay; give overlays={"today": overlay}'):
+        mw.compare(INTERESTS, ["gm", mine])
+    with pytest.raises(mw.OptionError, match=r"algorithms has an int; give names, such as 'gm'"):
+        mw.compare(INTERESTS, [1])
+    with pytest.raises(mw.OptionError, match="'gm' is named twice"):
+        mw.compare(INTERESTS, ["gm"], overlays={"gm": mine})
+    for wrong in ([mine], {"mine": 1}):
+        with pytest.raises(mw.OptionError, match=r'overlays by name; give {"today": overlay}'):
+            mw.compare(INTERESTS, ["gm"], overlays=wrong)
+
+
+def test_the_docstring_names_every_column():
+    listed = re.findall(r"^    - (.*?):", mw.compare.__doc__, re.M)
+    assert re.findall(r"`(\w+)`", " ".join(listed)) == SCHEMA.names

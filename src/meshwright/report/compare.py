@@ -128,7 +128,11 @@ def _table(results: Sequence[Result]) -> Html:
 
 def _failed(results: Sequence[Result]) -> Html:
     """The runs without an overlay, with the reason; nothing where all have one."""
-    rows = [(row.algorithm, count(row.seed), row.error) for row in results if row.error is not None]
+    rows = [
+        (row.algorithm, "" if row.seed is None else count(row.seed), row.error)
+        for row in results
+        if row.error is not None
+    ]
     if not rows:
         return Html("")
     return section("failed", "Failed runs", table("Failed runs", ("algorithm", "seed", "error"), rows, {1}))
