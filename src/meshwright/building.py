@@ -17,6 +17,7 @@ from meshwright.registry import Algorithm, check_given, find, how_made, imported
 from meshwright.runtime.checks import check_flag, check_whole, is_number
 from meshwright.runtime.errors import InputError, OptionError
 from meshwright.runtime.progress import Progress, StageTimer
+from meshwright.runtime.wording import type_of
 
 
 def build(
@@ -53,7 +54,7 @@ def build(
     checked = chosen.make_options(options)
     check_whole("seed", seed, 0, required=True)
     if not isinstance(interests, Interests):
-        raise InputError(f"build got a {type(interests).__name__}; give Interests")
+        raise InputError(f"build got {type_of(interests)}; give Interests")
     check_flag("reverse_delete", reverse_delete)
     if reverse_delete and not chosen.topic_connected:
         raise OptionError(
@@ -104,7 +105,7 @@ def check_costs(algorithm: str, costs: object) -> None:
     """Refuse to build with an algorithm that needs costs and has none, or with what are no costs."""
     check_given(algorithm, costs is not None)
     if costs is not None and not isinstance(costs, Costs):
-        raise InputError(f"the costs are a {type(costs).__name__}; give Costs, such as Costs.from_csv(…)")
+        raise InputError(f"the costs are {type_of(costs)}; give Costs, such as Costs.from_csv(…)")
 
 
 def merge(

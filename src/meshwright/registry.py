@@ -19,7 +19,7 @@ from meshwright.plugins import installed
 from meshwright.plugins.installed import Origin
 from meshwright.runtime.checks import make_options
 from meshwright.runtime.errors import MeshwrightWarning, OptionError, PluginError
-from meshwright.runtime.wording import choose
+from meshwright.runtime.wording import choose, type_of
 from meshwright.smallworld.options import GrSwicoOptions, SmallWorldOptions
 from meshwright.stan.options import StanOptions
 
@@ -244,7 +244,7 @@ def _check(name: str, algorithm: object, origin: Origin) -> Algorithm:
     if not _NAME.fullmatch(name):
         wrong = "has a name with characters other than lower-case letters, digits and '-'"
     elif not isinstance(algorithm, Algorithm):
-        wrong = f"is a {type(algorithm).__name__}, not a meshwright.Algorithm"
+        wrong = f"is {type_of(algorithm)}, not a meshwright.Algorithm"
     elif algorithm.kind not in ("build", "merge"):
         wrong = f"is of kind {algorithm.kind!r}, not 'build' or 'merge'"
     elif not (callable(algorithm.load) or (isinstance(algorithm.load, str) and ":" in algorithm.load)):

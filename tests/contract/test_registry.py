@@ -98,7 +98,7 @@ def test_options_of_a_merge_are_a_frozen_dataclass_with_defaults(name):
 def test_what_is_no_interests_and_no_overlay_is_refused():
     with pytest.raises(mw.InputError, match="build got a str; give Interests"):
         mw.build("workload", "gm")
-    with pytest.raises(mw.InputError, match="evaluate got a Interests; give an Overlay"):
+    with pytest.raises(mw.InputError, match="evaluate got an Interests; give an Overlay"):
         mw.evaluate(AWKWARD["two nodes"])
 
 

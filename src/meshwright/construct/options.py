@@ -7,6 +7,7 @@ from math import inf
 from meshwright.runtime import checks
 from meshwright.runtime.checks import Checked
 from meshwright.runtime.errors import OptionError
+from meshwright.runtime.wording import type_of
 
 TIES = ("shuffled", "small-first", "large-first")
 
@@ -35,7 +36,7 @@ class GmOptions(Checked):
         super().__post_init__()
         if self.weights is not None and not isinstance(self.weights, Mapping):
             raise OptionError(
-                f"the weights are a {type(self.weights).__name__}; give a mapping of topic to number",
+                f"the weights are {type_of(self.weights)}; give a mapping of topic to number",
                 option="weights",
             )
         for topic, weight in (self.weights or {}).items():

@@ -28,7 +28,7 @@ from meshwright.runtime.checks import make_options
 from meshwright.runtime.errors import InputError, MeshwrightError
 from meshwright.runtime.progress import Progress
 from meshwright.runtime.seeds import generator
-from meshwright.runtime.wording import count
+from meshwright.runtime.wording import count, type_of
 
 _POLICIES: dict[str, Callable[[MaintainedOverlay, Change, RepairSettings], Mending]] = {
     "shadow": policies.repair_by_shadows,
@@ -103,7 +103,7 @@ class Maintainer:
         **others: Any,
     ) -> None:
         if not isinstance(overlay, Overlay):
-            raise InputError(f"Maintainer got a {type(overlay).__name__}; give an Overlay")
+            raise InputError(f"Maintainer got {type_of(overlay)}; give an Overlay")
         given = {"policy": policy, "backups": backups, "coverage": coverage, **others}
         options = make_options(MaintainOptions, given)
         overlay, known = start_with(overlay, costs)
@@ -366,7 +366,7 @@ class Maintainer:
             names = list(self._state.nodes.names)
             return Reoptimisation(self, self._state, lambda: named(fresh.solve(), names), most_changes)
         if not isinstance(target, Overlay):
-            raise InputError(f"reoptimise got a {type(target).__name__} as target; give an Overlay")
+            raise InputError(f"reoptimise got {type_of(target)} as target; give an Overlay")
         links = named(target.edges, target.interests.nodes.to_pylist())
         return Reoptimisation(self, self._state, lambda: links, most_changes)
 

@@ -18,6 +18,7 @@ from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.columns import arrow_of
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.progress import Progress
+from meshwright.runtime.wording import type_of
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,9 +157,9 @@ def evaluate(
         (True, 2, 1.33)
     """
     if not isinstance(overlay, Overlay):
-        raise InputError(f"evaluate got a {type(overlay).__name__}; give an Overlay")
+        raise InputError(f"evaluate got {type_of(overlay)}; give an Overlay")
     if costs is not None and not isinstance(costs, Costs):
-        raise InputError(f"the costs are a {type(costs).__name__}; give Costs, such as Costs.from_csv(…)")
+        raise InputError(f"the costs are {type_of(costs)}; give Costs, such as Costs.from_csv(…)")
     if costs is not None:
         overlay = priced(overlay, costs)
     known = costs_of(overlay) if bound else None

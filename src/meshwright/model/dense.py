@@ -12,7 +12,7 @@ from meshwright.model.names import NameSource, name_array, numbered, ranks
 from meshwright.model.pairs import NODE_TOPIC, Pairs, collect, from_tuples
 from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.errors import InputError
-from meshwright.runtime.wording import count
+from meshwright.runtime.wording import count, type_of
 
 if TYPE_CHECKING:
     from scipy.sparse import coo_array, csr_array
@@ -65,7 +65,7 @@ def entries_of(matrix: Any) -> coo_array:
     try:
         entries = coo_array(matrix)
     except (TypeError, ValueError) as error:
-        raise InputError(f"a {type(matrix).__name__} can't be taken as a matrix: {error}") from error
+        raise InputError(f"{type_of(matrix)} can't be taken as a matrix: {error}") from error
     if entries.ndim != 2:
         raise InputError(f"the matrix has {count(entries.ndim, 'dimension')}; give two, nodes by topics")
     return entries

@@ -9,7 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from meshwright.model.dense import frozen
-from meshwright.model.names import lookup, name_array
+from meshwright.model.names import lookup, meant_name, name_array
 from meshwright.model.pairs import Chunk, Columns, collect, from_tuples
 from meshwright.model.reading.columns import Column, IfThere, is_position
 from meshwright.runtime.arrays import Floats, Ids
@@ -148,9 +148,11 @@ def _check_agreement(
 
 def unknown_node(origin: str, name: str, how_many: int, nodes: pa.StringArray) -> InputError:
     """The error about a name, the first of some, that is no node."""
+    question = meant_name(nodes, name)
     return InputError(
         f"{origin}: there is no {name!r}{_and_more(how_many)} among the {count(len(nodes), 'node')} of the "
-        f"interests; add missing nodes there (they need no topics), or leave their edges out"
+        f"interests; {question}{'Otherwise add' if question else 'add'} missing nodes there (they need no "
+        f"topics), or leave their edges out"
     )
 
 

@@ -34,7 +34,7 @@ from meshwright.runtime.errors import InputError
 from meshwright.runtime.json_values import plain
 from meshwright.runtime.packing import pack
 from meshwright.runtime.progress import Progress, stage
-from meshwright.runtime.wording import count
+from meshwright.runtime.wording import count, type_of
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -94,7 +94,7 @@ def checked_extras(extras: Mapping[str, pa.Table]) -> dict[str, pa.Table]:
     for name, table in extras.items():
         check_table_name(name, InputError)
         if not isinstance(table, pa.Table) or not table.column_names:
-            raise InputError(f"table {name!r} is a {type(table).__name__}; give a pyarrow.Table with columns")
+            raise InputError(f"table {name!r} is {type_of(table)}; give a pyarrow.Table with columns")
     return {name: table.replace_schema_metadata(None) for name, table in extras.items()}
 
 
@@ -189,6 +189,7 @@ class Overlay:
 
         Edges that are in their final form already are only checked; otherwise one sort of 64-bit keys.
         """
+        _check_interests(interests, "from_arrays")
         ordered, prices = edge_lists.canonical(interests.nodes, edges, costs)
         return cls(interests, ordered, prices, facts or {}, tables or {})
 
@@ -210,6 +211,7 @@ class Overlay:
             >>> mw.Overlay.from_edges(interests, [("b1", "b2"), ("b2", "b3")], costs=[12.5, 3.0])
             Overlay(3 nodes, 2 edges, with costs)
         """
+        _check_interests(interests, "from_edges")
         columns = edge_lists.SOURCE_TARGET
         found = sources.from_tuples(pairs, columns)
         return cls(interests, *edge_lists.by_name(interests.nodes, found, columns, "the edges", costs))
@@ -241,6 +243,7 @@ class Overlay:
             >>> mw.Overlay.from_pandas(interests, overlay.to_pandas()) == overlay
             True
         """
+        _check_interests(interests, "from_pandas")
         columns = edge_lists.columns_of(source, target, cost)
         found = sources.from_pandas(frame, columns)
         return cls(interests, *edge_lists.by_name(interests.nodes, found, columns, "the frame"))
@@ -268,6 +271,7 @@ class Overlay:
             >>> mw.Overlay.from_networkx(interests, overlay.to_networkx()) == overlay
             True
         """
+        _check_interests(interests, "from_networkx")
         return cls(interests, *edge_lists.of_graph(interests.nodes, graph, cost))
 
     @classmethod
@@ -289,6 +293,7 @@ class Overlay:
         As in `from_pandas`, a column "cost" is read where there is one, unless columns are positions. So the
         CSV file of `meshwright.export` gives the same links and costs.
         """
+        _check_interests(interests, "from_csv")
         columns = edge_lists.columns_of(source, target, cost)
         found = sources.from_csv(path, columns, delimiter, limits, header)
         return cls(interests, *edge_lists.by_name(interests.nodes, found, columns, str(path), None, progress))
@@ -309,6 +314,7 @@ class Overlay:
 
         As in `from_pandas`, a column "cost" is read where there is one, unless columns are positions.
         """
+        _check_interests(interests, "from_parquet")
         columns = edge_lists.columns_of(source, target, cost)
         found = sources.from_parquet(path, columns, limits)
         return cls(interests, *edge_lists.by_name(interests.nodes, found, columns, str(path), None, progress))
@@ -377,6 +383,11 @@ class Overlay:
             overlay = cls.from_arrays(interests, edges, costs, dataset.manifest["facts"], extras)
         check_counts(dataset, overlay_counts(overlay))
         return overlay
+
+
+def _check_interests(given: object, caller: str) -> None:
+    if not isinstance(given, Interests):
+        raise InputError(f"Overlay.{caller} got {type_of(given)} first; give Interests first, then the edges")
 
 
 def _lasting(facts: Mapping[str, Any]) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.runtime.arrays import Floats, Ids
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.progress import Progress, stage
+from meshwright.runtime.wording import type_of
 
 _ENCODED = pa.dictionary(pa.int32(), pa.string())
 _TUPLES_A_CHUNK = 1 << 16
@@ -136,7 +137,7 @@ def collect(
 def from_tuples(pairs: Iterable[tuple[str, str]], columns: Columns) -> Iterator[Chunk]:
     """Chunks of an iterable of 2-tuples (or lists of two) of strings."""
     if isinstance(pairs, str | bytes) or not isinstance(pairs, Iterable):
-        raise InputError(f"the pairs are a {type(pairs).__name__}; give an iterable of pairs of strings")
+        raise InputError(f"the pairs are {type_of(pairs)}; give an iterable of pairs of strings")
     iterator = iter(pairs)
     number = 1
     while block := list(islice(iterator, _TUPLES_A_CHUNK)):
@@ -258,7 +259,7 @@ def from_arrow(table: Any, columns: Columns) -> Iterator[Chunk]:
     try:
         table = pa.table(table)
     except (pa.ArrowException, TypeError, ValueError) as error:
-        raise InputError(f"a {type(table).__name__} can't be taken as an Arrow table: {error}") from error
+        raise InputError(f"{type_of(table)} can't be taken as an Arrow table: {error}") from error
     named = columns.among(table.schema.names, "the table")
     _check_types(table.schema, named, "the table")
     row = 1

@@ -15,6 +15,7 @@ from meshwright.plugins.installed import Origin, described
 from meshwright.runtime.arrays import Ids
 from meshwright.runtime.errors import InputError, MeshwrightError, PluginError
 from meshwright.runtime.progress import Progress, stage
+from meshwright.runtime.wording import type_of
 
 
 def run_outside(
@@ -42,7 +43,7 @@ def run_outside(
     except (Exception, SystemExit) as error:
         raise PluginError(f"{blame} failed: {described(error)}; report it to that package") from error
     if not isinstance(built, Built):
-        raise PluginError(f"{blame} returned a {type(built).__name__}; it has to return meshwright.Built")
+        raise PluginError(f"{blame} returned {type_of(built)}; it has to return meshwright.Built")
     interests = subject if isinstance(subject, Interests) else subject.interests
     overlay = _overlay(blame, interests, built)
     if isinstance(subject, Union):

@@ -25,6 +25,7 @@ from meshwright.runtime.errors import InputError, OptionError
 from meshwright.runtime.parallel import Chunk, balanced_chunks, on_all_cores
 from meshwright.runtime.progress import Progress, stage
 from meshwright.runtime.seeds import generator
+from meshwright.runtime.wording import type_of
 
 
 def simulate_protocols(
@@ -199,7 +200,7 @@ def route(
         (2, 1.0)
     """
     if not isinstance(overlay, Overlay):
-        raise InputError(f"route got a {type(overlay).__name__}; give an Overlay")
+        raise InputError(f"route got {type_of(overlay)}; give an Overlay")
     check_choice("protocol", protocol, PROTOCOLS)
     _check_options(protocol, tree, both_ways)
     check_fraction("loss", loss)

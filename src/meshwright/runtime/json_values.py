@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from meshwright.runtime.errors import InputError
+from meshwright.runtime.wording import type_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +35,7 @@ def _translated(value: Any) -> Any:
         return str(value)
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return dataclasses.asdict(value)
-    raise TypeError(f"a {type(value).__name__} has no JSON form")
+    raise TypeError(f"{type_of(value)} has no JSON form")
 
 
 def compact(value: Any) -> str:
@@ -58,6 +59,8 @@ def records(frame: "pd.DataFrame") -> list[dict[str, Any]]:
     """
     import pandas as pd
 
+    if not isinstance(frame, pd.DataFrame):
+        raise InputError(f"records got {type_of(frame)}; give a pandas frame, such as that of compare")
     rows = [
         {name: None if pd.isna(value) else value for name, value in row.items()}
         for row in frame.to_dict("records")

@@ -16,6 +16,12 @@ def counts(numbers: Mapping[str, int]) -> str:
     return ", ".join(count(number, things.removesuffix("s")) for things, number in numbers.items())
 
 
+def type_of(value: object) -> str:
+    """The type of a value with its article: "a list", "an Interests"."""
+    name = type(value).__name__
+    return f"{'an' if name[0] in 'AEIOaeiou' else 'a'} {name}"
+
+
 def near(given: object, known: Iterable[str]) -> list[str]:
     """At most two of the known names that are like what was given, first those that look the same.
 

@@ -16,6 +16,7 @@ from meshwright.model.views import Views
 from meshwright.runtime.checks import check_choice
 from meshwright.runtime.errors import InputError, OptionError
 from meshwright.runtime.progress import Progress
+from meshwright.runtime.wording import type_of
 from meshwright.stan.lock_step import Watch, draw_views, omniscient_views, run_rounds
 from meshwright.stan.measures import TABLE as BY_NODE
 from meshwright.stan.measures import Course, Gossip, measured, view_table
@@ -60,7 +61,7 @@ def gossip(
         True
     """
     if not isinstance(interests, Interests):
-        raise InputError(f"gossip got a {type(interests).__name__}; give Interests")
+        raise InputError(f"gossip got {type_of(interests)}; give Interests")
     options, conditions = options or StanOptions(), conditions or SimulationOptions()
     name, run = _engine(engine)
     if name == "rounds" and (conditions.churn or conditions.keep_alive):

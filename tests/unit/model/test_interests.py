@@ -131,7 +131,7 @@ def test_no_interests_at_all_are_legal(empty: Interests) -> None:
 @pytest.mark.parametrize(
     ("pairs", "rule"),
     [
-        ([("a", "t"), (7, "t")], r"the node of pair 2 is 7, a int; .* use str\(\.\.\.\)"),
+        ([("a", "t"), (7, "t")], r"the node of pair 2 is 7, an int; .* use str\(\.\.\.\)"),
         ([("a", None)], "the topic of pair 1 is None"),
         ([("a", b"t")], "the topic of pair 1 is b't'"),
         ([("a", "t"), ("a", "")], "the topic of pair 2 is an empty string"),
@@ -140,7 +140,7 @@ def test_no_interests_at_all_are_legal(empty: Interests) -> None:
         (["at"], "pair 1 is 'at'; give a tuple"),
         ([{"a", "t"}], "pair 1 is"),
         ("at", "the pairs are a str"),
-        (7, "the pairs are a int"),
+        (7, "the pairs are an int"),
     ],
 )
 def test_what_is_no_pair_of_strings_is_refused_with_its_number(pairs: Any, rule: str) -> None:
@@ -251,7 +251,7 @@ def test_other_columns_can_be_named_and_chunks_and_slices_are_followed() -> None
 def test_what_offers_arrows_stream_interface_is_read() -> None:
     reader = pa.table({"node": ["a"], "topic": ["t"]}).to_reader()
     assert Interests.from_arrow(reader) == Interests.from_pairs([("a", "t")])
-    with pytest.raises(InputError, match="a int can't be taken as an Arrow table"):
+    with pytest.raises(InputError, match="an int can't be taken as an Arrow table"):
         Interests.from_arrow(7)
 
 

@@ -89,7 +89,7 @@ def test_find_names_what_is_not_there(name: str) -> None:
 
 
 def test_find_refuses_what_is_no_string() -> None:
-    with pytest.raises(InputError, match="a int; names are strings"):
+    with pytest.raises(InputError, match="an int; names are strings"):
         find(pa.array(["7"]), 7, "node")  # type: ignore[arg-type]
 
 
@@ -133,3 +133,14 @@ def test_names_beyond_what_arrow_holds_are_refused(monkeypatch: pytest.MonkeyPat
         encode([["abc", "def"]], [])
     with pytest.raises(CapacityError, match="nodes take more than 5 bytes"):
         name_array(pa.array(["abc", "def"]), "node")
+
+
+@pytest.mark.parametrize("many", [0, 20_000])
+def test_a_near_miss_is_answered_with_the_name_that_was_meant(many: int) -> None:
+    known = pa.array(sorted(["Adelaide", "Berlin", *(f"n{number}" for number in range(many))]))
+    with pytest.raises(
+        InputError, match=r"no node 'adelaide' among the .* nodes; did you mean 'Adelaide'\?$"
+    ):
+        find(known, "adelaide", "node")
+    with pytest.raises(InputError, match=r"nodes$"):
+        find(known, "quito", "node")

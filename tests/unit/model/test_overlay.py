@@ -71,7 +71,7 @@ def test_edges_and_costs_are_read_only(overlay: Overlay) -> None:
         ([("a", "x"), ("y", "x"), ("z", "a")], r"row 1: there is no 'x' \(and 2 more\) among"),
         ([("a", "7 ")], "there is no '7 ' among"),
         ([("a", "b"), ("c", "c"), ("d", "d")], r"joins 'c' to itself \(and 1 more\)"),
-        ([("a", 7)], r"the target of pair 1 is 7, a int; .* use str"),
+        ([("a", 7)], r"the target of pair 1 is 7, an int; .* use str"),
         ([("a",)], "pair 1 is"),
     ],
 )
@@ -390,3 +390,27 @@ def test_repr_counts_in_singular_and_plural() -> None:
 def test_repr_counts(overlay: Overlay) -> None:
     assert repr(overlay) == "Overlay(6 nodes, 3 edges, with costs)"
     assert repr(dataclasses.replace(overlay, costs=None)) == "Overlay(6 nodes, 3 edges)"
+
+
+def test_a_near_miss_of_a_node_is_answered_with_the_node_that_was_meant() -> None:
+    interests = Interests.from_pairs([("Adelaide", "t"), ("Berlin", "t")])
+    with pytest.raises(
+        InputError, match=r"no 'adelaide' .*; did you mean 'Adelaide'\? Otherwise add missing"
+    ):
+        Overlay.from_edges(interests, [("adelaide", "Berlin")])
+
+
+def test_interests_come_before_the_edges(overlay: Overlay) -> None:
+    makers: list[tuple[Any, Any]] = [
+        (Overlay.from_networkx, overlay.to_networkx()),
+        (Overlay.from_pandas, overlay.to_pandas()),
+        (Overlay.from_edges, [("a", "b")]),
+        (Overlay.from_arrays, overlay.edges),
+        (Overlay.from_csv, "edges.csv"),
+        (Overlay.from_parquet, "edges.parquet"),
+    ]
+    for make, edges in makers:
+        with pytest.raises(
+            InputError, match=rf"{make.__name__} got an? \w+ first; give Interests first, then"
+        ):
+            make(edges, INTERESTS)

@@ -54,7 +54,7 @@ def test_algorithms_lists_those_of_installed_packages_with_the_package(listed):
             ["a built-in algorithm of meshwright and", "'gm' (mesh_toy:CHAIN)"],
         ),
         ("twice", "mesh-toy 1.2", ["mesh_broken:X", "mesh_toy:CHAIN", "both have the name 'twice'"]),
-        ("number", "mesh-toy 1.2", ["is a int, not a meshwright.Algorithm; correct it there"]),
+        ("number", "mesh-toy 1.2", ["is an int, not a meshwright.Algorithm; correct it there"]),
     ],
 )
 def test_algorithms_lists_a_broken_one_with_its_package_and_the_reason(listed, name, package, words):

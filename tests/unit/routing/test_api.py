@@ -203,5 +203,5 @@ def test_options_out_of_range_are_refused(overlays, options, message):
 
 
 def test_what_is_no_overlay_is_refused(interests):
-    with pytest.raises(mw.InputError, match="route got a Interests; give an Overlay"):
+    with pytest.raises(mw.InputError, match="route got an Interests; give an Overlay"):
         mw.route(interests, "flood")

@@ -32,3 +32,8 @@ def test_records_of_a_frame_keep_types_and_digits_and_have_none_for_what_is_miss
         {"name": None, "whole": None, "yes": True, "number": None},
     ]
     assert records(pd.DataFrame({"a": []})) == []
+
+
+def test_records_of_what_is_no_frame_are_refused():
+    with pytest.raises(mw.InputError, match="records got a list; give a pandas frame"):
+        records([1])

@@ -1,6 +1,6 @@
 import pytest
 
-from meshwright.runtime.wording import choose, count, counts, meant, near
+from meshwright.runtime.wording import choose, count, counts, meant, near, type_of
 
 
 @pytest.mark.parametrize(
@@ -55,3 +55,12 @@ def test_choices_follow_the_question():
 )
 def test_names_that_look_alike_come_first_and_at_most_two(name, known, found):
     assert near(name, known) == found
+
+
+def test_a_type_has_the_article_that_is_said():
+    assert [type_of(value) for value in (1, "a", [], Exception())] == [
+        "an int",
+        "a str",
+        "a list",
+        "an Exception",
+    ]

@@ -28,6 +28,7 @@ from meshwright.model.storage.manifest import MANIFEST, check_counts, make_manif
 from meshwright.runtime.arrays import Floats, Ids
 from meshwright.runtime.errors import DatasetError, InputError, OptionError
 from meshwright.runtime.json_values import plain
+from meshwright.runtime.wording import type_of
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -157,7 +158,7 @@ class Costs:
         A node that has no costs is refused; nodes that the interests lack are left out and counted.
         """
         if not isinstance(interests, Interests):
-            raise InputError(f"costs.of got a {type(interests).__name__}; give Interests")
+            raise InputError(f"costs.of got {type_of(interests)}; give Interests")
         if self.nodes.equals(interests.nodes):
             return self
         what = self._known()
@@ -359,8 +360,9 @@ class Costs:
         sites in use, not with that of the nodes.
         """
         if not isinstance(between, Costs):
-            kind = type(between).__name__
-            raise InputError(f"sites got a {kind}; give the Costs between sites, such as Costs.from_csv(…)")
+            raise InputError(
+                f"sites got {type_of(between)}; give the Costs between sites, such as Costs.from_csv(…)"
+            )
         found = cost_sources.placed(site_of, Columns(node, site), limits)
         what = between._known()
         used = between._taken(

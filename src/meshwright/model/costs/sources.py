@@ -29,6 +29,7 @@ from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.model.storage.schema import Wanted, check_types
 from meshwright.runtime.arrays import Floats, Ids
 from meshwright.runtime.errors import InputError, one_line
+from meshwright.runtime.wording import type_of
 
 PAIRS = Columns("source", "target", "cost")
 
@@ -45,23 +46,22 @@ class Cells(NamedTuple):
     names: pa.StringArray | None
 
 
-class _FileError(InputError):
-    """An error that begins with the name of a file."""
-
-
 @contextmanager
 def named(path: object) -> Iterator[None]:
     """Begin errors about what is in a file with its name, unless with that of another they do already."""
     try:
         yield
-    except _FileError:
-        raise
     except InputError as error:
-        if not isinstance(path, str | Path):
+        if not isinstance(path, str | Path) or _names_file(error):
             raise
         text = str(error)
         said = text if text.startswith(str(path)) else f"{path}: {text}"
-        raise _FileError(said, path=error.path or path, row=error.row) from error
+        raise InputError(said, path=error.path or path, row=error.row) from error
+
+
+def _names_file(error: InputError) -> bool:
+    """Whether an error begins with the name of its file."""
+    return error.path is not None and str(error).startswith(str(error.path))
 
 
 def from_memory(matrix: Any, has_names: bool) -> Cells:
@@ -426,7 +426,7 @@ def _from_table(
         table, origin = pa.table(source), "the table of coordinates"
     else:
         raise InputError(
-            f"the coordinates are a {type(source).__name__}; give a mapping, a file, a table or interests"
+            f"the coordinates are {type_of(source)}; give a mapping, a file, a table or interests"
         )
     places = [place_of(column, table.schema.names, origin) for column in wanted]
     table = table.select(places).rename_columns([_called(column) for column in wanted])

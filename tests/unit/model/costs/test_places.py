@@ -221,7 +221,7 @@ def test_coordinates_come_from_mappings_files_tables_and_attributes(tmp_path: Pa
         (pa.table({"node": ["a"], "lat": ["1"], "lon": [1.0]}), "'lat' is string, but must be a number"),
         (pa.table({"city": ["a"], "lat": [1.0], "lon": [1.0]}), "no column 'node'; its columns are city"),
         (with_attributes(lat=[1.0, 2.0, None], lon=[1.0, 2.0, 3.0]), "there is no 'lat' for node 'b3'"),
-        (5, "the coordinates are a int; give a mapping"),
+        (5, "the coordinates are an int; give a mapping"),
         ("nowhere.parquet", "no such file"),
     ],
 )

@@ -219,3 +219,12 @@ def test_a_file_that_does_not_fit_is_refused_before_it_is_read(
     for name in ("m.npy", "m.parquet", "m.csv"):
         with pytest.raises(CapacityError, match="a matrix of the costs between"):
             Costs.from_file(tmp_path / name)
+
+
+def test_an_error_in_a_file_is_the_public_one_and_names_the_file_once(tmp_path):
+    path = tmp_path / "rtt.csv"
+    path.write_text("source,target,cost\na,b,cheap\n")
+    with pytest.raises(InputError) as caught:
+        Costs.from_csv(path)
+    assert type(caught.value) is InputError
+    assert str(caught.value).count(str(path)) == 1
