@@ -159,7 +159,19 @@ def _forget_stdout() -> None:
 
 def _wrong_call(error: typer.BadParameter) -> str:
     command = error.ctx.command_path if error.ctx else "meshwright"
-    message = error.format_message().rstrip(".") or "give a command"
+    message = _missing(error) or error.format_message().rstrip(".") or "give a command"
+    message = message[0].lower() + message[1:]
     if near := _NEAR_MISSES.search(message):
         return f"{message[: near.start()]}; did you mean {' or '.join(near['names'].split(', '))}?"
     return f"{message}; see '{command} --help'"
+
+
+def _missing(error: Any) -> str | None:
+    """What to say where an argument or option is not given; None where that is not what is wrong."""
+    parameter = getattr(error, "param", None)
+    if type(error).__name__ != "MissingParameter" or parameter is None:
+        return None
+    name = parameter.metavar or parameter.name.upper()
+    if parameter.param_type_name == "option":
+        name = parameter.opts[0]
+    return f"the {parameter.param_type_name} {name} is missing ({parameter.help.rstrip('.')})"

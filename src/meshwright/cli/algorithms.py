@@ -30,8 +30,12 @@ def _about(name: str, algorithm: registry.Algorithm) -> str:
     parts = [algorithm.summary if origin is None else f"{algorithm.summary} (from {origin.package})"]
     parts += ["needs costs"] if algorithm.needs_costs else []
     parts += [] if algorithm.topic_connected else ["may leave topics unconnected"]
-    options = ", ".join(f"{option}={shown(value)}" for option, value in _options(algorithm).items())
+    options = ", ".join(f"{option}={_default(value)}" for option, value in _options(algorithm).items())
     return "; ".join(parts) + (f". Options: {options}" if options else "")
+
+
+def _default(value: object) -> str:
+    return "none" if value is None else shown(value)
 
 
 def _described_as_broken(one: registry.Broken) -> dict[str, Any]:

@@ -29,7 +29,8 @@ ReverseDelete = Annotated[
     bool, typer.Option("--reverse-delete", help="After building, remove links that no topic needs.")
 ]
 Settings = Annotated[
-    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="Set an option. Repeatable.")
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="Set an option of the algorithm. Repeatable."),
 ]
 Master = Annotated[
     str | None,

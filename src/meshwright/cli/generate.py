@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import typer
 
-from meshwright.cli.common import Force, Json, Out, Seed, Settings, parse_settings, print_json, progress_bar
+from meshwright.cli.common import Force, Json, Out, Seed, parse_settings, print_json, progress_bar
 from meshwright.runtime.errors import OptionError
 from meshwright.runtime.wording import choose
 
@@ -24,7 +24,7 @@ EPILOG = """**Examples**
 
 
 def generate(
-    workload: Annotated[str, typer.Argument(metavar="unif|zipf|expo|grid", help="The law.")],
+    workload: Annotated[str, typer.Argument(metavar="LAW", help="unif, zipf, expo or grid.")],
     out: Out,
     nodes: Annotated[int, typer.Option("--nodes", metavar="N", help="How many nodes.")] = 10_000,
     topics: Annotated[int, typer.Option("--topics", metavar="M", help="How many topics.")] = 1_000,
@@ -46,7 +46,10 @@ def generate(
             "topics to aim for; zipf gives fewer.",
         ),
     ] = False,
-    settings: Settings = None,
+    settings: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="Set an option of the law. Repeatable."),
+    ] = None,
     seed: Seed = 0,
     force: Force = False,
     as_json: Json = False,

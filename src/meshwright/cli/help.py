@@ -39,14 +39,14 @@ def laid_out(rows: Iterable[Row], width: int) -> Iterator[str]:
 
 
 def help_lines(command: Any, context: Any, width: int) -> Iterator[str]:
-    """The whole help of a command or of the group of all."""
+    """The whole help of a command or of the group of all; examples come before the long lists of options."""
     yield from _usage(command, context, width)
     for part in (command.help or "").replace("`", "").split("\n\n"):
         yield from ("", *_wrapped(part, width))
-    for heading, rows in _sections(command, context):
-        yield from ("", f"{heading}:", *laid_out(rows, width))
     for part in filter(None, (command.epilog or "").strip().split("\n\n")):
         yield from _epilog_part(part, width)
+    for heading, rows in _sections(command, context):
+        yield from ("", f"{heading}:", *laid_out(rows, width))
 
 
 def _wrapped(text: str, width: int) -> list[str]:
@@ -57,7 +57,11 @@ def _wrapped(text: str, width: int) -> list[str]:
 def _usage(command: Any, context: Any, width: int) -> Iterator[str]:
     """How the command is called: its arguments, the options that it can't do without, and the others."""
     own = [one for one in command.get_params(context) if one.required or one.param_type_name == "argument"]
-    arguments = [_argument(one) for one in own if one.param_type_name == "argument"]
+    arguments = [
+        _argument(one) if one.required else f"[{_argument(one)}]"
+        for one in own
+        if one.param_type_name == "argument"
+    ]
     required = [f"{one.opts[0]} {one.metavar}" for one in own if one.param_type_name == "option"]
     rest = ["COMMAND", "..."] if isinstance(command, TyperGroup) else ["[OPTIONS]"]
     yield from _continued(f"Usage: {context.command_path}", [*arguments, *required, *rest], width)

@@ -240,13 +240,13 @@ def test_wrong_calls_say_in_one_line_what_is_legal(run, workload, overlay, tmp_p
 
 
 def test_a_misspelt_name_is_answered_by_the_right_one(run):
-    assert run("biuld")[2] == "meshwright: No such command 'biuld'; did you mean 'build'?\n"
+    assert run("biuld")[2] == "meshwright: no such command 'biuld'; did you mean 'build'?\n"
     assert (
         run("imxport")[2]
-        == "meshwright: No such command 'imxport'; did you mean 'import' or 'export' or 'report'?\n"
+        == "meshwright: no such command 'imxport'; did you mean 'import' or 'export' or 'report'?\n"
     )
     wrong = run("build", "workload", "--algoritm", "gm", "--out", "x")
-    assert wrong[2] == "meshwright: No such option: --algoritm; did you mean --algorithm?\n"
+    assert wrong[2] == "meshwright: no such option: --algoritm; did you mean --algorithm?\n"
 
 
 def test_a_table_for_people_fits_80_columns(run, overlay, monkeypatch):

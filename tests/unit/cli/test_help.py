@@ -95,3 +95,36 @@ def test_the_table_of_algorithms_fits_and_breaks_no_word(width, run, monkeypatch
     monkeypatch.setenv("COLUMNS", "1000")
     _, wide, _ = run("algorithms")
     assert {*table.replace("─", "").split()} == {*wide.replace("─", "").split()}
+
+
+@pytest.mark.parametrize("name", GROUP.commands)
+def test_examples_come_before_the_options(name):
+    said = lines_of(name, 80)
+    if "Examples:" in said:
+        assert said.index("Examples:") < said.index("Options:")
+
+
+def test_arguments_that_may_be_left_out_are_in_brackets():
+    assert lines_of("report", 80)[0].startswith("Usage: meshwright report TODAY [TARGET...] ")
+    assert lines_of("migrate", 80)[0].startswith("Usage: meshwright migrate TODAY TARGET ")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("generate", "--out", "x"), "the argument LAW is missing (unif, zipf, expo or grid)"),
+        (("generate", "unif"), "the option --out is missing"),
+        (("generate", "unif", "--nodes", "many", "--out", "x"), "invalid value for '--nodes'"),
+    ],
+)
+def test_a_wrong_call_is_told_in_a_line_that_begins_in_lower_case(words, said, run):
+    code, _, err = run(*words)
+    assert code == 2
+    assert err.startswith(f"meshwright: {said}")
+
+
+def test_options_without_a_default_are_listed_as_none(run, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "1000")
+    _, table, _ = run("algorithms")
+    assert "weights=none" in table
+    assert "=-" not in table

@@ -74,7 +74,7 @@ def test_costs_price_overlays_that_have_none(run, folder, tmp_path):
     [
         (("nowhere", "--out", "page.html"), "there is no such folder"),
         (("s3a://lake/overlay", "--out", "page.html"), "is not on this machine; copy the dataset here"),
-        (("today",), "Missing option '--out'"),
+        (("today",), "the option --out is missing"),
         (("today", "other", "--out", "page.html"), "node 'n30' is only in other"),
         (("today", "--out", "missing/page.html"), "is not a folder"),
     ],
