@@ -80,7 +80,7 @@ def build(
         algorithm=algorithm, settings=options, costs=prices, reverse_delete=reverse_delete, seed=seed
     )
     where = chosen_engine(engine, [dataset, out], master, conf, fits_here("building", dataset))
-    check_target(out, force)
+    check_target(out, force, [dataset])
     how: dict[str, Any] = {"force": force, "progress": progress_bar()}
     begin = perf_counter()
     if where == "spark":

@@ -261,7 +261,7 @@ def _churn_here(
         compare=page.compared(how["options"]["policy"]),
     )
     source = ChurnSource(**where._asdict(), limits=limits)
-    check_free(out, force)
+    check_free(out, force, [dataset])
     if page.report is not None:
         check_file(page.report, force)
     journal = journaling.journal

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from meshwright.runtime.errors import OptionError, visible
+from meshwright.runtime.errors import OptionError, shortened, visible
 from meshwright.runtime.interrupts import is_interruption
 from meshwright.runtime.places import is_local_address, local_path
 from meshwright.runtime.progress import Progress, ProgressBar, ProgressLines, stage
@@ -63,7 +63,7 @@ def print_version(
 
 def fail(message: str, code: int) -> int:
     """Say in one line on stderr what is wrong; return the exit code."""
-    print("meshwright: " + visible(" ".join(message.split())), file=sys.stderr)
+    print("meshwright: " + shortened(visible(" ".join(message.split()))), file=sys.stderr)
     return code
 
 
@@ -178,12 +178,15 @@ def parse_conf(settings: list[str] | None) -> dict[str, str]:
     return values
 
 
-def check_target(text: str, force: bool) -> None:
-    """Refuse where a dataset can't be written before Spark is started, if it is on this machine."""
+def check_target(text: str, force: bool, inputs: Iterable[str] = ()) -> None:
+    """Refuse where a dataset can't be written before Spark is started, if it is on this machine.
+
+    None of the inputs may be replaced.
+    """
     from meshwright.model.storage.dataset import check_free
 
     if is_local_address(text):
-        check_free(local_path(text), force)
+        check_free(local_path(text), force, [local_path(own) for own in inputs if is_local_address(own)])
 
 
 @contextmanager

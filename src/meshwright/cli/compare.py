@@ -67,7 +67,7 @@ def compare(
             "comparison.html needs matplotlib, which is not installed; install meshwright[report]"
         )
     where = chosen_engine(engine, [dataset, out], master, conf, fits_here("running", dataset))
-    common.check_target(out, force)
+    common.check_target(out, force, [dataset])
     how: dict[str, Any] = {"costs": prices, "force": force, "progress": common.progress_bar()}
     from meshwright.pipeline.compare import compare_here, compare_on_spark
 

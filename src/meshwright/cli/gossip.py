@@ -220,7 +220,7 @@ def gossip(
 
     check_together(context.params, _given(context))
     if out is not None:
-        check_free(out, force)
+        check_free(out, force, [dataset])
     if report is not None:
         check_file(report, force)
     bar = common.progress_bar()

@@ -57,7 +57,7 @@ def import_(
     from meshwright.model.overlay import Overlay
     from meshwright.model.storage.dataset import check_free
 
-    check_free(out, force)
+    check_free(out, force, [dataset, edges])
     interests = Interests.read(dataset, progress=progress_bar())
     columns = {
         name: chosen_column(f"--{name}", text)

@@ -44,7 +44,7 @@ def merge(
 
     chosen = registry.find(algorithm, "merge")
     options = parse_settings(settings, typing.get_type_hints(chosen.options))
-    check_free(out, force)
+    check_free(out, force, datasets)
     begin = perf_counter()
     overlays = [Overlay.read(dataset, progress=progress_bar()) for dataset in datasets]
     read = perf_counter()

@@ -112,7 +112,7 @@ def sample(
     The sample has only these users and topics, unless --nodes-of or --topics-of says otherwise.
     """
     options = _options(bfs, universe, search, growth)
-    check_target(out, force)
+    check_target(out, force, [dataset])
     where = chosen_engine(engine, [dataset, out], master, conf, fits_here("sampling", dataset))
     with engine_session(where, master, conf) as session:
         from meshwright.pipeline.sample.job import sample as sample_dataset

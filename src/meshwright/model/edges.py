@@ -8,12 +8,13 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from meshwright.model.costs.forms import COST_RULE, is_cost
 from meshwright.model.dense import frozen
 from meshwright.model.names import lookup, meant_name, name_array
 from meshwright.model.pairs import Chunk, Columns, collect, from_tuples
 from meshwright.model.reading.columns import Column, IfThere, is_position
 from meshwright.runtime.arrays import Floats, Ids
-from meshwright.runtime.errors import InputError
+from meshwright.runtime.errors import InputError, quoted
 from meshwright.runtime.progress import Progress
 from meshwright.runtime.wording import count
 
@@ -77,7 +78,9 @@ def _check_ends(nodes: pa.StringArray, edges: Ids) -> None:
     loops = edges[edges[:, 0] == edges[:, 1], 0]
     if len(loops):
         name = nodes[int(loops[0])].as_py()
-        raise InputError(f"an edge joins {name!r} to itself{_and_more(len(loops))}; leave self loops out")
+        raise InputError(
+            f"an edge joins {quoted(name)} to itself{_and_more(len(loops))}; leave self loops out"
+        )
 
 
 def _and_more(count: int) -> str:
@@ -93,7 +96,7 @@ def _keys(edges: Ids, node_count: int) -> npt.NDArray[np.int64]:
 
 
 def check_costs(nodes: pa.StringArray, edges: Ids, costs: Floats | None) -> None:
-    """Refuse costs that are not one positive finite number for each edge."""
+    """Refuse costs that are not one number for each edge, within the limits of all costs."""
     if costs is None:
         return
     if costs.shape != (len(edges),):
@@ -101,17 +104,17 @@ def check_costs(nodes: pa.StringArray, edges: Ids, costs: Floats | None) -> None
             f"the array of costs has shape {costs.shape} for {count(len(edges), 'edge')}; "
             f"give one number for each"
         )
-    wrong = np.flatnonzero(~((costs > 0) & (costs < np.inf)))
+    wrong = np.flatnonzero(~is_cost(costs))
     if len(wrong):
         raise InputError(
             f"the edge {_edge(nodes, edges[wrong[0]])} costs {costs[wrong[0]]}{_and_more(len(wrong))}; "
-            f"a cost is a positive finite number"
+            f"{COST_RULE}"
         )
 
 
 def _edge(nodes: pa.StringArray, edge: Ids) -> str:
     u, v = (nodes[int(end)].as_py() for end in edge)
-    return f"{u!r} - {v!r}"
+    return f"{quoted(u)} - {quoted(v)}"
 
 
 def canonical(
@@ -150,8 +153,8 @@ def unknown_node(origin: str, name: str, how_many: int, nodes: pa.StringArray) -
     """The error about a name, the first of some, that is no node."""
     question = meant_name(nodes, name)
     return InputError(
-        f"{origin}: there is no {name!r}{_and_more(how_many)} among the {count(len(nodes), 'node')} of the "
-        f"interests; {question}{'Otherwise add' if question else 'add'} missing nodes there (they need no "
+        f"{origin}: there is no {quoted(name)}{_and_more(how_many)} among the {count(len(nodes), 'node')} of "
+        f"the interests; {question}{'Otherwise add' if question else 'add'} missing nodes there (they need no "
         f"topics), or leave their edges out"
     )
 

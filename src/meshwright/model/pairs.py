@@ -16,7 +16,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from meshwright.model.names import NameEncoder, NameSource, check_all_strings, encoded, is_text, name_array
-from meshwright.model.reading.columns import Column, IfThere, by_position, place_of, written
+from meshwright.model.reading.columns import (
+    Column,
+    IfThere,
+    by_position,
+    check_different,
+    place_of,
+    written,
+)
 from meshwright.model.reading.csv_rows import CsvLayout, FirstRow, first_row, read_rows
 from meshwright.model.reading.files import check_declared, check_rows, part_files, reading
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
@@ -42,10 +49,7 @@ class Columns:
     value: Column | None = None
 
     def __post_init__(self) -> None:
-        if len(set(self.wanted)) < len(self.wanted):
-            raise InputError(
-                f"one column can't be used twice: {written(self.wanted)}; name different columns"
-            )
+        check_different(self.wanted)
         by_position(self.wanted)
 
     @property

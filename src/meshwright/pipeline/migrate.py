@@ -10,7 +10,7 @@ import pyarrow.csv as pacsv
 
 from meshwright.maintain.migration import Migration, migrate
 from meshwright.model.overlay import Overlay
-from meshwright.model.storage.dataset import draft, whole, write_tables, writing
+from meshwright.model.storage.dataset import check_free, draft, whole, write_tables, writing
 from meshwright.model.storage.manifest import make_manifest, write_manifest
 from meshwright.report.migrate import migration_page
 from meshwright.report.page import write_page
@@ -32,6 +32,7 @@ def migrate_here(
 
     `changes/` and `steps/` are Parquet, and CSV files of the same names hold the same rows.
     """
+    check_free(out, force, [today, target])
     with draft(out, force) as folder:
         way = migrate(Overlay.read(today), Overlay.read(target), steps_of, progress)
         about = {

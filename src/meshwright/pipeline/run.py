@@ -19,6 +19,7 @@ from meshwright.model.interests import Interests, interest_counts
 from meshwright.model.overlay import Overlay
 from meshwright.model.storage.dataset import (
     LEFT_BEHIND,
+    check_apart,
     list_left_behind,
     remove_left_behind,
     whole,
@@ -122,6 +123,7 @@ def check_run(
     inputs: Sequence[str], out: Path, options: RunOptions, *, resume: bool = False, force: bool = False
 ) -> None:
     """Refuse what `run` would refuse of inputs and a folder on this machine, before Spark is started."""
+    check_apart(out, [local_path(text) for text in inputs])
     check_place(out, resume, force)
     if resume:
         check_resumable(out, _plan(None, inputs, options))

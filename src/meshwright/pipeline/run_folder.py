@@ -9,7 +9,16 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import PurePosixPath
 from typing import Any
 
-from meshwright.model.storage.dataset import LISTING, is_draft, owned_files, remove_draft, writing
+from meshwright.model.storage.dataset import (
+    LISTING,
+    check_outside,
+    check_writable,
+    is_draft,
+    is_folder,
+    owned_files,
+    remove_draft,
+    writing,
+)
 from meshwright.model.storage.manifest import (
     MANIFEST,
     listed_files,
@@ -56,9 +65,11 @@ def check_place(out: Place, resume: bool, force: bool) -> None:
         raise OptionError(
             "--resume keeps the finished stages, and --force removes them; give only one of the two"
         )
+    check_outside(out)
+    check_writable(out)
     with writing(out):
         old = read_sealed(out / NOTES / PLAN)
-        entries = [entry.name for entry in out.iterdir()] if out.is_dir() else []
+        entries = [entry.name for entry in out.iterdir()] if is_folder(out) else []
     if resume and old is None:
         finished = "the run is finished" if MANIFEST in entries else "there is no run"
         raise DatasetError(f"{out} has no unfinished run to resume ({finished}); leave --resume out")

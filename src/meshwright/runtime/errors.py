@@ -100,6 +100,24 @@ def visible(text: str) -> str:
     )
 
 
+LONGEST_NAME = 80
+LONGEST_LINE = 1_000
+
+
+def quoted(name: object, longest: int = LONGEST_NAME) -> str:
+    """A name in quotes, as an error shows it: the beginning of one that is long."""
+    text = str(name)
+    return repr(text) if len(text) <= longest else f"{text[:longest]!r}…"
+
+
+def shortened(text: str, longest: int = LONGEST_LINE) -> str:
+    """A long line without its middle: what is wrong comes first in it, and what to do last."""
+    if len(text) <= longest:
+        return text
+    end = longest // 3
+    return f"{text[: longest - end - 3]} … {text[-end:]}"
+
+
 def one_line(error: BaseException) -> str:
     """What a foreign exception says, on one line."""
     return " ".join(str(error).split())

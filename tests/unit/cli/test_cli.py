@@ -186,7 +186,7 @@ def test_wrong_merges_say_in_one_line_what_is_legal(run, workload, overlay, tmp_
     assert_wrong(run("merge", overlay, overlay, "--algorithm", "sm", "--out", out), "1 and 2", "n00")
     assert_wrong(run("merge", overlay, "--algorithm", "gm", "--out", out), "'gm'", "nm, sm")
     assert_wrong(run("merge", workload, "--algorithm", "sm", "--out", out), "interests", "overlay")
-    assert_wrong(run("merge", overlay, "--algorithm", "sm", "--out", overlay), str(overlay), "--force")
+    assert_wrong(run("merge", overlay, "--algorithm", "sm", "--out", overlay), str(overlay), "the input")
     assert not out.exists()
 
 
@@ -470,3 +470,33 @@ def test_blas_starts_no_threads_unless_told(given: str | None) -> None:
         [sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True
     )
     assert done.stdout.splitlines()[-1] == (given or "1")
+
+
+def test_an_unknown_name_of_any_length_makes_a_short_line(run, workload, tmp_path):
+    (tmp_path / "links.csv").write_text("source,target\n" + "x" * 1_000_000 + ",n01\n")
+    result = run("import", workload, "--edges", tmp_path / "links.csv", "--out", tmp_path / "out")
+    assert_wrong(result, "row 1: there is no 'xxx", "among the 60 nodes", "or leave their edges out")
+    assert len(result[2]) < 1_100
+
+
+@pytest.mark.parametrize("command", ["build", "import", "sample", "gossip", "merge", "run"])
+def test_no_command_replaces_its_input(run, workload, overlay, tmp_path, command):
+    (tmp_path / "links.csv").write_text("source,target\nn01,n02\n")
+    words = {
+        "build": (workload, "--algorithm", "gm"),
+        "import": (workload, "--edges", tmp_path / "links.csv"),
+        "sample": (workload, "--bfs", 5),
+        "gossip": (workload,),
+        "merge": (overlay, workload, "--algorithm", "sm"),
+        "run": (workload,),
+    }
+    result = run(command, *words[command], "--out", workload, "--force")
+    assert_wrong(result, "can't be the output, because the input")
+    assert run("verify", workload)[0] == 0
+
+
+def test_one_column_is_not_read_twice(run, tmp_path):
+    (tmp_path / "pairs.csv").write_text("node,topic\na,b\n")
+    for columns in ("node,node", "1,1"):
+        words = (tmp_path / "pairs.csv", "--as", "pairs", "--columns", columns, "--out", tmp_path / "out")
+        assert_wrong(run("ingest", *words), f"--columns is {columns}", "name different columns")

@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
+import meshwright as mw
 from meshwright.exporting import export
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
@@ -80,10 +81,15 @@ def test_pairs_that_are_no_edges_are_refused(pairs: Any, rule: str) -> None:
         Overlay.from_edges(INTERESTS, pairs)
 
 
-@pytest.mark.parametrize("cost", [float("nan"), -1, 0, float("inf"), float("-inf")])
+@pytest.mark.parametrize("cost", [float("nan"), -1, 0, float("inf"), float("-inf"), 1.1e100, 1e308, 0.9e-100])
 def test_a_cost_that_is_not_positive_and_finite_is_refused(cost: float) -> None:
     with pytest.raises(InputError, match=r"'a' - 'b' costs .*; a cost is a positive finite number"):
         Overlay.from_edges(INTERESTS, [("c", "a"), ("a", "b")], costs=[1, cost])
+
+
+def test_the_sum_of_the_greatest_costs_is_a_number() -> None:
+    overlay = Overlay.from_edges(INTERESTS, [("c", "a"), ("a", "b")], costs=[1e100, 1e100])
+    assert mw.evaluate(overlay).to_json()["weighted_average_degree"] == pytest.approx(4e100 / 6)
 
 
 @pytest.mark.parametrize("costs", [[1], [1, 2, 3], [[1, 2]], 1.0])

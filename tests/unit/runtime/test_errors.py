@@ -65,3 +65,17 @@ def test_an_error_of_a_reader_names_the_file_and_the_row(tmp_path, name, text, r
 
 def test_an_error_of_a_dataset_names_its_folder(tmp_path):
     assert refused(mw.DatasetError, mw.Overlay.read, tmp_path).path == str(tmp_path)
+
+
+def test_a_long_line_keeps_its_beginning_and_its_end():
+    line = "wrong: " + "x" * 10_000_000 + "; do this"
+    short = errors.shortened(line)
+    assert len(short) == errors.LONGEST_LINE
+    assert short.startswith("wrong: x")
+    assert short.endswith("x; do this")
+    assert errors.shortened("x" * errors.LONGEST_LINE) == "x" * errors.LONGEST_LINE
+
+
+def test_a_long_name_is_shown_by_its_beginning():
+    assert errors.quoted("x" * 81) == "'" + "x" * 80 + "'…"
+    assert errors.quoted("x" * 80) == repr("x" * 80)

@@ -18,7 +18,7 @@ from meshwright.kernels.core.cost_arrays import (
 from meshwright.model.dense import frozen, sealed
 from meshwright.model.names import NameSource, name_array, ranks
 from meshwright.runtime.arrays import Flags, Floats, Ids, Offsets
-from meshwright.runtime.errors import InputError, OptionError
+from meshwright.runtime.errors import InputError, OptionError, quoted
 from meshwright.runtime.seeds import generator
 from meshwright.runtime.wording import choose
 
@@ -30,7 +30,7 @@ def and_more(count: int) -> str:
 
 def name_at(names: pa.StringArray, at: Any) -> str:
     """One of the names as errors show it."""
-    return repr(names[int(at)].as_py())
+    return quoted(names[int(at)].as_py())
 
 
 LEAST, MOST = 1e-100, 1e100

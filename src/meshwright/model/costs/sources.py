@@ -22,7 +22,7 @@ from meshwright.model.costs.matrices import check_room
 from meshwright.model.interests import Interests
 from meshwright.model.names import NameSource, is_text, lookup, ranks
 from meshwright.model.pairs import Chunk, Columns, collect
-from meshwright.model.reading.columns import Column, by_position, is_position, place_of
+from meshwright.model.reading.columns import Column, by_position, check_different, is_position, place_of
 from meshwright.model.reading.csv_rows import CsvLayout, FirstRow, first_row, read_rows
 from meshwright.model.reading.files import check_declared, part_files, reading
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
@@ -418,6 +418,7 @@ def _from_table(
 ) -> Located:
     wanted = [node, *columns]
     by_position(wanted)
+    check_different(wanted)
     if isinstance(source, Interests):
         table, origin = _attributes(source, wanted), "the interests' node attributes"
     elif isinstance(source, str | Path):

@@ -40,6 +40,12 @@ def by_position(columns: Sequence[Column]) -> bool:
     return bool(positions)
 
 
+def check_different(columns: Sequence[Column]) -> None:
+    """Refuse a column that comes twice."""
+    if len(set(columns)) < len(columns):
+        raise InputError(f"one column can't be used twice: {written(columns)}; name different columns")
+
+
 def place_of(column: Column, found: Sequence[str], origin: str, way: str = NAME_THE_COLUMN) -> int:
     """Where a column is among those found, from 0; one that is missing, or there twice, is refused."""
     if is_position(column):

@@ -11,6 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
 from pathlib import Path
+from tempfile import TemporaryFile
 from typing import Any, NamedTuple
 from uuid import uuid4
 
@@ -95,7 +96,7 @@ def draft(target: Where, force: bool = False) -> Iterator[Where]:
     """
     with ExitStack() as opened:
         with writing(target):
-            is_new = not _is_folder(target)
+            is_new = not is_folder(target)
             opened.enter_context(_alone_in(target))
             _clear_up(target)
         _check_free(target, force)
@@ -129,19 +130,61 @@ def _mark(partial: Place) -> None:
         (partial / _MARK).write_text(_ABOUT)
 
 
-def check_free(target: Place, force: bool) -> None:
+def check_free(target: Place, force: bool, inputs: Iterable[str | Path] = ()) -> None:
     """Refuse a path at which a dataset could not be written; worth asking before long work.
 
-    What killed writers have left there is cleared up first, unless somebody writes there now.
+    None of the inputs, which are on this machine, may be replaced. What killed writers have left there is
+    cleared up first, unless somebody writes there now.
     """
+    if is_local(target):
+        check_apart(target, inputs)
+    check_writable(target)
     with writing(target):
-        if _is_folder(target) and any(is_draft(entry) for entry in target.iterdir()):
+        if is_folder(target) and any(is_draft(entry) for entry in target.iterdir()):
             with _alone_in(target):
                 _clear_up(target)
     _check_free(target, force)
 
 
-def _is_folder(target: Place) -> bool:
+def check_writable(folder: Place) -> None:
+    """Refuse a folder on this machine in which nothing could be written, whether it is there or to be made.
+
+    A file without a name is made, so that nothing is left. A store says so when it is written to.
+    """
+    if not is_local(folder):
+        return
+    home = next(place for place in (folder.absolute(), *folder.absolute().parents) if is_folder(place))
+    with writing(folder), TemporaryFile(dir=home):
+        pass
+
+
+def check_apart(target: Path, inputs: Iterable[str | Path]) -> None:
+    """Refuse to write a dataset over an input, however the two paths are spelled."""
+    home = target.resolve()
+    for given in inputs:
+        below = (path := Path(given).resolve()) != home and home in path.parents
+        if path == home or (below and path.relative_to(home).parts[0] in _tops(owned_files(home))):
+            raise DatasetError(
+                f"{target} can't be the output, because the input {given} would be replaced; "
+                f"choose another path for the output",
+                path=target,
+            )
+
+
+def check_outside(target: Place) -> None:
+    """Refuse to write among the files of another dataset, which would not be intact then."""
+    if not is_local(target):
+        return
+    path = target.absolute().parent.resolve() / target.name
+    for parent in path.parents:
+        if path.relative_to(parent).parts[0] in _tops(listed_files(parent)):
+            raise DatasetError(
+                f"{target} belongs to the dataset {parent}, which would be damaged; choose another path",
+                path=target,
+            )
+
+
+def is_folder(target: Place) -> bool:
     """Whether there is a folder; a file is refused."""
     if target.is_dir():
         return True
@@ -151,8 +194,9 @@ def _is_folder(target: Place) -> bool:
 
 
 def _check_free(target: Place, force: bool) -> None:
+    check_outside(target)
     with writing(target):
-        there = target.iterdir() if _is_folder(target) else ()
+        there = target.iterdir() if is_folder(target) else ()
         entries = {entry.name for entry in there if not is_draft(entry)}
         if entries - {LEFT_BEHIND} and not force:
             what = "is already a dataset" if MANIFEST in entries else "already exists and is not empty"
@@ -288,7 +332,8 @@ def writing(target: str | Place) -> Iterator[None]:
     except (pa.ArrowException, OSError) as error:
         full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
         way_out = "free some space" if full else "check the path and who may write there"
-        raise DatasetError(f"{target} can't be written: {one_line(error)}; {way_out}", path=target) from error
+        why = (isinstance(error, OSError) and error.strerror) or one_line(error)
+        raise DatasetError(f"{target} can't be written: {why}; {way_out}", path=target) from error
 
 
 def write_tables(

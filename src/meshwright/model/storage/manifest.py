@@ -221,7 +221,13 @@ def open_dataset(path: Where, *kinds: str) -> Dataset[Where]:
 
 
 def _check_manifest(path: Place, manifest: Any, kinds: tuple[str, ...]) -> None:
-    version = manifest.get("format_version") if isinstance(manifest, dict) else None
+    if not isinstance(manifest, dict):
+        raise DatasetError(
+            f"{path / MANIFEST} is not the manifest of a dataset, but JSON of another kind; "
+            f"choose another folder, or write the dataset again",
+            path=path / MANIFEST,
+        )
+    version = manifest.get("format_version")
     if version != FORMAT_VERSION or isinstance(version, bool):
         raise DatasetError(
             f"{path / MANIFEST} has format version {version!r}; this Meshwright reads {FORMAT_VERSION}: "

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from meshwright.model.storage.dataset import writing
+from meshwright.model.storage.dataset import check_outside, check_writable, writing
 from meshwright.runtime.atomic_files import replacing
 from meshwright.runtime.errors import DatasetError
 from meshwright.runtime.owned import is_plain, not_ours, read_plain
@@ -46,6 +46,8 @@ def check_file(path: Path, force: bool) -> None:
                 f"{path.absolute().parent} is not a folder; create it, or choose another path",
                 path=path.absolute().parent,
             )
+        check_outside(path)
+        check_writable(path.absolute().parent)
         if is_plain(path) and not _has_mark(read_plain(path)):
             raise not_ours(path, "since it does not look like what Meshwright writes")
 

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from meshwright.model.reading.columns import Column, by_position, written
+from meshwright.model.reading.columns import Column, by_position, check_different, written
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.pipeline.ingest.inputs import FORMATS
 from meshwright.runtime.errors import InputError, OptionError
@@ -72,6 +72,7 @@ class IngestOptions:
             raise _refusal("--columns", f"is {self.columns!r}; give two, such as user,genre or 1,2")
         try:
             by_position(self.columns)
+            check_different(self.columns)
         except InputError as error:
             raise _refusal("--columns", f"is {written(self.columns)}; {error}") from None
 

@@ -20,8 +20,9 @@ import pytest
 
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
-from meshwright.model.storage.dataset import TableSource, list_left_behind, write_dataset
+from meshwright.model.storage.dataset import TableSource, check_free, list_left_behind, write_dataset
 from meshwright.model.storage.manifest import read_manifest
+from meshwright.model.storage.single_file import check_file
 from meshwright.runtime.checksums import sealed
 from meshwright.runtime.errors import DatasetError, InputError, MeshwrightError
 from meshwright.runtime.progress import Progress
@@ -219,7 +220,49 @@ def test_a_file_in_the_way_is_refused(tmp_path: Path, interests: Interests, forc
         interests.write(tmp_path / "file", force=force)
     with pytest.raises(DatasetError, match="can't be written"):
         interests.write(tmp_path / "file" / "below", force=force)
+    with pytest.raises(DatasetError, match="file is a file, but a dataset is a folder"):
+        check_free(tmp_path / "file" / "below", force)
     assert (tmp_path / "file").read_text() == "mine"
+
+
+def test_a_place_where_nothing_can_be_written_is_refused_before_the_work() -> None:
+    with pytest.raises(DatasetError, match="none/at/all can't be written"):
+        check_free(Path("/proc/none/at/all"), force=False)
+
+
+def test_asking_whether_a_place_is_free_leaves_nothing(tmp_path: Path) -> None:
+    check_free(tmp_path / "new" / "er", force=False)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("below", ["interests", "interests/new"])
+def test_nothing_is_written_among_the_files_of_a_dataset(
+    tmp_path: Path, interests: Interests, below: str
+) -> None:
+    interests.write(tmp_path / "d")
+    (tmp_path / "link").symlink_to(tmp_path / "d")
+    for folder in (tmp_path / "d", tmp_path / "link"):
+        with pytest.raises(DatasetError, match=r"belongs to the dataset .*d, which would be damaged"):
+            interests.write(folder / below, force=True)
+        with pytest.raises(DatasetError, match=r"belongs to the dataset .*d, which would be damaged"):
+            check_file(folder / below / "page.html", force=True)
+    assert Interests.read(tmp_path / "d") == interests
+
+
+def test_a_dataset_may_lie_beside_the_tables_of_another(tmp_path: Path, interests: Interests) -> None:
+    interests.write(tmp_path / "d")
+    interests.write(tmp_path / "d" / "other")
+    assert Interests.read(tmp_path / "d") == Interests.read(tmp_path / "d" / "other")
+
+
+@pytest.mark.parametrize("spelled", ["d", "link", "x/../d", "d/interests", "d/nodes/part-00000.parquet"])
+def test_an_input_is_never_its_own_output(tmp_path: Path, interests: Interests, spelled: str) -> None:
+    interests.write(tmp_path / "d")
+    (tmp_path / "x").mkdir()
+    (tmp_path / "link").symlink_to("d")
+    with pytest.raises(DatasetError, match=r"d can't be the output, because the input .* would be replaced"):
+        check_free(tmp_path / "d", True, [tmp_path / spelled])
+    check_free(tmp_path / "d", True, [tmp_path / "x", tmp_path / "d" / "raw.csv"])
 
 
 def breaking(rows: int) -> Iterator[pa.RecordBatch]:
@@ -355,7 +398,7 @@ def edited(manifest: dict[str, Any], **changes: Any) -> str:
     ("spoil", "rule"),
     [
         (lambda m: "{", "is not JSON"),
-        (lambda m: "[]", "format version None"),
+        (lambda m: "[]", "is not the manifest of a dataset"),
         (lambda m: edited(m, format_version=2), "has format version 2; this Meshwright reads 1"),
         (
             lambda m: edited(m, kind="churn"),
