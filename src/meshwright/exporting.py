@@ -7,6 +7,7 @@ each link comes with the topics that cross it.
 
 import csv
 import json
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import pairwise
@@ -126,6 +127,12 @@ def write_export(overlay: Overlay, to: str, stream: TextIO, crossed: Crossings |
     """Write `overlay` to a text stream (UTF-8, no translation of newlines) in the format `to`."""
     check_format(to)
     EXPORTS[to](_Content(overlay, crossed), stream)
+
+
+def check_exportable(overlay: Overlay, to: str, crossed: Crossings | None = None) -> None:
+    """Refuse an overlay with something that a format can't hold, before any of it is written."""
+    with Path(os.devnull).open("w", encoding="utf-8") as nowhere:
+        write_export(overlay, to, nowhere, crossed)
 
 
 def check_format(to: str) -> None:

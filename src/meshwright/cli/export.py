@@ -54,6 +54,7 @@ def export(
         raise OptionError("export has no stdout to write to; give --out FILE")
     if out is None:
         crossed = None if tree is None else exporting.crossings(overlay, tree, progress_bar())
+        exporting.check_exportable(overlay, str(to), crossed)
         sys.stdout.reconfigure(encoding="utf-8", newline="")  # type: ignore[union-attr]
         exporting.write_export(overlay, str(to), sys.stdout, crossed)
         sys.stdout.flush()

@@ -68,6 +68,14 @@ def entries_of(matrix: Any) -> coo_array:
         raise InputError(f"{type_of(matrix)} can't be taken as a matrix: {error}") from error
     if entries.ndim != 2:
         raise InputError(f"the matrix has {count(entries.ndim, 'dimension')}; give two, nodes by topics")
+    missing = np.flatnonzero(entries.data != entries.data)
+    if len(missing):
+        row, column = (int(place[missing[0]]) + 1 for place in entries.coords)
+        more = f" (and {len(missing) - 1:,} more)" if len(missing) > 1 else ""
+        raise InputError(
+            f"the matrix has no number (NaN) in row {row}, column {column}{more}; "
+            f"give 1 for an interest and 0 for none"
+        )
     return entries
 
 

@@ -500,3 +500,10 @@ def test_one_column_is_not_read_twice(run, tmp_path):
     for columns in ("node,node", "1,1"):
         words = (tmp_path / "pairs.csv", "--as", "pairs", "--columns", columns, "--out", tmp_path / "out")
         assert_wrong(run("ingest", *words), f"--columns is {columns}", "name different columns")
+
+
+@pytest.mark.parametrize("to", ["graphml", "dot"])
+def test_what_a_format_can_not_hold_is_refused_before_anything_is_printed(run, tmp_path, to):
+    pairs = [(f"n{at}" if at < 900 else "z\x00", "t") for at in range(901)]
+    mw.build(mw.Interests.from_pairs(pairs), "ring").write(tmp_path / "o")
+    assert_wrong(run("export", tmp_path / "o", "--to", to), "can't hold; export to json or csv")

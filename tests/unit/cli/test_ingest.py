@@ -43,7 +43,7 @@ def test_json_is_the_only_thing_on_stdout(run, tmp_path):
     found = json.loads(out)
     assert (code, err) == (0, "")
     assert (found["nodes"], found["topics"], found["interests"], found["rows"]) == (3, 2, 2, 2)
-    assert list(found["seconds"]) == ["reading", "making ids", "writing"]
+    assert list(found["seconds"]) == ["reading bytes", "making ids", "writing"]
 
 
 @pytest.mark.parametrize(

@@ -378,3 +378,9 @@ def test_importing_the_model_imports_no_heavy_library() -> None:
     command = f"import sys, meshwright.model; print({heavy!r} & set(sys.modules))"
     result = subprocess.run([sys.executable, "-c", command], capture_output=True, text=True, check=True)
     assert result.stdout == "set()\n"
+
+
+def test_a_matrix_with_an_entry_that_is_no_number_is_refused() -> None:
+    matrix = np.array([[1, 0], [0, np.nan], [np.nan, 0]])
+    with pytest.raises(InputError, match=r"NaN\) in row 2, column 2 \(and 1 more\)"):
+        Interests.from_scipy(matrix)

@@ -100,12 +100,12 @@ def test_a_header_alone_is_no_interests(tmp_path: Path, text: str) -> None:
         ("node,topic,node\na,t,b\n", "more than one column 'node'"),
         ("node,topic\na,t\n,t\n", "row 2: the node is missing or empty"),
         ('node,topic\na,t\nb,""\n', "row 2: the topic is missing or empty"),
-        ("node,topic\na,t,x\n", "Expected 2 columns, got 3"),
-        ("node,topic\na\n", "Expected 2 columns, got 1"),
+        ("node,topic\na,t,x\n", "row 1 has 3 columns instead of 2"),
+        ("node,topic\na\n", "row 1 has 1 column instead of 2"),
         ('node,topic\na,"t\nb,u\n', "odd number of double quotes"),
-        (b"node,topic\n\xff,t\n", "can't be read: .*utf-8"),
-        ("node,topic\n" + "a,t\n" * 5000 + "\udcff,t\n", "invalid UTF8"),
-        (b"PAR1\x00\x00", "has no column 'node'"),
+        (b"node,topic\n\xff,t\n", "line 2, is not UTF-8"),
+        ("node,topic\n" + "a,t\n" * 5000 + "\udcff,t\n", "row 5001 is not UTF-8"),
+        (b"PAR1\x00\x00", "is a Parquet file"),
     ],
 )
 def test_a_csv_that_can_not_be_used_is_refused(tmp_path: Path, data: str | bytes, rule: str) -> None:
@@ -199,7 +199,7 @@ def test_a_parquet_of_other_things_is_refused(tmp_path: Path, columns: Any, rule
 
 
 def test_a_file_that_is_no_parquet_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="can't be read"):
+    with pytest.raises(InputError, match="is not a Parquet file"):
         Interests.from_parquet(csv_of(tmp_path, "node,topic\n"))
 
 

@@ -180,9 +180,10 @@ def from_parquet(path: Path, limits: ReadLimits, columns: Columns | None = None)
             raise InputError(
                 f"{path} holds no *.parquet file; give a Parquet file or a folder of them", path=path
             )
-        schema = pq.read_schema(parts[0])
-        for part in parts:
+    for part in parts:
+        with reading(part):
             check_declared(pq.read_metadata(part), str(part), part.stat().st_size, limits)
+    schema = pq.read_schema(parts[0])
     if columns is None and set(PAIRS.wanted) <= set(schema.names):
         columns = PAIRS
     if columns is not None:
@@ -469,7 +470,8 @@ def _read_csv(path: Path, wanted: Sequence[Column], limits: ReadLimits) -> pa.Ta
 
 def _read_parquet(parts: list[Path], limits: ReadLimits) -> pa.Table:
     for part in parts:
-        check_declared(pq.read_metadata(part), str(part), part.stat().st_size, limits)
+        with reading(part):
+            check_declared(pq.read_metadata(part), str(part), part.stat().st_size, limits)
     return pa.concat_tables([pq.read_table(part) for part in parts])
 
 

@@ -19,11 +19,14 @@ import pyarrow.csv
 
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.model.reading.text import blocks, csv_reader, decoded_lines
-from meshwright.runtime.errors import InputError, one_line
+from meshwright.runtime.errors import InputError, one_line, quoted
+from meshwright.runtime.wording import count
 
 _BLOCK_BYTES = 1 << 24
 _QUOTE, _ENDS = ord('"'), (ord("\n"), ord("\r"))
 _ROW_IN_ERROR = re.compile(r"Row #(\d+): ?")
+_NO_NUMBER = re.compile(r"In CSV column #(\d+): CSV conversion error to double: invalid value '(.*)'$")
+_OTHER_WIDTH = re.compile(r"CSV parse error: Expected (\d+) columns, got (\d+)")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,16 +107,32 @@ def _parsed(block: bytes, layout: CsvLayout, path: Path, row: int) -> pa.Table:
             ),
         )
     except pa.ArrowInvalid as error:
-        raise _in_file(error, path, row - 1 - layout.blank_lines - layout.header) from None
+        raise _in_file(error, path, layout, row - 1 - layout.blank_lines - layout.header) from None
 
 
-def _in_file(error: pa.ArrowInvalid, path: Path, before: int) -> InputError:
-    """Arrow's words with the row of the file in place of that of the block."""
+def _in_file(error: pa.ArrowInvalid, path: Path, layout: CsvLayout, before: int) -> InputError:
+    """Arrow's error in our words, with the row of the file in place of that of the block."""
     said = one_line(error)
     found = _ROW_IN_ERROR.search(said)
     row = int(found[1]) + before if found else None
-    where = path if row is None else f"{path}, row {row}"
-    return InputError(f"{where} can't be read: {_ROW_IN_ERROR.sub('', said)}", path=path, row=row)
+    where = str(path) if row is None else f"{path}, row {row}"
+    return InputError(f"{where}{_in_words(_ROW_IN_ERROR.sub('', said), layout)}", path=path, row=row)
+
+
+def _in_words(said: str, layout: CsvLayout) -> str:
+    """What Arrow says of a row; columns are counted from 1."""
+    if found := _NO_NUMBER.match(said):
+        name = layout.names[int(found[1])]
+        called = f" ({name})" if layout.header and not name.isdecimal() else ""
+        return f": column {int(found[1]) + 1}{called} has {quoted(found[2])}; give a number"
+    if found := _OTHER_WIDTH.match(said):
+        ways = "check the delimiter, and put a cell that has it in double quotes"
+        return f" has {count(int(found[2]), 'column')} instead of {found[1]}; {ways}"
+    if "invalid UTF8 data" in said:
+        return " is not UTF-8; save the file as UTF-8"
+    if "straddl" in said:
+        return " can't be cut into rows; give CSV, in which each quote that opens is closed"
+    return f" can't be read: {said}; correct the file"
 
 
 def _whole_rows(path: Path, delimiter: str, limits: ReadLimits) -> Iterator[bytes]:

@@ -7,6 +7,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from meshwright.model.reading.contents import check_regular, not_parquet
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.runtime.errors import DatasetError, InputError, MeshwrightError, one_line
 from meshwright.runtime.places import Place
@@ -31,6 +32,8 @@ def reading(path: Place | str, error: type[InputError] | type[DatasetError] = In
     except (pa.ArrowException, OSError, UnicodeError) as foreign:
         if isinstance(path, Path) and _is_about_a_folder(foreign):
             raise error(_a_folder(path), path=path) from None
+        if _is_about_parquet(foreign) and isinstance(path, str | Path) and Path(path).is_file():
+            raise error(not_parquet(path), path=path) from None
         raise error(f"{path} can't be read: {one_line(foreign)}", path=path) from foreign
 
 
@@ -38,9 +41,15 @@ def _is_about_a_folder(error: Exception) -> bool:
     return isinstance(error, IsADirectoryError) or "Expected file path, but" in str(error)
 
 
+def _is_about_parquet(error: Exception) -> bool:
+    """Whether a file has no footer of Parquet's."""
+    return any(words in str(error) for words in ("Parquet magic bytes not found", "Parquet file size is"))
+
+
 def part_files(path: Path) -> list[Path]:
     """The Parquet files that `path` stands for: itself, or all `*.parquet` of a folder by name."""
     if not path.is_dir():
+        check_regular(path)
         return [path]
     parts = sorted(part for part in path.glob("*.parquet") if not part.name.startswith((".", "_")))
     if not parts:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pyarrow as pa
 
+from meshwright.model.reading.contents import LOOKED_AT, check_packed, check_regular, check_text, not_utf8
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.runtime.errors import InputError, one_line
 
@@ -89,7 +90,11 @@ def blocks(path: str | Path, limits: ReadLimits, size: int = BLOCK_BYTES) -> Ite
     archive may hold one file. What
     grows beyond the limits is refused as soon as it does, and so is what is cut off or damaged.
     """
-    if is_zip(path):
+    check_regular(path)
+    if (codec := _ZIP if is_zip(path) else _codec(path)) is not None:
+        with Path(path).open("rb") as stream:
+            check_packed(stream.read(LOOKED_AT), path, codec)
+    if codec == _ZIP:
         yield from _zip_blocks(path, limits, size)
         return
     with pa.OSFile(str(path)) as raw:
@@ -249,12 +254,23 @@ def cut_lines(parts: Iterable[bytes], longest: int) -> Iterator[tuple[int, bytes
 def decoded_lines(path: Path, limits: ReadLimits) -> Iterator[str]:
     r"""The lines of a file in UTF-8, with their ends: `\n`, `\r\n` or `\r`; too long a one is refused."""
     number = 1
-    for data, long in whole_lines(_without_mark(blocks(path, limits)), limits.line):
+    for data, long in whole_lines(_without_mark(_text_blocks(path, limits)), limits.line):
         for line in data.splitlines(keepends=True):
             if long or len(line) > limits.line:
                 raise limits.too_long(f"{path}, line {number}").at(path, number)
-            yield line.decode("utf-8")
+            try:
+                yield line.decode("utf-8")
+            except UnicodeDecodeError:
+                raise not_utf8(f"{path}, line {number},").at(path, number) from None
             number += 1
+
+
+def _text_blocks(path: Path, limits: ReadLimits) -> Iterator[bytes]:
+    """The bytes of a file that begins as text in UTF-8 does."""
+    for at, block in enumerate(blocks(path, limits)):
+        if at == 0:
+            check_text(block, path)
+        yield block
 
 
 def csv_reader(lines: Iterable[str], delimiter: str = ",", *, strict: bool = False) -> "Reader":

@@ -43,7 +43,7 @@ class InProcess:
     ) -> "LocalRows":
         """All rows are in memory then."""
         del folder
-        with stage(timer, "reading", sum(file.bytes for file in files)) as advance:
+        with stage(timer, "reading bytes", sum(file.bytes for file in files)) as advance:
             read, done = [], 0
             work = _READERS.get(format, partial(_text_rows, format=format))(files, options=options)
             for found, bytes_read in work:

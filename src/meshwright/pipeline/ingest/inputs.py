@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from meshwright.model.reading.contents import check_regular, is_blank
 from meshwright.model.reading.files import check_declared, reading
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.model.reading.text import blocks, is_packed, is_zip, unpacked_bytes, zipped_name
@@ -150,7 +151,8 @@ def _without_braces(pattern: str) -> list[str]:
 def _below_here(path: Path, skipped: Skipped) -> list[Path]:
     """The files that are not empty, at or below `path`."""
     if not path.is_dir():
-        if path.stat().st_size:
+        check_regular(path)
+        if not is_blank(path, path.stat().st_size):
             return [path]
         skipped["empty"].add(str(path))
         return []
@@ -200,7 +202,7 @@ def _hadoop_path(session: SparkSession, text: str) -> Any:
 def _below(system: Any, status: Any, skipped: Skipped) -> list[Any]:
     """The files that are not empty, at or below what `status` stands for."""
     if not status.isDirectory():
-        if status.getLen():
+        if not _is_blank(status):
             return [status]
         skipped["empty"].add(str(status.getPath().toString()))
         return []
@@ -208,6 +210,13 @@ def _below(system: Any, status: Any, skipped: Skipped) -> list[Any]:
     skipped["hidden"].update(str(entry.getPath().toString()) for entry in entries if _is_hidden(entry))
     shown = [entry for entry in entries if not _is_hidden(entry)]
     return [file for entry in shown for file in _below(system, entry, skipped)]
+
+
+def _is_blank(status: Any) -> bool:
+    """Whether a file holds nothing; of one that is not here, its size tells."""
+    size, place = int(status.getLen()), status.getPath()
+    is_here = size and str(place.toString()).startswith("file:/")
+    return is_blank(str(place.toUri().getPath()), size) if is_here else size == 0
 
 
 def _is_hidden(status: Any) -> bool:

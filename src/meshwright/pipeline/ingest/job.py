@@ -282,9 +282,11 @@ def words_on_rejected(rows: Rows, options: IngestOptions) -> str:
     quality = rows.quality
     reason, number = next(iter(quality.reasons.items()))
     file, line = rows.example(reason)
+    is_alone = list(quality.reasons.values()).count(number) == 1
+    which = "the most common reason" if is_alone else "one of the most common reasons"
     return (
         f"{quality.rejected:,} of {quality.rows:,} rows can't be used, more than --max-rejected "
-        f"{options.max_rejected:g} allows; the most common reason is {reason!r}, in {count(number, 'row')}, "
+        f"{options.max_rejected:g} allows; {which} is {reason!r}, in {count(number, 'row')}, "
         f"as in {file}, line {line}"
     )
 

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple
 
 from meshwright.model.reading.columns import place_of
+from meshwright.model.reading.contents import check_text
 from meshwright.pipeline.ingest import cutting
 from meshwright.pipeline.ingest.cutting import SHOWN_CHARACTERS, Layout
 from meshwright.pipeline.ingest.inputs import InputFile, beginning
@@ -86,11 +87,10 @@ def like_header(
 ) -> FirstLine | None:
     """The first row of a text file if it looks like the names of columns, and nobody said whether it is.
 
-    A file in UTF-16 is refused: as UTF-8, its lines would be names with NULs in them.
+    A file that is no text in UTF-8 is refused: its lines would be names with NULs in them.
     """
     begin = beginning(session, file, 2, options.limits)
-    if begin.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise InputError(f"{file.path} is in UTF-16; save it as UTF-8")
+    check_text(begin, file.path)
     if format not in ("csv", "tsv", "edges") or options.header is not None:
         return None
     delimiter = None if format == "edges" else options.delimiter or _DELIMITERS[format]
@@ -186,5 +186,5 @@ def no_names(path: str, name: str, kind: str) -> InputError:
     """The error for a column of Parquet that does not hold names."""
     return InputError(
         f"{path}: column {name!r} is {kind}; names are strings, integers, booleans "
-        f"or lists of them: cast it beforehand"
+        f"or lists of them: cast it to int64 or string"
     )

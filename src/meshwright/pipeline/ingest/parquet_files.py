@@ -71,7 +71,12 @@ def _wanted(path: str, schema: pa.Schema, options: IngestOptions) -> tuple[str, 
     return wanted
 
 
-_SHOWN = {pa.float32(): "float", pa.float64(): "double", pa.date32(): "date"}
+_SHOWN = {
+    pa.float32(): "float",
+    pa.float64(): "double",
+    pa.date32(): "date",
+    pa.uint64(): "uint64, which Spark lacks",
+}
 
 
 def _is_list(kind: pa.DataType) -> bool:
