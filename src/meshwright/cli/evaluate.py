@@ -60,6 +60,7 @@ def evaluate(
 ) -> None:
     """Measure an overlay: degrees, connectivity and diameter of every topic, distance from optimal."""
     where = chosen_engine(engine, [dataset], master, conf, _fits_here(dataset))
+    idle = None
     how: dict[str, Any] = {"diameters": diameters, "bound": bound, "progress": progress_bar()}
     if where == "spark":
         with spark_command(master, conf) as session:
@@ -69,11 +70,13 @@ def evaluate(
             found = evaluate_on_spark(session, location(session, dataset), costs=prices, **how)
     else:
         from meshwright.metrics.evaluation import evaluate as evaluate_overlay
+        from meshwright.metrics.idle import idle_links
         from meshwright.model.overlay import Overlay
 
         overlay = Overlay.read(local_path(dataset), progress=progress_bar())
         costs = None if prices is None else prices.load(overlay.interests)
         found = evaluate_overlay(overlay, costs=costs, **how)
+        idle = idle_links(overlay)
     if as_json:
         print_json(
             found.to_json()
@@ -81,7 +84,7 @@ def evaluate(
             | found.distributions()
         )
     else:
-        _print_for_people(dataset, found)
+        _print_for_people(dataset, found, idle)
     if not found.topic_connected:
         raise typer.Exit(1)
 
@@ -105,30 +108,16 @@ def _in_unit(name: str, value: object, unit: str | None) -> object:
     return with_unit(shown(value), unit) if is_cost else value
 
 
-def _print_for_people(dataset: str, found: "Evaluation") -> None:
-    import numpy as np
+def _print_for_people(dataset: str, found: "Evaluation", idle: int | None) -> None:
+    from meshwright.report.words import WHAT_CUT_MEANS, idle_in_words, measures
 
-    unit = found.cost_unit
-    rows = [
-        (name.replace("_", " "), _in_unit(name, value, unit))
-        for name, value in found.to_json().items()
-        if name != "cost_unit"
-    ]
+    rows = [(words, _in_unit(key, value, found.cost_unit)) for words, key, value in measures(found.to_json())]
     print_table(("measure", "value"), rows, title=dataset)
-    bound = found.lower_bound_average_degree
-    if bound and found.topic_connected:
-        print(f"No topic-connected overlay has an average degree under {bound:.2f}: ", end="")
-        print(f"this one has at most {found.average_degree / bound:.2f} times the least possible.")
-    least, cost = found.lower_bound_weighted_average_degree, found.weighted_average_degree
-    if least and cost and found.topic_connected:
-        known = with_unit(f"{least:,.4g}", unit)
-        print(f"None costs less than {known} a node: this one costs {cost / least:.2f} times that.")
-    quarters = np.quantile(found.degrees, [0.25, 0.5, 0.75, 0.99]) if found.nodes else [0, 0, 0, 0]
-    low, median, high, most = (round(float(links)) for links in quarters)
-    print(
-        f"Half of the nodes have {low} to {count(high, 'link')}, the median is {median}, "
-        f"and 99% have at most {most}."
-    )
+    if found.topic_connected:
+        _print_bounds(found)
+    _print_degrees(found)
+    if idle:
+        print(idle_in_words(idle))
     if found.view_counts is not None:
         print_distributions(found.view_counts.distributions(), "of a node")
     broken = found.disconnected_topic_components()
@@ -137,4 +126,30 @@ def _print_for_people(dataset: str, found: "Evaluation") -> None:
             f"{name!r} ({count(parts, 'part')})" for name, parts in list(broken.items())[:_SHOWN_TOPICS]
         )
         more = f" and {len(broken) - _SHOWN_TOPICS:,} more" if len(broken) > _SHOWN_TOPICS else ""
-        print(f"Not connected: {named}{more}")
+        print(WHAT_CUT_MEANS)
+        print(f"Cut topics: {named}{more}")
+
+
+def _print_bounds(found: "Evaluation") -> None:
+    """How far links and cost are from the least possible."""
+    from meshwright.report.markup import of_the_least
+
+    bound = found.lower_bound_average_degree
+    if bound:
+        print(f"No topic-connected overlay has fewer than {bound:.2f} links per node: ", end="")
+        print(of_the_least(found.average_degree / bound, "this one has").strip())
+    least, cost = found.lower_bound_weighted_average_degree, found.weighted_average_degree
+    if least and cost:
+        known = with_unit(f"{least:,.4g}", found.cost_unit)
+        print(f"None costs less than {known} per node: ", end="")
+        print(of_the_least(cost / least, "this one costs").strip())
+
+
+def _print_degrees(found: "Evaluation") -> None:
+    """How links are spread over the nodes."""
+    import numpy as np
+
+    quarters = np.quantile(found.degrees, [0.25, 0.5, 0.75, 0.99]) if found.nodes else [0, 0, 0, 0]
+    low, median, high, most = (round(float(links)) for links in quarters)
+    half = count(high, "link") if low == high else f"{low} to {count(high, 'link')}"
+    print(f"Half of the nodes have {half}, the median is {median}, and 99% have at most {most}.")

@@ -1,16 +1,18 @@
 """`meshwright report`: a page about an overlay, alone or beside others."""
 
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from meshwright.cli.common import Force, Json, print_json, print_table, progress_bar
+from meshwright.cli.common import Force, Json, print_json, print_table, progress_bar, shown, with_unit
 from meshwright.cli.options.costs import CostOptions
 from meshwright.cli.options.groups import options_for
 from meshwright.runtime.errors import DatasetError, OptionError, visible
 from meshwright.runtime.places import is_local_address, local_path
+from meshwright.runtime.wording import count
 
 if TYPE_CHECKING:
     from meshwright.pipeline.cost_files import CostFiles
@@ -18,7 +20,8 @@ if TYPE_CHECKING:
 EPILOG = """The page shows the links of TODAY, their cost, the busiest nodes, the load by topic, and the
 topics that are not connected. For each TARGET, it shows what would be saved, and how many links would be
 opened and closed. All overlays must have the same interests. An overlay without costs takes those of another
-one, if that was built with costs. The exit code is 0 even if a topic is not connected.
+one, if that was built with costs. With --costs, --inner or --places, all links cost what you give. The exit
+code is 0 even if a topic is not connected.
 
 **Examples**
 
@@ -64,38 +67,77 @@ def _path(text: str) -> Path:
 _ROWS = {
     "links": "edges",
     "cost": "cost",
-    "average degree": "average_degree",
-    "maximum degree": "maximum_degree",
-    "longest path": "maximum_topic_diameter",
-    "topics cut": "disconnected_topics",
+    "links per node": "average_degree",
+    "most links of a node": "maximum_degree",
+    "cut topics": "disconnected_topics",
+    "longest path inside a topic": "longest",
+    "links that no topic uses": "idle_links",
     "links to open": "opened",
     "links to close": "closed",
-    "links kept": "kept",
+    "links that stay": "kept",
 }
 _MOST_OVERLAYS = 5
-_ROOM = 60  # of 80 columns, beside the words of the rows
+_ROOM = 51  # of 80 columns, beside the words of the rows
 
 
 def _print_for_people(out: Path, found: dict[str, Any]) -> None:
     """The overlays side by side, what to beware of, and where to look."""
-    overlays = [found["today"], *found["targets"]][:_MOST_OVERLAYS]
-    unit = found["today"]["unit"]
+    _print_side_by_side(found)
+    paths = found["paths"]
+    if paths and paths["cut"] and paths["topics"]:
+        topics = count(paths["topics"], "topic that is", "topics that are")
+        print(f"Paths are compared over the {topics} connected in all overlays.")
+    for target in found["targets"]:
+        if target["no_costs"]:
+            print(visible(f"{target['name']}: {target['no_costs']}"))
+    for text in (*_repriced(found["repriced"]), *_warnings(found)):
+        print(visible(text))
+    print(f"Open the page: {out}")
+
+
+def _print_side_by_side(found: dict[str, Any]) -> None:
+    from meshwright.report.words import WHAT_CUT_MEANS
+
+    overlays = _with_paths(found)[:_MOST_OVERLAYS]
     rows = [
-        (f"cost, {unit}" if key == "cost" and unit else words, *(one.get(key) for one in overlays))
+        (words, *(_cost(one) if key == "cost" else one.get(key) for one in overlays))
         for words, key in _ROWS.items()
-        if any(one.get(key) is not None for one in overlays)
+        if any(one.get(key) for one in overlays) or key == "edges"
     ]
     longest = _ROOM // len(overlays) - 3
     print_table(("", *(_short(one["name"], longest) for one in overlays)), rows)
     more = 1 + len(found["targets"]) - len(overlays)
     if more:
         print(f"and {more} more, on the page and with --json.")
+    if any(one["disconnected_topics"] for one in overlays):
+        print(WHAT_CUT_MEANS)
+
+
+def _with_paths(found: dict[str, Any]) -> list[dict[str, Any]]:
+    """The overlays, each with its longest path over the topics that all of them connect."""
+    today, targets, paths = found["today"], found["targets"], found["paths"]
+    longest = paths["longest"] if paths else [today["maximum_topic_diameter"]]
+    return [one | {"longest": own} for one, own in zip([today, *targets], longest, strict=True)]
+
+
+def _cost(overlay: dict[str, Any]) -> str | None:
+    cost = overlay["cost"]
+    return None if cost is None else with_unit(shown(float(cost)), overlay["unit"] or None)
+
+
+def _repriced(found: list[dict[str, Any]]) -> Iterator[str]:
+    from meshwright.report.contents import Repriced
+    from meshwright.report.summary import repriced_in_words
+
+    for text in repriced_in_words([Repriced(**one) for one in found]):
+        yield f"Note: {text}".replace("\N{NO-BREAK SPACE}", " ")
+
+
+def _warnings(found: dict[str, Any]) -> Iterator[str]:
+    """What is wrong with the busiest nodes of each overlay; those of a target with its name."""
+    yield from (f"Warning: {text}" for text in found["busiest"]["warnings"])
     for target in found["targets"]:
-        if target["no_costs"]:
-            print(visible(f"{target['name']}: {target['no_costs']}"))
-    for text in found["busiest"]["warnings"]:
-        print(visible(f"Warning: {text}"))
-    print(f"Open the page: {out}")
+        yield from (f"Warning: {target['name']}: {text}" for text in target["busiest"]["warnings"])
 
 
 def _short(name: str, longest: int) -> str:

@@ -201,7 +201,7 @@ def _cost(found: dict[str, Any]) -> str:
     unit = found.get("cost_unit")
     known = ""
     if least is not None:
-        known = f"; no topic-connected overlay costs less than {with_unit(f'{least:,.2f}', unit)}"
+        known = f"; no topic-connected overlay costs less than {with_unit(f'{least:,.2f}', unit)} per node"
     return f"The links of a node cost {with_unit(f'{paid:,.2f}', unit)} on average{known}."
 
 

@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from meshwright.metrics.statistics import greatest
+from meshwright.model.edges import COST
 from meshwright.model.overlay import Overlay
 from meshwright.model.reading.files import part_files, reading
 from meshwright.report.contents import Busiest, BusyNode
@@ -32,9 +33,10 @@ _LARGE_SHARE, _MANY_TIMES_AVERAGE = 0.05, 50
 
 _INSTEAD = {
     "gm": "dcbc-direct and low-oda spread the links over more nodes, and so does gm with ties=small-first",
-    "low-oda": "a greater rho lowers the maximum degree",
+    "low-oda": "a greater rho lowers the most links of a node",
 }
 _OTHERWISE = "low-oda spreads the links over more nodes"
+_WITH_COSTS = "Such overlays ignore costs, so their links may cost far more."
 
 
 def find_busiest(overlay: Path, algorithm: str = "", most: int = MOST) -> Busiest:
@@ -45,13 +47,15 @@ def find_busiest(overlay: Path, algorithm: str = "", most: int = MOST) -> Busies
     nodes = nodes.take(arrow_of(order))
     ends = np.concatenate([numpy_of(edges[name]) for name in ("source_id", "target_id")])
     degrees = np.bincount(ends, minlength=len(nodes))
-    return ranked(degrees, _limits(nodes), _names(nodes["name"]), algorithm, most)
+    with_costs = _has_column(overlay / "edges", COST)
+    return ranked(degrees, _limits(nodes), _names(nodes["name"]), algorithm, with_costs, most)
 
 
 def busiest_of(overlay: Overlay, algorithm: str = "", most: int = MOST) -> Busiest:
     """The busiest nodes of an overlay in memory."""
     limits = _limits(overlay.interests.node_attributes)
-    return ranked(overlay.degrees(), limits, _names(overlay.interests.nodes), algorithm, most)
+    names = _names(overlay.interests.nodes)
+    return ranked(overlay.degrees(), limits, names, algorithm, overlay.costs is not None, most)
 
 
 def _names(column: pa.Array | pa.ChunkedArray) -> Callable[[Longs], Sequence[str]]:
@@ -67,6 +71,11 @@ def _column_tables(folder: Path, wanted: list[str]) -> pa.Table:
         )
 
 
+def _has_column(folder: Path, name: str) -> bool:
+    with reading(folder, DatasetError):
+        return all(name in pq.read_schema(part).names for part in part_files(folder))
+
+
 def _limits(nodes: pa.Table | None) -> Floats | None:
     if nodes is None or LIMIT not in nodes.column_names:
         return None
@@ -79,6 +88,7 @@ def ranked(
     limits: Floats | None,
     names_of: Callable[[Longs], Sequence[str]],
     algorithm: str,
+    with_costs: bool,
     most: int = MOST,
 ) -> Busiest:
     """The busiest of nodes with these degrees and limits (NaN: none), by id; with what to say about them.
@@ -103,6 +113,7 @@ def ranked(
         average_degree=2 * links / max(1, len(degrees)),
         over_limit=int(np.count_nonzero(beyond > 0)),
         furthest_over=nodes_at(over),
+        with_costs=with_costs,
     )
     return replace(found, warnings=warnings_of(found, algorithm))
 
@@ -115,7 +126,7 @@ def warnings_of(found: Busiest, algorithm: str) -> list[str]:
         more = "".join(f", {_quoted(other)} {other.links:,}" for other in others)
         said.append(
             f"Node {_quoted(first)} has {first.links:,} of the {found.links:,} links{more}; the average is "
-            f"{found.average_degree:.2f} a node. Alternatives: {_INSTEAD.get(algorithm, _OTHERWISE)}."
+            f"{found.average_degree:.2f} per node. {_alternatives(algorithm, found.with_costs)}"
         )
     if found.furthest_over:
         worst = found.furthest_over[0]
@@ -125,6 +136,12 @@ def warnings_of(found: Busiest, algorithm: str) -> list[str]:
             f"{worst.links:,} instead of {worst.limit:,}. No algorithm keeps to {LIMIT} yet."
         )
     return said
+
+
+def _alternatives(algorithm: str, with_costs: bool) -> str:
+    """What would spread the links; where they cost something, also that it does not look at costs."""
+    ways = f"Alternatives: {_INSTEAD.get(algorithm, _OTHERWISE)}."
+    return f"{ways} {_WITH_COSTS}" if with_costs else ways
 
 
 def _quoted(node: BusyNode) -> str:

@@ -9,10 +9,14 @@ import numpy as np
 from meshwright.metrics.statistics import exact_sum
 from meshwright.model.interests import first_difference
 from meshwright.model.overlay import Overlay, shared_links
+from meshwright.runtime.arrays import Floats
 from meshwright.runtime.errors import InputError
+from meshwright.runtime.wording import count
 
 _SAME_COST = 1e-9
 """The relative difference that two statements of the same cost may have."""
+
+_REMEDY = "Give --costs, --inner or --places to price all links alike."
 
 
 class Named(Protocol):
@@ -40,13 +44,14 @@ class LinkChange(NamedTuple):
 
 
 class CostChange(NamedTuple):
-    """What the links of two overlays cost by the same costs; or why that is not known.
+    """What the links of two overlays cost, None where that is not known; and why these can't be compared.
 
-    `why_not` is empty where costs are known, and where neither overlay has any.
+    `why_not` is empty where both are known by the same costs, and where neither overlay has any.
     """
 
     today: float | None = None
     target: float | None = None
+    unit_today: str = ""
     unit: str = ""
     why_not: str = ""
 
@@ -68,25 +73,28 @@ def compared_links(today: Overlay, target: Overlay) -> LinkChange:
 
 
 def compared_costs(today: Named, target: Named) -> CostChange:
-    """What both overlays cost, if both say so and agree, or one knows all links of the other."""
+    """What both overlays cost; comparable if both say so and agree, or one knows all links of the other."""
     first, second = today.overlay.costs, target.overlay.costs
     if first is None and second is None:
         return CostChange()
     if first is None or second is None:
         return _costs_of_one(today, target)
+    own = CostChange(exact_sum(first), exact_sum(second), today.unit, target.unit)
     if today.unit and target.unit and today.unit != target.unit:
-        return _not_compared(
-            f"those of {today.name} are in {today.unit}, those of {target.name} in {target.unit}"
-        )
+        return own._replace(why_not=_not_compared(f"they are in {today.unit} and in {target.unit}"))
     here, there = shared_links(today.overlay, target.overlay)
-    differ = ~np.isclose(first[here], second[there], rtol=_SAME_COST, atol=0)
-    if differ.any():
-        at = int(np.argmax(differ))
-        return _not_compared(
-            f"{today.name} and {target.name} differ about what {_link(today.overlay, here[at])} costs, "
-            f"{first[here[at]]:g} or {second[there[at]]:g}"
-        )
-    return CostChange(exact_sum(first), exact_sum(second), today.unit or target.unit)
+    differ = differing(first[here], second[there])
+    if differ:
+        links = f"{differ:,} of the {count(len(here), 'link')} that both have"
+        why = f"{links} do not cost the same in {today.name} and in {target.name}"
+        return own._replace(why_not=_not_compared(why))
+    unit = today.unit or target.unit
+    return own._replace(unit_today=unit, unit=unit)
+
+
+def differing(some: Floats, others: Floats) -> int:
+    """How many costs of the same links are not the same, apart from rounding."""
+    return int(np.count_nonzero(~np.isclose(some, others, rtol=_SAME_COST, atol=0)))
 
 
 def _costs_of_one(today: Named, target: Named) -> CostChange:
@@ -96,18 +104,14 @@ def _costs_of_one(today: Named, target: Named) -> CostChange:
     assert costs is not None
     known, shared = shared_links(knowing.overlay, other.overlay)
     unknown = len(other.overlay) - len(shared)
+    own, others = exact_sum(costs), None if unknown else exact_sum(costs[known])
+    paid = (own, others) if knowing is today else (others, own)
+    why_not = ""
     if unknown:
         links = "1 of its links is" if unknown == 1 else f"{unknown:,} of its links are"
-        return _not_compared(f"{other.name} has none, and {links} not in {knowing.name}")
-    paid = exact_sum(costs), exact_sum(costs[known])
-    return CostChange(*(paid if knowing is today else paid[::-1]), knowing.unit)
+        why_not = _not_compared(f"{other.name} has none, and {links} not in {knowing.name}")
+    return CostChange(paid[0], paid[1], knowing.unit, knowing.unit, why_not)
 
 
-def _not_compared(why: str) -> CostChange:
-    return CostChange(why_not=f"Costs can't be compared: {why}.")
-
-
-def _link(overlay: Overlay, place: int) -> str:
-    nodes = overlay.interests.nodes
-    u, v = overlay.edges[place].tolist()
-    return f"the link between {nodes[u].as_py()!r} and {nodes[v].as_py()!r}"
+def _not_compared(why: str) -> str:
+    return f"The costs can't be compared: {why}. {_REMEDY}"

@@ -11,16 +11,28 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from meshwright.metrics.evaluation import Evaluation, evaluate, unit_of
+from meshwright.metrics.idle import idle_links
+from meshwright.metrics.statistics import exact_sum
+from meshwright.model.costs.costs import Costs
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import COSTS_FACT, Overlay, costs_of, priced
 from meshwright.model.storage.manifest import counted, read_manifest, without_files
 from meshwright.model.storage.single_file import check_file
 from meshwright.pipeline.busiest import busiest_of
 from meshwright.pipeline.cost_files import CostFiles
-from meshwright.pipeline.overlay_pairs import check_same_interests, compared_costs, compared_links
+from meshwright.pipeline.overlay_pairs import check_same_interests, compared_costs, compared_links, differing
 from meshwright.pipeline.summary.in_process import sums_of
 from meshwright.pipeline.summary.job import Spots, places_of, spending_by, spots_of
-from meshwright.report.contents import Alternative, Contents, Drawing, Sharing, Spending, Target
+from meshwright.report.contents import (
+    Alternative,
+    Contents,
+    Drawing,
+    Repriced,
+    Sharing,
+    Spending,
+    Target,
+    TopicPaths,
+)
 from meshwright.report.load import topic_loads
 from meshwright.report.overlay import choose_drawing, edges_inside
 from meshwright.report.page import write_page
@@ -38,12 +50,16 @@ _NOT_PARAMETERS = ("format_version", "kind", "counts", "facts", "tables", "secon
 
 
 class Given(NamedTuple):
-    """An overlay to report on: what the page calls it, what its manifest says, and the unit of its costs."""
+    """An overlay to report on: what the page calls it, what its manifest says, and the unit of its costs.
+
+    `repriced` says what it cost before, where costs that were given took the place of its own.
+    """
 
     name: str
     overlay: Overlay
     manifest: Mapping[str, Any] = MappingProxyType({})
     unit: str = ""
+    repriced: Repriced | None = None
 
     @property
     def algorithm(self) -> str:
@@ -101,7 +117,7 @@ def _with_costs(given: Sequence[Given], files: CostFiles | None) -> list[Given]:
     """
     if files is not None:
         costs = files.load(given[0].overlay.interests)
-        return [one._replace(overlay=priced(one.overlay, costs), unit=costs.unit or "") for one in given]
+        return [_repriced(one, costs) for one in given]
     knowing = next((one for one in given if COSTS_FACT in one.overlay.facts), None)
     known = None if knowing is None else costs_of(knowing.overlay)
     if knowing is None or known is None:
@@ -114,13 +130,32 @@ def _with_costs(given: Sequence[Given], files: CostFiles | None) -> list[Given]:
     ]
 
 
+def _repriced(given: Given, costs: Costs) -> Given:
+    """The overlay with these costs, and what its own were, where these differ."""
+    overlay, before = priced(given.overlay, costs), given.overlay.costs
+    found = given._replace(overlay=overlay, unit=costs.unit or "")
+    assert overlay.costs is not None
+    other = 0 if before is None else differing(before, overlay.costs)
+    if before is None or not other:
+        return found
+    told = Repriced(
+        name=given.name,
+        links=other,
+        of_links=len(overlay),
+        cost_before=exact_sum(before),
+        unit_before=given.unit,
+    )
+    return found._replace(repriced=told)
+
+
 def report_contents(
     given: Sequence[Given], files: CostFiles | None = None, progress: Progress | None = None
 ) -> Contents:
     """All that the page says about the first overlay, and about the others beside it."""
     today, *others = given
     found = evaluate(today.overlay, progress=progress)
-    targets = [_target(today, other, progress) for other in others]
+    beyond = [evaluate(other.overlay, bound=False, progress=progress) for other in others]
+    targets = [_target(today, other, own) for other, own in zip(others, beyond, strict=True)]
     evaluation = _evaluation(found)
     beside = f" beside {', '.join(other.name for other in others)}" if others else ""
     return Contents(
@@ -140,6 +175,23 @@ def report_contents(
         busiest=busiest_of(today.overlay, today.algorithm),
         topic_loads=topic_loads(found),
         targets=targets,
+        paths=_paths([found, *beyond]) if others else None,
+        idle_links=idle_links(today.overlay),
+        asked={} if files is None else files.given(),
+        repriced=[one.repriced for one in given if one.repriced is not None],
+    )
+
+
+def _paths(found: Sequence[Evaluation]) -> TopicPaths:
+    """The longest paths of overlays over the topics that all of them connect, so that they compare."""
+    components = np.array([one.components_per_topic for one in found])
+    shared = (components == 1).all(axis=0)
+    own = [np.empty(0) if one.diameter_per_topic is None else one.diameter_per_topic[shared] for one in found]
+    return TopicPaths(
+        topics=int(np.count_nonzero(shared)),
+        cut=int(np.count_nonzero((components > 1).any(axis=0))),
+        longest=[int(paths.max()) if len(paths) else None for paths in own],
+        mean=[float(paths.mean()) if len(paths) else None for paths in own],
     )
 
 
@@ -159,19 +211,22 @@ def _seconds(given: Given) -> dict[str, float]:
     return dict(seconds) if isinstance(seconds, Mapping) else {}
 
 
-def _target(today: Given, other: Given, progress: Progress | None) -> Target:
+def _target(today: Given, other: Given, found: Evaluation) -> Target:
     links, costs = compared_links(today.overlay, other.overlay), compared_costs(today, other)
     return Target(
         name=other.name,
-        evaluation=_evaluation(evaluate(other.overlay, bound=False, progress=progress)),
+        evaluation=_evaluation(found),
         opened=links.opened,
         closed=links.closed,
         kept=links.kept,
         cost_today=costs.today,
         cost=costs.target,
         no_costs=costs.why_not,
+        unit_today=costs.unit_today,
         unit=costs.unit,
         parameters=_parameters(other),
+        busiest=busiest_of(other.overlay, other.algorithm),
+        idle_links=idle_links(other.overlay),
     )
 
 
@@ -210,7 +265,7 @@ def _sharing(overlay: Overlay) -> Sharing | None:
 
 
 def _spending(given: Given, files: CostFiles | None) -> Spending | None:
-    """Where the money goes; by nodes, not by sites, where only the costs of links are known."""
+    """Where the cost goes; by nodes, not by sites, where only the costs of links are known."""
     overlay = given.overlay
     if overlay.costs is None:
         return None
@@ -236,23 +291,24 @@ def as_json(contents: Contents) -> dict[str, Any]:
             "cost": cost,
             "lower_bound_cost": least_cost(found),
             "unit": contents.unit,
+            "idle_links": contents.idle_links,
             "parameters": contents.parameters,
         },
         "busiest": None if contents.busiest is None else asdict(contents.busiest),
         "topics": {name: [asdict(one) for one in own] for name, own in contents.topic_loads.items()},
         "alternatives": [asdict(one) for one in contents.alternatives],
         "targets": [_target_json(target, found["edges"]) for target in contents.targets],
+        "paths": None if contents.paths is None else asdict(contents.paths),
+        "repriced": [asdict(one) for one in contents.repriced],
     }
 
 
 def _target_json(target: Target, links_today: int) -> dict[str, Any]:
-    said, saved = asdict(target), None
-    if target.cost is not None and target.cost_today is not None:
-        saved = target.cost_today - target.cost
+    said = asdict(target)
     return {
         "name": said.pop("name"),
         **said.pop("evaluation"),
         **said,
         "links_saved": links_today - target.evaluation["edges"],
-        "cost_saved": saved,
+        "cost_saved": target.cost_saved,
     }

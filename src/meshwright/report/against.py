@@ -3,37 +3,36 @@
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, NamedTuple
 
-from meshwright.report.contents import Contents, Target
+from meshwright.report.contents import Contents, Target, TopicPaths
 from meshwright.report.markup import Html, amount, count, decimal, legible, name, percent, table, tag
+from meshwright.report.words import IDLE_LINKS, LONGEST_PATH, MEAN_PATH, words_of
 
 
 class _Measure(NamedTuple):
-    """A row of the table: its words, its key in an evaluation, and how its numbers are written."""
+    """A row of the table: its key in an evaluation, and how its numbers are written."""
 
-    words: str
     key: str
     written: Callable[[Any], str]
 
 
 _MEASURES = (
-    _Measure("links", "edges", count),
-    _Measure("links per node", "average_degree", decimal),
-    _Measure("most links of one node", "maximum_degree", count),
-    _Measure("widest topic, in links", "maximum_topic_diameter", count),
-    _Measure("mean diameter of a topic", "mean_topic_diameter", decimal),
-    _Measure("topics in several pieces", "disconnected_topics", count),
+    _Measure("edges", count),
+    _Measure("average_degree", decimal),
+    _Measure("maximum_degree", count),
+    _Measure("disconnected_topics", count),
 )
 
 
 def against(contents: Contents) -> Iterator[Html]:
     """What each target saves, in words, and all of them in a table; nothing where there is none."""
-    for target in contents.targets:
+    for at, target in enumerate(contents.targets, 1):
         yield tag("h3", "With ", name(target.name))
-        yield tag("p", *_saved_in_words(contents, target))
+        yield tag("p", *_saved_in_words(contents, target), *_paths_in_words(contents.paths, at))
         yield tag("p", *_changes_in_words(target))
     if contents.targets:
         yield tag("h3", "Side by side")
         yield _side_by_side(contents)
+        yield from _about_the_table(contents)
         yield tag(
             "p",
             tag("code", "meshwright migrate TODAY TARGET --out DIR"),
@@ -50,28 +49,36 @@ def _saved_in_words(contents: Contents, target: Target) -> Iterator[str]:
     yield from _costs_in_words(target)
     yield f"The busiest node has {count(found['maximum_degree'], 'link')} instead of "
     yield f"{count(today['maximum_degree'])}. "
-    widest = today.get("maximum_topic_diameter"), found.get("maximum_topic_diameter")
-    if widest[0] is not None and widest[1] is not None:
-        yield f"The widest connected topic is {count(widest[1], 'link')} wide instead of {count(widest[0])}. "
     yield from _cut_in_words(today["disconnected_topics"], found["disconnected_topics"])
 
 
-def _costs_in_words(target: Target) -> Iterator[str]:
-    if target.cost is None or target.cost_today is None:
-        yield f"{target.no_costs} " if target.no_costs else ""
+def _paths_in_words(paths: TopicPaths | None, at: int) -> Iterator[str]:
+    """The longest paths of today's overlay and of target `at`, over the topics that all connect."""
+    if paths is None:
         return
-    paid, paid_today = (amount(cost, target.unit) for cost in (target.cost, target.cost_today))
-    yield f"They cost {paid} instead of {paid_today}: "
-    yield tag("strong", change(target.cost_today, target.cost, "less", "more", target.unit))
-    yield ". "
+    today, found = paths.longest[0], paths.longest[at]
+    if today is None or found is None:
+        return
+    where = "In the topics that are connected in all overlays, the" if paths.cut else "The"
+    yield f" {where} longest path inside a topic has {count(found, 'link')} instead of {count(today)}."
+
+
+def _costs_in_words(target: Target) -> Iterator[str]:
+    if target.no_costs:
+        yield f"{target.no_costs} "
+    elif target.cost is not None and target.cost_today is not None:
+        paid, paid_today = (amount(cost, target.unit) for cost in (target.cost, target.cost_today))
+        yield f"They cost {paid} instead of {paid_today}: "
+        yield tag("strong", change(target.cost_today, target.cost, "less", "more", target.unit))
+        yield ". "
 
 
 def _cut_in_words(today: int, target: int) -> Iterator[str]:
     if today and not target:
-        yield f"It connects all topics; today {count(today)} are in several pieces."
+        yield f"It connects all topics; today {count(today, 'topic is', 'topics are')} cut."
     elif target:
-        before = f"{count(today)} are" if today else "none is"
-        words = f"It leaves {count(target, 'topic')} in several pieces; today {before}."
+        before = count(today, "is", "are") if today else "none is"
+        words = f"It leaves {count(target, 'topic')} cut; today {before}."
         yield tag("strong", words, class_="bad-words")
 
 
@@ -99,10 +106,14 @@ def _side_by_side(contents: Contents) -> Html:
     targets = contents.targets
     found = [contents.evaluation, *(target.evaluation for target in targets)]
     rows: list[tuple[str, ...]] = [
-        (measure.words, *(_cell(one, measure) for one in found)) for measure in _MEASURES
+        (words_of(measure.key), *(_cell(one, measure) for one in found)) for measure in _MEASURES
     ]
-    if any(target.cost is not None for target in targets):
+    if any(target.cost is not None or target.cost_today is not None for target in targets):
         rows.insert(1, ("cost", *_costs(contents)))
+    rows += _path_rows(contents.paths)
+    idle = [contents.idle_links, *(target.idle_links for target in targets)]
+    if any(idle):
+        rows.append((IDLE_LINKS, *("not counted" if one is None else count(one) for one in idle)))
     rows += [
         ("links to open", "", *(count(target.opened) for target in targets)),
         ("links to close", "", *(count(target.closed) for target in targets)),
@@ -112,6 +123,24 @@ def _side_by_side(contents: Contents) -> Html:
     return table("Side by side", heads, rows, set(range(1, len(heads))))
 
 
+def _path_rows(paths: TopicPaths | None) -> Iterator[tuple[str, ...]]:
+    if paths is not None and paths.topics:
+        yield (LONGEST_PATH, *("none" if one is None else count(one) for one in paths.longest))
+        yield (MEAN_PATH, *("none" if one is None else decimal(one) for one in paths.mean))
+
+
+def _about_the_table(contents: Contents) -> Iterator[Html]:
+    """What does not compare as it stands there."""
+    paths = contents.paths
+    if paths is not None and paths.cut and paths.topics:
+        topics = count(paths.topics, "topic that is", "topics that are")
+        words = f"Paths are compared over the {topics} connected in all overlays; {count(paths.cut)} are not."
+        yield tag("p", words, class_="note")
+    if any(target.no_costs and target.cost is not None for target in contents.targets):
+        words = "Costs were given differently; each overlay's are its own, and no difference is computed."
+        yield tag("p", words, class_="note")
+
+
 def _cell(found: Mapping[str, Any], measure: _Measure) -> str:
     value = found.get(measure.key)
     return "none" if value is None else measure.written(value)
@@ -119,7 +148,7 @@ def _cell(found: Mapping[str, Any], measure: _Measure) -> str:
 
 def _costs(contents: Contents) -> Iterator[str]:
     """Today's cost, where it is the same beside all targets, and that of each of these."""
-    today = {(target.cost_today, target.unit) for target in contents.targets if target.cost is not None}
+    today = {(one.cost_today, one.unit_today) for one in contents.targets if one.cost_today is not None}
     first = today.pop() if len(today) == 1 else (None, "")
     for cost, unit in (first, *((target.cost, target.unit) for target in contents.targets)):
         yield "not known" if cost is None else amount(cost, unit)

@@ -9,6 +9,15 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from meshwright.report.figures import bars
 from meshwright.report.markup import Html, as_text, count, decimal, figure, section, table, tag
 from meshwright.report.page import glossary, header, making, page
+from meshwright.report.words import (
+    GLOSSARY,
+    LINKS_PER_NODE,
+    LONGEST_PATH,
+    MEAN_PATH,
+    MOST_LINKS,
+    TIMES_BOUND,
+    TOPIC_CONNECTED,
+)
 
 if TYPE_CHECKING:
     from meshwright.comparing import Result
@@ -25,9 +34,9 @@ class _Measure(NamedTuple):
 
 
 _PICTURES = (
-    _Measure("average_degree", "Links of a node", "average degree", bound="lower_bound_average_degree"),
-    _Measure("maximum_degree", "Most links of one node", "maximum degree"),
-    _Measure("mean_topic_diameter", "Length of ways inside a topic", "mean topic diameter, links"),
+    _Measure("average_degree", "Links per node", LINKS_PER_NODE, bound="lower_bound_average_degree"),
+    _Measure("maximum_degree", "Most links of a node", MOST_LINKS),
+    _Measure("mean_topic_diameter", "Longest path inside a topic", "links, mean over topics"),
     _Measure("cost", "Cost of all links", "cost", bound="lower_bound_cost"),
     _Measure("seconds", "Time to build", "seconds"),
     _Measure("memory_bytes", "Memory to build", "MB added at the peak", scale=1e-6),
@@ -36,25 +45,25 @@ _COLUMNS = {
     "algorithm": "algorithm",
     "seed": "seed",
     "links": "links",
-    "average_degree": "average degree",
-    "maximum_degree": "most",
-    "topic_connected": "connected",
-    "maximum_topic_diameter": "longest path",
-    "mean_topic_diameter": "mean way",
-    "times_lower_bound": "times bound",
+    "average_degree": LINKS_PER_NODE,
+    "maximum_degree": MOST_LINKS,
+    "topic_connected": "topic-connected",
+    "maximum_topic_diameter": LONGEST_PATH,
+    "mean_topic_diameter": MEAN_PATH,
+    "times_lower_bound": TIMES_BOUND,
     "cost": "cost",
-    "times_lower_bound_cost": "times cost bound",
+    "times_lower_bound_cost": f"cost, {TIMES_BOUND}",
     "seconds": "seconds",
     "processor_seconds": "CPU s",
     "memory_bytes": "MB",
 }
 _WORDS = {
-    "Average degree, most": "Links of a node on average, and the most links that one node has.",
-    "Connected": "Whether the subscribers of every topic reach each other through subscribers of it alone.",
-    "Longest way, mean way": "The diameter of a topic is the most links between two of its subscribers; "
-    "these are the maximum and the mean over topics that are connected.",
-    "Times bound": "The average degree, or the cost, divided by the proven lower bound for any "
-    "topic-connected overlay. 1 is optimal. An overlay that is not connected has no such number.",
+    **{word: GLOSSARY[word] for word in ("Links per node", "Most links of a node")},
+    "Topic-connected": TOPIC_CONNECTED,
+    "Longest path inside a topic": f"{GLOSSARY['Longest path inside a topic']} The table has the longest of "
+    "all, and the mean over topics.",
+    "Times the lower bound": "The links, or the cost, divided by the proven lower bound for any "
+    "topic-connected overlay. 1 is the least possible. An overlay with cut topics has no such number.",
     "Seconds, CPU s, MB": "Time on the clock and of all cores, and the most memory that this process "
     "held while it built, above what it held before. Work on other machines is not in the last two.",
 }

@@ -22,6 +22,7 @@ class Quality:
         nodes_without_topics: nodes that nothing was to be connected for.
         topics_of_one: topics with a single subscriber, which need no links.
         files: how many files the rows came from; None where it is not known.
+        notices: what else was passed over, or may not have been meant, a sentence or two each.
     """
 
     rows: int
@@ -33,6 +34,7 @@ class Quality:
     nodes_without_topics: int = 0
     topics_of_one: int = 0
     files: int | None = None
+    notices: Sequence[str] = ()
 
     @classmethod
     def from_ingest(
@@ -40,8 +42,9 @@ class Quality:
         facts: Mapping[str, Any],
         profile: Mapping[str, Any],
         rejected_examples: Sequence[Mapping[str, Any]] = (),
+        notices: Sequence[str] = (),
     ) -> Self:
-        """Build from the facts in ingest's manifest, the profile, and some rows of `rejected/`."""
+        """Build from the facts in ingest's manifest, the profile, some rows of `rejected/`, and notices."""
         alike = facts.get("look_alikes", {}).values()
         subscribers, subscriptions = (
             dict(zip(profile[key]["values"], profile[key]["counts"], strict=True))
@@ -57,6 +60,7 @@ class Quality:
             nodes_without_topics=subscriptions.get(0, 0),
             topics_of_one=subscribers.get(1, 0),
             files=facts.get("files"),
+            notices=notices,
         )
 
 
@@ -110,6 +114,7 @@ class Busiest:
         average_degree: the links of a node on average.
         over_limit: how many nodes have more links than they may.
         furthest_over: some of these, furthest over first.
+        with_costs: whether links cost something.
         warnings: what to say about hubs and limits, a sentence or two each.
     """
 
@@ -118,6 +123,7 @@ class Busiest:
     average_degree: float
     over_limit: int = 0
     furthest_over: Sequence[BusyNode] = ()
+    with_costs: bool = False
     warnings: Sequence[str] = ()
 
 
@@ -145,10 +151,12 @@ class Target:
         name: what the page calls it.
         evaluation: as in `Contents`.
         opened, closed, kept: the links that today's lacks, that only today's has, and that both have.
-        cost_today, cost: what all links cost, today's and its own, by the same costs; None where not known.
-        no_costs: why there are none to compare; empty where there are, or neither overlay has any.
-        unit: what these costs are counted in; empty where that is not known.
+        cost_today, cost: what all links cost, today's and its own; None where not known.
+        no_costs: why these can't be compared; empty where they can, or neither overlay has any.
+        unit_today, unit: what these costs are counted in; empty where that is not known.
         parameters: what made it.
+        busiest: its nodes that carry most links; None leaves them out.
+        idle_links: how many of its links no topic uses; None where that was not counted.
     """
 
     name: str
@@ -159,8 +167,46 @@ class Target:
     cost_today: float | None = None
     cost: float | None = None
     no_costs: str = ""
+    unit_today: str = ""
     unit: str = ""
     parameters: Mapping[str, Any] = field(default_factory=dict)
+    busiest: Busiest | None = None
+    idle_links: int | None = None
+
+    @property
+    def cost_saved(self) -> float | None:
+        """What it costs less than today's, by the same costs; None where these are not known."""
+        if self.no_costs or self.cost is None or self.cost_today is None:
+            return None
+        return self.cost_today - self.cost
+
+
+@dataclass(frozen=True, kw_only=True)
+class TopicPaths:
+    """The longest paths inside topics, of several overlays over the same topics.
+
+    Attributes:
+        topics: how many topics are connected in all of the overlays, and have a subscriber.
+        cut: how many others have a subscriber, and are cut in some.
+        longest: for each overlay, the longest path inside one of these topics; None where there is none.
+        mean: for each overlay, the mean over these topics of the longest path inside; None as above.
+    """
+
+    topics: int
+    cut: int
+    longest: Sequence[int | None]
+    mean: Sequence[float | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Repriced:
+    """An overlay whose links had other costs of their own: how many, and what all its links cost by these."""
+
+    name: str
+    links: int
+    of_links: int
+    cost_before: float
+    unit_before: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -195,7 +241,7 @@ class Map:
 
 @dataclass(frozen=True, kw_only=True)
 class Spending:
-    """Where the money goes.
+    """Where the cost goes.
 
     Attributes:
         classes: all links by class, the cheapest first.
@@ -256,11 +302,15 @@ class Contents:
         alternatives: other overlays and this one, as `alternatives` gives them.
         drawing: what to draw; None leaves it out.
         facts: what the algorithm counted; shown by key and value.
-        spending: where the money goes; None where links cost nothing.
+        spending: where the cost goes; None where links cost nothing.
         sharing: what gossip changed; None where the overlay has no such table.
         busiest: the nodes that carry most links; None leaves them out.
         topic_loads: by measure ("cost", "links" or "subscribers"), the topics that have most of it.
         targets: overlays to put in its place.
+        paths: the longest paths inside topics, today's and those of the targets; None without targets.
+        idle_links: how many links no topic uses; None where that was not counted.
+        asked: the options that the report was given, by name.
+        repriced: the overlays whose own costs gave way to those that the report was given.
     """
 
     title: str
@@ -277,6 +327,10 @@ class Contents:
     busiest: Busiest | None = None
     topic_loads: Mapping[str, Sequence[TopicLoad]] = field(default_factory=dict)
     targets: Sequence[Target] = ()
+    paths: TopicPaths | None = None
+    idle_links: int | None = None
+    asked: Mapping[str, Any] = field(default_factory=dict)
+    repriced: Sequence[Repriced] = ()
 
     @property
     def name(self) -> str:

@@ -51,7 +51,7 @@ def _sizes(profile: Mapping[str, Any]) -> Iterator[str]:
     nodes, topics, interests = profile["nodes"], profile["topics"], profile["interests"]
     yield f"{count(nodes, 'node')}, {count(topics, 'topic')}, {count(interests, 'interest')}"
     pairs = nodes * topics
-    yield f": {percent(interests / pairs)} of all that could be. " if pairs else ". "
+    yield f": {percent(interests / pairs)} of all possible pairs of a node and a topic. " if pairs else ". "
     if interests:
         yield f"A node has {decimal(interests / nodes)} topics on average, "
         yield f"a topic {decimal(interests / topics)} subscribers."
@@ -73,7 +73,7 @@ def _distribution(key: str, found: Mapping[str, Any], thing: str, counted: str) 
 
 def _in_words(values: Sequence[int], counts: Sequence[int], thing: str, counted: str) -> str:
     middle = count(median(values, counts), counted)
-    return f"Half of the {thing}s have at most {middle}, and the greatest has {count(max(values))}."
+    return f"Half of the {thing}s have at most {middle}, and the {thing} with most has {count(max(values))}."
 
 
 def _fit(
@@ -82,17 +82,18 @@ def _fit(
     """The exponent and the beginning of the line to draw, and a sentence on it; or why there is none."""
     exponent, least, apart = (found.get(key) for key in ("exponent", "x_min", "ks_distance"))
     if len(counts) == 1:
-        return None, f"There is no line of a power law: all {thing}s have the same."
+        return None, f"No power law is fitted: all {thing}s have the same number."
     if sum(counts) < LEAST_TAIL:
         return None, (
-            f"There is no line of a power law: that takes {LEAST_TAIL} {thing}s, and there are {sum(counts)}."
+            f"No power law is fitted: a fit needs at least {LEAST_TAIL} {thing}s, and there "
+            f"{'is' if sum(counts) == 1 else 'are'} {sum(counts)}."
         )
     if exponent is None or least is None or exponent <= 1:
-        return None, "There is no line: no power law fits these numbers."
+        return None, "No line is drawn: no power law fits these numbers."
     if apart is not None and apart > max(_FAR_APART, seldom_exceeded(found["tail"])):
         return None, (
-            f"There is no line: no power law fits. The nearest one, of exponent {exponent:.2f}, is wrong by "
-            f"up to {percent(apart)} of the {thing}s with {count(least, counted)} or more."
+            f"No line is drawn: no power law fits. For {thing}s with {count(least, counted)} or more, even "
+            f"the nearest one (exponent {exponent:.2f}) misses the counts by up to {percent(apart)}."
         )
     law = f"The line is a power law of exponent {exponent:.2f}, fitted from {count(least, counted)} on."
     return (float(exponent), int(least)), law
@@ -123,12 +124,13 @@ def _heat_map(found: Mapping[str, Any]) -> Iterator[Html]:
     off = np.nan_to_num(matrix)[np.triu_indices(len(topics), 1)]
     darkest = next((shade for shade in _DARKEST if np.quantile(np.abs(off), 0.99) <= shade), 1.0)
     mean = float(np.mean(np.abs(off)))
-    words = f"The correlation of two topics is {mean:.2g} on average, taken without its sign."
+    words = f"The absolute value of the correlation of two topics is {mean:.2g} on average."
     whole = f"{'a sample of' if found.get('sampled') else 'all'} {count(len(topics), 'topic')}"
     picture = heat_map("heat", f"Heat map of {whole}. {words}", matrix, darkest)
     yield figure(
         picture,
-        f"Pearson's correlation of the subscriptions to any two of {whole}: white is none, black is strong. ",
+        f"Pearson correlation of the subscriptions to any two of {whole}: a cell without correlation has the "
+        f"colour of the page, and the stronger the correlation, the more the cell stands out. ",
         words,
         class_="square",
     )

@@ -245,7 +245,10 @@ def _fewer(x: npt.NDArray[Any], y: npt.NDArray[Any]) -> tuple[npt.NDArray[Any], 
 
 
 def heat_map(key: str, label: str, matrix: npt.NDArray[np.float64], darkest: float) -> Html:
-    """The sizes of correlations, from white at none to black at `darkest` and above, as in [5], Fig. 5."""
+    """The sizes of correlations, from white at none to black at `darkest` and above, as in [5], Fig. 5.
+
+    A page on a dark ground inverts the image.
+    """
     shades = np.round(np.clip(_shrunk(np.abs(np.nan_to_num(matrix))) / darkest, 0, 1) * 32) / 32
 
     def draw(axes: "Axes") -> None:

@@ -96,10 +96,10 @@ def _cumulative(
 
 _TOPICS = {
     "disconnected_topics": "topics in which some can't reach others",
-    "weakly_disconnected_topics": "topics that fall apart even if links are used both ways",
+    "weakly_disconnected_topics": "topics that are cut even if links are used both ways",
     "unreached_interests": "subscriptions of nodes that are in no view",
     "clustering_coefficient": "clustering coefficient, mean over topics",
-    "diameter": "diameter, mean over topics connected before and after",
+    "diameter": "longest path, mean over topics connected before and after",
 }
 
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from meshwright.metrics.evaluation import Evaluation
 from meshwright.metrics.statistics import greatest
-from meshwright.report.contents import Busiest, BusyNode, Contents, TopicLoad
+from meshwright.report.contents import Busiest, BusyNode, Contents, Target, TopicLoad
 from meshwright.report.markup import Html, amount, count, legible, name, percent, section, table, tag
 from meshwright.runtime.arrays import Floats, Longs
 from meshwright.runtime.columns import arrow_of
@@ -62,26 +62,39 @@ def warning_box(found: Busiest | None) -> Html:
     return tag("div", *said, tag("a", "The busiest nodes", href="#busiest"), class_="warning", role="note")
 
 
-def busiest(found: Busiest | None) -> Html:
-    """The section on the nodes that carry most links."""
+def busiest(contents: Contents) -> Html:
+    """The section on the nodes that carry most links, today and with each target."""
+    found = contents.busiest
     if found is None:
         return Html("")
+    targets = (part for target in contents.targets for part in _of_target(target))
+    return section("busiest", "The busiest nodes", *_busiest(found, "The busiest nodes"), *targets)
+
+
+def _of_target(target: Target) -> Iterator[Html]:
+    if target.busiest is not None:
+        yield tag("h3", "With ", name(target.name))
+        yield from (
+            tag("p", legible(words, _LONGEST_WARNING), class_="warning", role="note")
+            for words in target.busiest.warnings
+        )
+        yield from _busiest(target.busiest, f"The busiest nodes with {legible(target.name)}")
+
+
+def _busiest(found: Busiest, label: str) -> Iterator[Html]:
     if not found.nodes:
-        nothing = tag("p", "There are no links, so no node is busy.", class_="empty")
-        return section("busiest", "The busiest nodes", nothing)
-    return section(
-        "busiest",
-        "The busiest nodes",
-        tag("p", *_in_words(found)),
-        _nodes("The busiest nodes", found.nodes, found),
-        *_over_limit(found),
-    )
+        yield tag("p", "There are no links, so no node is busy.", class_="empty")
+        return
+    yield tag("p", *_in_words(found))
+    yield _nodes(label, found.nodes, found)
+    yield from _over_limit(found)
 
 
 def _in_words(found: Busiest) -> Iterator[str]:
     first = found.nodes[0]
     yield from (name(first.name), f" has {count(first.links, 'link')}, {percent(first.links / found.links)} ")
-    yield f"of all; the average is {found.average_degree:.2f} a node. A link counts for both of its ends."
+    yield f"of all; the average is {found.average_degree:.2f} per node. A link counts for both of its ends, "
+    yield "so the shares of all nodes add up to 200%."
 
 
 def _nodes(label: str, nodes: Sequence[BusyNode], found: Busiest) -> Html:
@@ -148,11 +161,11 @@ def _topics(label: str, topics: Sequence[TopicLoad], unit: str) -> Html:
         )
         for topic in topics
     ]
-    heads = ("topic", "subscribers", "links", *(["cost"] if with_costs else []), "diameter")
+    heads = ("topic", "subscribers", "links", *(["cost"] if with_costs else []), "longest path")
     return table(label, heads, rows, set(range(1, len(heads))))
 
 
 def _width(topic: TopicLoad) -> str:
     if topic.parts > 1:
-        return tag("strong", f"{count(topic.parts)} pieces", class_="bad-words")
+        return tag("strong", f"cut, {count(topic.parts)} parts", class_="bad-words")
     return "not measured" if topic.diameter is None else count(topic.diameter)

@@ -37,6 +37,16 @@ def times(number: float) -> str:
     return f"{number:,.0f}" if number >= 10 else f"{number:.2f}"
 
 
+def of_the_least(ratio: float, subject: str) -> str:
+    """How far something is from the least possible, by a ratio to its lower bound, as a sentence.
+
+    `subject` has the verb: "this one costs".
+    """
+    if ratio < 1 + _ROUNDING:
+        return f"{subject} the least possible. "
+    return f"{subject} at most {times(max(ratio, 1.01))} times the least possible. "
+
+
 def percent(share: float) -> str:
     """A share of 1; what is under one in ten thousand is not called nothing."""
     if 0 < share < 1e-4:
@@ -70,9 +80,16 @@ def median(values: Sequence[int], counts: Sequence[int]) -> int:
     return next(value for value, seen in zip(values, accumulate(counts), strict=True) if seen >= middle)
 
 
+_ROUNDING = 1e-6
 _LONGEST = 80
 _LONGEST_UNIT = 20
 _MOST_VALUES = 8
+_BLANK = "␣"
+_FITS_A_TILE = 14
+
+
+AT_MOST = "at most "
+"""What the number of a tile may begin with; it is written smaller."""
 
 
 class Html(str):
@@ -100,8 +117,14 @@ def joined(children: Iterable[str]) -> Html:
 
 
 def legible(text: str, longest: int = _LONGEST) -> str:
-    """A name from the data, cut to a length, with what can't be seen (or turns text around) made visible."""
-    return visible(text if len(text) <= longest else f"{text[: longest - 1]}…")
+    """A name from the data, cut to a length, with what can't be seen (or turns text around) made visible.
+
+    A blank at the beginning or the end is shown as ␣.
+    """
+    shown = visible(text if len(text) <= longest else f"{text[: longest - 1]}…")
+    inner = shown.strip(" ")
+    begin = len(shown) - len(shown.lstrip(" ")) if inner else len(shown)
+    return f"{_BLANK * begin}{inner}{_BLANK * (len(shown) - begin - len(inner))}"
 
 
 def name(text: str, longest: int = _LONGEST) -> Html:
@@ -166,5 +189,13 @@ def figure(picture: Html, *caption: str, class_: str | None = None) -> Html:
 def tiles(pairs: Iterable[tuple[str, str]]) -> Html:
     """A few numbers that matter, each above its words."""
     return tag(
-        "dl", *(tag("div", tag("dt", words), tag("dd", number)) for number, words in pairs), class_="tiles"
+        "dl", *(tag("div", tag("dt", words), _number(number)) for number, words in pairs), class_="tiles"
     )
+
+
+def _number(text: str) -> Html:
+    """The number of a tile; one that does not fit may break between number and unit, and nowhere else."""
+    number = text.removeprefix(AT_MOST)
+    if len(number) > _FITS_A_TILE:
+        number = number.replace("\N{NO-BREAK SPACE}", " ")
+    return tag("dd", *([tag("small", AT_MOST)] if number != text else []), number)

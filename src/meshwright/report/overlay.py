@@ -1,4 +1,4 @@
-"""What the overlay looks like: its degrees, the diameters of topics, and a drawing.
+"""What the overlay looks like: the links of nodes, the paths inside topics, and a drawing.
 
 The drawing shows all nodes when they are few, else a sample around hubs. Connected pieces are laid out one by
 one and placed side by side; every node shows its name when pointed at.
@@ -25,6 +25,7 @@ from meshwright.report.markup import (
     table,
     tag,
 )
+from meshwright.report.words import idle_in_words, measures
 from meshwright.runtime.arrays import Floats, Longs
 from meshwright.runtime.seeds import generator
 
@@ -301,12 +302,15 @@ def _labels(drawing: Drawing, layout: Layout, hubs: list[int]) -> Iterator[Html]
         yield tag("text", words, x=str(middle), y=str(place))
 
 
-def overlay(found: Mapping[str, Any], drawing: Drawing | None, unit: str = "") -> Html:
-    """The section on the overlay."""
+def overlay(
+    found: Mapping[str, Any], drawing: Drawing | None, unit: str = "", idle: int | None = None
+) -> Html:
+    """The section on the overlay; `idle` is how many links no topic uses, None where not counted."""
     return section(
         "overlay",
         "The overlay",
         tag("div", _degrees(found), _diameters(found), class_="pair"),
+        *([tag("p", tag("strong", idle_in_words(idle)))] if idle else []),
         *_drawing(drawing),
         tag("h3", "All measures"),
         table("All measures", ("measure", "value"), _measures(found, unit), {1}),
@@ -314,12 +318,9 @@ def overlay(found: Mapping[str, Any], drawing: Drawing | None, unit: str = "") -
 
 
 def _measures(found: Mapping[str, Any], unit: str) -> Iterator[tuple[str, str]]:
-    for key, value in found.items():
-        if value is None or isinstance(value, bool | int | float | str):
-            written = as_text(value)
-            if "weighted" in key and isinstance(value, float):
-                written = amount(value, unit)
-            yield key.replace("_", " "), written
+    for words, key, value in measures(found):
+        in_costs = "weighted" in key and isinstance(value, float)
+        yield words, amount(value, unit) if in_costs else as_text(value)
 
 
 def _degrees(found: Mapping[str, Any]) -> Html:
@@ -341,29 +342,30 @@ def _degrees(found: Mapping[str, Any]) -> Html:
 
 
 def _diameters(found: Mapping[str, Any]) -> Html:
-    title = tag("h3", "Diameters of topics")
+    title = tag("h3", "Longest path inside a topic")
     pairs = [(int(diameter), int(topics)) for diameter, topics in found.get("diameter_distribution") or []]
     pairs = [(diameter, topics) for diameter, topics in pairs if diameter >= 0 and topics]
     if not pairs:
-        return tag("div", title, tag("p", "No diameter was measured.", class_="empty"))
+        return tag("div", title, tag("p", "No path was measured.", class_="empty"))
     words = "".join(_diameters_in_words(found))
-    picture = histogram("diameters", f"Bars. {words}", pairs, ("diameter in links", "topics"))
+    picture = histogram("diameters", f"Bars. {words}", pairs, ("longest path, links", "topics"))
     return tag("div", title, figure(picture, words))
 
 
 def _diameters_in_words(found: Mapping[str, Any]) -> Iterator[str]:
     maximum, mean = found.get("maximum_topic_diameter"), found.get("mean_topic_diameter")
+    cut = found["disconnected_topics"]
     if maximum is not None and mean is not None:
         at_most = "" if found["diameters_exact"] else "at most "
-        yield f"Two subscribers of a topic are never more than {count(maximum, 'link')} apart, "
-        yield f"and the diameter is {at_most}{decimal(mean)} on average."
+        where = "In the topics that are connected, two subscribers" if cut else "Two subscribers of a topic"
+        yield f"{where} are never more than {count(maximum, 'link')} apart. "
+        yield f"The longest path inside a topic has {at_most}{decimal(mean)} links on average."
     if not found["diameters_exact"]:
         yield " Some topics are too large to measure exactly, and count with an upper bound."
         least = found.get("maximum_topic_diameter_lower_bound")
-        yield f" The greatest diameter is {count(least)} or more." if least is not None else ""
-    if found["disconnected_topics"]:
-        broken = count(found["disconnected_topics"], "topic")
-        yield f" Not shown: {broken} of infinite diameter, which are not connected."
+        yield f" The longest of all has {count(least, 'link')} or more." if least is not None else ""
+    if cut:
+        yield f" Not shown: {count(cut, 'cut topic')}."
 
 
 def _drawing(drawing: Drawing | None) -> Iterator[Html]:

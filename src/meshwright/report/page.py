@@ -10,9 +10,9 @@ from meshwright.report.markup import Html, as_text, joined, legible, name, secti
 from meshwright.runtime.places import Place, replace_text
 
 _SECTIONS = {
-    "broken": "Topics that fall apart",
-    "comparison": "What it saves",
-    "spending": "Where the money goes",
+    "broken": "Cut topics",
+    "comparison": "Compared",
+    "spending": "Where the cost goes",
     "busiest": "The busiest nodes",
     "load": "Load by topic",
     "quality": "Data quality",

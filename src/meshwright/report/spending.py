@@ -14,6 +14,7 @@ from meshwright.report.markup import (
     figure,
     legible,
     name,
+    of_the_least,
     percent,
     section,
     table,
@@ -32,6 +33,11 @@ _NAMED = 8
 _LONGEST_LABEL = 18
 _LETTER, _LINE = 19, 44
 """Room of a letter and of a line of text at the size that narrow screens have."""
+
+_QUARTERS = (
+    "All links, from the cheapest to the dearest, in four parts. Links of the same cost are never separated, "
+    "so the parts differ in size."
+)
 
 DEAREST = 0.1
 """The share of the links drawn that stand out."""
@@ -153,11 +159,11 @@ def spending(contents: Contents) -> Html:
     if found is None:
         return Html("")
     if not contents.evaluation["edges"]:
-        nothing = tag("p", "There are no links, so nothing is paid.", class_="empty")
-        return section("spending", "Where the money goes", nothing)
+        nothing = tag("p", "There are no links, so there is no cost.", class_="empty")
+        return section("spending", "Where the cost goes", nothing)
     return section(
         "spending",
-        "Where the money goes",
+        "Where the cost goes",
         tag("p", *_in_words(found, contents)),
         tag("div", _classes(found), _compared(found, contents), class_="pair"),
         *_dearest(found),
@@ -173,12 +179,12 @@ def _in_words(found: Spending, contents: Contents) -> Iterator[str]:
     if found.by_sites:
         local, long = found.classes[0], found.classes[-1]
         yield f"{percent(local.links / links)} of them stay on one site and take {_share(local, found)} "
-        yield f"of the money; the {count(long.links)} long ones take {_share(long, found)}. "
+        yield f"of the cost; the {count(long.links)} long ones take {_share(long, found)}. "
     yield from _rival_in_words(found, contents.parameters)
     bound = least_cost(contents.evaluation)
     if bound and contents.evaluation["topic_connected"]:
-        yield f"No topic-connected overlay costs less than {amount(bound, found.unit)}: this one costs at "
-        yield f"most {times(found.cost / bound)} times the least possible."
+        yield f"No topic-connected overlay costs less than {amount(bound, found.unit)}: "
+        yield of_the_least(found.cost / bound, "this one costs")
 
 
 def _rival_in_words(found: Spending, parameters: Mapping[str, Any]) -> Iterator[str]:
@@ -187,9 +193,9 @@ def _rival_in_words(found: Spending, parameters: Mapping[str, Any]) -> Iterator[
         return
     ours = parameters.get("algorithm", "this overlay")
     looks = "which chooses by cost" if found.rival_needs_costs else "which ignores costs"
-    yield f"{rival.name}, {looks}, would have paid "
+    yield f"An overlay by {rival.name}, {looks}, has {count(rival.links, 'link')} that cost "
     yield tag("strong", amount(rival.cost, found.unit))
-    yield f" for {count(rival.links, 'link')}: {times(rival.cost / found.cost)} times what {ours} pays. "
+    yield f", {times(rival.cost / found.cost)} times as much as {ours}. "
 
 
 def _share(part: LinkClass, found: Spending) -> str:
@@ -203,9 +209,11 @@ def least_cost(evaluation: Mapping[str, Any]) -> float | None:
 
 
 def _classes(found: Spending) -> Html:
-    kinds = "local and long links" if found.by_sites else "quarters of all links"
+    heading = "Local and long links" if found.by_sites else "Cheap and dear links"
     rows = [(part.name, *_numbers(part, found)) for part in found.classes]
-    return tag("div", tag("h3", f"By {kinds}"), _table("Cost by class of links", "links", "number", rows))
+    listed = _table("Cost by class of links", "links", "number", rows)
+    about = "" if found.by_sites else tag("p", _QUARTERS, class_="note")
+    return tag("div", tag("h3", heading), listed, about)
 
 
 def _numbers(part: LinkClass, found: Spending) -> tuple[str, str, str]:
@@ -225,7 +233,7 @@ def _compared(found: Spending, contents: Contents) -> Html:
     rows += [
         (legible(target.name, LONGEST_BAR), target.cost, "others")
         for target in contents.targets
-        if target.cost is not None
+        if target.cost is not None and not target.no_costs
     ]
     bound = least_cost(contents.evaluation)
     if bound:
@@ -234,7 +242,7 @@ def _compared(found: Spending, contents: Contents) -> Html:
         return Html("")
     label = "Bars: " + "; ".join(f"{words}, {amount(cost, found.unit)}" for words, cost, _ in rows)
     axis = f"cost, {legible(found.unit)}" if found.unit else "cost"
-    return tag("div", tag("h3", "What others would pay"), figure(bars("spending", label, rows, axis)))
+    return tag("div", tag("h3", "What other overlays cost"), figure(bars("spending", label, rows, axis)))
 
 
 def _dearest(found: Spending) -> Iterator[Html]:

@@ -4,10 +4,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from meshwright.report.against import against
-from meshwright.report.contents import Alternative, Contents, Quality, Target
+from meshwright.report.contents import Alternative, Contents, Quality, Repriced, Target
 from meshwright.report.figures import LONGEST_BAR, bars
 from meshwright.report.load import warning_box
 from meshwright.report.markup import (
+    AT_MOST,
     Html,
     amount,
     as_text,
@@ -25,6 +26,14 @@ from meshwright.report.markup import (
     tag,
     tiles,
     times,
+)
+from meshwright.report.words import (
+    CUT_TOPICS,
+    LINKS,
+    LINKS_PER_NODE,
+    LONGEST_PATH,
+    MOST_LINKS,
+    WHAT_CUT_MEANS,
 )
 
 
@@ -132,9 +141,10 @@ def _oddities(quality: Quality) -> Iterator[str]:
         yield f"{count(quality.topics_of_one, 'topic')} with a single subscriber: no links are needed there."
     if quality.look_alikes:
         yield (
-            f"{count(quality.look_alikes, 'name')} like another one, except for case or blanks at the ends; "
-            f"they are kept as different names."
+            f"{count(quality.look_alikes, 'name differs', 'names differ')} from another name only by upper "
+            f"and lower case, or by blanks at the ends. They are kept as different names."
         )
+    yield from quality.notices
 
 
 def _look_alikes(quality: Quality) -> Iterator[Html]:
@@ -159,6 +169,7 @@ def making(contents: Contents) -> Html:
         "making",
         "How it was made",
         *_settings("Parameters", contents.parameters),
+        *(_settings("Options of this report", contents.asked) if contents.asked else ()),
         *(part for target in contents.targets for part in _made(target)),
         *_stages(contents.seconds),
         *_settings("What the algorithm counted", contents.facts),
@@ -218,8 +229,27 @@ def headline(contents: Contents) -> Html:
         _verdict(found),
         tag("p", *_sentence(contents), class_="lead"),
         tiles(_tiles(found, contents.unit)),
+        *_repriced(contents),
         warning_box(contents.busiest),
     )
+
+
+def _repriced(contents: Contents) -> Iterator[Html]:
+    """That costs which were given took the place of others."""
+    if contents.repriced:
+        told = (tag("p", words) for words in repriced_in_words(contents.repriced))
+        yield tag("div", *told, class_="warning", role="note")
+
+
+def repriced_in_words(found: Sequence[Repriced]) -> Iterator[str]:
+    """A sentence that costs which were given count, and one on each overlay that had others."""
+    if found:
+        yield "The costs that this report was given count for all links, in place of costs in the overlays."
+    for one in found:
+        yield (
+            f"{legible(one.name)}: {count(one.links)} of {count(one.of_links, 'link')} had other costs; all "
+            f"its links cost {amount(one.cost_before, one.unit_before)} before."
+        )
 
 
 def _verdict(found: Mapping[str, Any]) -> Html:
@@ -237,48 +267,58 @@ def _sentence(contents: Contents) -> Iterator[str]:
     topics = count(found["topics"], "topic")
     yield tag("strong", count(found["edges"], "link"))
     if found["topic_connected"]:
-        yield f" keep the subscribers of every one of {topics} connected among themselves: "
+        yield f" connect the subscribers of every one of {topics} among themselves: "
     else:
-        broken = f"{count(found['disconnected_topics'])} of {topics}"
-        yield from (" leave the subscribers of ", tag("strong", broken), " in several pieces: ")
-    yield from (tag("strong", decimal(found["average_degree"])), " links per node on average")
+        yield from (" leave ", tag("strong", f"{count(found['disconnected_topics'])} of {topics}"), " cut: ")
+    yield from (tag("strong", decimal(found["average_degree"])), " links per node on average. ")
+    if not found["topic_connected"]:
+        yield f"{WHAT_CUT_MEANS} "
     yield from _compared(contents)
 
 
 def _compared(contents: Contents) -> Iterator[str]:
-    found = contents.evaluation
-    others = [other for other in contents.alternatives if not other.ours]
+    """The links per node of other overlays, and of the lower bound."""
     shown = [
-        f"{'up to ' if other.at_most else ''}{decimal(other.average_degree)} in {other.name}"
-        for other in others
+        f"{legible(other.name)} {'at most ' if other.at_most else ''}{decimal(other.average_degree)}"
+        for other in contents.alternatives
+        if not other.ours
     ]
     if shown:
-        most, last = ", ".join(shown[:-1]), shown[-1]
-        yield f", against {f'{most} and {last}' if most else last}"
-    bound = found.get("lower_bound_average_degree")
-    yield f"; no topic-connected overlay has fewer than {decimal(bound)}." if bound else "."
+        yield f"For comparison, in links per node: {_listed(shown)}. "
+    bound = contents.evaluation.get("lower_bound_average_degree")
+    if bound:
+        yield f"No topic-connected overlay has fewer than {decimal(bound)} links per node."
+
+
+def _listed(words: Sequence[str]) -> str:
+    """Words in a row: "a, b and c"."""
+    return " and ".join(part for part in (", ".join(words[:-1]), words[-1]) if part)
 
 
 def _tiles(found: Mapping[str, Any], unit: str) -> Iterator[tuple[str, str]]:
     """What costs say comes first, where there are any."""
     if found.get("weighted_average_degree") is not None:
-        yield from _above(found, "weighted_average_degree", "above the least cost possible, or less")
-        yield amount(found["weighted_average_degree"] * found["nodes"] / 2, unit), "all links cost"
-        yield amount(found["weighted_average_degree"], unit), "the links of a node cost on average"
-    yield count(found["edges"]), "links"
-    yield decimal(found["average_degree"]), "links per node on average"
-    yield count(found["maximum_degree"]), "links at the busiest node"
-    yield from _above(found, "average_degree", "more links than the least possible, or less")
+        yield from _above(found, "weighted_average_degree", "above the least possible cost")
+        yield amount(found["weighted_average_degree"] * found["nodes"] / 2, unit), "cost of all links"
+        yield amount(found["weighted_average_degree"], unit), "cost per node"
+    yield count(found["edges"]), LINKS
+    yield decimal(found["average_degree"]), LINKS_PER_NODE
+    yield count(found["maximum_degree"]), MOST_LINKS
+    yield from _above(found, "average_degree", "more links than the least possible")
+    if found["disconnected_topics"]:
+        yield count(found["disconnected_topics"]), CUT_TOPICS
     if found.get("maximum_topic_diameter") is not None:
-        exact = "" if found["diameters_exact"] else ", or less"
-        yield count(found["maximum_topic_diameter"]), f"links across the widest topic{exact}"
+        at_most = "" if found["diameters_exact"] else AT_MOST
+        connected = ", of those connected" if found["disconnected_topics"] else ""
+        yield f"{at_most}{count(found['maximum_topic_diameter'])}", f"{LONGEST_PATH}, in links{connected}"
 
 
 def _above(found: Mapping[str, Any], measure: str, words: str) -> Iterator[tuple[str, str]]:
     """How far a measure is above what bounds it from below, where that is known and the overlay is valid."""
     bound = found.get(f"lower_bound_{measure}")
     if bound and found["topic_connected"]:
-        yield percent(max(round(found[measure] / bound - 1, 6), 0)), words
+        above = max(round(found[measure] / bound - 1, 6), 0)
+        yield f"{AT_MOST if above else ''}{percent(above)}", words
 
 
 def broken_topics(found: Mapping[str, Any]) -> Html:
@@ -290,8 +330,9 @@ def broken_topics(found: Mapping[str, Any]) -> Html:
     more = found["disconnected_topics"] - len(rows)
     return section(
         "broken",
-        "Topics that fall apart",
-        table("Topics that fall apart", ("topic", "components"), rows, {1}),
+        "Cut topics",
+        tag("p", WHAT_CUT_MEANS),
+        table("Cut topics", ("topic", "parts"), rows, {1}),
         tag("p", f"and {count(more, 'more topic')}.", class_="note") if more > 0 else Html(""),
     )
 
@@ -310,7 +351,7 @@ def comparison(contents: Contents) -> Html:
     cells = [(name(words), count(links), decimal(degree)) for words, links, degree, _ in rows]
     return section(
         "comparison",
-        "What it saves",
+        "Compared with other overlays",
         tag(
             "div",
             figure(picture, *_saving(contents)),

@@ -26,7 +26,7 @@ def test_the_busiest_nodes_come_first_and_a_hub_is_told_by_name(tmp_path):
     (said,) = warnings_of(found, "gm")
     assert find_busiest(tmp_path / "o", "gm").warnings == [said]
     assert said.startswith(
-        "Node 'n000' has 40 of the 40 links, 'n001' 1, 'n002' 1; the average is 1.95 a node."
+        "Node 'n000' has 40 of the 40 links, 'n001' 1, 'n002' 1; the average is 1.95 per node."
     )
     assert "dcbc-direct and low-oda" in said
     assert "low-oda spreads" in warnings_of(found, "ring")[0]

@@ -59,9 +59,10 @@ def test_costs_are_compared_if_those_of_all_links_are_known(today, target, first
     elif {*today, *target} <= known:
         assert found.today == pytest.approx(sum(map(price, today)))
         assert found.target == pytest.approx(sum(map(price, target)))
-        assert (found.unit, found.why_not) == ("ms", "")
+        assert (found.unit_today, found.unit, found.why_not) == ("ms", "ms", "")
     else:
-        assert (found.today, found.target) == (None, None)
+        own = (sum(map(price, today)), None) if first else (None, sum(map(price, target)))
+        assert (found.today, found.target) == own
         without, knowing = ("target", "today") if first else ("today", "target")
         assert f"{without} has none" in found.why_not
         assert f"not in {knowing}" in found.why_not
@@ -70,12 +71,15 @@ def test_costs_are_compared_if_those_of_all_links_are_known(today, target, first
 def test_costs_that_contradict_each_other_or_have_other_units_are_not_compared():
     pairs = [("a", "b"), ("b", "c")]
     today, target = overlay_of(pairs, [1.0, 2.0]), overlay_of(pairs, [1.0, 2.5])
-    said = compared_costs(Named("one", today), Named("two", target)).why_not
-    assert said == (
-        "Costs can't be compared: one and two differ about what the link between 'b' and 'c' costs, 2 or 2.5."
+    found = compared_costs(Named("one", today), Named("two", target))
+    assert (found.today, found.target) == (3.0, 3.5)
+    assert found.why_not == (
+        "The costs can't be compared: 1 of the 2 links that both have do not cost the same in one and in two. "
+        "Give --costs, --inner or --places to price all links alike."
     )
     other = compared_costs(Named("one", today, "ms"), Named("two", today, "EUR"))
-    assert other.why_not == "Costs can't be compared: those of one are in ms, those of two in EUR."
+    assert other.why_not.startswith("The costs can't be compared: they are in ms and in EUR.")
+    assert (other.unit_today, other.unit) == ("ms", "EUR")
     assert compared_costs(Named("one", today, "ms"), Named("two", today)).unit == "ms"
 
 

@@ -97,9 +97,11 @@ def test_without_costs_between_all_nodes_nothing_is_guessed(folder, tmp_path):
     assert found["today"]["cost"] == len(today) * (len(today) + 1) / 2
     assert found["today"]["lower_bound_cost"] is None
     assert (target["cost"], target["cost_saved"]) == (None, None)
+    assert target["cost_today"] == found["today"]["cost"]
     missing = len({*map(tuple, mw.Overlay.read(folder / "gm").edges)} - {*map(tuple, today.edges)})
     assert target["no_costs"] == (
-        f"Costs can't be compared: gm has none, and {missing} of its links are not in paid."
+        f"The costs can't be compared: gm has none, and {missing} of its links are not in paid. "
+        f"Give --costs, --inner or --places to price all links alike."
     )
     part = mw.Overlay(INTERESTS, today.edges[:9])
     part.write(tmp_path / "part")
@@ -169,7 +171,7 @@ def test_given_costs_price_all_overlays_and_their_unit_is_behind_every_cost(tmp_
     page = (tmp_path / "b.html").read_text("utf-8")
     assert page.count("\xa0ms") > 30
     first = re.search('<dl class="tiles"><div><dt>([^<]*)', page)
-    assert first[1] == "above the least cost possible, or less"
+    assert first[1] == "above the least possible cost"
 
 
 def test_nodes_with_a_site_each_stand_on_the_map_at_its_place(tmp_path):

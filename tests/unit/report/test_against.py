@@ -58,8 +58,6 @@ def test_links_degrees_diameters_and_changes_are_told_of_each_target(contents, t
     saved = change(today["edges"], better["edges"], "fewer", "more")
     assert f"With better {better['edges']} links instead of {today['edges']}: {saved}" in words
     assert f"busiest node has {better['maximum_degree']} links instead of {today['maximum_degree']}." in words
-    widest = better["maximum_topic_diameter"]
-    assert f"topic is {widest} links wide instead of {today['maximum_topic_diameter']}." in words
     assert "To get there, 5 links would be opened and 40 closed; 7 would stay." in words
     assert "With again" in words
     assert "The links are the same: nothing would have to change." in words
@@ -78,12 +76,10 @@ def test_costs_have_their_unit_and_else_the_reason_why_there_are_none(contents, 
 
 def test_cut_topics_are_told_on_either_side(contents, target):
     cut = {**target.evaluation, "topic_connected": False, "disconnected_topics": 2}
-    assert "It leaves 2 topics in several pieces; today none is." in words_of(
-        contents, replace(target, evaluation=cut)
-    )
+    assert "It leaves 2 topics cut; today none is." in words_of(contents, replace(target, evaluation=cut))
     broken = {**contents.evaluation, "topic_connected": False, "disconnected_topics": 3}
     words = words_of(replace(contents, evaluation=broken), target)
-    assert "It connects all topics; today 3 are in several pieces." in words
+    assert "It connects all topics; today 3 topics are cut." in words
 
 
 def test_today_stands_first_in_the_chart_and_targets_are_no_usual_alternative(contents, target):

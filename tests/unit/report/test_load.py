@@ -77,8 +77,9 @@ def test_a_hub_is_warned_of_before_all_sections_with_a_way_to_its_table(contents
 
 def test_busy_nodes_come_with_their_share_and_their_limit(contents):
     words = section_of(replace(contents, busiest=HUB), "busiest")
-    assert "hub has 40 links, 50% of all; the average is 1.95 a node." in words
+    assert "hub has 40 links, 50% of all; the average is 1.95 per node." in words
     assert "node links of all links max_links hub 40 50% over 9 leaf 2 2.5% none" in words
+    assert "the shares of all nodes add up to 200%" in words
     assert "Over max_links: 3 nodes" in words
     assert "and 2 more nodes." in words
 
@@ -99,7 +100,7 @@ def test_topics_are_ranked_by_each_measure_unless_the_same_are_shown_already(con
     spent = Spending(classes=[LinkClass(name="all", links=4, cost=9.0)], by_sites=False, unit="ms")
     words = section_of(replace(contents, topic_loads=loads, spending=spent), "load")
     assert "The most expensive topics" in words
-    assert "a 5 4 7.5 ms 2 b 5 4 3 ms 3 pieces" in words
+    assert "a 5 4 7.5 ms 2 b 5 4 3 ms cut, 3 parts" in words
     assert "The topics with most links" not in words
     loads = {"links": [load("a")], "subscribers": [load("b")]}
     other = section_of(replace(contents, topic_loads=loads), "load")

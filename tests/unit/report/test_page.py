@@ -198,9 +198,9 @@ def test_the_headline_states_links_degree_alternatives_bound_and_verdict(
 def test_an_overlay_that_is_not_topic_connected_says_so_and_lists_twenty_topics(broken_page: str) -> None:
     page = Page(broken_page)
     assert "✗ Not topic-connected" in page.text
-    assert "leave the subscribers of 30 of 30 topics in several pieces" in page.text
+    assert "leave 30 of 30 topics cut" in page.text
     assert "and 10 more topics." in page.text
-    assert "No diameter was measured." in page.text
+    assert "No path was measured." in page.text
     assert ("section", {"id": "broken"}) in page.elements
 
 
@@ -235,7 +235,7 @@ def test_rejected_rows_are_shown_by_reason_and_by_example(small_page: str) -> No
     text = Page(small_page).text
     assert "3 rejected" in text
     assert "likes.csv:7: the topic is empty" in text
-    assert "“news ”" in text
+    assert "“news␣”" in text
 
 
 def test_what_is_not_known_is_left_out() -> None:
@@ -264,14 +264,14 @@ def test_a_line_is_in_the_legend_and_said_to_be_a_power_law() -> None:
 @pytest.mark.parametrize(
     ("values", "counts", "fit", "why"),
     [
-        ([1, 2], [3, 4], {}, "There is no line of a power law: that takes 50 nodes, and there are 7."),
-        ([3], [400], {}, "There is no line of a power law: all nodes have the same."),
-        ([1, 2], [30, 40], {}, "There is no line: no power law fits these numbers."),
+        ([1, 2], [3, 4], {}, "No power law is fitted: a fit needs at least 50 nodes, and there are 7."),
+        ([3], [400], {}, "No power law is fitted: all nodes have the same number."),
+        ([1, 2], [30, 40], {}, "No line is drawn: no power law fits these numbers."),
         (
             [1, 2, 3],
             [300, 400, 500],
             {"exponent": 1.5, "x_min": 1, "ks_distance": 0.31, "tail": 1_200},
-            "The nearest one, of exponent 1.50, is wrong by up to 31% of the nodes with 1 topic or more.",
+            "even the nearest one (exponent 1.50) misses the counts by up to 31%.",
         ),
     ],
 )
@@ -291,7 +291,7 @@ def test_a_poor_fit_to_few_values_is_left_to_chance_and_drawn() -> None:
 def test_upper_bounds_of_diameters_are_called_so(small: Contents, small_page: str) -> None:
     bounds = {"diameters_exact": False, "maximum_topic_diameter_lower_bound": 2}
     loose = Page(report_page(replace(small, evaluation={**small.evaluation, **bounds}))).text
-    assert "count with an upper bound. The greatest diameter is 2 or more." in loose
+    assert "count with an upper bound. The longest of all has 2 links or more." in loose
     assert "count with an upper bound" not in Page(small_page).text
 
 

@@ -60,23 +60,28 @@ def test_a_report_without_costs_has_no_such_section(contents):
     assert page_of(contents, None) == ""
 
 
-def test_it_says_what_is_paid_by_whom_and_the_least_possible(contents):
+def test_it_says_what_links_cost_where_and_the_least_possible(contents):
     nodes = contents.evaluation["nodes"]
     html = page_of(contents, SPENDING, edges=4, lower_bound_weighted_average_degree=2 * 80 / nodes)
     words = words_of(html)
     assert "4 links cost 100 together, 25 each on average." in words
-    assert "75% of them stay on one site and take 3% of the money" in words
-    assert "gm, which ignores costs, would have paid 250 for 3 links: 2.50 times what gm pays." in words
-    assert "No topic-connected overlay costs less than 80: this one costs at most 1.25 times" in words
+    assert "75% of them stay on one site and take 3% of the cost" in words
+    assert (
+        "An overlay by gm, which ignores costs, has 3 links that cost 250 , 2.50 times as much as gm."
+        in words
+    )
+    assert (
+        "No topic-connected overlay costs less than 80: this one costs at most 1.25 times the least" in words
+    )
     assert "Not drawn, because coordinates are missing: 2 sites." in words
     assert "<b>ams" not in html
     assert "&lt;b&gt;ams&lt;/b&gt; and nyc" in html
     assert "&lt;i&gt;syd" in html
 
 
-def test_an_overlay_without_links_pays_nothing(contents):
+def test_an_overlay_without_links_costs_nothing(contents):
     nothing = Spending(classes=[], by_sites=False)
-    assert "There are no links, so nothing is paid." in words_of(page_of(contents, nothing, edges=0))
+    assert "There are no links, so there is no cost." in words_of(page_of(contents, nothing, edges=0))
 
 
 def test_costs_without_sites_come_in_quarters_and_places_may_be_unknown(contents):
@@ -84,9 +89,9 @@ def test_costs_without_sites_come_in_quarters_and_places_may_be_unknown(contents
     nowhere = Map(names=[], lats=[], lons=[], costs=[], links=[], without_place=3)
     html = page_of(contents, Spending(classes=quarters, by_sites=False, map=nowhere), edges=4)
     words = words_of(html)
-    assert "By quarters of all links" in words
+    assert "Links of the same cost are never separated" in words
     assert "stay on one site" not in words
-    assert "would have paid" not in words
+    assert "An overlay by" not in words
     assert "No place that has links has coordinates." in words
 
 

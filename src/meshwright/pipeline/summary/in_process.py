@@ -9,6 +9,8 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from meshwright.metrics.idle import idle_links
+from meshwright.model.overlay import Overlay
 from meshwright.model.reading.files import reading
 from meshwright.pipeline.busiest import find_busiest
 from meshwright.pipeline.spark.arrays import by_id
@@ -44,6 +46,12 @@ class InProcess:
         """See `Tables`."""
         with stage(progress, "finding the busiest nodes"):
             return find_busiest(self._overlay, algorithm)
+
+    def idle_links(self, progress: Progress | None) -> int:
+        """See `Tables`."""
+        overlay = Overlay.read(self._overlay, progress=progress)
+        with stage(progress, "looking for links that no topic uses"):
+            return idle_links(overlay)
 
     def examples(self, rejected: Place) -> list[dict[str, Any]]:
         """See `Tables`."""

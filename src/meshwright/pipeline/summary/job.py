@@ -20,6 +20,7 @@ from meshwright.model.interests import Interests
 from meshwright.model.names import lookup
 from meshwright.model.storage.manifest import read_manifest
 from meshwright.pipeline.cost_files import CostFiles
+from meshwright.pipeline.ingest.notices import LOOK_ALIKES, notices
 from meshwright.pipeline.spark.tables import load_costs, load_interests, load_nodes
 from meshwright.report.contents import (
     Alternative,
@@ -110,6 +111,9 @@ class Tables(Protocol):
     def busiest(self, algorithm: str, progress: Progress | None) -> Busiest:
         """The nodes with most links, with what to say about them."""
 
+    def idle_links(self, progress: Progress | None) -> int | None:
+        """How many links no topic uses; None where that is not counted."""
+
     def examples(self, rejected: Place) -> list[dict[str, Any]]:
         """Up to ten rejected rows: the first of each reason, then the second of each, and so on."""
 
@@ -157,7 +161,7 @@ def spending_of(
     seed: int,
     progress: Progress | None,
 ) -> Spending | None:
-    """Where the money goes in an overlay's dataset; None where it does not hold the costs between nodes."""
+    """Where the cost goes in an overlay's dataset; None where it does not hold the costs between nodes."""
     costs = load_costs(session, overlay)
     if costs is None:
         return None
@@ -173,7 +177,7 @@ def spending_of(
 
 
 def spending_by(sums: Sums, spots: Spots, places: Floats | None, unit: str) -> Spending:
-    """Where the money goes by these sums; without `places`, without a map."""
+    """Where the cost goes by these sums; without `places`, without a map."""
     return Spending(
         classes=_classes(sums, spots, unit),
         by_sites=spots.shared,
@@ -314,19 +318,28 @@ def write_summary(
         evaluation=evaluation,
         parameters=parameters,
         seconds=seconds,
-        quality=Quality.from_ingest(found["ingest"]["facts"], profile, examples),
+        quality=_quality(found["ingest"]["facts"], profile, examples),
         profile=profile,
         alternatives=compared,
         drawing=drawing,
         facts={name: value for name, value in found["build"]["facts"].items() if name not in parameters},
         spending=spent,
         busiest=busiest,
+        idle_links=tables.idle_links(progress),
         topic_loads=_main_loads(evaluation.get("topic_loads", {})),
         sharing=tables.sharing(progress) if BY_NODE in found["build"]["tables"] else None,
     )
     with stage(progress, "writing the report"):
         write_page(out / "report.html", report_page(contents))
     return compared
+
+
+def _quality(
+    facts: Mapping[str, Any], profile: Mapping[str, Any], examples: Sequence[Mapping[str, Any]]
+) -> Quality:
+    """What was wrong with the input; names that look alike have their own list on the page."""
+    told = notices({name: fact for name, fact in facts.items() if name != LOOK_ALIKES})
+    return Quality.from_ingest(facts, profile, examples, told)
 
 
 def _main_loads(stored: Mapping[str, Sequence[Mapping[str, Any]]]) -> dict[str, list[TopicLoad]]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import pyarrow as pa
 
+from meshwright.model.edges import COST
 from meshwright.pipeline.busiest import LIMIT, ranked
 from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.arrays import Batches, by_id
@@ -67,12 +68,17 @@ class OnSpark:
                 rows = nodes.select("id", f.col(LIMIT).cast("double")).where(f.col(LIMIT).isNotNull())
                 found = rows.toArrow()
                 limits[found["id"].to_numpy()] = found[LIMIT].to_numpy()
-            return ranked(degrees, limits, _names_in(nodes), algorithm)
+            with_costs = COST in read_table(self._session, self._overlay / "edges").columns
+            return ranked(degrees, limits, _names_in(nodes), algorithm, with_costs)
 
     def _degrees(self, count: int) -> Longs:
         edges = read_table(self._session, self._overlay / "edges")
         ends = edges.select(f.explode(f.array("source_id", "target_id")).alias("id"))
         return by_id(ends.groupBy("id").count().toArrow(), "id", "count", count)
+
+    def idle_links(self, progress: Progress | None) -> None:
+        """Not counted: that would take all topics of both ends of every link to one place."""
+        del progress
 
     def examples(self, rejected: Place) -> list[dict[str, Any]]:
         """See `Tables`."""
