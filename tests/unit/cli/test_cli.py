@@ -95,6 +95,20 @@ def test_evaluate_answers_no_with_exit_code_1_and_names_the_topics(run, workload
     code, text, _ = run("evaluate", out)
     assert code == 1
     assert "Cut topics: 't00'" in text
+    assert "cut topics" in text
+    assert "nodes that did not ask for the topic would have to forward them" in text
+
+
+def test_evaluate_counts_links_that_no_topic_uses_and_says_one_link_once(run, tmp_path):
+    interests = mw.Interests.from_pairs([("a", "x"), ("b", "x"), ("c", "y"), ("d", "y")])
+    for name, pairs in (("used", ["ab", "cd"]), ("idle", ["ab", "cd", "bc"])):
+        mw.Overlay.from_edges(interests, [tuple(pair) for pair in pairs]).write(tmp_path / name)
+    text = run("evaluate", tmp_path / "idle")[1]
+    assert "1 link joins nodes that have no topic in common; no topic uses it." in text
+    used = run("evaluate", tmp_path / "used")[1]
+    assert "no topic in common" not in used
+    assert "Half of the nodes have 1 link, the median is 1" in used
+    assert "has fewer than 1.00 links per node: this one has the least possible." in used
 
 
 def test_import_takes_the_links_that_the_file_names(run, workload, tmp_path):

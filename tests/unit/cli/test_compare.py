@@ -34,6 +34,24 @@ def test_compare_writes_table_json_page_and_a_manifest_that_lists_them(run, work
     assert run("verify", out)[0] == 0
 
 
+def test_the_table_has_links_and_words_and_fits_80_columns(run, workload, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    mw.Costs.write(some_costs(mw.Interests.read(workload)), tmp_path / "costs")
+    for at, costs in enumerate([(), ("--costs", tmp_path / "costs")]):
+        words = ("--algorithms", "dcbc-direct,ring", "--seeds", 2, *costs, "--out", tmp_path / f"o{at}")
+        _, shown, _ = run("compare", workload, *words)
+        lines = [line for line in shown.splitlines() if "Open the page" not in line]
+        assert all(len(line) <= 80 for line in lines)
+        heads = " ".join(" ".join(lines).partition("─")[0].split())
+        assert all(word in heads for word in ("links of", "a node", "the lower", "bound"))
+        runs = json.loads((tmp_path / f"o{at}" / "comparison.json").read_text("utf-8"))["runs"]
+        cells = [line.split() for line in lines]
+        assert all(
+            [row["algorithm"], str(row["seed"]), str(row["links"])] in [own[:3] for own in cells]
+            for row in runs
+        )
+
+
 def test_the_page_is_one_file_with_pictures_and_every_run(run, workload, tmp_path):
     run("compare", workload, "--algorithms", "ring,dcbc-direct", "--out", tmp_path / "o")
     page = (tmp_path / "o" / "comparison.html").read_text("utf-8")

@@ -32,6 +32,17 @@ def test_the_busiest_nodes_come_first_and_a_hub_is_told_by_name(tmp_path):
     assert "low-oda spreads" in warnings_of(found, "ring")[0]
 
 
+def test_where_links_cost_the_advice_says_that_the_alternatives_ignore_costs(tmp_path):
+    free = star(40)
+    paid = mw.Overlay(free.interests, free.edges, np.ones(len(free)))
+    for name, overlay in (("free", free), ("paid", paid)):
+        overlay.write(tmp_path / name)
+        for algorithm in ("gm", "gr-maw", "low-oda", ""):
+            (said,) = find_busiest(tmp_path / name, algorithm).warnings
+            assert said == busiest_of(overlay, algorithm).warnings[0]
+            assert ("ignore costs" in said) == (name == "paid")
+
+
 def test_even_overlays_small_ones_and_empty_ones_give_no_warning(tmp_path):
     interests = mw.workloads.unif(60, 10, subscriptions=3, seed=1)
     mw.build(interests, "gm").write(tmp_path / "even")

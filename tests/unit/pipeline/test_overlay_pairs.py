@@ -74,8 +74,8 @@ def test_costs_that_contradict_each_other_or_have_other_units_are_not_compared()
     found = compared_costs(Named("one", today), Named("two", target))
     assert (found.today, found.target) == (3.0, 3.5)
     assert found.why_not == (
-        "The costs can't be compared: 1 of the 2 links that both have do not cost the same in one and in two. "
-        "Give --costs, --inner or --places to price all links alike."
+        "The costs can't be compared: 1 of the 2 links that both have do not cost the same in one and in "
+        "two. Give --costs, --inner or --places to price all links alike."
     )
     other = compared_costs(Named("one", today, "ms"), Named("two", today, "EUR"))
     assert other.why_not.startswith("The costs can't be compared: they are in ms and in EUR.")

@@ -109,6 +109,45 @@ def test_without_costs_between_all_nodes_nothing_is_guessed(folder, tmp_path):
     assert (target["cost_today"], target["cost"]) == (found["today"]["cost"], 45.0)
 
 
+def test_costs_that_were_measured_and_others_are_shown_each_and_can_be_priced_alike(folder, tmp_path):
+    edges, files = mw.Overlay.read(folder / "today").edges, cost_files(tmp_path)
+    measured = np.arange(1.0, len(edges) + 1)
+    mw.Overlay(INTERESTS, edges, measured).write(tmp_path / "paid")
+    found = report_here([tmp_path / "paid", folder / "cheap"], tmp_path / "page.html")
+    (target,) = found["targets"]
+    cheap = mw.Overlay.read(folder / "cheap")
+    shared = {*map(tuple, edges.tolist())} & {*map(tuple, cheap.edges.tolist())}
+    assert f" of the {len(shared)} links that both have do not cost the same" in target["no_costs"]
+    assert (target["cost_today"], target["cost"]) == (measured.sum(), pytest.approx(cheap.costs.sum()))
+    assert target["cost_saved"] is None
+    again = report_here([tmp_path / "paid", folder / "gm"], tmp_path / "alike.html", costs=files)
+    (told,) = again["repriced"]
+    assert (told["name"], told["of_links"], told["cost_before"]) == ("paid", len(edges), measured.sum())
+    given = priced(mw.Overlay.read(tmp_path / "paid"), files.load(INTERESTS)).costs
+    assert told["links"] == np.count_nonzero(measured != given)
+    assert again["targets"][0]["cost_saved"] is not None
+    page = (tmp_path / "alike.html").read_text("utf-8")
+    assert "count for all links" in page
+    assert "Options of this report" in page
+
+
+def test_paths_and_links_that_no_topic_uses_are_those_of_networkx(folder, tmp_path):
+    found = report_here([folder / "today", folder / "gm"], tmp_path / "page.html")
+    graphs = [mw.Overlay.read(folder / name).to_networkx() for name in ("today", "gm")]
+    subscribers = [INTERESTS.nodes_of(topic) for topic in INTERESTS.topics.to_pylist()]
+    shared = [own for own in subscribers if all(nx.is_connected(graph.subgraph(own)) for graph in graphs)]
+    assert len(shared) > 0
+    for at, graph in enumerate(graphs):
+        paths = [nx.diameter(graph.subgraph(own)) for own in shared]
+        assert found["paths"]["longest"][at] == max(paths)
+        assert found["paths"]["mean"][at] == pytest.approx(sum(paths) / len(paths))
+    assert (found["paths"]["topics"], found["paths"]["cut"]) == (len(shared), len(subscribers) - len(shared))
+    topics = {node: {at for at, own in enumerate(subscribers) if node in own} for node in graphs[0]}
+    for said, graph in ((found["today"], graphs[0]), (found["targets"][0], graphs[1])):
+        assert said["idle_links"] == sum(not topics[u] & topics[v] for u, v in graph.edges)
+    assert found["today"]["idle_links"]
+
+
 @pytest.mark.parametrize("name", AWKWARD)
 @pytest.mark.parametrize("links", ["none", "all"])
 def test_every_awkward_overlay_gets_a_whole_page(name, links):

@@ -7,7 +7,7 @@ import pytest
 
 import meshwright as mw
 from meshwright.report.against import change
-from meshwright.report.contents import Alternative, Target
+from meshwright.report.contents import Alternative, Target, TopicPaths
 from meshwright.report.report_page import report_page
 from tests.unit.report.examples import evaluation_of, report_of
 
@@ -67,11 +67,40 @@ def test_links_degrees_diameters_and_changes_are_told_of_each_target(contents, t
 
 
 def test_costs_have_their_unit_and_else_the_reason_why_there_are_none(contents, target):
-    paid = replace(target, cost_today=600.0, cost=150.0, unit="ms")
+    paid = replace(target, cost_today=600.0, cost=150.0, unit_today="ms", unit="ms")
     words = words_of(contents, paid, replace(target, name="other", no_costs="Costs can't be compared: why."))
     assert "They cost 150 ms instead of 600 ms: 450 ms less (75%)" in words
     assert "Costs can&#x27;t be compared: why." in words
     assert "cost 600 ms 150 ms not known" in words
+
+
+def test_costs_that_were_given_differently_are_shown_and_not_subtracted(contents, target):
+    other = replace(target, cost_today=600.0, unit_today="ms", cost=2.5, unit="EUR", no_costs="They differ.")
+    words = words_of(contents, other)
+    assert "They differ." in words
+    assert "cost 600 ms 2.5 EUR" in words
+    assert "no difference is computed" in words
+    assert "instead of 600" not in words
+    assert other.cost_saved is None
+
+
+def test_paths_are_compared_over_the_topics_that_all_connect(contents, target):
+    paths = TopicPaths(topics=9, cut=95, longest=[8, 7], mean=[5.5, 4.25])
+    words = words_of(replace(contents, paths=paths), target)
+    assert "In the topics that are connected in all overlays, the longest path" in words
+    assert "has 7 links instead of 8." in words
+    assert "longest path inside a topic 8 7" in words
+    assert "longest path, mean over topics 5.5 4.25" in words
+    assert "compared over the 9 topics that are connected in all overlays; 95 are not." in words
+    whole = words_of(replace(contents, paths=replace(paths, cut=0)), target)
+    assert "The longest path inside a topic has 7 links instead of 8." in whole
+    assert "compared over" not in whole
+
+
+def test_links_that_no_topic_uses_have_a_row_if_there_are_some(contents, target):
+    words = words_of(replace(contents, idle_links=66), replace(target, idle_links=0))
+    assert "links that no topic uses 66 0" in words
+    assert "no topic uses" not in words_of(replace(contents, idle_links=0), replace(target, idle_links=0))
 
 
 def test_cut_topics_are_told_on_either_side(contents, target):

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import meshwright as mw
-from meshwright.report.contents import Busiest, BusyNode, Contents, LinkClass, Spending, TopicLoad
+from meshwright.report.contents import Busiest, BusyNode, Contents, LinkClass, Spending, Target, TopicLoad
 from meshwright.report.load import topic_loads
 from meshwright.report.report_page import report_page
 from tests.unit.report.examples import report_of
@@ -82,6 +82,15 @@ def test_busy_nodes_come_with_their_share_and_their_limit(contents):
     assert "the shares of all nodes add up to 200%" in words
     assert "Over max_links: 3 nodes" in words
     assert "and 2 more nodes." in words
+
+
+def test_the_busiest_nodes_of_each_target_have_a_table_and_their_warning(contents):
+    better = Busiest(
+        nodes=[BusyNode(name="star", links=62)], links=208, average_degree=3.0, warnings=["Mind."]
+    )
+    target = Target(name="better", evaluation=contents.evaluation, opened=1, closed=2, kept=3, busiest=better)
+    words = section_of(replace(contents, busiest=HUB, targets=[target]), "busiest")
+    assert words.index("hub 40") < words.index("With better") < words.index("Mind.") < words.index("star 62")
 
 
 def test_without_limits_there_is_no_column_for_them(contents):

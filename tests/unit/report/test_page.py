@@ -11,9 +11,10 @@ import numpy as np
 import pytest
 
 import meshwright as mw
-from meshwright.report.contents import Contents, Drawing, Quality
+from meshwright.report.contents import Contents, Drawing, Quality, Repriced
 from meshwright.report.page import write_page
 from meshwright.report.report_page import profile_page, report_page
+from meshwright.report.words import GLOSSARY, WHAT_CUT_MEANS, measures
 from tests.shelf import AWKWARD
 from tests.unit.report.examples import profile_of, report_of, report_of_overlay, through_json
 from tests.unit.report.pages import Page
@@ -189,16 +190,17 @@ def test_the_headline_states_links_degree_alternatives_bound_and_verdict(
     text = Page(small_page).text
     found = small.evaluation
     assert "✓ Topic-connected" in text
-    assert f"{found['edges']} links keep the subscribers of every one of 8 topics connected" in text
+    assert f"{found['edges']} links connect the subscribers of every one of 8 topics" in text
     assert f"{found['average_degree']:.3g} links per node on average" in text
-    assert "a ring for each topic and 19 in a full mesh" in text
-    assert f"no topic-connected overlay has fewer than {found['lower_bound_average_degree']:.3g}" in text
+    assert "and a full mesh 19. No topic-connected" in text
+    assert f"overlay has fewer than {found['lower_bound_average_degree']:.3g} links per node." in text
 
 
 def test_an_overlay_that_is_not_topic_connected_says_so_and_lists_twenty_topics(broken_page: str) -> None:
     page = Page(broken_page)
     assert "✗ Not topic-connected" in page.text
     assert "leave 30 of 30 topics cut" in page.text
+    assert page.text.index(WHAT_CUT_MEANS) < page.text.index("Cut topics")
     assert "and 10 more topics." in page.text
     assert "No path was measured." in page.text
     assert ("section", {"id": "broken"}) in page.elements
@@ -293,6 +295,47 @@ def test_upper_bounds_of_diameters_are_called_so(small: Contents, small_page: st
     loose = Page(report_page(replace(small, evaluation={**small.evaluation, **bounds}))).text
     assert "count with an upper bound. The longest of all has 2 links or more." in loose
     assert "count with an upper bound" not in Page(small_page).text
+
+
+def test_paths_are_told_of_connected_topics_alone_if_others_are_cut(small: Contents, small_page: str) -> None:
+    assert "Two subscribers of a topic are never more than" in Page(small_page).text
+    cut = {**small.evaluation, "topic_connected": False, "disconnected_topics": 2}
+    text = Page(report_page(replace(small, evaluation=cut))).text
+    assert "In the topics that are connected, two subscribers are never more than" in text
+    assert "Two subscribers of a topic" not in text
+
+
+def test_notices_of_an_ingest_stand_in_the_section_on_quality(small: Contents) -> None:
+    assert small.quality is not None
+    told = replace(
+        small.quality, duplicates=0, look_alikes=0, notices=["Warning: 2 <topics> have wildcards."]
+    )
+    page = report_page(replace(small, quality=told))
+    section = page[page.index('id="quality"') : page.index('id="interests"')]
+    assert "<li>Warning: 2 &lt;topics&gt; have wildcards.</li>" in section
+
+
+def test_every_measure_of_the_overlay_is_explained() -> None:
+    explained = (*(word.lower() for word in GLOSSARY), "longest path")
+    plain = {"nodes", "topics", "interests", "links", "topic-connected"}
+    found = mw.evaluate(mw.build(SMALL, "gm")).to_json()
+    shown = [words.lower() for words, _, _ in measures(found) if words not in plain]
+    assert [words for words in shown if not words.startswith(explained)] == []
+    assert "longest path inside a topic, at least" not in shown
+
+
+def test_the_options_of_a_report_and_costs_that_gave_way_are_told(small: Contents) -> None:
+    gave_way = [Repriced(name="today", links=3, of_links=9, cost_before=1_234.0, unit_before="ms")]
+    text = Page(report_page(replace(small, asked={"costs": "rtt.csv"}, repriced=gave_way))).text
+    assert "count for all links, in place of costs in the overlays." in text
+    assert "today: 3 of 9 links had other costs; all its links cost 1,234\xa0ms before." in text
+    assert text.index("Options of this report") < text.index("rtt.csv")
+
+
+def test_links_that_no_topic_uses_are_counted_on_the_page(small: Contents) -> None:
+    said = "66 links join nodes that have no topic in common; no topic uses them."
+    assert said in Page(report_page(replace(small, idle_links=66))).text
+    assert "no topic in common; no" not in Page(report_page(replace(small, idle_links=0))).text
 
 
 def test_the_facts_of_an_ingest_become_the_section_on_quality() -> None:

@@ -14,6 +14,7 @@ from meshwright.report.markup import (
     decimal,
     legible,
     median,
+    of_the_least,
     percent,
     seconds,
     spoken,
@@ -42,6 +43,9 @@ from tests.unit.report.examples import evaluation_of, profile_of
         (times(22_372.3), "22,372"),
         (spoken(999_999_999), "1,000 million"),
         (percent(0), "0%"),
+        (of_the_least(1.0, "it has"), "it has the least possible. "),
+        (of_the_least(1.0001, "it has"), "it has at most 1.01 times the least possible. "),
+        (of_the_least(2.5, "it has"), "it has at most 2.50 times the least possible. "),
         (percent(12.345), "1,234%"),
         (percent(0.00001), "under 0.01%"),
         (percent(0.1071), "10.7%"),
@@ -75,6 +79,7 @@ def test_text_is_escaped_and_html_is_not() -> None:
 def test_what_can_not_be_seen_is_made_visible_and_what_is_long_is_cut() -> None:
     assert legible("a\u202eb\n\ud800") == "a\\u202eb\\n\\ud800"
     assert legible("x" * 5_000) == "x" * 79 + "…"
+    assert [legible(text) for text in (" a b ", "a  ", " ", "")] == ["␣a b␣", "a␣␣", "␣", ""]
 
 
 def test_a_table_has_headings_for_rows_and_columns() -> None:
