@@ -331,7 +331,6 @@ def broken_topics(found: Mapping[str, Any]) -> Html:
     return section(
         "broken",
         "Cut topics",
-        tag("p", WHAT_CUT_MEANS),
         table("Cut topics", ("topic", "parts"), rows, {1}),
         tag("p", f"and {count(more, 'more topic')}.", class_="note") if more > 0 else Html(""),
     )
