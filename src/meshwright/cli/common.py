@@ -30,7 +30,7 @@ ReverseDelete = Annotated[
 ]
 Settings = Annotated[
     list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="Set an option of the algorithm. Repeatable."),
+    typer.Option("--set", metavar="NAME=VALUE", help="Set an option of the algorithm or policy. Repeatable."),
 ]
 Master = Annotated[
     str | None,

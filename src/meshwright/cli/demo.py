@@ -23,8 +23,8 @@ def demo(
 ) -> None:
     """Make up subscriptions, then read and profile them, build an overlay, measure it, and report.
 
-    `meshwright run` does the same with your own table. The first run on a machine also compiles the
-    kernels, which takes a while.
+    `meshwright run` does the same with your own table. Each feature compiles its kernels when a machine uses
+    it for the first time; this takes up to a minute, here too.
     """
     from meshwright.model.storage.dataset import check_free
 
