@@ -40,6 +40,9 @@ def build(
     The same seed gives the same overlay. `overlay.facts` say how it was made: the algorithm, its options, the
     seed, the seconds of each stage, and what the algorithm itself counted.
 
+    The first call on a machine compiles what the algorithm needs, for seconds to a minute; to see that, give
+    `progress=ProgressBar()`.
+
     Example:
         >>> import meshwright as mw
         >>> pairs = [("b1", "news"), ("b2", "news"), ("b2", "sport"), ("b3", "sport")]

@@ -91,7 +91,10 @@ def migrate(
     of nodes and today's overlay has none, they price its links as well.
 
     Cost: for each link to close, the lesser of the sides into which it divides each of its topics, a few
-    times over.
+    times over. The first call on a machine compiles kernels, for up to a minute.
+
+    `meshwright.Migration` has the steps as Arrow tables. The command `migrate` writes them as files, with a
+    page.
 
     Example:
         >>> import meshwright as mw
