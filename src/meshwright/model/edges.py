@@ -209,4 +209,14 @@ def by_name(
         except UnicodeDecodeError:
             raise InputError(f"{origin} has a name that is not UTF-8; write names as UTF-8") from None
         raise unknown_node(f"{origin}, row {row + 1}", name, len(unknown), nodes)
+    if isinstance(columns.value, IfThere):
+        _check_found_costs(nodes, edges, pairs.values)
     return canonical(nodes, edges, pairs.values if costs is None else costs)
+
+
+def _check_found_costs(nodes: pa.StringArray, edges: Ids, costs: Floats | None) -> None:
+    """Refuse wrong costs that nobody asked for with the way to leave them out."""
+    try:
+        check_costs(nodes, edges, costs)
+    except InputError as error:
+        raise InputError(f"{error}; to leave costs out, give cost=None") from None

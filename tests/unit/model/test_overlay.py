@@ -325,6 +325,8 @@ def test_costs_that_are_no_numbers_are_refused_with_the_way_to_leave_them_out(tm
     frame.to_csv(tmp_path / "e.csv", index=False)
     with pytest.raises(InputError, match="12 euro"):
         Overlay.from_csv(INTERESTS, tmp_path / "e.csv")
+    with pytest.raises(InputError, match=r"costs nan; .*; to leave costs out, give cost=None"):
+        Overlay.from_pandas(INTERESTS, frame_of([("a", "b", 1.0), ("b", "c", None)]))
 
 
 def test_a_frame_without_rows_and_a_graph_without_edges_are_overlays_without_links() -> None:
