@@ -2,6 +2,7 @@
 
 import sys
 import typing
+from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -85,6 +86,7 @@ def run(
     from meshwright.pipeline.run import RunOptions
     from meshwright.pipeline.run import run as run_all
 
+    begin = perf_counter()
     chosen = registry.find(algorithm, "build")
     options = RunOptions(
         ingest=reading,
@@ -99,6 +101,7 @@ def run(
         raise OptionError("--spark-only needs Spark; use --engine spark, or leave --spark-only out")
     where = chosen_engine(engine, [*inputs, out], master, conf, size.fits_here and not spark_only)
     _check_here(inputs, out, options, resume, force)
+    before = perf_counter()
     with on_interrupt(lambda: _kept(out)), engine_session(where, master, conf, size.is_little) as session:
         from meshwright.pipeline.spark.storage import location
 
@@ -110,13 +113,14 @@ def run(
             resume=resume,
             force=force,
             spark_only=spark_only,
+            spark_start=perf_counter() - before,
             progress=progress_bar(),
             on_stage=say_stage,
         )
     if as_json:
         print_json({"out": out, **manifest})
     else:
-        print_for_people(out, manifest)
+        print_for_people(out, manifest, perf_counter() - begin)
     if not manifest["facts"]["evaluation"]["topic_connected"]:
         raise typer.Exit(1)
 
@@ -126,6 +130,8 @@ def _size(inputs: list[str], reading: "IngestOptions | None") -> "Size":
     from meshwright.pipeline.ingest.job import Size, check_inputs
 
     datasets = datasets_among(inputs)
+    if len(datasets) > 1 and len({*map(local_path, datasets)}) == 1:
+        raise OptionError(f"{datasets[0]} is given more than once; give a dataset once")
     if datasets and (reading is not None or len(inputs) > 1):
         raise OptionError(f"{datasets[0]} is a dataset; give nothing else, and leave --as out")
     if datasets:
@@ -164,8 +170,8 @@ def say_stage(name: str, seconds: float, again: bool) -> None:
         print(f"{name:<10} {done}", file=sys.stderr)
 
 
-def print_for_people(out: str, manifest: dict[str, Any]) -> None:
-    """What came out, what else it would have cost, and where to look."""
+def print_for_people(out: str, manifest: dict[str, Any], seconds: float = 0.0) -> None:
+    """What came out, what else it would have cost, and where to look; `seconds` went by in the command."""
     found = manifest["facts"]["evaluation"]
     title = counts({name: found[name] for name in ("nodes", "topics", "interests")})
     rows = [
@@ -183,7 +189,9 @@ def print_for_people(out: str, manifest: dict[str, Any]) -> None:
     if "weighted_average_degree" in found:
         print(_cost(found))
     print_busiest(f"{out}/overlay", manifest["algorithm"])
-    print(f"{sum(manifest['seconds'].values()):.0f} s in all. Open the report: {out}/report.html")
+    print(
+        f"{max(seconds, sum(manifest['seconds'].values())):.0f} s in all. Open the report: {out}/report.html"
+    )
 
 
 def _print_rows(out: str, facts: dict[str, Any]) -> None:
@@ -193,6 +201,9 @@ def _print_rows(out: str, facts: dict[str, Any]) -> None:
             f"{facts['rejected']:,} of {facts['rows']:,} rows can't be used; they are in {out}/rejected, "
             f"with file, line and reason."
         )
+    if facts.get("duplicates"):
+        repeats = count(facts["duplicates"], "row repeats another and counts", "rows repeat others and count")
+        print(f"{repeats} once.")
     print_notices(facts)
 
 

@@ -93,6 +93,7 @@ def run(
     resume: bool = False,
     force: bool = False,
     spark_only: bool = False,
+    spark_start: float = 0.0,
     progress: Progress | None = None,
     on_stage: Callable[[str, float, bool], None] = lambda name, seconds, again: None,
 ) -> Note:
@@ -101,22 +102,22 @@ def run(
     `out` must be new or empty; with `force` what a run left there is removed first; with `resume` a run that
     was cut off goes on, unless its inputs, options or versions are not what they were. Without a session, all
     is done in this process. Where Spark runs on this machine, what fits it is built and evaluated in process,
-    with the same result; not if `spark_only`.
+    with the same result; not if `spark_only`. The manifest states the seconds that Spark took to start.
     `on_stage` hears of each stage as it ends, of its seconds, and whether it had been done before.
     """
     plan = _plan(session, inputs, options)
     with alone_in(out):
         check_place(out, resume, force)
-        with writing(out):
-            finished = resumed(out, plan) if resume else begun(out, plan)
-        state = _Run(session, inputs, out, options, spark_only, progress, finished)
-        with gone_if_nothing_finished(out, state.notes):
+        with gone_if_nothing_finished(out):
+            with writing(out):
+                finished = resumed(out, plan) if resume else begun(out, plan)
+            state = _Run(session, inputs, out, options, spark_only, progress, finished)
             for name, work in _STAGES.items():
                 again = name in state.notes
                 if not again:
                     state.notes[name] = _timed(name, work, state)
                 on_stage(name, state.notes[name]["seconds"], again)
-        return _close(out, plan, state.notes)
+        return _close(state, plan, {} if session is None else {"spark_start": round(spark_start, 3)})
 
 
 def check_run(
@@ -134,10 +135,18 @@ def _timed(name: str, work: Callable[[_Run, Progress], Note], state: _Run) -> No
     timer = StageTimer(state.progress)
     begin = perf_counter()
     found = work(state, timer)
-    note = {"seconds": round(perf_counter() - begin, 3), "steps": timer.seconds, "found": found}
+    seconds = round(perf_counter() - begin, 3)
+    note = {"seconds": seconds, "steps": timer.seconds, "engine": _engine(name, state), "found": found}
     with writing(state.out):
         write_sealed(state.out / NOTES / f"{name}.json", note)
     return note
+
+
+def _engine(name: str, state: _Run) -> str:
+    """Where a stage was done: in this process, or on Spark."""
+    copied = name == "ingest" and state.options.ingest is None
+    built_here = name in ("build", "evaluate") and _folder_for_this_process(state) is not None
+    return "local" if state.session is None or copied or built_here else "spark"
 
 
 def _ingest(state: _Run, progress: Progress) -> Note:
@@ -242,7 +251,7 @@ def _parameters(state: _Run, options: Mapping[str, Any]) -> Note:
         "engine": "local" if session is None else "spark",
         "master": None if session is None else session.sparkContext.master,
         "spark_only": state.spark_only,
-        "versions": versions() | ({} if session is None else _spark_version()),
+        "versions": versions() | ({} if session is None else _spark_versions(session)),
     }
 
 
@@ -279,18 +288,27 @@ def _spark_version() -> dict[str, str]:
     return {}
 
 
+def _spark_versions(session: SparkSession) -> dict[str, str]:
+    """The versions of PySpark and of the Java that Spark runs in."""
+    jvm: Any = session.sparkContext._jvm
+    return _spark_version() | {"java": str(jvm.java.lang.System.getProperty("java.version"))}
+
+
 def _stamp(file: Path) -> Note:
     found = file.stat()
     return {"path": str(file), "bytes": found.st_size, "modified": found.st_mtime_ns // 1_000_000}
 
 
-def _close(out: Place, plan: Note, notes: Mapping[str, Note]) -> Note:
+def _close(state: _Run, plan: Note, started: Mapping[str, float]) -> Note:
     """The manifest of the whole, in place of the notes."""
+    out, session, notes = state.out, state.session, state.notes
     built = notes["build"]["found"]
     made_by = {
         "command": "run",
         **{name: value for name, value in plan.items() if name != "versions"},
-        "seconds": {name: note["seconds"] for name, note in notes.items()},
+        "engine": {name: note.get("engine") for name, note in notes.items()},
+        "master": None if session is None else session.sparkContext.master,
+        "seconds": {**started, **{name: note["seconds"] for name, note in notes.items()}},
         "steps": {name: note["steps"] for name, note in notes.items()},
     }
     facts = {
@@ -300,6 +318,7 @@ def _close(out: Place, plan: Note, notes: Mapping[str, Note]) -> Note:
         **notes["report"]["found"],
     }
     manifest = make_manifest("run", built["counts"], facts, {}, made_by)
+    manifest["versions"] |= {} if session is None else _spark_versions(session)
     with writing(out):
         finish(out, manifest)
     return manifest

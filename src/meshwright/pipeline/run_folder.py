@@ -10,6 +10,7 @@ from pathlib import PurePosixPath
 from typing import Any
 
 from meshwright.model.storage.dataset import (
+    LEFT_BEHIND,
     LISTING,
     check_outside,
     check_writable,
@@ -102,12 +103,16 @@ def resumed(out: Place, plan: Note) -> dict[str, Note]:
 
 
 @contextmanager
-def gone_if_nothing_finished(out: Place, notes: Mapping[str, Note]) -> Iterator[None]:
-    """Ctrl-C before the first stage is finished leaves no folder, since there is nothing to resume."""
+def gone_if_nothing_finished(out: Place) -> Iterator[None]:
+    """What ends a run before its first stage is finished leaves no folder: there is nothing to resume.
+
+    Rows that were rejected stay after an error, to be looked at.
+    """
     try:
         yield
     except BaseException as error:
-        if not notes and is_interruption(error):
+        rejected = (out / LEFT_BEHIND).exists() and not is_interruption(error)
+        if not rejected and not _finished(out):
             with suppress(Exception):  # what can't be removed is known as a run's
                 _clear(out)
                 out.rmdir()

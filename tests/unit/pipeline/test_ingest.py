@@ -289,9 +289,10 @@ def test_entries_of_folders_that_are_not_read_are_counted(take, tmp_path):
     for name, text in {"a.csv": "node,topic\na,x\n", "_b.csv": "no", ".git/c.csv": "no", "d.csv": ""}.items():
         (tmp_path / "in" / name).write_text(text)
     take(tmp_path / "in", tmp_path / "in" / "a.csv")
-    assert facts_of(tmp_path)["skipped_files"] == {"hidden": 2, "empty": 1}
+    assert facts_of(tmp_path)["skipped_files"] == {"hidden": 2, "empty": 1, "repeated": 1}
     assert notices(facts_of(tmp_path)) == [
-        "Note: Skipped 2 entries whose names begin with . or _ and 1 empty file."
+        "Note: Skipped 2 entries whose names begin with . or _ and 1 empty file and "
+        "1 repeated mention of a file."
     ]
 
 

@@ -1,3 +1,4 @@
+import gzip
 import json
 import os
 import re
@@ -92,6 +93,8 @@ def test_a_run_gives_the_overlay_of_the_library_and_a_report(finished):
     assert found == json.loads((out / "manifest.json").read_text("utf-8"))["facts"]["evaluation"]
     assert manifest["kind"] == "run"
     assert list(manifest["seconds"]) == ["ingest", "profile", "build", "evaluate", "report"]
+    assert manifest["engine"] == dict.fromkeys(manifest["seconds"], "local")
+    assert manifest["master"] is None
     names = {entry.name for entry in out.iterdir()}
     assert names == {"interests", "profile", "overlay", "rejected", "report.html", "manifest.json"}
 
@@ -271,3 +274,18 @@ def test_differences_are_told_one_by_one():
         "the input b is gone",
         "the input c is new",
     ]
+
+
+def test_an_input_that_is_cut_off_leaves_no_folder(tmp_path):
+    whole = gzip.compress(b"node,topic\n" + b"".join(b"n%d,t%d\n" % (at, at % 7) for at in range(9_999)))
+    (tmp_path / "rows.csv.gz").write_bytes(whole[:-100])
+    with pytest.raises(InputError, match="cut off or damaged"):
+        run(None, [str(tmp_path / "rows.csv.gz")], tmp_path / "out", OPTIONS)
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_input_inside_the_folder_of_the_run_is_not_replaced(finished, tmp_path):
+    out = tmp_path / "out"
+    shutil.copytree(finished.out, out)
+    with pytest.raises(DatasetError, match="can't be the output, because the input"):
+        check_run([str(out / "interests")], out, replace(OPTIONS, ingest=None), force=True)

@@ -23,7 +23,7 @@ from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Flags, Ids, Offsets, Ticks
 from meshwright.runtime.errors import OptionError
 from meshwright.runtime.parallel import map_parts, threads_each
-from meshwright.runtime.progress import Progress
+from meshwright.runtime.progress import Progress, stage
 from meshwright.runtime.seeds import generator
 
 _INSTEAD = "set a smaller bulk_limit or part_size, or use dcbc-direct (linear)"
@@ -223,8 +223,9 @@ def join_bulk(
     bulk: Lists, topic_count: int, memory_limit: int | None, progress: Progress | None
 ) -> greedy.GreedyResult:
     """Greedy Merge of the bulk nodes; the edges are pairs of places in `bulk` ([1], Alg. 6, line 6)."""
-    every = np.arange(len(bulk.nodes), dtype=np.int32)
-    problem = greedy.make_problem(bulk.indptr, bulk.topic_ids, topic_count, every)
+    with stage(progress, "preparing bulk nodes"):
+        every = np.arange(len(bulk.nodes), dtype=np.int32)
+        problem = greedy.make_problem(bulk.indptr, bulk.topic_ids, topic_count, every)
     return greedy.take_edges(problem, instead=_INSTEAD, memory_limit=memory_limit, progress=progress)
 
 
@@ -381,8 +382,9 @@ def plan_direct(
     source: Source, options: DcbcDirectOptions, seed: int, progress: Progress | None = None
 ) -> CoverPlan:
     """Choose the bulk nodes and join them; linear in the interests, and Greedy Merge on the bulk set."""
-    chosen = _choose_bulk(source, options, seed)
-    bulk = ordered_bulk(chosen, source.node_count, seed)
+    with stage(progress, "choosing bulk nodes"):
+        chosen = _choose_bulk(source, options, seed)
+        bulk = ordered_bulk(chosen, source.node_count, seed)
     among_bulk = join_bulk(bulk, source.topic_count, options.memory_limit, progress)
     partitions = -(-source.node_count // NODES_A_PART)
     is_light = np.zeros(source.node_count, np.bool_)

@@ -80,15 +80,20 @@ class InputFile(NamedTuple):
 
 
 class Listing(NamedTuple):
-    """The files to read, and how many entries of folders are hidden, and files empty, and not read."""
+    """The files to read, and how many entries of folders are hidden, and files empty, and not read.
+
+    `repeated` counts how often a file was named again.
+    """
 
     files: list[InputFile]
     hidden: int
     empty: int
+    repeated: int
 
     def facts(self) -> dict[str, Any]:
         """What was not read; nothing where all was."""
-        found = {name: count for name, count in (("hidden", self.hidden), ("empty", self.empty)) if count}
+        counts = {"hidden": self.hidden, "empty": self.empty, "repeated": self.repeated}
+        found = {name: count for name, count in counts.items() if count}
         return {SKIPPED: found} if found else {}
 
 
@@ -103,12 +108,14 @@ def input_files(session: SparkSession | None, inputs: Sequence[str]) -> Listing:
         raise InputError("there is no input; give at least one file, folder or pattern")
     found: dict[str, InputFile] = {}
     skipped: dict[str, set[str]] = {"hidden": set(), "empty": set()}
+    repeated = 0
     for text in inputs:
         files = _expanded_here(text, skipped) if session is None else _expanded(session, text, skipped)
         if not files:
             raise InputError(f"{text} holds no file, or only empty ones; check the path")
+        repeated += sum(file.url in found for file in files)
         found |= {file.url: file for file in files}
-    return Listing(list(found.values()), len(skipped["hidden"]), len(skipped["empty"]))
+    return Listing(list(found.values()), len(skipped["hidden"]), len(skipped["empty"]), repeated)
 
 
 Skipped = Mapping[str, set[str]]

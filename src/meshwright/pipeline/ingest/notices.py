@@ -93,6 +93,7 @@ def _skipped(found: Mapping[str, int]) -> list[str]:
     told = {
         "hidden": ("entry whose name begins", "entries whose names begin", " with . or _"),
         "empty": ("empty file", "empty files", ""),
+        "repeated": ("repeated mention of a file", "repeated mentions of files", ""),
     }
     parts = [
         f"{count(found[kind], one, many)}{end}" for kind, (one, many, end) in told.items() if found.get(kind)
