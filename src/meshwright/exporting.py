@@ -50,9 +50,9 @@ def crossings(overlay: Overlay, tree: str, progress: Progress | None = None) -> 
 
     So each topic crosses as many links as it has subscribers, less one. The overlay must connect every topic.
     """
-    from meshwright.routing.trees import topic_trees
+    from meshwright.routing.trees import FOR_TREES, topic_trees
 
-    links = topic_trees(overlay, tree, progress).links
+    links = topic_trees(overlay, tree, progress, FOR_TREES).links
     slots = np.repeat(np.arange(len(links.indptr) - 1), np.diff(links.indptr))
     once = slots < links.others
     topics = np.searchsorted(links.topic_indptr, slots[once], side="right") - 1

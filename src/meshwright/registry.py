@@ -283,8 +283,8 @@ def check_given(algorithm: str, has_costs: bool) -> None:
     """Refuse to build without costs where the algorithm needs them."""
     if find(algorithm, "build").needs_costs and not has_costs:
         raise OptionError(
-            f"{algorithm} needs the costs of links; give costs=Costs.from_csv(…), Costs.sites(…) or another "
-            f"form of costs (--costs, --sites or --places on the command line)"
+            f"{algorithm} needs the costs of links; give --costs, --sites or --places "
+            f"(costs=Costs.from_csv(…), Costs.sites(…) or another form of costs in Python)"
         )
 
 

@@ -200,7 +200,7 @@ def test_a_place_that_can_not_be_written_is_refused(tmp_path: Path) -> None:
     with pytest.raises(DatasetError, match="can't be written"):
         export(chain(["a", "b"]), Path("/proc/self/x.csv"))
     (tmp_path / "folder.csv").mkdir()
-    with pytest.raises(DatasetError, match="already exists"):
+    with pytest.raises(DatasetError, match="is a folder, and a file is to be written"):
         export(chain(["a", "b"]), tmp_path / "folder.csv", force=True)
 
 

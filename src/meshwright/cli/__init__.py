@@ -16,7 +16,7 @@ from typing import Any
 import typer
 
 from meshwright.cli.common import InterruptionError, fail, print_version
-from meshwright.cli.flags import in_flags
+from meshwright.cli.flags import in_flags, without_python
 from meshwright.cli.help import Command, Group
 from meshwright.runtime.errors import MeshwrightError, MeshwrightWarning, OptionError
 from meshwright.runtime.interrupts import is_interruption, noted_signals
@@ -129,9 +129,9 @@ def _failed(error: Exception) -> int:
     if isinstance(error, MemoryError):
         return fail(_OUT_OF_MEMORY, EXIT_WRONG_CALL)
     if isinstance(error, OptionError):
-        return fail(in_flags(error, _flags()), EXIT_WRONG_CALL)
+        return fail(without_python(in_flags(error, _flags())), EXIT_WRONG_CALL)
     if not isinstance(error, OSError):
-        return fail(str(error), EXIT_WRONG_CALL)
+        return fail(without_python(str(error)), EXIT_WRONG_CALL)
     _forget_stdout()
     if isinstance(error, BrokenPipeError):
         return EXIT_BROKEN_PIPE
@@ -149,7 +149,7 @@ def _flags() -> dict[str, str]:
 def _show_warning(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:
     """A warning of ours is one line, as an error is; those of others are for developers."""
     if issubclass(category, MeshwrightWarning):
-        fail(str(message), 0)
+        fail(without_python(str(message)), 0)
 
 
 def _forget_stdout() -> None:

@@ -16,10 +16,12 @@ from meshwright.runtime.errors import OptionError, shortened, visible
 from meshwright.runtime.interrupts import is_interruption
 from meshwright.runtime.places import is_local_address, local_path
 from meshwright.runtime.progress import Progress, ProgressBar, ProgressLines, stage
-from meshwright.runtime.wording import choose
+from meshwright.runtime.wording import choose, count
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
+
+    from meshwright.model.overlay import Overlay
 
 Out = Annotated[Path, typer.Option("--out", metavar="DIR", help="The dataset to write.")]
 Force = Annotated[bool, typer.Option("--force", help="Overwrite, but only what Meshwright wrote.")]
@@ -147,6 +149,12 @@ def with_unit(number: str, unit: str | None) -> str:
 
 def _long(value: object) -> str:
     return f"{value:,.0f}" if isinstance(value, float) else visible(str(value))
+
+
+def sizes(overlay: "Overlay") -> str:
+    """How large an overlay is: "120 nodes, 621 links, with costs"."""
+    costs = "" if overlay.costs is None else ", with costs"
+    return f"{count(overlay.interests.node_count, 'node')}, {count(len(overlay), 'link')}{costs}"
 
 
 def parse_settings(settings: list[str] | None, annotations: Mapping[str, Any]) -> dict[str, Any]:

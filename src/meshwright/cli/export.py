@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from meshwright.cli.common import Force, progress_bar
+from meshwright.cli.common import Force, progress_bar, sizes
 from meshwright.runtime.errors import OptionError
 from meshwright.runtime.progress import stage
 
@@ -61,7 +61,7 @@ def export(
     else:
         with stage(progress_bar(), f"writing {out}"):
             crossed = exporting.export(overlay, out, to, tree=tree, force=force, progress=progress_bar())
-        print(f"{out}: {overlay!r}")
+        print(f"{out}: {sizes(overlay)}")
     if crossed is not None and crossed.unused:
         links = "1 link is" if crossed.unused == 1 else f"{crossed.unused:,} links are"
         print(f"meshwright: {links} in no topic's tree, and could be spared", file=sys.stderr)

@@ -22,6 +22,34 @@ def in_flags(error: OptionError, flags: Mapping[str, str]) -> str:
     return words
 
 
+_WITH_FLAG = re.compile(r"(?<![\w-])(?<!the )(?P<name>[a-z_]+)(?:=(?P<value>[^ ]*))? \((?P<flag>--[a-z-]+)\)")
+
+
+def without_python(words: str) -> str:
+    """What an error says, with a flag alone where it stands behind the same option of Python's.
+
+    "give force=True (--force)" becomes "give --force", "missing='path' (--missing)" "--missing path", and
+    what stands "in Python" in brackets is left out.
+    """
+    words = _FLAG_OR_PYTHON.sub(r"(\1)", _PYTHON_BESIDE.sub("", words))
+    return _WITH_FLAG.sub(_flag_alone, words)
+
+
+_FLAG_OR_PYTHON = re.compile(r"\((--[^(),]+), or \w+=[^()]*\)")
+_PYTHON_BESIDE = re.compile(r" \((?!--)(?:[^()]|\([^()]*\))* in Python\)")
+
+
+def _flag_alone(found: re.Match[str]) -> str:
+    if found["flag"].removeprefix("--").replace("-", "_") not in (found["name"], _RENAMED.get(found["name"])):
+        return found[0]
+    value = (found["value"] or "").strip("'\"")
+    return found["flag"] if value in ("", "True") else f"{found['flag']} {value}"
+
+
+_RENAMED = {"names": "cost_names"}
+"""Options that Python has under another name."""
+
+
 def _replaced(words: str, name: str, flag: str) -> str:
     words = re.sub(rf"^{name}(?= is\b)|\bthe option {name}\b", flag, words)
     words = re.sub(rf"\b{name}=(?=\w)", f"{flag} ", words)

@@ -9,7 +9,7 @@ import typer
 
 from meshwright.cli.common import Force, Json, Out, Seed, parse_settings, print_json, progress_bar
 from meshwright.runtime.errors import OptionError
-from meshwright.runtime.wording import choose
+from meshwright.runtime.wording import choose, counts
 
 _WORKLOADS = ("unif", "zipf", "expo", "grid")
 _OWN_FLAGS = {"nodes", "topics", "seed", "progress", "sizes"}
@@ -62,6 +62,7 @@ def generate(
     --set.
     """
     from meshwright import workloads
+    from meshwright.model.interests import interest_counts
     from meshwright.model.storage.dataset import check_free
 
     if workload not in _WORKLOADS:
@@ -91,10 +92,9 @@ def generate(
     }
     interests.write(out, force=force, made_by=made_by, progress=progress_bar())
     if as_json:
-        counts = {"nodes": nodes, "topics": topics, "interests": len(interests)}
-        print_json({"out": str(out), **counts, **made_by})
+        print_json({"out": str(out), **interest_counts(interests), **made_by})
     else:
-        print(f"{out}: {interests!r}")
+        print(f"{out}: {counts(interest_counts(interests))}")
 
 
 def _own_options(law: Any) -> dict[str, Any]:

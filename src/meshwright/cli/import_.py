@@ -1,45 +1,58 @@
 """`meshwright import`: read the links of an existing mesh."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 
-from meshwright.cli.common import Force, Json, Out, print_json, progress_bar
+from meshwright.cli.common import Force, Json, Out, print_json, progress_bar, sizes
 from meshwright.cli.options.columns import chosen_column
 from meshwright.cli.options.groups import options_for, read_limits
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.runtime.errors import OptionError, columns_named_by
+from meshwright.runtime.wording import count
+
+if TYPE_CHECKING:
+    from meshwright.model.edges import EdgeList
+    from meshwright.model.interests import Interests
 
 EPILOG = """**Examples**
 
 `meshwright import workload --edges bridges.csv --source from --target to --out overlay`
 
 `meshwright import workload --edges links.tsv --source 1 --target 2 --cost 3 --out overlay`
+
+A list that has both directions of links, with different costs, and links without a cost:
+
+`meshwright import workload --edges rtt.csv --cost ms --symmetrise max --missing-cost 100 --out overlay`
 """
 
 
-def _column(words: str) -> Any:
-    return typer.Option(metavar="COLUMN", help=words)
+class EdgeOptions(NamedTuple):
+    """How the rows of links are read."""
 
-
-@options_for("limits", read_limits)
-def import_(
-    dataset: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset with the nodes' interests.")],
-    edges: Annotated[
-        Path, typer.Option(metavar="PATH", help="CSV, TSV (also .gz) or Parquet: one link per row.")
-    ],
-    out: Out,
     source: Annotated[
         str,
         typer.Option(
             metavar="COLUMN", help="The column with one end of a link, by name or by position from 1."
         ),
-    ] = "source",
-    target: Annotated[str, typer.Option(metavar="COLUMN", help="The column with the other end.")] = "target",
+    ] = "source"
+    target: Annotated[str, typer.Option(metavar="COLUMN", help="The column with the other end.")] = "target"
     cost: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="The column with the cost of a link.")
-    ] = None,
+    ] = None
+    symmetrise: Annotated[
+        str | None,
+        typer.Option(
+            metavar="mean|max|min|refuse",
+            help="With --cost: what a link costs that comes in several rows with different costs; by default "
+            "refuse.",
+        ),
+    ] = None
+    missing_cost: Annotated[
+        float | None,
+        typer.Option(metavar="COST", help="With --cost: what a link costs whose cell is empty."),
+    ] = None
     header: Annotated[
         bool | None,
         typer.Option(
@@ -47,7 +60,62 @@ def import_(
             help="Whether the first line names the columns. By default it does, unless columns are chosen by "
             "position.",
         ),
-    ] = None,
+    ] = None
+    delimiter: Annotated[
+        str | None,
+        typer.Option(
+            metavar="CHARACTER", help="The character between columns; by default a comma, or a tab in TSV."
+        ),
+    ] = None
+
+    def columns(self) -> dict[str, Any]:
+        """The columns to read, by what they hold."""
+        given = {"source": self.source, "target": self.target, "cost": self.cost}
+        return {name: chosen_column(f"--{name}", text) for name, text in given.items() if text is not None}
+
+    def read(self, interests: "Interests", path: Path, limits: ReadLimits) -> "EdgeList":
+        """The links of a file or folder."""
+        from meshwright.model import edges
+        from meshwright.model.pairs import Columns
+
+        how: dict[str, Any] = {"limits": limits, "rules": self._rules(), "progress": progress_bar()}
+        columns = self.columns()
+        wanted = Columns(columns["source"], columns["target"], columns.get("cost"))
+        with columns_named_by("--source, --target or --cost"):
+            if path.is_dir() or path.suffix.lower() == ".parquet":
+                self._check_parquet()
+                return edges.from_parquet(interests.nodes, path, wanted, **how)
+            delimiter = "\t" if self.delimiter == "\\t" else self.delimiter
+            return edges.from_csv(
+                interests.nodes, path, wanted, delimiter=delimiter, header=self.header, **how
+            )
+
+    def _rules(self) -> Any:
+        from meshwright.model.edges import EdgeRules
+
+        given = {"symmetrise": self.symmetrise, "missing_cost": self.missing_cost}
+        said: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        for name in said if self.cost is None else ():
+            flag = "--" + name.replace("_", "-")
+            raise OptionError(f"{flag} has no effect without --cost; give --cost COLUMN as well", option=flag)
+        return EdgeRules(**said)
+
+    def _check_parquet(self) -> None:
+        if self.header is not None:
+            raise OptionError("--header and --no-header apply only to CSV and TSV; leave them out")
+        if self.delimiter is not None:
+            raise OptionError("--delimiter applies only to CSV and TSV; leave it out", option="--delimiter")
+
+
+@options_for("reading", EdgeOptions)
+@options_for("limits", read_limits)
+def import_(
+    dataset: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset with the nodes' interests.")],
+    edges: Annotated[
+        Path, typer.Option(metavar="PATH", help="CSV, TSV (also .gz) or Parquet: one link per row.")
+    ],
+    out: Out,
+    reading: EdgeOptions,
     limits: ReadLimits = READ_LIMITS,
     force: Force = False,
     as_json: Json = False,
@@ -59,28 +127,37 @@ def import_(
 
     check_free(out, force, [dataset, edges])
     interests = Interests.read(dataset, progress=progress_bar())
-    columns = {
-        name: chosen_column(f"--{name}", text)
-        for name, text in {"source": source, "target": target, "cost": cost}.items()
-        if text is not None
+    found = reading.read(interests, edges, limits)
+    facts = {
+        "rows": found.rows,
+        "repeated_rows": found.rows - len(found.edges),
+        "links_with_several_costs": found.unequal,
+        "rows_without_cost": found.without_cost,
     }
-    how: dict[str, Any] = {"cost": None, **columns, "limits": limits, "progress": progress_bar()}
-    parquet = edges.is_dir() or edges.suffix.lower() == ".parquet"
-    if parquet and header is not None:
-        raise OptionError("--header and --no-header apply only to CSV and TSV; leave them out")
-    with columns_named_by("--source, --target or --cost"):
-        if parquet:
-            overlay = Overlay.from_parquet(interests, edges, **how)
-        else:
-            overlay = Overlay.from_csv(interests, edges, header=header, **how)
+    overlay = Overlay(interests, found.edges, found.costs, facts)
+    rules = {"symmetrise": reading.symmetrise, "missing_cost": reading.missing_cost}
     made_by = {
         "command": "import",
-        "options": {"cost": None, **columns},
+        "options": {"cost": None, **reading.columns(), **rules},
         "inputs": [str(dataset), str(edges)],
     }
     overlay.write(out, force=force, made_by=made_by, progress=progress_bar())
     if as_json:
         counts = {"nodes": interests.node_count, "edges": len(overlay)}
-        print_json({"out": str(out), **counts, **made_by})
+        print_json({"out": str(out), **counts, **facts, **made_by})
     else:
-        print(f"{out}: {overlay!r}")
+        print(f"{out}: {sizes(overlay)}")
+        _print_rows(reading, facts)
+
+
+def _print_rows(reading: EdgeOptions, facts: dict[str, int]) -> None:
+    """Say which rows did not become a link of their own, or not with a cost of their own."""
+    if facts["repeated_rows"]:
+        again = count(facts["repeated_rows"], "row names", "rows name")
+        print(f"{again} a link that another row names; a link counts once, whatever its direction.")
+    if facts["links_with_several_costs"]:
+        links = count(facts["links_with_several_costs"], "link has", "links have")
+        print(f"{links} several costs in the file; the {reading.symmetrise} of them was taken.")
+    if facts["rows_without_cost"]:
+        rows = count(facts["rows_without_cost"], "row has", "rows have")
+        print(f"{rows} no cost, and got {reading.missing_cost:g}.")

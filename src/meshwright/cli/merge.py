@@ -8,7 +8,18 @@ from typing import Annotated
 import typer
 
 from meshwright import registry
-from meshwright.cli.common import Force, Json, Out, Seed, Settings, parse_settings, print_json, progress_bar
+from meshwright.cli.common import (
+    Force,
+    Json,
+    Out,
+    Seed,
+    Settings,
+    parse_settings,
+    print_json,
+    progress_bar,
+    sizes,
+)
+from meshwright.runtime.wording import count
 
 EPILOG = """**Examples**
 
@@ -68,4 +79,4 @@ def merge(
         print_json({"out": str(out), **counts, **made_by, "facts": dict(merged.facts)})
     else:
         added = len(merged) - sum(map(len, overlays))
-        print(f"{out}: {merged!r}, {added:,} of them new, in {seconds['merge']:.2f} s")
+        print(f"{out}: {sizes(merged)}, {count(added, 'new link')}, in {seconds['merge']:.2f} s")

@@ -2,18 +2,23 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
-from meshwright.model.costs.forms import COST_RULE, is_cost
+from meshwright.model import pairs as sources
+from meshwright.model.costs.forms import COST_RULE, is_cost, positive
+from meshwright.model.costs.matrices import SYMMETRISE
 from meshwright.model.dense import frozen
 from meshwright.model.names import lookup, meant_name, name_array
-from meshwright.model.pairs import Chunk, Columns, collect, from_tuples
+from meshwright.model.pairs import Chunk, Columns, Origin, Pairs, collect, csv_origin, from_tuples
 from meshwright.model.reading.columns import Column, IfThere, is_position
+from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.runtime.arrays import Floats, Ids
+from meshwright.runtime.checks import check_choice
 from meshwright.runtime.errors import InputError, quoted
 from meshwright.runtime.progress import Progress
 from meshwright.runtime.wording import count
@@ -125,41 +130,119 @@ def canonical(
     prices: Floats | None = None if costs is None else frozen(costs, np.float64, "costs")
     _check_ends(nodes, given)
     check_costs(nodes, given, prices)
+    ordered, merged, _ = _merged(nodes, given, prices, None, None)
+    return ordered, merged
+
+
+@dataclass(frozen=True, kw_only=True)
+class EdgeRules:
+    """What an edge costs that comes without a cost, or twice with different ones.
+
+    Attributes:
+        symmetrise: the `mean`, `max` or `min` of its different costs; or `refuse`.
+        missing_cost: the cost of a row that has none; None to refuse it.
+    """
+
+    symmetrise: str = "refuse"
+    missing_cost: float | None = None
+
+    def __post_init__(self) -> None:
+        check_choice("symmetrise", self.symmetrise, SYMMETRISE)
+        if self.missing_cost is not None:
+            positive(self.missing_cost, "missing_cost (--missing-cost)")
+
+
+class EdgeList(NamedTuple):
+    """Edges in their one form with their costs, and what was done to the rows that they come from.
+
+    Attributes:
+        edges: rows of two node ids.
+        costs: of the edges; None without costs.
+        rows: how many there were. What is over the number of edges said again what another row said.
+        unequal: how many edges came with different costs.
+        without_cost: how many rows had no cost, and got one.
+    """
+
+    edges: Ids
+    costs: Floats | None
+    rows: int
+    unequal: int = 0
+    without_cost: int = 0
+
+
+def _merged(
+    nodes: pa.StringArray, given: Ids, prices: Floats | None, rules: EdgeRules | None, origin: Origin | None
+) -> tuple[Ids, Floats | None, int]:
+    """Edges in their one form, each once, with its one cost; and how many came with different costs."""
     ordered: Ids = given if (given[:, 0] < given[:, 1]).all() else np.sort(given, axis=1)
     keys = _keys(ordered, len(nodes))
     if not (keys[1:] <= keys[:-1]).any():
-        return ordered, prices
+        return ordered, prices, 0
     if prices is None:
-        return np.stack(np.divmod(np.unique(keys), len(nodes)), axis=1).astype(np.int32), None
-    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
-    _check_agreement(nodes, ordered[first], prices, prices[first], group)
-    return ordered[first], prices[first]
+        return np.stack(np.divmod(np.unique(keys), len(nodes)), axis=1).astype(np.int32), None, 0
+    order = np.lexsort((prices, keys))
+    starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
+    ends = np.append(starts[1:], len(order)) - 1
+    unequal = prices[order[starts]] != prices[order[ends]]
+    rule = "refuse" if rules is None else rules.symmetrise
+    if rule == "refuse" and unequal.any():
+        way = _ONE_COST if rules is None else _SYMMETRISE
+        raise _disagreement(nodes, ordered, prices, int(unequal.sum()), origin, way)
+    return ordered[order[starts]], _RULES[rule](prices[order], starts, ends), int(unequal.sum())
 
 
-def _check_agreement(
-    nodes: pa.StringArray, edges: Ids, prices: Floats, kept: Floats, group: npt.NDArray[np.int64]
-) -> None:
-    """Refuse an edge that comes twice with two costs."""
-    other = np.flatnonzero(prices != kept[group])
-    if len(other):
-        at = group[other[0]]
-        raise InputError(
-            f"the edge {_edge(nodes, edges[at])} comes with the costs {kept[at]} and {prices[other[0]]}; "
-            f"an edge has one cost"
-        )
+def _mean(prices: Floats, starts: npt.NDArray[np.int64], ends: npt.NDArray[np.int64]) -> Floats:
+    """The mean of the different costs of each edge; `prices` rise between a start and its end."""
+    is_new = np.diff(prices, prepend=np.nan) != 0
+    is_new[starts] = True
+    shares = 1 / np.add.reduceat(is_new, starts, dtype=np.float64)
+    weights = np.where(is_new, np.repeat(shares, ends - starts + 1), 0.0)
+    alone = prices[starts] == prices[ends]
+    return np.where(alone, prices[starts], np.add.reduceat(prices * weights, starts))
+
+
+_RULES: Mapping[str, Any] = {
+    "mean": _mean,
+    "max": lambda prices, starts, ends: prices[ends],
+    "min": lambda prices, starts, ends: prices[starts],
+    "refuse": lambda prices, starts, ends: prices[starts],
+}
+
+
+def _disagreement(
+    nodes: pa.StringArray, edges: Ids, prices: Floats, how_many: int, origin: Origin | None, way: str
+) -> InputError:
+    """The error about the first row whose edge has another cost in an earlier row."""
+    _, first, group = np.unique(_keys(edges, len(nodes)), return_index=True, return_inverse=True)
+    later = int(np.flatnonzero(prices != prices[first[group]])[0])
+    earlier = int(first[group[later]])
+    edge, old, new = _edge(nodes, edges[later]), f"{prices[earlier]:g}", f"{prices[later]:g}"
+    more = f" (and {count(how_many - 1, 'more link has', 'more links have')} several)" if how_many > 1 else ""
+    if origin is None:
+        return InputError(f"the edge {edge} comes with the costs {old} and {new}{more}; {way}")
+    place = origin.place(earlier + 1)
+    return origin.error(later + 1, f"the link {edge} costs {new}, but {old} in {place}{more}; {way}")
+
+
+_ONE_COST = "a link has one cost"
+_SYMMETRISE = f"{_ONE_COST}: set symmetrise (--symmetrise) to mean, max or min"
 
 
 def unknown_node(origin: str, name: str, how_many: int, nodes: pa.StringArray) -> InputError:
     """The error about a name, the first of some, that is no node."""
+    return InputError(f"{origin}: {_unknown(name, how_many, nodes)}")
+
+
+def _unknown(name: str, how_many: int, nodes: pa.StringArray) -> str:
     question = meant_name(nodes, name)
-    return InputError(
-        f"{origin}: there is no {quoted(name)}{_and_more(how_many)} among the {count(len(nodes), 'node')} of "
-        f"the interests; {question}{'Otherwise add' if question else 'add'} missing nodes there (they need no "
+    return (
+        f"there is no {quoted(name)}{_and_more(how_many)} among the {count(len(nodes), 'node')} of the "
+        f"interests; {question}{'Otherwise add' if question else 'add'} missing nodes there (they need no "
         f"topics), or leave their edges out"
     )
 
 
-def of_graph(nodes: pa.StringArray, graph: "nx.Graph[str]", cost: str | None) -> tuple[Ids, Floats | None]:
+def of_graph(nodes: pa.StringArray, graph: "nx.Graph[str]", cost: str | None) -> EdgeList:
     """The edges of a graph of node names, and their costs where `cost` names an attribute that they have."""
     vertices = name_array(list(graph), "node")
     unknown = vertices.filter(pa.array(lookup(nodes, vertices) < 0))
@@ -189,15 +272,33 @@ def by_name(
     nodes: pa.StringArray,
     chunks: Iterable[Chunk],
     columns: Columns,
-    origin: str,
+    origin: str | Origin,
     costs: npt.ArrayLike | None = None,
     progress: Progress | None = None,
-) -> tuple[Ids, Floats | None]:
-    """Pairs of node names as edges in their one form; a name that is no node is refused."""
+    rules: EdgeRules | None = None,
+) -> EdgeList:
+    """Pairs of node names as edges in their one form; a name that is no node is refused.
+
+    Without rules there is nothing to choose, and errors say nothing of them.
+    """
+    origin = Origin(origin) if isinstance(origin, str) else origin
     pairs = collect(chunks, columns, progress=progress)
+    edges = _ends(nodes, pairs, origin)
+    prices = pairs.values if costs is None else frozen(costs, np.float64, "costs")
+    without = 0
+    if prices is not None and prices.shape == (len(edges),):
+        end = "; to leave costs out, give cost=None" if isinstance(columns.value, IfThere) else ""
+        prices, without = _priced(nodes, edges, prices, rules, origin, end)
+    _check_rows(nodes, edges, origin)
+    check_costs(nodes, edges, prices)
+    merged = _merged(nodes, frozen_edges(edges), prices, rules, origin)
+    return EdgeList(merged[0], merged[1], len(edges), merged[2], without)
+
+
+def _ends(nodes: pa.StringArray, pairs: Pairs, origin: Origin) -> Ids:
+    """The ids of both ends of each pair."""
     sides = ((pairs.first_ids, pairs.first_names), (pairs.second_ids, pairs.second_names))
-    ends = [lookup(nodes, names)[ids] for ids, names in sides]
-    edges = np.stack(ends, axis=1)
+    edges: Ids = np.stack([lookup(nodes, names)[ids] for ids, names in sides], axis=1)
     if len(edges) and edges.min() < 0:
         row, side = (int(place[0]) for place in np.nonzero(edges < 0))
         ids, names = sides[side]
@@ -207,16 +308,68 @@ def by_name(
             for _, known in sides:
                 unknown.update(known.filter(pa.array(lookup(nodes, known) < 0)).to_pylist())
         except UnicodeDecodeError:
-            raise InputError(f"{origin} has a name that is not UTF-8; write names as UTF-8") from None
-        raise unknown_node(f"{origin}, row {row + 1}", name, len(unknown), nodes)
-    if isinstance(columns.value, IfThere):
-        _check_found_costs(nodes, edges, pairs.values)
-    return canonical(nodes, edges, pairs.values if costs is None else costs)
+            raise InputError(f"{origin.name} has a name that is not UTF-8; write names as UTF-8") from None
+        raise origin.error(row + 1, _unknown(name, len(unknown), nodes))
+    return edges
 
 
-def _check_found_costs(nodes: pa.StringArray, edges: Ids, costs: Floats | None) -> None:
-    """Refuse wrong costs that nobody asked for with the way to leave them out."""
-    try:
-        check_costs(nodes, edges, costs)
-    except InputError as error:
-        raise InputError(f"{error}; to leave costs out, give cost=None") from None
+def _check_rows(nodes: pa.StringArray, edges: Ids, origin: Origin) -> None:
+    loops = np.flatnonzero(edges[:, 0] == edges[:, 1])
+    if len(loops):
+        name = nodes[int(edges[loops[0], 0])].as_py()
+        words = f"an edge joins {quoted(name)} to itself{_and_more(len(loops))}; leave self loops out"
+        raise origin.error(int(loops[0]) + 1, words)
+
+
+def _priced(
+    nodes: pa.StringArray, edges: Ids, prices: Floats, rules: EdgeRules | None, origin: Origin, end: str
+) -> tuple[Floats, int]:
+    """What rows cost, and how many of them had no cost; a cost that is none is refused with its row.
+
+    `end` is what the error ends with.
+    """
+    missing = np.isnan(prices)
+    if rules is not None and rules.missing_cost is not None:
+        prices = np.where(missing, rules.missing_cost, prices)
+    wrong = np.flatnonzero(~is_cost(prices))
+    if len(wrong):
+        at = int(wrong[0])
+        is_none = bool(missing[at]) and rules is not None
+        cost = "has no cost" if is_none else f"costs {prices[at]:g}"
+        link = f"the link {_edge(nodes, edges[at])} {cost}{_and_more(len(wrong))}"
+        raise origin.error(at + 1, f"{link}; {_NO_COST if is_none else COST_RULE}{end}")
+    return prices, int(missing.sum())
+
+
+_NO_COST = "give it one, or set missing_cost (--missing-cost) to what such links cost"
+
+
+def from_csv(
+    nodes: pa.StringArray,
+    path: str | Path,
+    columns: Columns,
+    *,
+    delimiter: str | None = None,
+    header: bool | None = None,
+    limits: ReadLimits = READ_LIMITS,
+    rules: EdgeRules | None = None,
+    progress: Progress | None = None,
+) -> EdgeList:
+    """The edges of a CSV file, by names."""
+    found = sources.from_csv(path, columns, delimiter, limits, header)
+    origin = csv_origin(path, columns, delimiter, limits, header)
+    return by_name(nodes, found, columns, origin, None, progress, rules)
+
+
+def from_parquet(
+    nodes: pa.StringArray,
+    path: str | Path,
+    columns: Columns,
+    *,
+    limits: ReadLimits = READ_LIMITS,
+    rules: EdgeRules | None = None,
+    progress: Progress | None = None,
+) -> EdgeList:
+    """The edges of a Parquet file or a folder of them, by names."""
+    found = sources.from_parquet(path, columns, limits)
+    return by_name(nodes, found, columns, str(path), None, progress, rules)

@@ -214,7 +214,9 @@ class Overlay:
         _check_interests(interests, "from_edges")
         columns = edge_lists.SOURCE_TARGET
         found = sources.from_tuples(pairs, columns)
-        return cls(interests, *edge_lists.by_name(interests.nodes, found, columns, "the edges", costs))
+        return cls._of_edges(
+            interests, edge_lists.by_name(interests.nodes, found, columns, "the edges", costs)
+        )
 
     @classmethod
     def from_pandas(
@@ -246,7 +248,7 @@ class Overlay:
         _check_interests(interests, "from_pandas")
         columns = edge_lists.columns_of(source, target, cost)
         found = sources.from_pandas(frame, columns)
-        return cls(interests, *edge_lists.by_name(interests.nodes, found, columns, "the frame"))
+        return cls._of_edges(interests, edge_lists.by_name(interests.nodes, found, columns, "the frame"))
 
     @classmethod
     def from_networkx(
@@ -272,7 +274,7 @@ class Overlay:
             True
         """
         _check_interests(interests, "from_networkx")
-        return cls(interests, *edge_lists.of_graph(interests.nodes, graph, cost))
+        return cls._of_edges(interests, edge_lists.of_graph(interests.nodes, graph, cost))
 
     @classmethod
     def from_csv(
@@ -285,18 +287,24 @@ class Overlay:
         cost: Column | None = edge_lists.COST,
         delimiter: str | None = None,
         header: bool | None = None,
+        symmetrise: str = "refuse",
+        missing_cost: float | None = None,
         limits: ReadLimits = READ_LIMITS,
         progress: Progress | None = None,
     ) -> Overlay:
         """Build from two CSV columns of node names, read as by `Interests.from_csv`, and one of costs.
 
         As in `from_pandas`, a column "cost" is read where there is one, unless columns are positions. So the
-        CSV file of `meshwright.export` gives the same links and costs.
+        CSV file of `meshwright.export` gives the same links and costs. An edge that comes with different
+        costs gets their mean, max or min, as `symmetrise` says, or is refused. `missing_cost` is what a row
+        without a cost costs; otherwise it is refused.
         """
         _check_interests(interests, "from_csv")
+        how: dict[str, Any] = {"delimiter": delimiter, "header": header, "limits": limits}
+        how["rules"] = edge_lists.EdgeRules(symmetrise=symmetrise, missing_cost=missing_cost)
         columns = edge_lists.columns_of(source, target, cost)
-        found = sources.from_csv(path, columns, delimiter, limits, header)
-        return cls(interests, *edge_lists.by_name(interests.nodes, found, columns, str(path), None, progress))
+        found = edge_lists.from_csv(interests.nodes, path, columns, progress=progress, **how)
+        return cls._of_edges(interests, found)
 
     @classmethod
     def from_parquet(
@@ -307,17 +315,25 @@ class Overlay:
         target: Column = "target",
         *,
         cost: Column | None = edge_lists.COST,
+        symmetrise: str = "refuse",
+        missing_cost: float | None = None,
         limits: ReadLimits = READ_LIMITS,
         progress: Progress | None = None,
     ) -> Overlay:
         """Build from two string columns of a Parquet file or a folder of them, and a column of costs.
 
         As in `from_pandas`, a column "cost" is read where there is one, unless columns are positions.
+        `symmetrise` and `missing_cost` are those of `from_csv`.
         """
         _check_interests(interests, "from_parquet")
+        rules = edge_lists.EdgeRules(symmetrise=symmetrise, missing_cost=missing_cost)
+        how: dict[str, Any] = {"limits": limits, "rules": rules, "progress": progress}
         columns = edge_lists.columns_of(source, target, cost)
-        found = sources.from_parquet(path, columns, limits)
-        return cls(interests, *edge_lists.by_name(interests.nodes, found, columns, str(path), None, progress))
+        return cls._of_edges(interests, edge_lists.from_parquet(interests.nodes, path, columns, **how))
+
+    @classmethod
+    def _of_edges(cls, interests: Interests, found: edge_lists.EdgeList) -> Overlay:
+        return cls(interests, found.edges, found.costs)
 
     def to_arrow(self) -> pa.Table:
         """A table `source, target, source_id, target_id`, and `cost` where links cost.

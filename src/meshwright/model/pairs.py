@@ -24,7 +24,7 @@ from meshwright.model.reading.columns import (
     place_of,
     written,
 )
-from meshwright.model.reading.csv_rows import CsvLayout, FirstRow, first_row, read_rows
+from meshwright.model.reading.csv_rows import CsvLayout, FirstRow, first_row, line_of_row, read_rows
 from meshwright.model.reading.files import check_declared, check_rows, part_files, reading
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.runtime.arrays import Floats, Ids
@@ -85,6 +85,46 @@ class Named(NamedTuple):
 
 
 NODE_TOPIC = Columns("node", "topic")
+
+
+@dataclass(frozen=True)
+class Origin:
+    """Where pairs come from, in the words of an error; the rows of a CSV file are told by their lines.
+
+    Attributes:
+        name: of the file, or what else it is.
+        delimiter: of a CSV file; None for all else.
+        header: whether the first row of a CSV file names the columns.
+        limits: of what is read.
+    """
+
+    name: str
+    delimiter: str | None = None
+    header: bool = False
+    limits: ReadLimits = READ_LIMITS
+
+    def place(self, row: int) -> str:
+        """The line or the row, in words: "line 4"; `row` counts from 1, below the header."""
+        line = self._line(row)
+        return f"row {row}" if line is None else f"line {line}"
+
+    def error(self, row: int, message: str) -> InputError:
+        """The error about a row; the message is what to say after the place."""
+        path = None if self.delimiter is None else self.name
+        return InputError(f"{self.name}, {self.place(row)}: {message}", path=path, row=self._line(row) or row)
+
+    def _line(self, row: int) -> int | None:
+        if self.delimiter is None:
+            return None
+        return line_of_row(Path(self.name), self.delimiter, row + self.header, self.limits)
+
+
+def csv_origin(
+    path: str | Path, columns: Columns, delimiter: str | None, limits: ReadLimits, header: bool | None
+) -> Origin:
+    """The origin of what `from_csv` reads, given the same."""
+    mark = delimiter if delimiter is not None else _delimiter_of(Path(path))
+    return Origin(str(path), mark, has_names(columns, header), limits)
 
 
 class Chunk(NamedTuple):
@@ -227,10 +267,11 @@ def _csv_chunks(
         blank_lines=first.blank_lines,
         header=has_header,
     )
+    origin = Origin(str(path), first.delimiter, has_header, limits)
     row = 1
     with reading(path):
         for batch in read_rows(path, layout, limits):
-            yield _chunk(batch, columns, str(path), row)
+            yield _chunk(batch, columns, origin, row)
             row += batch.num_rows
 
 
@@ -253,7 +294,7 @@ def from_parquet(path: str | Path, columns: Columns, limits: ReadLimits = READ_L
             row = 1
             for group in range(file.num_row_groups):
                 for batch in file.read_row_group(group, columns=named.names).to_batches():
-                    yield _chunk(batch, named, str(part), row)
+                    yield _chunk(batch, named, Origin(str(part)), row)
                     row += batch.num_rows
             check_rows(file.metadata, str(part), row - 1)
 
@@ -268,7 +309,7 @@ def from_arrow(table: Any, columns: Columns) -> Iterator[Chunk]:
     _check_types(table.schema, named, "the table")
     row = 1
     for batch in table.to_batches():
-        yield _chunk(batch, named, "the table", row)
+        yield _chunk(batch, named, Origin("the table"), row)
         row += batch.num_rows
 
 
@@ -305,7 +346,7 @@ def _check_types(schema: pa.Schema, columns: Named, origin: str) -> None:
             )
 
 
-def _chunk(batch: pa.RecordBatch, columns: Named, origin: str, row: int) -> Chunk:
+def _chunk(batch: pa.RecordBatch, columns: Named, origin: Origin, row: int) -> Chunk:
     """One batch of any source as a checked chunk; `row` is the number of its first row, counted from 1."""
     first, second = (
         _checked(batch.column(column), column, origin, row) for column in (columns.first, columns.second)
@@ -316,7 +357,7 @@ def _chunk(batch: pa.RecordBatch, columns: Named, origin: str, row: int) -> Chun
     return Chunk(first, second, values.to_numpy(zero_copy_only=False))
 
 
-def _checked(array: pa.Array, column: str, origin: str, row: int) -> pa.DictionaryArray:
+def _checked(array: pa.Array, column: str, origin: Origin, row: int) -> pa.DictionaryArray:
     """Names as dictionary<int32, string>; a null or empty one is refused with its row."""
     if pa.types.is_null(array.type):
         array = array.cast(pa.string())
@@ -329,9 +370,6 @@ def _checked(array: pa.Array, column: str, origin: str, row: int) -> pa.Dictiona
     if indices.null_count or empty >= 0:
         missing = np.flatnonzero(indices.fill_null(empty).to_numpy() == empty)
         more = f" (and {len(missing) - 1:,} more below)" if len(missing) > 1 else ""
-        raise InputError(
-            f"{origin}, row {row + missing[0]}: the {column} is missing or empty{more}; "
-            f"give it a name or leave the row out",
-            row=row + missing[0],
-        )
+        words = f"the {column} is missing or empty{more}; give it a name or leave the row out"
+        raise origin.error(row + int(missing[0]), words)
     return pa.DictionaryArray.from_arrays(indices, dictionary)

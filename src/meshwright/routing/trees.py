@@ -12,10 +12,17 @@ from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.checks import check_choice
 from meshwright.runtime.errors import InputError, OptionError
 from meshwright.runtime.progress import Progress, run_with_ticks, stage
+from meshwright.runtime.wording import count
+
+FOR_ROUTES = "use nsmf if the overlay has fingers, or build an overlay that connects every topic, as gm does"
+FOR_TREES = (
+    "a topic in several pieces has no tree: leave the tree out, or build an overlay that connects every "
+    "topic (meshwright build) and plan the way there (meshwright migrate)"
+)
 
 
-def topic_links(overlay: Overlay, progress: Progress | None = None) -> TopicLinks:
-    """The links of all topics; an overlay that leaves a topic in several parts is refused.
+def topic_links(overlay: Overlay, progress: Progress | None = None, advice: str = FOR_ROUTES) -> TopicLinks:
+    """The links of all topics; an overlay that leaves a topic in several parts is refused, with advice.
 
     O(the topics that both ends of an edge have), 16 bytes for each topic that they share.
     """
@@ -33,7 +40,7 @@ def topic_links(overlay: Overlay, progress: Progress | None = None) -> TopicLink
         shared = np.repeat(np.arange(len(edges), dtype=np.int32), np.diff(starts))
         links = linked(overlay, pairs, shared)
         unreached = count_unreached(links)
-    _check_connected(overlay, np.flatnonzero(unreached))
+    _check_connected(overlay, np.flatnonzero(unreached), advice)
     return links
 
 
@@ -52,14 +59,17 @@ def linked(overlay: Overlay, pairs: Ids, edge_ids: Ids) -> TopicLinks:
     )
 
 
-def _check_connected(overlay: Overlay, broken: Offsets) -> None:
+_SHOWN_TOPICS = 3
+
+
+def _check_connected(overlay: Overlay, broken: Offsets, advice: str) -> None:
     if len(broken):
-        name = overlay.interests.topics[int(broken[0])].as_py()
-        more = f" and {len(broken) - 1:,} more topics" if len(broken) > 1 else ""
+        topics = overlay.interests.topics.take(broken[:_SHOWN_TOPICS]).to_pylist()
+        names = ", ".join(map(repr, topics))
+        more = f" and {count(len(broken) - len(topics), 'more topic')}" if len(broken) > len(topics) else ""
         raise InputError(
-            f"the overlay is not topic-connected: messages on {name!r}{more} would not reach all "
-            f"subscribers; use nsmf if the overlay has fingers, or build an overlay that connects "
-            f"every topic, as gm does"
+            f"the overlay is not topic-connected: messages on {names}{more} would not reach all "
+            f"subscribers; {advice}"
         )
 
 
@@ -80,8 +90,13 @@ class TopicTrees:
     links: TopicLinks
 
 
-def topic_trees(overlay: Overlay, kind: str = "shortest", progress: Progress | None = None) -> TopicTrees:
-    """A tree for every topic of a topic-connected overlay.
+def topic_trees(
+    overlay: Overlay,
+    kind: str = "shortest",
+    progress: Progress | None = None,
+    advice: str = FOR_ROUTES,
+) -> TopicTrees:
+    """A tree for every topic of a topic-connected overlay; another one is refused, with advice.
 
     Guarantee: `shortest` trees have a shortest path from the root to every subscriber, by cost where links
     cost and else by hops; the root is the subscriber with most links in the topic, the first of equals.
@@ -97,7 +112,7 @@ def topic_trees(overlay: Overlay, kind: str = "shortest", progress: Progress | N
             "the cheapest tree needs the costs of links, but the overlay has none; use --tree shortest, "
             "or build with costs"
         )
-    links = topic_links(overlay, progress)
+    links = topic_links(overlay, progress, advice)
     costs = np.ones(len(overlay)) if overlay.costs is None else overlay.costs
     flag = SHORTEST if kind == "shortest" else CHEAPEST
 

@@ -1,7 +1,10 @@
 """Words that messages share: counts in singular and plural, and what a misspelt name may have meant."""
 
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from difflib import get_close_matches
+from pathlib import Path
+from shlex import quote
 
 _MOST_MEANT = 2
 
@@ -20,6 +23,14 @@ def type_of(value: object) -> str:
     """The type of a value with its article: "a list", "an Interests"."""
     name = type(value).__name__
     return f"{'an' if name[0] in 'AEIOaeiou' else 'a'} {name}"
+
+
+def as_word(path: object) -> str:
+    """A path as one word of a command to copy; as seen from this folder, if it is below it."""
+    word = str(path)
+    with suppress(OSError, ValueError):
+        word = str(Path(word).relative_to(Path.cwd()))
+    return quote(word)
 
 
 def near(given: object, known: Iterable[str]) -> list[str]:

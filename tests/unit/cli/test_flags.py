@@ -1,7 +1,7 @@
 import pytest
 
 import meshwright as mw
-from meshwright.cli.flags import in_flags
+from meshwright.cli.flags import in_flags, without_python
 from meshwright.runtime.errors import OptionError
 
 FLAGS = {"seeds": "--seeds", "min_subscriptions": "--min-subscriptions", "set": "--set", "force": "--force"}
@@ -21,6 +21,25 @@ FLAGS = {"seeds": "--seeds", "min_subscriptions": "--min-subscriptions", "set": 
 )
 def test_an_option_of_python_is_a_flag(words, option, told):
     assert in_flags(OptionError(words, option=option), FLAGS) == told
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("overwrite with force=True (--force)", "overwrite with --force"),
+        ("set missing='path' (--missing) to fill it", "set --missing path to fill it"),
+        ("give local= (--local), a positive number", "give --local, a positive number"),
+        ("set symmetrise (--symmetrise) to mean", "set --symmetrise to mean"),
+        ("leave names= (--cost-names) out", "leave --cost-names out"),
+        ("check the delimiter (--delimiter)", "check the delimiter (--delimiter)"),
+        ("give remember=9 or more (--set)", "give remember=9 or more (--set)"),
+        ("give costs (--costs FILE, or costs= in Python), or drop", "give costs (--costs FILE), or drop"),
+        ("leave costs out (--no-costs, or costs='drop')", "leave costs out (--no-costs)"),
+        ("give --costs (costs=Costs.from_csv(…) or another form in Python)", "give --costs"),
+    ],
+)
+def test_the_flag_stands_alone_where_python_says_it_as_well(words, told):
+    assert without_python(words) == told
 
 
 def test_without_set_an_unknown_option_stays_as_it_is():
@@ -44,12 +63,17 @@ def test_without_set_an_unknown_option_stays_as_it_is():
         (("import", "w", "--edges", "e.csv", "--out", "x"), "with --source, --target or --cost"),
         (("evaluate", "w"), "meshwright build w --algorithm"),
         (("evaluate", "e.csv"), "meshwright ingest e.csv"),
+        (("evaluate", "sub/e.csv"), "meshwright ingest sub/e.csv"),
+        (("evaluate", "sub/w"), "meshwright build sub/w --algorithm"),
+        (("report", "o", "--out", "sub", "--force"), "sub is a folder, and a file is to be written"),
     ],
 )
 def test_a_wrong_call_names_the_flag_the_choice_or_the_command(run, tmp_path, monkeypatch, words, told):
     monkeypatch.chdir(tmp_path)
-    mw.workloads.unif(9, 3, subscriptions=2, seed=1).write("w")
-    (tmp_path / "e.csv").write_text("from,to\nn0,n1\n")
+    for folder in (tmp_path, tmp_path / "sub"):
+        mw.workloads.unif(9, 3, subscriptions=2, seed=1).write(folder / "w")
+        (folder / "e.csv").write_text("from,to\nn0,n1\n")
+    mw.build(mw.Interests.read("w"), "ring").write("o")
     code, out, err = run(*words)
     assert (code, out, err.count("\n")) == (2, "", 1)
     assert told in err

@@ -98,13 +98,13 @@ def test_a_header_alone_is_no_interests(tmp_path: Path, text: str) -> None:
         ("a,b\n1,2\n", "has no column 'node'; its columns are a, b: name the one to use"),
         ("node\ttopic\na\tt\n", r"has no column 'node'; its columns are node\\ttopic: check the delimiter"),
         ("node,topic,node\na,t,b\n", "more than one column 'node'"),
-        ("node,topic\na,t\n,t\n", "row 2: the node is missing or empty"),
-        ('node,topic\na,t\nb,""\n', "row 2: the topic is missing or empty"),
-        ("node,topic\na,t,x\n", "row 1 has 3 columns instead of 2"),
-        ("node,topic\na\n", "row 1 has 1 column instead of 2"),
+        ("node,topic\na,t\n,t\n", "line 3: the node is missing or empty"),
+        ('node,topic\na,t\nb,""\n', "line 3: the topic is missing or empty"),
+        ("node,topic\na,t,x\n", "line 2 has 3 columns instead of 2"),
+        ("node,topic\na\n", "line 2 has 1 column instead of 2"),
         ('node,topic\na,"t\nb,u\n', "odd number of double quotes"),
         (b"node,topic\n\xff,t\n", "line 2, is not UTF-8"),
-        ("node,topic\n" + "a,t\n" * 5000 + "\udcff,t\n", "row 5001 is not UTF-8"),
+        ("node,topic\n" + "a,t\n" * 5000 + "\udcff,t\n", "line 5002 is not UTF-8"),
         (b"PAR1\x00\x00", "is a Parquet file"),
     ],
 )
@@ -148,7 +148,7 @@ def test_rows_are_counted_across_blocks(tmp_path: Path, monkeypatch: pytest.Monk
     path = csv_of(tmp_path, f"node,topic\n{good}")
     assert len(Interests.from_csv(path)) == 500
     path = csv_of(tmp_path, f"node,topic\n{good},t\n")
-    with pytest.raises(InputError, match="row 501: the node is missing"):
+    with pytest.raises(InputError, match="line 502: the node is missing"):
         Interests.from_csv(path)
 
 
@@ -256,5 +256,5 @@ def test_positions_that_can_not_be_meant_are_refused(tmp_path: Path) -> None:
         Interests.from_csv(path, header=False)
     with pytest.raises(InputError, match="chosen by name"):
         Interests.from_pandas(pd.DataFrame({"a": ["x"], "b": ["y"]}), 1, 2)  # type: ignore[arg-type]
-    with pytest.raises(InputError, match="row 2: the name in column 1 is missing or empty"):
+    with pytest.raises(InputError, match="line 2: the name in column 1 is missing or empty"):
         Interests.from_csv(csv_of(tmp_path, "a,x\n,y\n"), 1, 2)

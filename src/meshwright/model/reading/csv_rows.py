@@ -7,6 +7,7 @@ such a thread aborts the process when it calls Python while that ends.
 import csv
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from itertools import chain
 from pathlib import Path
@@ -73,11 +74,11 @@ def first_row(path: Path, delimiter: str | None, guesses: str, limits: ReadLimit
 
 
 def read_rows(path: Path, layout: CsvLayout, limits: ReadLimits) -> Iterator[pa.RecordBatch]:
-    """The rows of a CSV file, decompressed by its name; an error tells the row, counted from 1."""
-    row, quotes = 1, 0
+    """The rows of a CSV file, decompressed by its name; an error tells the line, counted from 1."""
+    row, quotes = 1 + layout.header, 0
     for block in _whole_rows(path, layout.delimiter, limits):
         quotes += block.count(b'"')
-        table = _parsed(block, layout, path, row)
+        table = _parsed(block, layout, path, row, limits)
         row += table.num_rows
         layout = replace(layout, blank_lines=0, header=False)
         yield from table.to_batches()
@@ -89,7 +90,24 @@ def read_rows(path: Path, layout: CsvLayout, limits: ReadLimits) -> Iterator[pa.
         )
 
 
-def _parsed(block: bytes, layout: CsvLayout, path: Path, row: int) -> pa.Table:
+def line_of_row(path: Path, delimiter: str, row: int, limits: ReadLimits) -> int | None:
+    """The line on which a row of a CSV file begins, both counted from 1.
+
+    A header is a row, and a blank line is none. Reads the file up to there; None where that can't be done.
+    """
+    reader = csv_reader(decoded_lines(path, limits), delimiter)
+    line = 1
+    with suppress(csv.Error, UnicodeError, InputError, OSError):
+        for cells in reader:
+            row -= bool(cells)
+            if row == 0:
+                return line
+            line = reader.line_num + 1
+    return None
+
+
+def _parsed(block: bytes, layout: CsvLayout, path: Path, row: int, limits: ReadLimits) -> pa.Table:
+    """The rows of a block; `row` is the number of its first row below the header, which counts as one."""
     options = pyarrow.csv.ReadOptions(
         column_names=list(layout.names),
         skip_rows=layout.blank_lines,
@@ -107,16 +125,19 @@ def _parsed(block: bytes, layout: CsvLayout, path: Path, row: int) -> pa.Table:
             ),
         )
     except pa.ArrowInvalid as error:
-        raise _in_file(error, path, layout, row - 1 - layout.blank_lines - layout.header) from None
+        before = row - 1 - layout.blank_lines - layout.header
+        raise _in_file(error, path, layout, before, limits) from None
 
 
-def _in_file(error: pa.ArrowInvalid, path: Path, layout: CsvLayout, before: int) -> InputError:
-    """Arrow's error in our words, with the row of the file in place of that of the block."""
+def _in_file(
+    error: pa.ArrowInvalid, path: Path, layout: CsvLayout, before: int, limits: ReadLimits
+) -> InputError:
+    """Arrow's error in our words, with the line of the file in place of the row of the block."""
     said = one_line(error)
     found = _ROW_IN_ERROR.search(said)
-    row = int(found[1]) + before if found else None
-    where = str(path) if row is None else f"{path}, row {row}"
-    return InputError(f"{where}{_in_words(_ROW_IN_ERROR.sub('', said), layout)}", path=path, row=row)
+    line = line_of_row(path, layout.delimiter, int(found[1]) + before, limits) if found else None
+    where = str(path) if line is None else f"{path}, line {line}"
+    return InputError(f"{where}{_in_words(_ROW_IN_ERROR.sub('', said), layout)}", path=path, row=line)
 
 
 def _in_words(said: str, layout: CsvLayout) -> str:

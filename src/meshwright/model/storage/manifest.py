@@ -23,6 +23,7 @@ from meshwright.runtime.json_values import plain
 from meshwright.runtime.owned import files_below
 from meshwright.runtime.places import Place, Store, Where, is_local, replace_text
 from meshwright.runtime.progress import Progress, stage
+from meshwright.runtime.wording import as_word
 
 Stated = TypeVar("Stated", bound=str | int | float | dict[str, Any] | list[Any])
 MOST = 2**62
@@ -183,7 +184,7 @@ def read_manifest(path: str | Place, *kinds: str) -> dict[str, Any]:
         if path.is_file():
             raise DatasetError(
                 f"{path} is a file, and a dataset is a folder; make one with "
-                f"meshwright ingest {path.name} --as pairs --out DIR",
+                f"meshwright ingest {as_word(path)} --as pairs --out DIR",
                 path=path,
             )
         if not path.is_dir():
@@ -245,7 +246,7 @@ def _check_manifest(path: Place, manifest: Any, kinds: tuple[str, ...]) -> None:
         kind, wanted = manifest.get("kind"), " or ".join(_CONTENT.get(one, one) for one in kinds)
         within = f", such as {path / kinds[0]}" if kind == "run" else ""
         if kind == "interests" and "overlay" in kinds:
-            within = f", which meshwright build {path.name} --algorithm NAME --out DIR makes"
+            within = f", which meshwright build {as_word(path)} --algorithm NAME --out DIR makes"
         found = _CONTENT.get(kind, repr(kind)) if isinstance(kind, str) else repr(kind)
         raise DatasetError(
             f"{path} contains {found}, not {wanted}; give a dataset with {wanted}{within}",

@@ -34,7 +34,13 @@ def check_file(path: Path, force: bool) -> None:
     With `force` a file is replaced if it is a page, an export or events that Meshwright wrote, and no other.
     """
     with writing(path):
-        taken = path.is_dir() or (path.exists() and not force)
+        if path.is_dir():
+            raise DatasetError(
+                f"{path} is a folder, and a file is to be written; give the name of a file, such as "
+                f"{path / 'FILE'}",
+                path=path,
+            )
+        taken = path.exists() and not force
         homeless = not path.absolute().parent.is_dir()
         if taken:
             raise DatasetError(

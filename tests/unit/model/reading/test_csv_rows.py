@@ -68,11 +68,11 @@ def test_a_row_that_is_cut_off_inside_quotes_stays_whole(data, end):
     assert csv_rows._RowEnds(b",").last(data) == end
 
 
-def test_a_bad_row_is_told_by_its_number_in_the_file(tmp_path, monkeypatch):
+def test_a_bad_row_is_told_by_its_line_in_the_file(tmp_path, monkeypatch):
     monkeypatch.setattr(csv_rows, "_BLOCK_BYTES", 64)
     (tmp_path / "x.csv").write_text("\na,b\n" + "x,y\n" * 100 + "x,y,z\n" + "x,y\n" * 100)
     layout = CsvLayout(names=["a", "b"], types=LAYOUT.types, delimiter=",", blank_lines=1)
-    with pytest.raises(InputError, match=r"x.csv, row 101 has 3 columns instead of 2"):
+    with pytest.raises(InputError, match=r"x.csv, line 103 has 3 columns instead of 2"):
         list(read_rows(tmp_path / "x.csv", layout, ReadLimits()))
 
 
@@ -90,4 +90,4 @@ def test_one_bad_row_in_a_large_file_ends_the_process_as_any_error_does(tmp_path
         [sys.executable, "-c", ONE_BAD_ROW, path], capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stderr) == (2, "")
-    assert "row 1 has 3 columns instead of 2" in done.stdout
+    assert "line 2 has 3 columns instead of 2" in done.stdout
