@@ -23,6 +23,7 @@ from meshwright.cli.common import (
     progress_bar,
     shown,
     spark_command,
+    with_unit,
 )
 from meshwright.cli.options.churn import EventOptions, JournalOptions, PageOptions, StreamOptions
 from meshwright.cli.options.costs import CostOptions
@@ -219,7 +220,10 @@ def churn(
     force: Force = False,
     as_json: Json = False,
 ) -> None:
-    """Repair an overlay as nodes join and leave; write it with a list of all link changes, in order."""
+    """Repair an overlay as nodes join and leave; write it with a list of all link changes, in order.
+
+    The exit code is 1 if there were events and none of them could be applied.
+    """
     options = {"policy": policy, **_settings(settings)}
     check_options(options, page.compare or ())
     how = {"options": options, "costs": _cost_plan(prices, no_costs), "seed": seed, "together": together}
@@ -236,6 +240,9 @@ def churn(
     else:
         tell_torn(manifest)
         _print(out, manifest)
+    facts = manifest["facts"]
+    if facts["rejected"] and not facts["events"] and not facts["repeated"]:
+        raise typer.Exit(1)
 
 
 def _churn_here(
@@ -315,20 +322,50 @@ def _print(out: Path, manifest: dict[str, Any]) -> None:
         for kind, found in facts["repairs"].items()
     ]
     if rows:
-        print_table(("repairs after", "number", "links changed", "median ms", "99% ms"), rows)
-    for words, number in (
-        ("events could not be applied, and are in rejected/", facts["rejected"]),
-        ("events had been applied before, and were skipped", facts["repeated"]),
-        ("events came out of order and were sorted", facts.get("out_of_order")),
-        ("last lines were unfinished, and were left out", len(facts.get("torn", []))),
+        print_table(_REPAIRS, rows)
+    for one, many, number in (
+        ("event had been applied before, and was", "events had been applied before, and were", "repeated"),
+        ("event came out of order, and was", "events came out of order, and were", "out_of_order"),
+        ("last line was unfinished, and was", "last lines were unfinished, and were", "torn"),
     ):
-        if number:
-            print(f"{number:,} {words}")
+        found = facts.get(number, 0)
+        found = found if isinstance(found, int) else len(found)
+        if found:
+            print(f"{count(found, one, many)} {_TREATED[number]}")
+    _print_refused(out, facts)
+
+
+_REPAIRS = ("repairs after", "number", "links changed, mean", "computed in, median ms", "99% within ms")
+_TREATED = {"repeated": "skipped", "out_of_order": "sorted", "torn": "left out"}
+
+
+def _print_refused(out: Path, facts: Mapping[str, Any]) -> None:
+    """Say which events could not be applied, and why: the first ones, and where all are."""
+    from meshwright.pipeline.churn import REFUSALS
+
+    if not facts["rejected"]:
+        return
+    events = count(
+        facts["rejected"], "event could not be applied, and is", "events could not be applied, and are"
+    )
+    print(f"{events} in {out / 'rejected'}:")
+    for refusal in facts[REFUSALS]:
+        print(visible(f"  at {refusal['at']}: {refusal['reason']} ({refusal['event']})"))
+    if facts["rejected"] > len(facts[REFUSALS]):
+        print(f"  and {facts['rejected'] - len(facts[REFUSALS]):,} more")
 
 
 def _with_cost(facts: Mapping[str, Any]) -> str:
     """The cost of all links in a few words, where links cost."""
-    return f" at a cost of {shown(facts['cost'])}" if "cost" in facts else ""
+    if "cost" not in facts:
+        return ""
+    return f" at a cost of {with_unit(shown(facts['cost']), _unit(facts))}"
+
+
+def _unit(facts: Mapping[str, Any]) -> str | None:
+    from meshwright.metrics.evaluation import unit_of
+
+    return unit_of(facts)
 
 
 def _print_changes(facts: Mapping[str, Any]) -> None:
@@ -337,7 +374,9 @@ def _print_changes(facts: Mapping[str, Any]) -> None:
         print("The cost column was dropped, as --no-costs asks.")
     names = ("opened", "closed") + (("opened_cost", "closed_cost") if "cost" in facts else ())
     rows = [(_STEPS[step], *(own.get(name, 0) for name in names)) for step, own in facts["changes"].items()]
-    print_table(("links", *(_HEADINGS[name] for name in names)), rows)
+    unit = _unit(facts)
+    in_unit = {name: f", {unit}" if unit and name.endswith("_cost") else "" for name in names}
+    print_table(("links", *(_HEADINGS[name] + in_unit[name] for name in names)), rows)
 
 
 _STEPS = {"start": "at the start, to connect topics", "events": "by events"}

@@ -8,7 +8,7 @@ from meshwright.model.costs.costs import Costs
 from meshwright.model.events import Event
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
-from meshwright.runtime.progress import Progress, stage
+from meshwright.runtime.progress import CANCEL, DONE, Progress, run_with_ticks
 
 _TOPICS = ("a", "b")
 _EVENTS = (
@@ -33,8 +33,13 @@ def rehearse(
     star = Overlay.from_edges(interests, [("hub", leaf) for leaf in leaves])
     sites = dict.fromkeys(["hub", "x", *leaves], "here")
     costs = Costs.clusters(sites, inner=1.0, outer=1.0) if with_costs else None
-    with stage(progress, "compile", len(_EVENTS)) as advance:
+
+    def work(ticks: Any) -> None:
         live = Maintainer(star, costs=costs, **options)
         for at, event in enumerate(_EVENTS, 1):
+            if ticks[CANCEL]:
+                return
             live.apply([event])
-            advance(at)
+            ticks[DONE] = at
+
+    run_with_ticks(work, "preparing repairs", len(_EVENTS), progress)

@@ -29,16 +29,25 @@ from meshwright.maintain.options import MaintainOptions
 from meshwright.maintain.prices import DROP, Start, start_with
 from meshwright.maintain.repairs import Step
 from meshwright.maintain.warm_up import rehearse
+from meshwright.metrics.evaluation import unit_of
 from meshwright.model.costs.costs import Costs
-from meshwright.model.events import Event, read_events, with_ids
+from meshwright.model.events import Event, as_line, read_events, with_ids
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay, overlay_counts, overlay_tables
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.model.sessions import read_sessions
-from meshwright.model.storage.dataset import LEFT_BEHIND, draft, write_tables, writing
+from meshwright.model.storage.dataset import LEFT_BEHIND, draft, write_csv, write_tables, writing
 from meshwright.model.storage.manifest import make_manifest, write_manifest
 from meshwright.pipeline.cost_files import CostFiles
-from meshwright.report.churn import LinkChanges, Run, churn_page, link_changes, run_of
+from meshwright.report.churn import (
+    Happened,
+    LinkChanges,
+    Run,
+    Story,
+    churn_page,
+    link_changes,
+    run_of,
+)
 from meshwright.report.page import write_page
 from meshwright.runtime.checks import make_options
 from meshwright.runtime.errors import InputError, OptionError
@@ -137,12 +146,38 @@ def _of_kind(run: Run, own: Any) -> dict[str, float]:
     }
 
 
+REFUSALS = "first_rejected"
+_SHOWN_REFUSALS = 3
+
+
+def first_refusals(rejected: pa.Table) -> list[dict[str, Any]]:
+    """The first events that could not be applied, as lines of JSON, with the reasons."""
+    rows = rejected.slice(0, _SHOWN_REFUSALS).to_pylist()
+    return [{"at": row["at"], "event": row["text"], "reason": row["reason"]} for row in rows]
+
+
+CHANGES_FILE = "changes.csv"
+
+
+def _story(
+    dataset: Path, events: Sequence[Event], recorded: Mapping[str, pa.Table], unit: str | None
+) -> Story:
+    """What the page tells by name."""
+    rejected = recorded[LEFT_BEHIND].select(["text", "reason"]).to_pylist()
+    reasons = {row["text"]: row["reason"] for row in rejected}
+    happened = [
+        Happened(event.at, event.event, event.node, event.topics, reasons.get(as_line(event)))
+        for event in events
+    ]
+    return Story(dataset.absolute().name, happened, recorded["changes"], unit or "")
+
+
 def _plain(parameters: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     """Options one by one, and without what the tables of the page tell."""
     for key, value in parameters.items():
         if key == "options":
             yield from value.items()
-        elif key not in ("repairs", "changes"):
+        elif key not in ("repairs", "changes", REFUSALS):
             yield key, value
 
 
@@ -235,9 +270,10 @@ def churn_here(
 ) -> dict[str, Any]:
     """Apply events to the overlay of a dataset, and write the overlay as it is then; gives the manifest.
 
-    Beside the tables of an overlay, `out` has `changes/` and `repairs/`, and `rejected/` where events were
-    put aside. With a journal, events that it has applied before are passed over, and what came of them is in
-    the tables as well: the same call, after whatever ended an earlier one, gives what that one would have.
+    Beside the tables of an overlay, `out` has `changes/` and `repairs/`, `changes.csv` with the rows of
+    `changes/`, and `rejected/` where events were put aside. With a journal, events that it has applied before
+    are passed over, and what came of them is in the tables as well: the same call, after whatever ended an
+    earlier one, gives what that one would have.
     """
     timer = StageTimer(progress)
     with draft(out.absolute(), force) as folder:
@@ -257,6 +293,7 @@ def churn_here(
             recorded = _bring(work.recording, folder)
         repairs = recorded["repairs"]
         found = {"repeated": repeated, "rejected": recorded[LEFT_BEHIND].num_rows, **summary(repairs)}
+        found |= {REFUSALS: first_refusals(recorded[LEFT_BEHIND])}
         found |= {**cost_told(result), **plan.costs.told(overlay)}
         made_by = _made_by(dataset, source, plan)
         made_by["recovery"] = None if work.recovery is None else work.recovery.as_row()
@@ -268,8 +305,11 @@ def churn_here(
             policy = result.facts["maintained"]["policy"]
             runs = [run_of(name, table) for name, table in {policy: repairs, **others}.items()]
             parameters = dict(_plain({**made_by, **trace.facts, **found}))
-            write_page(plan.report, churn_page("Churn", runs, parameters))
+            story = _story(dataset, trace.events, recorded, unit_of(result.facts))
+            write_page(plan.report, churn_page(story, runs, parameters))
         sums = write_tables(folder, overlay_tables(result), timer)
+        with writing(out):
+            write_csv(recorded["changes"], folder / CHANGES_FILE)
         made_by["seconds"] = {name: round(seconds, 3) for name, seconds in timer.seconds.items()}
         tables = {**result.tables, **{name: recorded[name] for name in ("changes", "repairs")}}
         extras = {name: table.num_rows for name, table in tables.items()}

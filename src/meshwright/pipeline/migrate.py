@@ -5,12 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
-import pyarrow.csv as pacsv
-
 from meshwright.maintain.migration import Migration, migrate
 from meshwright.model.overlay import Overlay
-from meshwright.model.storage.dataset import check_free, draft, whole, write_tables, writing
+from meshwright.model.storage.dataset import check_free, draft, whole, write_csv, write_tables, writing
 from meshwright.model.storage.manifest import make_manifest, write_manifest
 from meshwright.report.migrate import migration_page
 from meshwright.report.page import write_page
@@ -47,14 +44,10 @@ def migrate_here(
         with writing(out):
             known = write_tables(folder, {name: whole(table) for name, table in tables.items()}, progress)
             for name, table in tables.items():
-                _write_csv(table, folder / f"{name}.csv")
+                write_csv(table, folder / f"{name}.csv")
             write_page(folder / PAGE, migration_page(f"{today.name} to {target.name}", way, about))
             write_manifest(folder, manifest, known)
     return manifest
-
-
-def _write_csv(table: pa.Table, path: Path) -> None:
-    pacsv.write_csv(table, path, pacsv.WriteOptions(quoting_style="needed"))
 
 
 def counts_of(way: Migration) -> dict[str, int]:

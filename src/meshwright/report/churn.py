@@ -1,5 +1,6 @@
 """What churn did to an overlay: degrees as it went on, what repairs changed, and how long they took."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
@@ -10,7 +11,19 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from meshwright.report.figures import lines
-from meshwright.report.markup import Html, count, decimal, figure, percent, section, table, tag
+from meshwright.report.markup import (
+    Html,
+    amount,
+    count,
+    decimal,
+    figure,
+    legible,
+    name,
+    percent,
+    section,
+    table,
+    tag,
+)
 from meshwright.report.page import header, making, page
 from meshwright.runtime.arrays import Floats
 
@@ -20,6 +33,39 @@ _EXPLANATION = (
     "A repair changes links: it opens links that reconnect topics, and closes links of nodes that left, or "
     "of topics that were given up. For a rebuild, a link counts if only one of the two overlays has it."
 )
+
+
+class Happened(NamedTuple):
+    """An event, and why it was refused; None if it was applied."""
+
+    at: int
+    event: str
+    node: str
+    topics: Sequence[str]
+    refused: str | None
+
+
+class Story(NamedTuple):
+    """What happened, by name.
+
+    Attributes:
+        dataset: what the overlay is called.
+        events: in the order of time.
+        changes: a table like `changes/`.
+        unit: what costs are counted in; empty where that is not known.
+    """
+
+    dataset: str
+    events: Sequence[Happened]
+    changes: pa.Table
+    unit: str = ""
+
+    @property
+    def title(self) -> str:
+        """The dataset, and how many events of each kind were applied: "mesh: 1 leave, 2 joins"."""
+        kinds = Counter(event.event for event in self.events if event.refused is None)
+        told = ", ".join(count(number, kind) for kind, number in kinds.items())
+        return f"{self.dataset}: {told or 'no events'}"
 
 
 class LinkChanges(NamedTuple):
@@ -64,8 +110,8 @@ class Run:
         before: links before it.
         repair_seconds: until all topics were connected again.
         backup_seconds: for choosing backups afterwards.
-        maximum: the most links of a node after it.
-        average: links per node after it.
+        maximum: the most links of a node at the start, and after each repair.
+        average: links per node at the start, and after each repair.
         cost: what links cost; None where they have no costs.
         steps: links opened and closed at the start, and by events.
     """
@@ -83,8 +129,8 @@ class Run:
 
 
 def run_of(policy: str, repairs: pa.Table) -> Run:
-    """Build from a table like `repairs/`; the start counts for `cost` and `steps` alone."""
-    steps, cost = changes_by_step(repairs), _costs(repairs)
+    """Build from a table like `repairs/`; the start counts for degrees, `cost` and `steps` alone."""
+    steps, states = changes_by_step(repairs), _states(repairs)
     repairs = repairs.filter(pa.compute.greater(repairs["events"], 0))
     columns = {field: repairs[field].to_numpy().astype(np.float64) for field in _COLUMNS}
     causes = zip(repairs["cause"].to_pylist(), repairs["events"].to_pylist(), strict=True)
@@ -97,23 +143,25 @@ def run_of(policy: str, repairs: pa.Table) -> Run:
         before=columns["links"] - columns["opened"] + columns["closed"],
         repair_seconds=columns["repair_seconds"],
         backup_seconds=columns["backup_seconds"],
-        maximum=columns["maximum_degree"],
-        average=columns["average_degree"],
-        cost=cost,
+        maximum=states["maximum_degree"].to_numpy().astype(np.float64),
+        average=states["average_degree"].to_numpy().astype(np.float64),
+        cost=_costs(states),
         steps=steps,
     )
 
 
-def _costs(repairs: pa.Table) -> CostSeries | None:
+def _states(repairs: pa.Table) -> pa.Table:
+    """The rows of the start and of repairs; what was refused, or relinked, has none."""
+    is_start = pa.compute.equal(repairs["revision"], 0)
+    return repairs.filter(pa.compute.or_(is_start, pa.compute.greater(repairs["events"], 0)))
+
+
+def _costs(states: pa.Table) -> CostSeries | None:
     """The costs at the start and after each repair; None unless all rows have them."""
-    counted = pa.compute.or_(
-        pa.compute.equal(repairs["revision"], 0), pa.compute.greater(repairs["events"], 0)
-    )
-    repairs = repairs.filter(counted)
-    if repairs["cost"].null_count or not len(repairs):
+    if states["cost"].null_count or not len(states):
         return None
-    total = repairs["cost"].to_numpy()
-    return CostSeries(total, total / np.maximum(repairs["links"].to_numpy(), 1))
+    total = states["cost"].to_numpy()
+    return CostSeries(total, total / np.maximum(states["links"].to_numpy(), 1))
 
 
 _COLUMNS = (
@@ -122,35 +170,106 @@ _COLUMNS = (
     "links",
     "repair_seconds",
     "backup_seconds",
-    "maximum_degree",
-    "average_degree",
 )
 
 
-def churn_page(title: str, runs: Sequence[Run], parameters: Mapping[str, Any]) -> str:
+def churn_page(story: Story, runs: Sequence[Run], parameters: Mapping[str, Any]) -> str:
     """What churn did to an overlay; the first run is what it is about."""
-    ours = runs[0]
-    numbers = [(count(len(ours.changes)), "repairs")]
-    if len(ours.changes):
-        numbers += [
-            (decimal(float(ours.changes.mean())), "links changed by one, on average"),
-            (_milliseconds(np.median(ours.repair_seconds)), "until topics are connected, in the median"),
-            (decimal(ours.average[-1]), "links per node at the end"),
-            (count(int(ours.maximum[-1])), "the most links of a node"),
-        ]
-    if ours.cost is not None:
-        numbers.append((decimal(float(ours.cost.total[-1])), "cost of all links at the end"))
-    if ours.steps["start"].opened:
-        numbers.append((count(ours.steps["start"].opened), "links opened at the start, to connect topics"))
     there = [run for run in runs if len(run.changes)]
-    body = {**(_sections(there) if there else {}), "links": _links(runs), **_cost_section(runs)}
-    return page(title, header("churn", title, numbers), {**body, "making": making(parameters)})
+    body = {
+        "events": _events(story.events),
+        "changes": _changes(story),
+        **(_sections(there) if there else {}),
+        "links": _links(runs, story.unit),
+        **_cost_section(runs, story.unit),
+        "making": making(parameters),
+    }
+    return page(story.title, header("churn", story.title, _headline(runs[0], story)), body)
 
 
-def _links(runs: Sequence[Run]) -> Html:
+def _headline(ours: Run, story: Story) -> Iterator[tuple[str, str]]:
+    yield count(len(ours.changes)), "repair" if len(ours.changes) == 1 else "repairs"
+    refused = sum(event.refused is not None for event in story.events)
+    if refused:
+        yield count(refused), "event refused" if refused == 1 else "events refused"
+    yield count(sum(changes.opened for changes in ours.steps.values())), "links opened"
+    yield count(sum(changes.closed for changes in ours.steps.values())), "links closed"
+    if len(ours.changes):
+        yield decimal(ours.average[-1]), "links per node at the end"
+        yield count(int(ours.maximum[-1])), "the most links of a node"
+    if ours.cost is not None:
+        yield amount(float(ours.cost.total[-1]), story.unit), "cost of all links at the end"
+    if ours.steps["start"].opened:
+        yield count(ours.steps["start"].opened), "links opened at the start, to connect topics"
+    if len(ours.changes):
+        yield _milliseconds(np.median(ours.repair_seconds)), "to compute a repair, in the median"
+
+
+_SHOWN_EVENTS = 50
+_SHOWN_CHANGES = 200
+_SHOWN_TOPICS = 5
+
+
+def _events(events: Sequence[Happened]) -> Html:
+    """The first events by name."""
+    if not events:
+        return Html("")
+    has_refused = any(event.refused is not None for event in events)
+    headings = ["time", "event", "node", "topics", *(["refused, because"] if has_refused else [])]
+    rows = [
+        [
+            str(event.at),
+            event.event,
+            name(event.node),
+            _topics(event.topics),
+            *([event.refused or ""] if has_refused else []),
+        ]
+        for event in events[:_SHOWN_EVENTS]
+    ]
+    listed = table("Events", headings, rows, {0})
+    return section("events", "Events", listed, *_more(len(events), _SHOWN_EVENTS, "events"))
+
+
+def _topics(topics: Sequence[str]) -> str:
+    more = f", … ({count(len(topics))} in all)" if len(topics) > _SHOWN_TOPICS else ""
+    return ", ".join(legible(topic, 40) for topic in topics[:_SHOWN_TOPICS]) + more
+
+
+def _changes(story: Story) -> Html:
+    """The first links opened and closed, by name."""
+    changes = story.changes
+    if not changes.num_rows:
+        return Html("")
+    priced = changes["cost"].null_count < changes.num_rows
+    in_unit = f", {story.unit}" if story.unit else ""
+    headings = ["time", "action", "from", "to", "because of", *([f"cost{in_unit}"] if priced else [])]
+    rows = [
+        [
+            "start" if row["at"] is None else str(row["at"]),
+            row["action"],
+            name(row["source"]),
+            name(row["target"]),
+            legible(row["cause"]),
+            *(["" if row["cost"] is None else decimal(row["cost"])] if priced else []),
+        ]
+        for row in changes.slice(0, _SHOWN_CHANGES).to_pylist()
+    ]
+    listed = table("Changes", headings, rows, {0, 5})
+    more = _more(changes.num_rows, _SHOWN_CHANGES, "changes; changes.csv has all of them")
+    return section("changes", "Changes", listed, *more)
+
+
+def _more(number: int, shown: int, what: str) -> Iterator[Html]:
+    if number > shown:
+        yield tag("p", f"The first {count(shown)} of {count(number)} {what}.")
+
+
+def _links(runs: Sequence[Run], unit: str) -> Html:
     """How many links were opened and closed at the start, and by events."""
     costs = any(run.cost is not None for run in runs)
-    headings = ("policy, when", "opened", "closed", *(("cost of opened", "saved by closed") if costs else ()))
+    in_unit = f", {unit}" if unit else ""
+    spent = (f"cost of opened{in_unit}", f"saved by closed{in_unit}") if costs else ()
+    headings = ("policy, when", "opened", "closed", *spent)
     rows = [
         (f"{run.policy}, {_WHEN[step]}", *_cells(changes, costs))
         for run in runs
@@ -170,20 +289,25 @@ def _cells(changes: LinkChanges, costs: bool) -> tuple[str, ...]:
     return *counts, *("" if cost is None else decimal(cost) for cost in spent)
 
 
-def _cost_section(runs: Sequence[Run]) -> dict[str, Html]:
+def _cost_section(runs: Sequence[Run], unit: str) -> dict[str, Html]:
     """The cost of links as it went on, if links cost."""
     priced = [(run.policy, run.cost) for run in runs if run.cost is not None]
     if not priced:
         return {}
-    total = _cost_figure("total", "cost of all links", [(policy, cost.total) for policy, cost in priced])
-    each = _cost_figure("link", "average cost of a link", [(policy, cost.a_link) for policy, cost in priced])
+    totals = [(policy, cost.total) for policy, cost in priced]
+    means = [(policy, cost.a_link) for policy, cost in priced]
+    total = _cost_figure("total", "cost of all links", totals, unit)
+    each = _cost_figure("link", "average cost of a link", means, unit)
     return {"costs": section("costs", "Costs", tag("div", total, each, class_="pair"))}
 
 
-def _cost_figure(key: str, words: str, values: Sequence[tuple[str, Floats]]) -> Html:
-    told = "; ".join(f"{policy} from {decimal(own[0])} to {decimal(own[-1])}" for policy, own in values)
+def _cost_figure(key: str, words: str, values: Sequence[tuple[str, Floats]], unit: str) -> Html:
+    told = "; ".join(
+        f"{policy} from {amount(own[0], unit)} to {amount(own[-1], unit)}" for policy, own in values
+    )
     series = [(policy, np.arange(len(own)), own) for policy, own in values]
-    picture = lines(f"cost-{key}", f"Lines: the {words}. {told}.", series, ("repairs", words))
+    axis = f"{words}, {unit}" if unit else words
+    picture = lines(f"cost-{key}", f"Lines: the {words}. {told}.", series, ("repairs", axis))
     return figure(picture, f"The {words} at the start, and after each repair: {told}.")
 
 
@@ -206,11 +330,14 @@ def _degrees(runs: Sequence[Run]) -> Iterator[Html]:
         ("average", [run.average for run in runs], "links per node"),
     ):
         series = [
-            (run.policy, np.arange(1, len(own) + 1), own) for run, own in zip(runs, values, strict=True)
+            (run.policy, np.arange(len(own)) + len(run.changes) + 1 - len(own), own)
+            for run, own in zip(runs, values, strict=True)
         ]
-        ends = "; ".join(f"{policy} ends at {decimal(own[-1])}" for policy, _, own in series)
+        ends = "; ".join(
+            f"{policy} from {decimal(own[0])} to {decimal(own[-1])}" for policy, _, own in series
+        )
         picture = lines(f"degree-{key}", f"Lines: {words}. {ends}.", series, ("repairs", words))
-        yield figure(picture, f"{words[0].upper()}{words[1:]} after each repair: {ends}.")
+        yield figure(picture, f"{words[0].upper()}{words[1:]} at the start, and after each repair: {ends}.")
 
 
 def _sizes(runs: Sequence[Run]) -> Html:
@@ -222,11 +349,13 @@ def _sizes(runs: Sequence[Run]) -> Html:
 
 
 def _times(runs: Sequence[Run]) -> Html:
-    series = [_cumulative(run.policy, 1e3 * np.maximum(run.repair_seconds, 1e-6)) for run in runs]
+    series = [
+        _cumulative(run.policy, np.maximum(1e3 * run.repair_seconds, _LEAST_MILLISECONDS)) for run in runs
+    ]
     medians = "; ".join(f"{run.policy} {_milliseconds(np.median(run.repair_seconds))}" for run in runs)
-    words = ("milliseconds, on a logarithmic scale", "share of repairs, %")
+    words = ("milliseconds of computing, on a logarithmic scale", "share of repairs, %")
     picture = lines("times", f"Shares of repairs. In the median {medians}.", series, words, log_x=True)
-    caption = "The share of repairs that take at most this long until every topic is connected"
+    caption = "The share of repairs that are computed within this time"
     return figure(picture, f"{caption}. In the median: {medians}.")
 
 
@@ -235,15 +364,23 @@ def _cumulative(policy: str, values: Floats) -> Series:
 
 
 def _numbers(runs: Sequence[Run]) -> Iterator[Html]:
-    headings = ("policy, event", "repairs", "links changed", "of all links", "median", "99%", "backups")
+    headings = (
+        "policy, event",
+        "repairs",
+        "links changed, mean",
+        "of all links, mean",
+        "computed in, median",
+        "99% within",
+        "backups, mean",
+    )
     rows = []
     for run in runs:
         rows += [(f"{run.policy}, {kind}", *_row(run, run.kinds == kind)) for kind in np.unique(run.kinds)]
     yield table("Repairs by policy and event", headings, rows, {1, 2, 3, 4, 5, 6})
     yield tag(
         "p",
-        "The number of links changed, and its share of all links, are means. The median and 99% are times "
-        "until every topic is connected again. Backups are chosen afterwards; the mean time is shown.",
+        "Times are those of computing: the links that connect every topic again are known after the median "
+        "time in half of all repairs, and after the next one in 99% of them. Backups are chosen afterwards.",
     )
 
 
@@ -259,5 +396,10 @@ def _row(run: Run, own: npt.NDArray[np.bool_]) -> tuple[str, ...]:
     )
 
 
+_LEAST_MILLISECONDS = 0.01
+
+
 def _milliseconds(seconds: float) -> str:
-    return f"{decimal(1e3 * float(seconds))} ms"
+    """A time of computing; the clock does not tell what is below a hundredth from nothing."""
+    taken = 1e3 * float(seconds)
+    return f"{decimal(taken)} ms" if taken >= _LEAST_MILLISECONDS else "under 0.01 ms"

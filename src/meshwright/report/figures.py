@@ -216,12 +216,24 @@ def lines(
         for (name, x, y), (colour, dashes) in zip(series, _LINES, strict=False):
             axes.plot(*_fewer(x, y), dashes, color=colour, linewidth=1.6, drawstyle="steps-post", label=name)
         axes.set(xlabel=words[0], ylabel=words[1], xscale="log" if log_x else "linear")
+        _widen(axes)
         _name_ticks(axes, x=True, whole=all((x == np.round(x)).all() for _, x, _ in series))
         _name_ticks(axes, y=True, whole=all((y == np.round(y)).all() for _, _, y in series))
         if len(series) > 1:
             axes.figure.legend(loc="outside upper left", ncols=len(series), frameon=False, handlelength=1.4)
 
     return _drawn(key, label, 240, draw)
+
+
+_LEAST_SPAN = 0.1
+
+
+def _widen(axes: "Axes") -> None:
+    """Let the vertical axis span a tenth of its greatest number at least, or a small change looks large."""
+    low, high = axes.get_ylim()
+    lacks = _LEAST_SPAN * max(abs(low), abs(high)) - (high - low)
+    if lacks > 0:
+        axes.set_ylim(low - lacks / 2, high + lacks / 2)
 
 
 def scatter(key: str, label: str, x: npt.NDArray[Any], y: npt.NDArray[Any], words: tuple[str, str]) -> Html:

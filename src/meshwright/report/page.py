@@ -23,6 +23,7 @@ _SECTIONS = {
     "rounds": "Rounds",
     "topics": "Topics",
     "degrees": "Degrees",
+    "events": "Events",
     "repairs": "Repairs",
     "links": "Links opened and closed",
     "costs": "Costs",

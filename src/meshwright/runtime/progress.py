@@ -27,7 +27,7 @@ Result = TypeVar("Result")
 DONE = 0
 CANCEL = 1
 
-COMPILING = "compiling kernels (first run only)"
+COMPILING = "compiling kernels (only when first used)"
 
 _POLL_SECONDS = 0.05
 _SHOWN_AFTER_SECONDS = 1.0

@@ -111,7 +111,9 @@ def test_events_that_cannot_be_applied_are_put_aside_with_the_reason(run, overla
     file = write_lines(tmp_path / "e.jsonl", events)
     code, out, _ = run(overlay, "--events", file, "--out", tmp_path / "o")
     assert code == 0
-    assert "2 events could not be applied" in out
+    assert f"2 events could not be applied, and are in {tmp_path / 'o' / 'rejected'}:" in out
+    assert "at 1: 'nobody' leaves, but is not in the overlay" in out
+    assert '"node":"n00"' in out
     rejected = table(tmp_path / "o", "rejected")
     assert [row["at"] for row in rejected] == [1, 2]
     assert "'nobody' leaves, but is not in the overlay" in rejected[0]["reason"]
@@ -119,6 +121,32 @@ def test_events_that_cannot_be_applied_are_put_aside_with_the_reason(run, overla
     result = mw.Overlay.read(tmp_path / "o")
     assert links(result) == links(mw.Overlay.read(overlay))
     assert "bare" in result.interests.nodes.to_pylist()
+
+
+@pytest.mark.parametrize("more", [(), ("--json",)])
+def test_the_answer_is_no_if_no_event_could_be_applied(run, overlay, tmp_path, more):
+    file = write_lines(tmp_path / "e.jsonl", [mw.Event(at, "leave", "nobody") for at in range(5)])
+    code, out, _ = run(overlay, "--events", file, "--out", tmp_path / "o", *more)
+    assert code == 1
+    assert more or "  and 2 more" in out
+    assert links(mw.Overlay.read(tmp_path / "o")) == links(mw.Overlay.read(overlay))
+
+
+def test_one_event_that_was_refused_is_told_in_the_singular(run, overlay, tmp_path):
+    file = write_lines(tmp_path / "e.jsonl", [mw.Event(1, "leave", "nobody"), mw.Event(2, "join", "new")])
+    code, out, _ = run(overlay, "--events", file, "--out", tmp_path / "o")
+    assert code == 0
+    assert "1 event could not be applied, and is in" in out
+
+
+def test_changes_are_there_as_csv_which_the_manifest_knows(run, overlay, tmp_path):
+    out = tmp_path / "o"
+    for force in ((), ("--force",)):
+        assert run(overlay, "--rounds", 8, "--out", out, *force)[0] == 0
+    found = pd.read_csv(out / "changes.csv", keep_default_na=False)
+    rows = [[str(value) for value in row.values() if value is not None] for row in table(out, "changes")]
+    assert [[value for value in row if value] for row in found.astype(str).to_numpy().tolist()] == rows
+    assert "changes.csv" in json.loads((out / "manifest.json").read_text())["files"]
 
 
 def test_events_put_aside_stay_aside_when_a_journal_goes_on(run, overlay, tmp_path):
@@ -145,7 +173,7 @@ def test_times_out_of_order_are_sorted_and_a_torn_line_is_told_of(run, overlay, 
     code, out, _ = run(overlay, "--events", file, "--out", tmp_path / "o")
     assert code == 0
     assert "2 events came out of order" in out
-    assert "1 last lines were unfinished" in out
+    assert "1 last line was unfinished, and was left out" in out
     causes = [row["cause"] for row in table(tmp_path / "o", "repairs")]
     assert causes == ["start", "leave n01", "leave n00", "leave n02"]
 

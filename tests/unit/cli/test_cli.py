@@ -180,7 +180,7 @@ def test_what_is_merged_is_what_the_library_merges(run, overlay, tmp_path):
     inputs = [mw.Overlay.read(overlay), mw.Overlay.read(other)]
     assert code == 0
     assert merged == mw.merge(inputs, "sm", seed=5, keep_bounds=False)
-    assert f"{merged.facts['outer_edges']} of them new" in text
+    assert f", {merged.facts['outer_edges']} new link" in text
     manifest = json.loads((out / "manifest.json").read_text())
     assert manifest["inputs"] == [str(overlay), str(other)]
     assert (manifest["command"], manifest["algorithm"], manifest["seed"]) == ("merge", "sm", 5)

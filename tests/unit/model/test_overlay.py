@@ -52,7 +52,7 @@ def test_a_pair_that_comes_twice_in_either_direction_is_one_edge() -> None:
 
 def test_an_edge_with_two_costs_is_refused() -> None:
     with pytest.raises(
-        InputError, match="row 3: the link 'a' - 'b' costs 3, but 2 in row 2; a link has one cost$"
+        InputError, match=r"row 3: the link 'a' - 'b' costs 3, but 2 in row 2; a link has one cost$"
     ):
         Overlay.from_edges(INTERESTS, [("c", "a"), ("a", "b"), ("b", "a")], costs=[1, 2, 3])
 
@@ -375,7 +375,7 @@ def test_frames_graphs_and_files_are_refused_in_the_same_words(tmp_path: Path, r
 def test_a_frame_with_two_costs_for_an_edge_or_without_a_column_is_refused() -> None:
     frame = frame_of([("a", "b", 1.0), ("b", "a", 2.0)])
     with pytest.raises(
-        InputError, match="row 2: the link 'a' - 'b' costs 2, but 1 in row 1; a link has one cost$"
+        InputError, match=r"row 2: the link 'a' - 'b' costs 2, but 1 in row 1; a link has one cost$"
     ):
         Overlay.from_pandas(INTERESTS, frame, cost="cost")
     with pytest.raises(InputError, match=r"no column 'costs'; .*: did you mean 'cost'\?"):

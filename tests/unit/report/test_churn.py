@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from meshwright.maintain.journal.recording import SCHEMAS
-from meshwright.report.churn import changes_by_step, churn_page, run_of
+from meshwright.report.churn import Happened, Story, changes_by_step, churn_page, run_of
 
 ROW = dict.fromkeys(("at", "refused", "shadows", "repair_seconds", "backup_seconds"), 1) | {
     "nodes": 4,
@@ -24,6 +24,35 @@ COSTS = [
 ]
 PLAIN = [START, REFUSED, LEAVE, JOIN]
 PRICED = [{**row, **costs} for row, costs in zip(PLAIN, COSTS, strict=True)]
+
+
+CHANGES = [
+    {
+        "revision": 0,
+        "at": None,
+        "action": "open",
+        "source": "a",
+        "target": "c",
+        "cause": "start",
+        "cost": 50.0,
+    },
+    {"revision": 2, "at": 5, "action": "open", "source": "a", "target": "b", "cause": "leave y", "cost": 7.0},
+    {
+        "revision": 2,
+        "at": 5,
+        "action": "close",
+        "source": "a",
+        "target": "y",
+        "cause": "leave y",
+        "cost": 30.0,
+    },
+]
+EVENTS = [
+    Happened(4, "join", "x", ("news",), "'x' joins, but is in the overlay"),
+    Happened(5, "leave", "y", (), None),
+    Happened(6, "join", "<z>", ("news", "sport"), None),
+]
+STORY = Story("mesh", EVENTS, pa.Table.from_pylist(CHANGES, SCHEMAS["changes"]), "ms")
 
 
 def table(rows):
@@ -49,11 +78,12 @@ def test_costs_go_from_the_start_over_the_repairs_and_leave_out_what_was_refused
 
 
 def test_a_page_has_costs_only_where_links_have_some():
-    page = churn_page("Churn", [run_of("shadow", table(PRICED))], {})
-    assert "The cost of all links at the start, and after each repair: shadow from 80 to 68." in page
+    page = churn_page(STORY, [run_of("shadow", table(PRICED))], {})
+    told = "The cost of all links at the start, and after each repair: shadow from 80 ms to 68 ms."
+    assert told in page.replace("\N{NO-BREAK SPACE}", " ")
     assert "saved by closed" in page
     assert 'href="#costs"' in page
-    bare = churn_page("Churn", [run_of("shadow", table(PLAIN))], {})
+    bare = churn_page(STORY, [run_of("shadow", table(PLAIN))], {})
     assert 'href="#costs"' not in bare
     assert "saved by closed" not in bare
     for text in (page, bare):
@@ -63,5 +93,47 @@ def test_a_page_has_costs_only_where_links_have_some():
 
 @pytest.mark.parametrize("rows", [PRICED[:1], PLAIN[:1], []])
 def test_a_page_without_repairs_still_tells_of_the_start(rows):
-    page = churn_page("Churn", [run_of("shadow", table(rows))], {})
+    page = churn_page(STORY, [run_of("shadow", table(rows))], {})
     assert ("links opened at the start" in page) == bool(rows)
+
+
+def test_the_title_names_the_dataset_and_what_was_applied():
+    page = churn_page(STORY, [run_of("shadow", table(PRICED))], {})
+    assert "<title>mesh: 1 leave, 1 join · Meshwright</title>" in page
+    assert Story("mesh", [], SCHEMAS["changes"].empty_table()).title == "mesh: no events"
+
+
+def test_a_page_lists_events_and_links_by_name_with_the_unit_of_costs():
+    page = churn_page(STORY, [run_of("shadow", table(PRICED))], {})
+    for told in ("refused, because", "in the overlay", "&lt;z&gt;", "news, sport", ">open<", "cost, ms"):
+        assert told in page
+
+
+def test_a_page_lists_the_first_of_many_and_says_how_many_there_are():
+    story = STORY._replace(
+        events=[Happened(at, "leave", f"node {at}", (), None) for at in range(51)],
+        changes=pa.Table.from_pylist(CHANGES[1:] * 101, SCHEMAS["changes"]),
+    )
+    page = churn_page(story, [run_of("shadow", table(PRICED))], {})
+    assert "node 49" in page
+    assert "node 50" not in page
+    assert "The first 50 of 51 events." in page
+    assert "The first 200 of 202 changes; changes.csv has all of them." in page
+
+
+def test_degrees_begin_with_the_state_before_the_first_repair():
+    rows = [{**START, "average_degree": 9.0, "maximum_degree": 7}, REFUSED, LEAVE, JOIN]
+    run = run_of("shadow", table(rows))
+    assert run.average.tolist() == [9.0, 2.0, 2.0]
+    assert run.maximum.tolist() == [7.0, 3.0, 3.0]
+    assert "Links per node at the start, and after each repair: shadow from 9 to 2." in churn_page(
+        STORY, [run], {}
+    )
+
+
+def test_times_are_told_as_computing_and_not_below_a_hundredth_of_a_millisecond():
+    rows = [{**row, "repair_seconds": 3.4e-7} for row in PLAIN]
+    page = churn_page(STORY, [run_of("shadow", table(rows))], {})
+    assert "to compute a repair, in the median" in page
+    assert "under 0.01 ms" in page
+    assert "0.00034" not in page

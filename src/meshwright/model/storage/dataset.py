@@ -354,6 +354,13 @@ def write_tables(
     return sums
 
 
+def write_csv(table: pa.Table, path: Path) -> None:
+    """Write a table as CSV, with quotes only where they are needed."""
+    import pyarrow.csv as pacsv
+
+    pacsv.write_csv(table, path, pacsv.WriteOptions(quoting_style="needed"))
+
+
 def _install(partial: Place, target: Place) -> None:
     """Move what is replaced aside, the finished tables to where they belong, and the manifest last."""
     new = {entry.name for entry in partial.iterdir()} - {MANIFEST, _MARK}
