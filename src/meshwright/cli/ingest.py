@@ -76,7 +76,7 @@ def _show(out: str, manifest: dict[str, Any]) -> None:
     facts, counts = manifest["facts"], manifest["counts"]
     rows = [
         ("files", facts["files"]),
-        ("rows", facts["rows"]),
+        ("rows, one for each item of a list" if facts["format"] in _WITH_LISTS else "rows", facts["rows"]),
         ("rejected", facts["rejected"]),
         *((f"  {reason}", count) for reason, count in facts["rejected_reasons"].items()),
         ("duplicates", facts["duplicates"]),
@@ -85,8 +85,19 @@ def _show(out: str, manifest: dict[str, Any]) -> None:
     seconds = sum(manifest["seconds"].values())
     print_table(["", "count"], rows, title=f"{out}: made in {seconds:,.0f} s")
     if facts["rejected"]:
-        print(f"Rows that can't be used are in {out}/rejected, with file, line and reason.")
+        print(f"Rows that can't be used are in {out}/rejected, with file, line and reason{example(facts)}.")
     print_notices(facts)
+
+
+_WITH_LISTS = ("adjacency", "json", "jsonl")
+
+
+def example(facts: Mapping[str, Any]) -> str:
+    """The first row that can't be used, in a few words; nothing where there is none."""
+    first = facts.get("first_rejected")
+    if first is None:
+        return ""
+    return visible(f"; the first is {first['file']}, line {first['line']}: {first['reason']}")
 
 
 def print_notices(facts: Mapping[str, Any]) -> None:

@@ -25,7 +25,7 @@ from meshwright.cli.common import (
     progress_bar,
     with_unit,
 )
-from meshwright.cli.ingest import print_notices
+from meshwright.cli.ingest import example, print_notices
 from meshwright.cli.options.costs import CostOptions
 from meshwright.cli.options.groups import Engine, chosen_engine, datasets_among, fits_here, options_for
 from meshwright.cli.options.rows import Inputs, RowOptions, no_relation
@@ -101,6 +101,8 @@ def run(
         raise OptionError("--spark-only needs Spark; use --engine spark, or leave --spark-only out")
     where = chosen_engine(engine, [*inputs, out], master, conf, size.fits_here and not spark_only)
     _check_here(inputs, out, options, resume, force)
+    if prices is not None:
+        prices.check()
     before = perf_counter()
     with on_interrupt(lambda: _kept(out)), engine_session(where, master, conf, size.is_little) as session:
         from meshwright.pipeline.spark.storage import location
@@ -199,7 +201,7 @@ def _print_rows(out: str, facts: dict[str, Any]) -> None:
     if facts.get("rejected"):
         print(
             f"{facts['rejected']:,} of {facts['rows']:,} rows can't be used; they are in {out}/rejected, "
-            f"with file, line and reason."
+            f"with file, line and reason{example(facts)}."
         )
     if facts.get("duplicates"):
         repeats = count(facts["duplicates"], "row repeats another and counts", "rows repeat others and count")

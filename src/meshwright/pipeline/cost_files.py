@@ -127,6 +127,17 @@ class CostFiles:
                 raise InputError(f"{path}: there is no such file; check the path")
         return paths
 
+    def check(self) -> None:
+        """Refuse files that are not as they should be, as far as that can be told before there are nodes."""
+        self.files()
+        nobody = Interests.from_pairs([])
+        form = self._form()
+        needs_nodes = OWN in (self.sites, self.cost_names) or (form == "places" and self.places == OWN)
+        if not needs_nodes:
+            _FORMS[form].load(self, nobody)
+        if self.places != OWN:
+            self.located(nobody)
+
     def load(self, nodes: Interests) -> Costs:
         """The costs between these nodes, by id; whatever has no cost is refused."""
         return self._loaded(nodes)[1]

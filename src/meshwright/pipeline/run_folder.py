@@ -125,9 +125,14 @@ def check_resumable(out: Place, plan: Note) -> None:
         return
     changed = differences(read_sealed(out / NOTES / PLAN) or {}, plan)
     if changed:
+        more = f"; and {len(changed) - _SHOWN:,} more differences" if len(changed) > _SHOWN else ""
         raise DatasetError(
-            f"{out} can't be resumed: {changed[0]}; start over in another folder or with --force"
+            f"{out} can't be resumed: {'; '.join(changed[:_SHOWN])}{more}. Give what it was begun "
+            f"with, or start over in another folder or with --force"
         )
+
+
+_SHOWN = 3
 
 
 def _finished(out: Place) -> dict[str, Note]:
@@ -144,9 +149,10 @@ def _finished(out: Place) -> dict[str, Note]:
 def differences(old: Note, new: Note) -> list[str]:
     """What changed between two plans, a sentence each."""
     found = [
-        f"{name} was {old.get(name)!r} and is now {new.get(name)!r}"
+        line
         for name in sorted(old.keys() | new.keys())
-        if name not in ("input_files", CHECKSUM) and old.get(name) != new.get(name)
+        if name not in ("input_files", CHECKSUM)
+        for line in _changed((name,), old.get(name), new.get(name))
     ]
     before = {file["path"]: file for file in old.get("input_files", [])}
     after = {file["path"]: file for file in new.get("input_files", [])}
@@ -158,6 +164,40 @@ def differences(old: Note, new: Note) -> list[str]:
         elif before[path] != after[path]:
             found.append(f"the input {path} has changed since")
     return found
+
+
+def _changed(path: tuple[str, ...], old: Any, new: Any) -> Iterator[str]:
+    """A sentence for each option, or part of one, that has another value."""
+    if old == new:
+        return
+    if isinstance(old, Mapping | None) and isinstance(new, Mapping | None):
+        before, after = old or {}, new or {}
+        for key in sorted(before.keys() | after.keys()):
+            yield from _changed((*path, key), before.get(key), after.get(key))
+        return
+    yield f"{_called(path)} was {_written(old)} and is now {_written(new)}"
+
+
+_CALLED = {"ingest relation": "--as", "line": "--max-line", "ratio": "--max-ratio", "inputs": "the input"}
+
+
+def _called(path: tuple[str, ...]) -> str:
+    """An option of a plan as its flag."""
+    first, last = path[0], path[-1]
+    if first == "versions":
+        return f"the version of {last}"
+    if first == "settings":
+        return f"--set {last}"
+    return _CALLED.get(last) or "--" + last.removeprefix("ingest ").replace("_", "-")
+
+
+def _written(value: Any) -> str:
+    """A value as it is given on the command line."""
+    if value is None or value is False:
+        return "not given"
+    if isinstance(value, list):
+        return ",".join(map(str, value))
+    return "given" if value is True else str(value)
 
 
 def _check_is_of_run(out: Place, entries: Sequence[str]) -> None:

@@ -368,3 +368,20 @@ def test_without_a_unit_nothing_is_printed_behind_costs(run, workload, between, 
 )
 def test_metrics_least_costs_units_and_columns_that_make_no_sense(run, workload, words, said):
     wrong(build(run, workload, *words), said)
+
+
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [
+        ("broker,dc\nn0,x\n", "has no column 'node'"),
+        ("node,site\nn0,nowhere\n", "'nowhere' is the site of some nodes, but has no cost"),
+        ("node,site\n,x\n", "line 2: the node is missing"),
+    ],
+)
+def test_a_run_refuses_files_of_costs_before_its_first_stage(run, workload, tmp_path, text, told):
+    (tmp_path / "sites.csv").write_text(text)
+    (tmp_path / "m.csv").write_text("source,target,cost\nx,y,3\n")
+    files = ("--costs", tmp_path / "m.csv", "--sites", tmp_path / "sites.csv", "--local", 1)
+    words = ("run", workload, "--algorithm", "gr-maw", *files, "--out", tmp_path / "r")
+    wrong(run(*words), told)
+    assert not (tmp_path / "r").exists()

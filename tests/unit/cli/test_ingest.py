@@ -32,9 +32,29 @@ def test_the_command_says_what_was_read_and_what_was_rejected(run, tmp_path):
         assert line.split() in shown
     assert "wrong number of columns" in out
     assert f"{tmp_path / 'out'}/rejected" in out
+    assert "likes.csv, line 5: wrong number of columns." in out
     assert "2 nodes look like another one" in out
     assert "'Ann' and 'ann'" in out
     assert Interests.read(tmp_path / "out").topics_of("bob") == ["pop"]
+
+
+def test_friends_without_a_name_in_common_are_doubted(run, tmp_path):
+    told = "No name occurs in both columns"
+    for text, is_odd in (("ann rock\nbob jazz\n", True), ("ann bob\nbob cid\n", False), ("", False)):
+        (tmp_path / "f.txt").write_text(f"# friends\n{text}")
+        for relation in ("friendship", "follows", "pairs"):
+            out = run(tmp_path / "f.txt", "--as", relation, "--out", tmp_path / "o", "--force")[1]
+            assert (told in out) == (is_odd and relation == "friendship")
+
+
+def test_lines_of_json_without_the_keys_are_refused_with_both_lists_of_keys(run, tmp_path):
+    (tmp_path / "x.jsonl").write_text('{"user": "ann", "genres": ["a", "b"]}\n' * 3)
+    code, _, err = run(tmp_path / "x.jsonl", "--as", "pairs", "--out", tmp_path / "o")
+    assert code == 2
+    assert "looked for the keys node, topic; its first line has the keys user, genres" in err
+    assert "name two with --columns A,B" in err
+    words = ("--as", "pairs", "--columns", "user,genres", "--out", tmp_path / "o")
+    assert "rows, one for each item of a list" in run(tmp_path / "x.jsonl", *words)[1]
 
 
 def test_json_is_the_only_thing_on_stdout(run, tmp_path):

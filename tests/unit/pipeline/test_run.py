@@ -264,12 +264,41 @@ def test_a_second_run_in_the_same_folder_is_refused(table, tmp_path):
         assert list(out.iterdir()) == []
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ({"ingest relation": "pairs"}, {"ingest relation": "follows"}, "--as was pairs and is now follows"),
+        ({"ingest max_rejected": 0.1}, {"ingest max_rejected": 0.2}, "--max-rejected was 0.1 and is now 0.2"),
+        ({"ingest limits": {"line": 5}}, {"ingest limits": {"line": 6}}, "--max-line was 5 and is now 6"),
+        ({"settings": {}}, {"settings": {"k": 3}}, "--set k was not given and is now 3"),
+        (
+            {"costs": {"sites": "s.csv", "site_columns": None}},
+            {"costs": {"sites": "s.csv", "site_columns": ["broker", "dc"]}},
+            "--site-columns was not given and is now broker,dc",
+        ),
+        ({"costs": None}, {"costs": {"costs": "m.csv"}}, "--costs was not given and is now m.csv"),
+        (
+            {"reverse_delete": False},
+            {"reverse_delete": True},
+            "--reverse-delete was not given and is now given",
+        ),
+        (
+            {"versions": {"numba": "1"}},
+            {"versions": {"numba": "2"}},
+            "the version of numba was 1 and is now 2",
+        ),
+    ],
+)
+def test_a_difference_names_the_flag_and_its_values(old, new, told):
+    assert differences(old, new) == [told]
+
+
 def test_differences_are_told_one_by_one():
     old = {"seed": 1, "input_files": [{"path": "a", "bytes": 1}, {"path": "b", "bytes": 2}]}
     new = {"seed": 2, "input_files": [{"path": "a", "bytes": 3}, {"path": "c", "bytes": 4}]}
     assert differences(old, old) == []
     assert differences(old, new) == [
-        "seed was 1 and is now 2",
+        "--seed was 1 and is now 2",
         "the input a has changed since",
         "the input b is gone",
         "the input c is new",

@@ -321,7 +321,8 @@ def _check_local_costs(form: CostArrays, sites: pa.StringArray) -> None:
     if len(without):
         raise InputError(
             f"several nodes are on site {name_at(sites, without[0])}{and_more(len(without))}, but links "
-            f"inside it have no cost; give local= (--local), a positive number"
+            f"inside it have no cost (the diagonal of a matrix is ignored); "
+            f"give local= (--local), a positive number"
         )
 
 

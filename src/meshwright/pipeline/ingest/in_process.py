@@ -20,6 +20,7 @@ from meshwright.pipeline.ingest.job import Quality, line_notes, wildcard_fact
 from meshwright.pipeline.ingest.layouts import file_layouts
 from meshwright.pipeline.ingest.lines import BLOCK_END, Passed
 from meshwright.pipeline.ingest.names_alike import names_alike
+from meshwright.pipeline.ingest.notices import TWO_KINDS
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.ingest.parquet_files import REJECTED, Found, parquet_rows
 from meshwright.pipeline.ingest.whole_files import WHOLE_READERS
@@ -145,7 +146,15 @@ class LocalRows:
         found = {"duplicates": duplicates, "look_alikes": alike}
         if self._options.relation == "pairs":
             found |= wildcard_fact(find_wildcards(interests.topics))
+        elif self._options.relation == "friendship" and self._has_two_kinds():
+            found[TWO_KINDS] = True
         return interests, found
+
+    def _has_two_kinds(self) -> bool:
+        """Whether no name is in both columns, though both hold users."""
+        node, topic = self._pairs
+        named = topic.drop_null()
+        return len(named) > 0 and not pc.any(pc.is_in(node.unique(), named.unique())).as_py()
 
 
 def _interests(rows: _Rows, options: IngestOptions) -> tuple[Interests, int]:

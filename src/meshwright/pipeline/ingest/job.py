@@ -6,19 +6,24 @@ Names that differ only in case or in blanks at their ends are legal, and are rep
 
 from __future__ import annotations
 
+import codecs
+import json
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from meshwright.model.reading.columns import listed
 from meshwright.model.reading.text import is_packed
 from meshwright.model.storage.dataset import LEFT_BEHIND, draft, list_left_behind, remove_left_behind, writing
 from meshwright.model.storage.manifest import MANIFEST, make_manifest, write_manifest
 from meshwright.model.wildcards import Wildcards
+from meshwright.pipeline.ingest.cutting import MISSING_COLUMN
 from meshwright.pipeline.ingest.inputs import (
     TEXT_FORMATS,
     WHOLE_FORMATS,
     InputFile,
+    beginning,
     format_of,
     input_files,
 )
@@ -194,9 +199,10 @@ def ingest(
         place = _keep_rejected(rows, folder / LEFT_BEHIND, rejected)
         quality = rows.quality
         if too_many(quality, options):
-            raise _too_many(rows, options, place, out, keep=rejected is None)
+            keys = _keys_told(session, asked, options, quality)
+            raise _too_many(rows, options, place, out, keys, keep=rejected is None)
         counts, found = rows.write_tables(folder, timer)
-        facts = asked.facts | row_facts(quality, options) | found
+        facts = asked.facts | row_facts(quality, options) | _example(rows) | found
         tables = {LEFT_BEHIND: quality.rejected} if rejected is None else {}
         made_by = _made_by(engine, inputs, options, timer)
         manifest = make_manifest("interests", counts, facts, tables, made_by)
@@ -251,6 +257,30 @@ def row_facts(quality: Quality, options: IngestOptions) -> dict[str, Any]:
     return found | notes
 
 
+FIRST_REJECTED = "first_rejected"
+
+
+def _example(rows: Rows) -> dict[str, Any]:
+    """The fact about a row that can't be used: the first one with the commonest reason."""
+    for reason in rows.quality.reasons:
+        file, line = rows.example(reason)
+        return {FIRST_REJECTED: {"file": file, "line": line, "reason": reason}}
+    return {}
+
+
+def _keys_told(session: SparkSession | None, asked: Asked, options: IngestOptions, quality: Quality) -> str:
+    """Where lines of JSON lack columns: the keys that were looked for, and those of the first line."""
+    if asked.format != "jsonl" or next(iter(quality.reasons)) != MISSING_COLUMN:
+        return ""
+    lines = beginning(session, asked.files[0], 1, options.limits).removeprefix(codecs.BOM_UTF8).split(b"\n")
+    try:
+        first = json.loads(lines[0])
+    except ValueError:
+        return ""
+    there = f"; its first line has the keys {listed(list(first))}" if isinstance(first, dict) else ""
+    return f"; looked for the keys {listed(options.names)}{there}: name two with --columns A,B"
+
+
 def _keep_rejected(rows: Rows, folder: Place, target: Place | None) -> Place:
     """Write what can't be used, and move it to `target`, if that is given. Gives where it is."""
     with writing(folder):
@@ -267,14 +297,16 @@ def _move_rejected(place: Place, target: Place) -> Place:
     return target
 
 
-def _too_many(rows: Rows, options: IngestOptions, place: Place, out: Place, keep: bool) -> InputError:
+def _too_many(
+    rows: Rows, options: IngestOptions, place: Place, out: Place, keys: str, keep: bool
+) -> InputError:
     """The error for too many rejected rows; the table of them is moved to where it stays, if it may."""
     where = f"; all rejected rows are in {place}"
     if keep and (out / MANIFEST).exists():
         where = f"; the dataset at {out} is unchanged: ingest to another path to see all rejected rows"
     elif keep:
         where = f"; all rejected rows are in {_move_rejected(place, out / LEFT_BEHIND)}"
-    return InputError(f"{words_on_rejected(rows, options)}{where}")
+    return InputError(f"{words_on_rejected(rows, options)}{keys}{where}")
 
 
 def words_on_rejected(rows: Rows, options: IngestOptions) -> str:

@@ -16,6 +16,7 @@ HEADER = "first_line_like_header"
 COMMAS = "first_line_with_commas"
 WILDCARDS = "topics_with_wildcards"
 LOOK_ALIKES = "look_alikes"
+TWO_KINDS = "no_name_in_both_columns"
 
 
 def notices(facts: Mapping[str, Any]) -> list[str]:
@@ -49,6 +50,13 @@ def _wildcards(found: Mapping[str, Any]) -> list[str]:
     told = words(Wildcards(**found))
     way = "To leave such rows out, give --wildcards reject."
     return [f"Warning: {told[0].upper()}{told[1:]}. {way}"]
+
+
+def _two_kinds(_: bool) -> list[str]:
+    return [
+        "Warning: No name occurs in both columns, though with --as friendship both hold users. Did you mean "
+        "--as pairs?"
+    ]
 
 
 def _look_alikes(found: Mapping[str, Any]) -> list[str]:
@@ -106,6 +114,7 @@ _WORDS: Mapping[str, Callable[[Any], list[str]]] = {
     HEADER: _header,
     COMMAS: _commas,
     WILDCARDS: _wildcards,
+    TWO_KINDS: _two_kinds,
     LOOK_ALIKES: _look_alikes,
     COMMENTS: _comments,
     ZEROS: _zeros,
