@@ -307,8 +307,8 @@ def churn_here(
             parameters = dict(_plain({**made_by, **trace.facts, **found}))
             story = _story(dataset, trace.events, recorded, unit_of(result.facts))
             write_page(plan.report, churn_page(story, runs, parameters))
-        sums = write_tables(folder, overlay_tables(result), timer)
         with writing(out):
+            sums = write_tables(folder, overlay_tables(result), timer)
             write_csv(recorded["changes"], folder / CHANGES_FILE)
         made_by["seconds"] = {name: round(seconds, 3) for name, seconds in timer.seconds.items()}
         tables = {**result.tables, **{name: recorded[name] for name in ("changes", "repairs")}}
@@ -316,7 +316,8 @@ def churn_here(
         facts = {**result.facts, **trace.facts, **found}
         counts = overlay_counts(result)
         manifest = make_manifest("overlay", counts, facts, extras, made_by)
-        write_manifest(folder, manifest, sums)
+        with writing(out):
+            write_manifest(folder, manifest, sums)
     return manifest
 
 
