@@ -61,8 +61,8 @@ def _ends(way: Migration, key: str) -> tuple[float, float]:
 _PICTURES = {
     "cost": ("Cost of all links", "cost"),
     "links": ("Links", "links"),
-    "maximum_degree": ("Most links of one node", "maximum degree"),
-    "cut_topics": ("Topics that are cut", "cut topics"),
+    "maximum_degree": ("Most links of a node", "most links of a node"),
+    "cut_topics": ("Cut topics", "cut topics"),
 }
 
 

@@ -1,4 +1,5 @@
 import gzip
+import html
 import json
 import os
 import re
@@ -14,6 +15,7 @@ import pytest
 import meshwright as mw
 from meshwright import registry
 from meshwright.pipeline import run as journey
+from meshwright.pipeline.ingest.notices import notices
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.run import RunOptions, check_run, run
 from meshwright.pipeline.run_folder import NOTES, alone_in, differences
@@ -128,6 +130,20 @@ def test_a_forced_run_replaces_a_finished_one_and_the_report_of_views_shows_what
     assert f"On average a node has {decimal(evaluation['physical_view_size']['mean'])} physical links" in text
 
 
+def test_what_ingest_tells_on_the_terminal_is_on_the_page(tmp_path):
+    (tmp_path / "raw.csv").write_text("node,topic\na,plant/#\nb,plant/#\na,News\nb,news\n")
+    manifest = run(
+        None, [str(tmp_path / "raw.csv")], tmp_path / "out", replace(OPTIONS, settings={}, algorithm="gm")
+    )
+    page = html.unescape((tmp_path / "out" / "report.html").read_text("utf-8"))
+    quality = page[page.index('id="quality"') : page.index('id="interests"')]
+    wildcards, alike = notices(manifest["facts"]["ingest"])
+    assert "wildcard" in wildcards
+    assert wildcards in quality
+    assert alike not in quality
+    assert "from another name only by upper and lower case" in quality
+
+
 def test_a_run_with_costs_says_where_the_cost_goes(table, tmp_path):
     options = replace(OPTIONS, algorithm="dc-maw", settings={}, costs=cost_files(tmp_path))
     manifest = run(None, [str(table)], tmp_path / "out", options)
@@ -141,7 +157,7 @@ def test_a_run_with_costs_says_where_the_cost_goes(table, tmp_path):
     )
     assert "No topic-connected overlay costs less than" in words
     a_node = decimal(2 * overlay.costs.sum() / overlay.interests.node_count)
-    assert f"the links of a node cost on average {a_node} " in words
+    assert f"cost per node {a_node} " in words
     assert 'class="map"' in page
     local = int(np.count_nonzero(overlay.costs == 1.0))
     assert f"local, inside a site {local} {local}" in words
