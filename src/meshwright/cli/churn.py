@@ -323,6 +323,7 @@ def _print(out: Path, manifest: dict[str, Any]) -> None:
     ]
     if rows:
         print_table(_REPAIRS, rows)
+        print("The times are those of computing a repair.")
     for one, many, number in (
         ("event had been applied before, and was", "events had been applied before, and were", "repeated"),
         ("event came out of order, and was", "events came out of order, and were", "out_of_order"),
@@ -335,7 +336,7 @@ def _print(out: Path, manifest: dict[str, Any]) -> None:
     _print_refused(out, facts)
 
 
-_REPAIRS = ("repairs after", "number", "links changed, mean", "computed in, median ms", "99% within ms")
+_REPAIRS = ("repairs after", "number", "mean links changed", "median ms", "99% within ms")
 _TREATED = {"repeated": "skipped", "out_of_order": "sorted", "torn": "left out"}
 
 
@@ -350,7 +351,8 @@ def _print_refused(out: Path, facts: Mapping[str, Any]) -> None:
     )
     print(f"{events} in {out / 'rejected'}:")
     for refusal in facts[REFUSALS]:
-        print(visible(f"  at {refusal['at']}: {refusal['reason']} ({refusal['event']})"))
+        event = json.loads(refusal["event"])
+        print(visible(f"  at {refusal['at']}, {event['event']} {event['node']}: {refusal['reason']}"))
     if facts["rejected"] > len(facts[REFUSALS]):
         print(f"  and {facts['rejected'] - len(facts[REFUSALS]):,} more")
 

@@ -112,8 +112,8 @@ def test_events_that_cannot_be_applied_are_put_aside_with_the_reason(run, overla
     code, out, _ = run(overlay, "--events", file, "--out", tmp_path / "o")
     assert code == 0
     assert f"2 events could not be applied, and are in {tmp_path / 'o' / 'rejected'}:" in out
-    assert "at 1: 'nobody' leaves, but is not in the overlay" in out
-    assert '"node":"n00"' in out
+    assert "at 1, leave nobody: 'nobody' leaves, but is not in the overlay" in out
+    assert "at 2, join n00: " in out
     rejected = table(tmp_path / "o", "rejected")
     assert [row["at"] for row in rejected] == [1, 2]
     assert "'nobody' leaves, but is not in the overlay" in rejected[0]["reason"]

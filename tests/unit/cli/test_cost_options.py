@@ -277,7 +277,7 @@ def test_merge_keeps_its_cost_of_a_new_link(run, workload, between, tmp_path):
     )
     other.write(tmp_path / "other")
     words = ("merge", tmp_path / "o", tmp_path / "other", "--algorithm", "sm", "--out", tmp_path / "both")
-    wrong(run(*words), "set link_cost")
+    wrong(run(*words), "set --link-cost")
     assert run(*words, "--link-cost", 7)[0] == 0
     assert 7 in mw.Overlay.read(tmp_path / "both").costs.tolist()
 
@@ -354,9 +354,9 @@ def test_without_a_unit_nothing_is_printed_behind_costs(run, workload, between, 
     [
         (("--places", "x", "--base", 1, "--metric", "euclid"), "did you mean euclidean? Otherwise"),
         (("--costs", "x", "--metric", "euclidean"), "--metric has no effect without --places"),
-        (("--places", "x", "--least-cost", 0), "--least-cost) is 0.0; a cost is a positive"),
-        (("--places", "x", "--least-cost", "nan"), "--least-cost) is nan"),
-        (("--costs", "x", "--least-cost", -2), "--least-cost) is -2.0"),
+        (("--places", "x", "--least-cost", 0), "--least-cost is 0.0; a cost is a positive"),
+        (("--places", "x", "--least-cost", "nan"), "--least-cost is nan"),
+        (("--costs", "x", "--least-cost", -2), "--least-cost is -2.0"),
         (("--least-cost", 1), "--least-cost has no effect without --costs or --places"),
         (("--sites", "x", "--inner", 1, "--outer", 2, "--least-cost", 1), "--least-cost has no effect"),
         (("--costs", "x", "--unit", "milli seconds"), "give one short word, such as ms"),
