@@ -43,9 +43,9 @@ def ingest(
     Example:
         >>> import meshwright as mw
         >>> from pathlib import Path
-        >>> written = Path("friends.csv").write_text("ann,bob")
+        >>> written = Path("friends.csv").write_text("ann,bob\\nbob,cid")
         >>> mw.ingest("friends.csv", "friendship", columns=(1, 2))
-        Interests(2 nodes, 2 topics, 2 interests)
+        Interests(3 nodes, 3 topics, 4 interests)
     """
     from meshwright.pipeline.ingest.in_process import InProcess
 
