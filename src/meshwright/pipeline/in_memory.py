@@ -29,7 +29,7 @@ def ingest(
     progress: Progress | None = None,
     **options: Any,
 ) -> Interests:
-    """Read raw files in their own format into memory, as the command `ingest` does without Spark.
+    r"""Read raw files in their own format into memory, as the command `ingest` does without Spark.
 
     `paths` are files, folders or patterns: CSV, TSV, edge lists, JSON lines, Parquet and more, plain or
     compressed. `relation` says what a row means: with "pairs", a node and a topic; with "follows", a follower
@@ -43,7 +43,7 @@ def ingest(
     Example:
         >>> import meshwright as mw
         >>> from pathlib import Path
-        >>> written = Path("friends.csv").write_text("ann,bob\\nbob,cid")
+        >>> written = Path("friends.csv").write_text("ann,bob\nbob,cid")
         >>> mw.ingest("friends.csv", "friendship", columns=(1, 2))
         Interests(3 nodes, 3 topics, 4 interests)
     """
