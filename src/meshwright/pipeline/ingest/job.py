@@ -201,9 +201,10 @@ def ingest(
         if too_many(quality, options):
             keys = _keys_told(session, asked, options, quality)
             raise _too_many(rows, options, place, out, keys, keep=rejected is None)
+        facts = asked.facts | row_facts(quality, options) | _example(rows)
         with writing(out):
             counts, found = rows.write_tables(folder, timer)
-        facts = asked.facts | row_facts(quality, options) | _example(rows) | found
+        facts |= found
         tables = {LEFT_BEHIND: quality.rejected} if rejected is None else {}
         made_by = _made_by(engine, inputs, options, timer)
         manifest = make_manifest("interests", counts, facts, tables, made_by)
