@@ -13,7 +13,7 @@ import pyarrow as pa
 import meshwright as mw
 
 MASK = "varies"
-_MASKED = {"seconds", "steps", "versions", "checksum", "modified", "bytes", "estimated_bytes"}
+_MASKED = {"seconds", "steps", "versions", "master", "checksum", "modified", "bytes", "estimated_bytes"}
 _MASKED_ENDINGS = ("_seconds", "_milliseconds")
 _PROSE = {"summary", "rejected_reasons", "alternatives", "chosen", "reason"}
 _LONGEST = 12
