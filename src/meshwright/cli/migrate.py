@@ -1,12 +1,17 @@
 """`meshwright migrate`: the steps from one overlay to another."""
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from meshwright.cli.common import Force, Json, Out, print_json, print_table, progress_bar, with_unit
+from meshwright.cli.options.costs import CostOptions
+from meshwright.cli.options.groups import options_for
 from meshwright.runtime.wording import count
+
+if TYPE_CHECKING:
+    from meshwright.pipeline.cost_files import CostFiles
 
 EPILOG = """In each step, first open its links and then close its links. Every topic that is connected
 stays connected at every moment.
@@ -24,6 +29,7 @@ page, `migration.html`.
 """
 
 
+@options_for("prices", CostOptions, CostOptions.files)
 def migrate(
     today: Annotated[Path, typer.Argument(metavar="TODAY", help="The overlay that is in use.")],
     target: Annotated[
@@ -33,6 +39,7 @@ def migrate(
     steps_of: Annotated[
         int, typer.Option(metavar="N", help="The most links that one step opens and closes.")
     ] = 20,
+    prices: "CostFiles | None" = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -41,7 +48,7 @@ def migrate(
     from meshwright.runtime.checks import check_whole
 
     check_whole("--steps-of", steps_of, 1, required=True)
-    manifest = migrate_here(today, target, out, steps_of, force=force, progress=progress_bar())
+    manifest = migrate_here(today, target, out, steps_of, costs=prices, force=force, progress=progress_bar())
     if as_json:
         print_json({"out": str(out), **manifest})
     else:
@@ -69,4 +76,7 @@ def _print(out: Path, manifest: dict[str, Any]) -> None:
     )
     if facts["repriced"]:
         links = count(facts["repriced"], "link")
-        print(f"{links} of both overlays had another cost today; the target's counts for both.")
+        print(
+            f"{links} of both overlays had another cost today; the target's counts for both. To price all "
+            f"links alike, give --costs."
+        )

@@ -193,7 +193,7 @@ def evaluate(
 
 def unit_of(facts: Mapping[str, Any]) -> str | None:
     """What the costs of an overlay with these facts are counted in; None where they don't say."""
-    told = facts.get(COSTS_FACT)
+    told = facts.get(COSTS_FACT, facts)
     return told.get("unit") if isinstance(told, Mapping) else None
 
 

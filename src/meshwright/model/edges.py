@@ -328,6 +328,7 @@ def _priced(
 
     `end` is what the error ends with.
     """
+    prices = prices if rules is None else _told_elsewhere(edges, prices, len(nodes))
     missing = np.isnan(prices)
     if rules is not None and rules.missing_cost is not None:
         prices = np.where(missing, rules.missing_cost, prices)
@@ -339,6 +340,19 @@ def _priced(
         link = f"the link {_edge(nodes, edges[at])} {cost}{_and_more(len(wrong))}"
         raise origin.error(at + 1, f"{link}; {_NO_COST if is_none else COST_RULE}{end}")
     return prices, int(missing.sum())
+
+
+def _told_elsewhere(edges: Ids, prices: Floats, node_count: int) -> Floats:
+    """The same costs, where a row without one takes that of another row of its link, in either direction."""
+    if not np.isnan(prices).any():
+        return prices
+    keys = _keys(np.sort(edges, axis=1), node_count)
+    order = np.lexsort((np.isnan(prices), keys))  # of each link, rows with a cost come first
+    starts = np.flatnonzero(np.diff(keys[order], prepend=-1))
+    first = order[np.repeat(starts, np.diff(np.append(starts, len(order))))]
+    told = np.empty_like(prices)
+    told[order] = prices[first]
+    return np.where(np.isnan(prices), told, prices)
 
 
 _NO_COST = "give it one, or set missing_cost (--missing-cost) to what such links cost"

@@ -157,7 +157,7 @@ class CostFiles:
         if self.places is None or self.measured_by != GREAT_CIRCLE_METRIC:
             return None
         name, *columns = self.columns_of_places()
-        with columns_named_by("--place-columns"):
+        with columns_named_by("--place-columns", delimiter=False):
             found = located(self.where(self.places, nodes), name, tuple(columns), self.limits)
         with named(self._file("places")):
             check_globe(found)
@@ -173,7 +173,7 @@ class CostFiles:
         if self.sites is None:
             return between
         node, site = self.site_columns or _NODE_SITE
-        with named(self._file("costs", "places")), columns_named_by("--site-columns"):
+        with named(self._file("costs", "places")), columns_named_by("--site-columns", delimiter=False):
             return Costs.sites(
                 between,
                 self.where(self.sites, nodes),
@@ -216,14 +216,14 @@ def _clusters(files: CostFiles, nodes: Interests) -> Costs:
     node, site = files.site_columns or _NODE_SITE
     table = files.where(files.sites, nodes)
     prices = {"inner": files.inner, "outer": files.outer}
-    with columns_named_by("--site-columns"):
+    with columns_named_by("--site-columns", delimiter=False):
         return Costs.clusters(table, **prices, node=node, cluster=site, limits=files.limits)
 
 
 def _distances(files: CostFiles, nodes: Interests) -> Costs:
     assert files.places is not None
     name, *columns = files.columns_of_places()
-    with columns_named_by("--place-columns"):
+    with columns_named_by("--place-columns", delimiter=False):
         between = Costs.coordinates(
             files.where(files.places, nodes),
             base=files.base,

@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from meshwright.maintain.migration import Migration, migrate
-from meshwright.model.overlay import Overlay
+from meshwright.model.overlay import Overlay, priced
 from meshwright.model.storage.dataset import check_free, draft, whole, write_csv, write_tables, writing
 from meshwright.model.storage.manifest import make_manifest, write_manifest
+from meshwright.pipeline.cost_files import CostFiles
 from meshwright.report.migrate import migration_page
 from meshwright.report.page import write_page
 from meshwright.runtime.progress import Progress
@@ -22,19 +23,25 @@ def migrate_here(
     out: Path,
     steps_of: int,
     *,
+    costs: CostFiles | None = None,
     force: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Plan the way from one overlay's dataset to another's, and write it to `out`; returns the manifest.
 
-    `changes/` and `steps/` are Parquet, and CSV files of the same names hold the same rows.
+    `changes/` and `steps/` are Parquet, and CSV files of the same names hold the same rows. With `costs`, the
+    links of both cost what these say.
     """
     check_free(out, force, [today, target])
     with draft(out, force) as folder:
-        way = migrate(Overlay.read(today), Overlay.read(target), steps_of, progress)
+        overlays = [Overlay.read(path) for path in (today, target)]
+        if costs is not None:
+            overlays = [priced(overlay, costs.load(overlay.interests)) for overlay in overlays]
+        way = migrate(overlays[0], overlays[1], steps_of, progress)
         about = {
             "command": "migrate",
             "options": {"steps_of": steps_of},
+            "costs": None if costs is None else costs.given(),
             "inputs": [str(today), str(target)],
         }
         facts = facts_of(way)

@@ -115,9 +115,16 @@ def _steps(way: Migration) -> Html:
         keys = ("step", "opened", "closed", "links", "maximum_degree", "cut_topics")
         cells = [count(step[key]) for key in keys]
         cells += [decimal(step["cost"])] if way.has_costs else []
-        rows.append([*cells, decimal(step["saves"]), decimal(first - step[saved])])
+        rows.append(
+            [*cells, *(decimal(_rounded(one, first)) for one in (step["saves"], first - step[saved]))]
+        )
     listed = table("Steps", headings, rows, set(range(len(headings))))
     return section("steps", "Steps", listed, *_more(len(way), "steps")) if rows else Html("")
+
+
+def _rounded(saved: float, of: float) -> float:
+    """What is saved; nothing where it is only what rounding leaves."""
+    return saved if abs(saved) > 1e-9 * of else 0
 
 
 def _changes(way: Migration) -> Html:

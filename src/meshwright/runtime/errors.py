@@ -75,13 +75,21 @@ NAME_THE_COLUMN = "name the one to use"
 """How an error about a column that is not there ends; who knows a flag for it says that as well."""
 
 
+CHECK_THE_DELIMITER = "check the delimiter (--delimiter)"
+
+
 @contextmanager
-def columns_named_by(flags: str) -> Iterator[None]:
-    """Let an error about a column that is not there name the flags that choose columns."""
+def columns_named_by(flags: str, *, delimiter: bool = True) -> Iterator[None]:
+    """Let an error about a column that is not there name the flags that choose columns.
+
+    Where there is no flag for the delimiter, the error says what the file must have.
+    """
     try:
         yield
     except InputError as error:
-        error.args = (str(error).replace(NAME_THE_COLUMN, f"{NAME_THE_COLUMN} with {flags}"),)
+        said = str(error).replace(NAME_THE_COLUMN, f"{NAME_THE_COLUMN} with {flags}")
+        way = CHECK_THE_DELIMITER if delimiter else "separate the columns with commas, or name the file *.tsv"
+        error.args = (said.replace(CHECK_THE_DELIMITER, way),)
         raise
 
 

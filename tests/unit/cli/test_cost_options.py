@@ -325,7 +325,7 @@ def test_the_unit_is_kept_and_printed_behind_costs(run, workload, between, tmp_p
     found = mw.evaluate(overlay)
     assert found.cost_unit == "ms"
     least = found.lower_bound_weighted_average_degree
-    assert f"None costs less than {least:,.4g} ms a node" in out
+    assert f"None costs less than {least:,.4g} ms per node" in out
     costs = [line.strip() for line in out.splitlines() if " weighted " in line and "method" not in line]
     assert len(costs) >= 5
     assert all(line.endswith(" ms") for line in costs)
@@ -345,7 +345,7 @@ def test_without_a_unit_nothing_is_printed_behind_costs(run, workload, between, 
     build(run, workload, *words)
     assert "cost_unit" not in json.loads(run("evaluate", tmp_path / "o", "--json")[1])
     other = run("evaluate", tmp_path / "o", *words, "--unit", "EUR")[1]
-    assert " EUR a node" in other
+    assert " EUR per node" in other
     assert mw.evaluate(mw.Overlay.read(tmp_path / "o")).cost_unit is None
 
 

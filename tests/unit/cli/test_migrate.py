@@ -89,3 +89,18 @@ def test_a_target_that_cuts_topics_is_refused_and_nothing_is_left(run, overlays,
     assert code == 2
     assert "the target does not connect the topic" in said
     assert not (tmp_path / "way").exists()
+
+
+def test_costs_price_the_links_of_both_alike(run, overlays, tmp_path):
+    today, target = overlays
+    nodes = mw.Overlay.read(target).interests.nodes.to_pylist()
+    (tmp_path / "sites.csv").write_text(
+        "node,site\n" + "".join(f"{node},{at % 3}\n" for at, node in enumerate(nodes))
+    )
+    words = ("--sites", tmp_path / "sites.csv", "--inner", 1, "--outer", 10, "--unit", "ms")
+    code, shown, _ = run("migrate", today, target, *words, "--json", "--out", tmp_path / "way")
+    facts = json.loads(shown)["facts"]
+    for name, path in (("before", today), ("after", target)):
+        edges = mw.Overlay.read(path).edges
+        assert facts[name]["cost"] == sum(1 if u % 3 == v % 3 else 10 for u, v in edges.tolist())
+    assert (code, facts["unit"], facts["repriced"]) == (0, "ms", 0)

@@ -429,3 +429,18 @@ def test_interests_come_before_the_edges(overlay: Overlay) -> None:
             InputError, match=rf"{make.__name__} got an? \w+ first; give Interests first, then"
         ):
             make(edges, INTERESTS)
+
+
+def test_a_row_without_a_cost_takes_that_of_the_other_direction(tmp_path):
+    interests = Interests.from_pairs([(node, "t") for node in "abcd"])
+    (tmp_path / "e.csv").write_text("source,target,cost\na,b,\nb,a,0.75\nb,c,2\nc,b,4\nb,c,\nc,d,\n")
+    rules = {"symmetrise": "mean", "missing_cost": 100}
+    found = Overlay.from_csv(interests, tmp_path / "e.csv", **rules)
+    assert found.costs is not None
+    assert dict(zip(map(tuple, found.edges.tolist()), found.costs.tolist(), strict=True)) == {
+        (0, 1): 0.75,
+        (1, 2): 3.0,
+        (2, 3): 100.0,
+    }
+    with pytest.raises(InputError, match=r"line 7: the link 'c' - 'd' has no cost"):
+        Overlay.from_csv(interests, tmp_path / "e.csv", symmetrise="mean")

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from meshwright.runtime.errors import NAME_THE_COLUMN, InputError, visible
+from meshwright.runtime.errors import CHECK_THE_DELIMITER, NAME_THE_COLUMN, InputError, visible
 from meshwright.runtime.wording import count, meant
 
 Column: TypeAlias = str | int
@@ -70,7 +70,7 @@ def _missing(column: str, found: Sequence[str], origin: str, way: str) -> str:
     near = meant(column, found, repr)
     way = f"{near}Otherwise {way}" if near else way
     if len(found) == 1 and _OTHER_DELIMITERS & set(found[0]):
-        way = "check the delimiter (--delimiter)"
+        way = CHECK_THE_DELIMITER
     return f"{origin} has no column {column!r}; its columns are {listed(found)}: {way}"
 
 
