@@ -35,6 +35,7 @@ PURPOSE = {
     "construct": "the algorithms",
     "workloads": "interests by a law",
     "model": "interests, overlay, costs, events, storage",
+    "filters": "wildcards, and the classes of names they tell apart",
     "kernels": "Numba: arrays in, arrays out",
     "runtime": "errors, progress, seeds, files, memory",
 }

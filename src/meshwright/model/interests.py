@@ -352,6 +352,47 @@ class Interests:
         return cls._told(dense(sources.collect(chunks, NODE_TOPIC, nodes, topics)))
 
     @classmethod
+    def from_filters(
+        cls,
+        pairs: Iterable[tuple[str, str]],
+        dialect: str = "mqtt",
+        names: NameSource | None = None,
+        *,
+        publishes: Iterable[tuple[str, str]] = (),
+        nodes: NameSource = (),
+        most: int | None = None,
+        progress: Progress | None = None,
+    ) -> Interests:
+        """Build from (node, filter) pairs: the topics are the classes of names that the filters tell apart.
+
+        Every name that anybody may ever publish is in one class, or in none if no filter matches it, and the
+        nodes of a class are those with a filter that matches its names. So an overlay that is topic-connected
+        for the classes is so for every name. Topics have the attributes `dialect`, `kind` (`name`, `filter`
+        or `intersection`) and `example`, a name in the class; nodes have `filters`, those that they gave.
+
+        Args:
+            pairs: what each node subscribes to.
+            dialect: `mqtt`, `nats`, `amqp` or `zenoh`.
+            names: all names that exist, if they are known: then there are classes for these alone.
+            publishes: (node, filter) pairs of what each node may publish; it counts like a subscription.
+            nodes: nodes that may have no filter.
+            most: how many classes may be added where filters overlap; a million unless given.
+            progress: shown while it takes long.
+
+        Example:
+            >>> import meshwright as mw
+            >>> pairs = [("b1", "plant/+/temp"), ("b2", "plant/7/#"), ("b3", "plant/7/temp")]
+            >>> interests = mw.Interests.from_filters(pairs)
+            >>> interests.topics.to_pylist()
+            ['plant/+/temp', 'plant/7/#', 'plant/7/temp']
+            >>> interests.nodes_of("plant/7/temp")
+            ['b1', 'b2', 'b3']
+        """
+        from meshwright.model.filtered import dense_of_filters
+
+        return cls(*dense_of_filters(pairs, dialect, names, publishes, nodes, most, progress))
+
+    @classmethod
     def from_csv(
         cls,
         path: str | Path,

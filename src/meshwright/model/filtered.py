@@ -1,0 +1,91 @@
+"""Interests of filters: the classes of names that filters tell apart become topics."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from itertools import chain
+
+import numpy as np
+import pyarrow as pa
+
+from meshwright.filters.classes import MOST_CLASSES, Classes, classes_of
+from meshwright.model.dense import Dense, as_scipy, sealed
+from meshwright.model.names import NameSource, name_array
+from meshwright.model.pairs import Columns, Pairs, collect, from_tuples
+from meshwright.runtime.arrays import Ids, Offsets
+from meshwright.runtime.columns import arrow_of
+from meshwright.runtime.memory import check_memory, needed
+from meshwright.runtime.progress import Progress
+
+NODE_FILTER = Columns("node", "filter")
+FILTERS = "filters"
+"""The attribute of nodes that lists their own filters."""
+
+
+def dense_of_filters(
+    pairs: Iterable[tuple[str, str]],
+    dialect: str,
+    names: NameSource | None,
+    publishes: Iterable[tuple[str, str]],
+    nodes: NameSource,
+    most: int | None,
+    progress: Progress | None,
+) -> Dense:
+    """The interests of (node, filter) pairs; see `Interests.from_filters`."""
+    given = collect(from_tuples(chain(pairs, publishes), NODE_FILTER), NODE_FILTER, nodes, (), progress)
+    catalogue = None if names is None else name_array(names, "name")
+    limit = MOST_CLASSES if most is None else most
+    found = classes_of(given.second_names, dialect, catalogue, most=limit, progress=progress)
+    return dense_of_classes(given, found)
+
+
+def dense_of_classes(given: Pairs, classes: Classes) -> Dense:
+    """The interests of nodes in classes: a node wants each class that one of its filters matches."""
+    indptr, ids = _classes_of_nodes(given, classes)
+    return Dense(
+        sealed(indptr),
+        sealed(ids),
+        given.first_names,
+        classes.names,
+        pa.table({FILTERS: own_filters(given)}),
+        class_attributes(classes),
+    )
+
+
+def class_attributes(classes: Classes) -> pa.Table:
+    """What `topics/` says of classes."""
+    dialect = pa.array([classes.dialect.name]).take(arrow_of(np.zeros(len(classes), np.int32)))
+    return pa.table({"dialect": dialect, "kind": classes.kinds, "example": classes.examples})
+
+
+def own_filters(given: Pairs) -> pa.ListArray:
+    """For each node the filters that it gave, sorted."""
+    keys = np.unique(given.first_ids.astype(np.int64) << 32 | given.second_ids)
+    bounds = np.searchsorted(keys, np.arange(len(given.first_names) + 1, dtype=np.int64) << 32)
+    texts = given.second_names.take(arrow_of(keys & 0xFFFFFFFF))
+    return pa.ListArray.from_arrays(arrow_of(bounds.astype(np.int32)), texts)
+
+
+def _classes_of_nodes(given: Pairs, classes: Classes) -> tuple[Offsets, Ids]:
+    """By node the sorted classes of its filters: a product of sparse matrices."""
+    numbers = classes.number_of[given.second_ids]
+    used = numbers >= 0
+    node_count, filter_count = len(given.first_names), len(classes.filters)
+    by_class = as_scipy(
+        np.ones(len(classes.filter_ids), np.int32), classes.indptr, classes.filter_ids, filter_count
+    )
+    sizes = np.bincount(classes.filter_ids, minlength=filter_count)
+    interests = int(sizes[numbers[used]].sum())
+    check_memory(
+        f"the interests of {node_count:,} nodes in {len(classes):,} classes, up to {interests:,} of them,",
+        needed("reading", nodes=node_count, topics=len(classes), interests=interests),
+        "give the names that exist (names=, --names), or filters that cover fewer others",
+    )
+    keys = np.unique(given.first_ids[used].astype(np.int64) * max(filter_count, 1) + numbers[used])
+    bounds = np.searchsorted(keys, np.arange(node_count + 1, dtype=np.int64) * max(filter_count, 1))
+    own = as_scipy(
+        np.ones(len(keys), np.int32), bounds, (keys % max(filter_count, 1)).astype(np.int32), filter_count
+    )
+    wanted = own @ by_class.T.tocsr()
+    wanted.sort_indices()
+    return wanted.indptr.astype(np.int64), wanted.indices.astype(np.int32)
