@@ -56,6 +56,22 @@ class RowOptions(NamedTuple):
             "or reject its row.",
         ),
     ] = "keep"
+    filters: Annotated[
+        str | None,
+        typer.Option(
+            metavar="mqtt|nats|amqp|zenoh",
+            help="With --as pairs: topics are filters of this kind of broker. The dataset gets a topic for "
+            "each class of names that they tell apart.",
+        ),
+    ] = None
+    catalogue: Annotated[
+        str | None,
+        typer.Option(
+            "--names",
+            metavar="FILE",
+            help="With --filters: a file of all names that exist, one per line. Other names get no class.",
+        ),
+    ] = None
     max_line: MaxLine = READ_LIMITS.line
     max_ratio: MaxRatio = READ_LIMITS.ratio
 

@@ -31,6 +31,7 @@ NULL = "null"
 EMPTY_NAME = "empty name"
 LONG_NAME = "name too long"
 WILDCARD = "wildcard in topic"
+NO_FILTER = "not a filter"
 
 LONGEST_NAME = 65_535
 """In bytes: what MQTT allows for a topic, and more than any name that somebody meant."""
@@ -48,7 +49,8 @@ class Layout:
 
     `kind` is delimited, edges, adjacency or jsonl. `columns` are positions from 0, or the keys of JSON
     objects. `width` is the number of columns that every line of a delimited file must have, `header` the
-    line that names them (0: there is none). With `wildcards`, topics that have one are rejected.
+    line that names them (0: there is none). With `wildcards`, topics that have one are rejected;
+    with a `dialect`, those that are no filters of it.
     """
 
     kind: str
@@ -57,6 +59,7 @@ class Layout:
     width: int = 0
     header: int = 0
     wildcards: bool = False
+    dialect: str | None = None
 
 
 class Cut(NamedTuple):

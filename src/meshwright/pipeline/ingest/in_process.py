@@ -14,6 +14,7 @@ from meshwright.model.interests import Interests, interest_counts, interest_tabl
 from meshwright.model.storage.dataset import whole, write_tables
 from meshwright.model.wildcards import find_wildcards
 from meshwright.pipeline.ingest.file_parts import parts_of, staged_parts
+from meshwright.pipeline.ingest.filter_rows import filter_interests
 from meshwright.pipeline.ingest.grouping import GROUPED, NO_TOPIC, grouped, own_code
 from meshwright.pipeline.ingest.inputs import InputFile
 from meshwright.pipeline.ingest.job import Quality, line_notes, wildcard_fact
@@ -141,10 +142,15 @@ class LocalRows:
     def interests(self, timer: StageTimer) -> tuple[Interests, dict[str, Any]]:
         """The interests that the rows state, and what else is found in them."""
         with stage(timer, "making ids"):
-            interests, duplicates = _interests(self._pairs, self._options)
+            facts: dict[str, int] = {}
+            if self._options.filters is None:
+                interests, duplicates = _interests(self._pairs, self._options)
+            else:
+                interests, duplicates, facts = filter_interests(*self._pairs, self._options, timer)
             alike = {"nodes": names_alike(interests.nodes), "topics": names_alike(interests.topics)}
-        found = {"duplicates": duplicates, "look_alikes": alike}
-        if self._options.relation == "pairs":
+        write_tables(folder, interest_tables(interests), timer)
+        found = {"duplicates": duplicates, "look_alikes": alike, **facts}
+        if self._options.topics_are_names:
             found |= wildcard_fact(find_wildcards(interests.topics))
         elif self._options.relation == "friendship" and self._has_two_kinds():
             found[TWO_KINDS] = True

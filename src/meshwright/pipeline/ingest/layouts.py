@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
 from meshwright.model.reading.columns import place_of
@@ -28,11 +29,12 @@ def file_layouts(
     """How to cut each file; headers may name the columns in any order."""
     same = _one_layout(format, options)
     if same is not None:
-        return [same] * len(files)
-    return [
+        return [replace(same, dialect=options.filters)] * len(files)
+    layouts = (
         first_line_layout(file.path, beginning(session, file, 2, options.limits), format, options)
         for file in files
-    ]
+    )
+    return [replace(layout, dialect=options.filters) for layout in layouts]
 
 
 def _one_layout(format: str, options: IngestOptions) -> Layout | None:
@@ -126,7 +128,7 @@ def _is_header(first: Sequence[str], second: Sequence[str]) -> bool:
 
 def refuses_wildcards(options: IngestOptions) -> bool:
     """Whether topics with a wildcard are rejected."""
-    return options.relation == "pairs" and options.wildcards == "reject"
+    return options.topics_are_names and options.wildcards == "reject"
 
 
 def first_line_layout(path: str, begin: bytes, format: str, options: IngestOptions) -> Layout:

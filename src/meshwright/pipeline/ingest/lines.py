@@ -23,6 +23,7 @@ from meshwright.pipeline.ingest.cutting import (
     decoded,
     flags_of,
 )
+from meshwright.pipeline.ingest.filter_rows import are_no_filters
 from meshwright.runtime.arrays import Flags, Longs
 
 BLOCK_END = ""
@@ -139,7 +140,7 @@ def parsed(
         wanted[layout.header - place.line] = False
     rows = np.flatnonzero(wanted)
     cut = _CUTTERS[layout.kind](texts if len(rows) == len(texts) else texts.take(pa.array(rows)), layout)
-    good, faults = sorted_out(cut, layout.wildcards)
+    good, faults = sorted_out(cut, layout.wildcards, layout.dialect)
     bad += [(int(rows[row]), reason) for row, reason in cut.bad + faults]
     if len(good):
         yield _pairs(cut, good)
@@ -167,14 +168,16 @@ def _wanted(texts: pa.StringArray, layout: Layout) -> tuple[Flags, int]:
     return wanted & ~comment, int(np.count_nonzero(comment))
 
 
-def sorted_out(cut: Cut, refuse_wildcards: bool) -> tuple[Longs, Faults]:
-    """Which pairs are good, and what is wrong with the others."""
+def sorted_out(cut: Cut, refuse_wildcards: bool, dialect: str | None) -> tuple[Longs, Faults]:
+    """Which pairs are good, and what is wrong with the others; with a dialect, topics are filters."""
     faults = [
         (cutting.EMPTY_NAME, pc.or_kleene(pc.equal(cut.first, ""), pc.equal(cut.second, ""))),
         (cutting.LONG_NAME, pc.or_kleene(_is_long(cut.first), _is_long(cut.second))),
     ]
     if refuse_wildcards:
         faults.append((cutting.WILDCARD, has_wildcard(cut.second)))
+    if dialect is not None:
+        faults.append((cutting.NO_FILTER, are_no_filters(cut.second, dialect)))
     good = np.ones(len(cut.rows), np.bool_)
     found: Faults = []
     for reason, mask in faults:

@@ -12,6 +12,7 @@ import pyarrow as pa
 from meshwright.model.storage.dataset import whole, write_tables, writing
 from meshwright.model.wildcards import IS_WILDCARD, Wildcards
 from meshwright.pipeline.ingest import identify, reading
+from meshwright.pipeline.ingest.filters_on_spark import write_filtered
 from meshwright.pipeline.ingest.identify import Numbered
 from meshwright.pipeline.ingest.inputs import InputFile
 from meshwright.pipeline.ingest.job import Quality, line_notes, wildcard_fact
@@ -100,16 +101,26 @@ class SparkRows:
 
     def write_tables(self, folder: Place, timer: StageTimer) -> tuple[dict[str, int], dict[str, Any]]:
         """Nodes are written with their lists before any table, in the order of names."""
+        facts: dict[str, int] = {}
         with spark_stage(self._session, timer, "making ids"):
-            nodes, topics = self._make_ids()
+            if self._options.filters is None:
+                nodes, topics = self._make_ids()
+            else:
+                nodes, topics, facts = self._make_classes(timer)
         with spark_stage(self._session, timer, "writing"):
             counts, found = _write(folder, nodes, topics)
-            if self._options.relation == "pairs":
+            if self._options.topics_are_names:
                 found |= wildcard_fact(_wildcards(topics.frame))
         with writing(folder.parent):
             remove_own_folder(self._scratch)
             drop_by_products(folder)
-        return counts, found
+        return counts, {**found, **facts}
+
+    def _make_classes(self, timer: StageTimer) -> tuple[Numbered, Numbered, dict[str, int]]:
+        """The same where topics are filters: the topics are their classes."""
+        rows, scratch = self.quality.rows, self._scratch
+        made = write_filtered(self._session, self._usable(), rows, self._options, scratch, timer)
+        return made.nodes, made.topics, {"duplicates": made.duplicates, **made.facts}
 
     def _make_ids(self) -> tuple[Numbered, Numbered]:
         """The tables of nodes, with their lists, and of topics, sorted and numbered."""
@@ -148,8 +159,8 @@ def related(pairs: DataFrame, relation: str) -> DataFrame:
 
 def _write(folder: Place, nodes: Numbered, topics: Numbered) -> tuple[dict[str, int], dict[str, Any]]:
     tables = {
-        "topics": topics.frame.select("id", "name"),
-        "nodes": nodes.frame.select("id", "name"),
+        "topics": topics.frame,
+        "nodes": nodes.frame.drop("topic_ids", "duplicates"),
         "lists": nodes.frame.select(f.col("id").alias("node_id"), "topic_ids"),
         "interests": identify.interest_names(nodes, topics),
     }

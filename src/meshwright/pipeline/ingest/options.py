@@ -2,7 +2,8 @@
 
 from dataclasses import dataclass
 
-from meshwright.model.reading.columns import Column, by_position, check_different, written
+from meshwright.filters.dialects import DIALECTS
+from meshwright.model.reading.columns import Column, by_position, written
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.pipeline.ingest.inputs import FORMATS
 from meshwright.runtime.errors import InputError, OptionError
@@ -30,8 +31,9 @@ class IngestOptions:
     the `format`, and delimited files have a `header` unless the columns are positions. `max_rejected` is the
     fraction of rows that may be unusable. With `own_topic`, users who follow or befriend others also
     subscribe to their own topic. `wildcards` decides about topics in pairs that have a level `#` or `+`:
-    they are kept as plain names, and reported, or their rows are rejected. A
-    line beyond the limits is unusable, and a compressed file beyond them is refused.
+    they are kept as plain names, and reported, or their rows are rejected. With `filters`, topics are
+    filters of that dialect, and the dataset has their classes; `catalogue` is a file of the names that
+    exist. A line beyond the limits is unusable, and a compressed file beyond them is refused.
     """
 
     relation: str
@@ -42,6 +44,8 @@ class IngestOptions:
     max_rejected: float = 0.01
     own_topic: bool = False
     wildcards: str = "keep"
+    filters: str | None = None
+    catalogue: str | None = None
     limits: ReadLimits = READ_LIMITS
 
     def __post_init__(self) -> None:
@@ -61,9 +65,21 @@ class IngestOptions:
                 "--own-topic",
                 "applies only to --as follows and --as friendship, where nodes are topics; leave it out",
             )
+        self._check_filters()
         self._check_columns()
         if self.format is not None:
             self.check_format(self.format)
+
+    def _check_filters(self) -> None:
+        _check_choice("--filters", self.filters, (*DIALECTS, None))
+        if self.catalogue is not None and self.filters is None:
+            raise _refusal("--names", "lists the names for --filters; leave it out, or give both")
+        if self.filters is not None and self.relation != "pairs":
+            raise _refusal("--filters", "applies only to --as pairs, where a topic is a name; leave it out")
+        if self.filters is not None and self.wildcards == "reject":
+            raise _refusal(
+                "--wildcards", "rejects wildcards, but --filters reads them; give one of the two"
+            )
 
     def _check_columns(self) -> None:
         if self.columns is None:
@@ -114,6 +130,11 @@ class IngestOptions:
         if self.columns is None or by_position(self.columns):
             return RELATIONS[self.relation]
         return str(self.columns[0]), str(self.columns[1])
+
+    @property
+    def topics_are_names(self) -> bool:
+        """Whether topics are plain names that somebody chose: not users, and not filters."""
+        return self.relation == "pairs" and self.filters is None
 
     @property
     def wanted(self) -> tuple[Column, Column]:

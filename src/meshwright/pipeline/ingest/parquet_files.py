@@ -18,6 +18,7 @@ from meshwright.model.reading.files import check_rows, reading
 from meshwright.model.wildcards import has_wildcard
 from meshwright.pipeline.ingest import cutting
 from meshwright.pipeline.ingest.cutting import decoded, flags_of
+from meshwright.pipeline.ingest.filter_rows import are_no_filters
 from meshwright.pipeline.ingest.inputs import InputFile, schemas
 from meshwright.pipeline.ingest.layouts import no_names, parquet_names, refuses_wildcards
 from meshwright.pipeline.ingest.options import IngestOptions
@@ -104,7 +105,7 @@ def _found(
     for batch in opened.iter_batches(_ROWS_AT_ONCE, columns=list(columns)):
         node, topic = (_bytes_of(batch.column(name)) for name in columns)
         rows = _exploded(node, topic, options.limits.line)
-        yield _sorted_out(rows, path, line, refuses_wildcards(options))
+        yield _sorted_out(rows, path, line, options)
         line += batch.num_rows
     check_rows(opened.metadata, path, line - 1)
 
@@ -181,7 +182,7 @@ def _elements(names: pa.Array, first_only: Flags) -> tuple[Longs, pa.BinaryArray
     return row, names.flatten().take(at)
 
 
-def _sorted_out(rows: _Exploded, path: str, line: int, refuse_wildcards: bool) -> Found:
+def _sorted_out(rows: _Exploded, path: str, line: int, options: IngestOptions) -> Found:
     """The pairs that can be used, and the others with the first reason that holds."""
     node, no_node = decoded(rows.node)
     topic, no_topic = decoded(rows.topic)
@@ -192,8 +193,10 @@ def _sorted_out(rows: _Exploded, path: str, line: int, refuse_wildcards: bool) -
         cutting.EMPTY_NAME: _either(pc.equal(node, ""), pc.equal(topic, "")),
         cutting.LONG_NAME: _is_long_name(rows.node) | _is_long_name(rows.topic),
     }
-    if refuse_wildcards:
+    if refuses_wildcards(options):
         faults[cutting.WILDCARD] = flags_of(has_wildcard(topic))
+    if options.filters is not None:
+        faults[cutting.NO_FILTER] = flags_of(are_no_filters(topic, options.filters))
     reasons = np.full(len(rows.row), None, object)
     for reason, hit in reversed(faults.items()):
         reasons[hit] = reason

@@ -23,6 +23,7 @@ from meshwright.pipeline.ingest.file_parts import (
     staged_pieces,
     staged_shares,
 )
+from meshwright.pipeline.ingest.filters_on_spark import no_filter
 from meshwright.pipeline.ingest.inputs import InputFile, schemas
 from meshwright.pipeline.ingest.layouts import file_layouts, no_names, parquet_names, refuses_wildcards
 from meshwright.pipeline.ingest.options import IngestOptions
@@ -202,7 +203,7 @@ def parquet_rows(session: SparkSession, files: Sequence[InputFile], options: Ing
             path = f.col("_metadata.file_path").alias("file")
             rows = table.select(first.alias("node"), second.alias("topic"), path, row)
             frames.append(_exploded(rows, options.limits.line))
-    return _with_reasons(_union(frames), refuses_wildcards(options))
+    return _with_reasons(_union(frames), options)
 
 
 @contextmanager
@@ -297,7 +298,7 @@ def _is_long(names: Column, longest: int) -> Column:
     return f.when(few, f.lit(False)).otherwise(bytes_of > longest)
 
 
-def _with_reasons(rows: DataFrame, refuse_wildcards: bool) -> DataFrame:
+def _with_reasons(rows: DataFrame, options: IngestOptions) -> DataFrame:
     node, topic = f.col("node"), f.col("topic")
     reason = (
         f.when(f.col("long"), cutting.LONG_LINE)
@@ -309,9 +310,13 @@ def _with_reasons(rows: DataFrame, refuse_wildcards: bool) -> DataFrame:
             cutting.LONG_NAME,
         )
     )
-    if refuse_wildcards:
+    if refuses_wildcards(options):
         maybe = topic.contains("#") | topic.contains("+")
         reason = reason.when(maybe & topic.rlike(IS_WILDCARD), cutting.WILDCARD)
+    if options.filters is not None:
+        reason = reason.when(
+            no_filter(f.when(f.is_valid_utf8(topic), topic), options.filters), cutting.NO_FILTER
+        )
     text = f.concat_ws(", ", f.coalesce(node, f.lit("null")), f.coalesce(topic, f.lit("null")))
     shown = f.make_valid_utf8(f.substring(text, 1, cutting.SHOWN_CHARACTERS))
     return rows.select("node", "topic", "file", "line", reason.alias("reason"), shown.alias("text"))

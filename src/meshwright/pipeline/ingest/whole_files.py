@@ -171,7 +171,8 @@ def _found(
     places = np.array([place for place, _, _ in entries], np.int64)
     node = pa.array([node for _, node, _ in entries], pa.string())
     topic = pa.array([topic for _, _, topic in entries], pa.string())
-    good, bad = sorted_out(cutting.Cut(np.arange(len(entries)), node, topic, []), refuses_wildcards(options))
+    cut = cutting.Cut(np.arange(len(entries)), node, topic, [])
+    good, bad = sorted_out(cut, refuses_wildcards(options), options.filters)
     shown = [
         (int(places[at]), reason, f"{entries[at][1]}, {entries[at][2]}"[: cutting.SHOWN_CHARACTERS])
         for at, reason in bad

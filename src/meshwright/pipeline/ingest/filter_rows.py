@@ -1,0 +1,75 @@
+"""Rows whose topics are filters: which are none of their dialect, and the interests of the others."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from meshwright.filters.classes import Classes, classes_of
+from meshwright.filters.dialects import dialect_of
+from meshwright.filters.parsing import parse_filters
+from meshwright.model.filtered import dense_of_classes
+from meshwright.model.interests import Interests
+from meshwright.model.names import ranks
+from meshwright.model.pairs import Pairs
+from meshwright.model.reading.files import reading
+from meshwright.model.reading.limits import ReadLimits
+from meshwright.model.reading.text import decoded_lines
+from meshwright.pipeline.ingest.options import IngestOptions
+from meshwright.runtime.arrays import Ids
+from meshwright.runtime.progress import Progress
+
+
+def are_no_filters(topics: pa.StringArray, dialect: str) -> pa.BooleanArray:
+    """Whether each topic is no filter of a dialect; null where a topic is null."""
+    coded = topics.dictionary_encode()
+    parsed = parse_filters(coded.dictionary, dialect_of(dialect))
+    return pa.array(parsed.number_of < 0).take(coded.indices)
+
+
+def filter_classes(filters: pa.StringArray, options: IngestOptions, progress: Progress | None) -> Classes:
+    """The classes of distinct filters that were read; of the names of a catalogue alone, if there is one."""
+    assert options.filters is not None
+    names = None if options.catalogue is None else _catalogue(Path(options.catalogue), options.limits)
+    return classes_of(filters, options.filters, names, progress=progress)
+
+
+def _catalogue(path: Path, limits: ReadLimits) -> pa.StringArray:
+    """The names in a file of one on each line; blank lines are passed over."""
+    with reading(path):
+        lines = (line.rstrip("\r\n") for line in decoded_lines(path, limits))
+        return pa.array([line for line in lines if line], pa.string())
+
+
+def class_facts(classes: Classes) -> dict[str, int]:
+    """What a manifest says of filters: how many there are, and how many match no name that exists."""
+    used = np.unique(classes.filter_ids)
+    return {"filters": len(classes.filters), "filters_without_names": len(classes.filters) - len(used)}
+
+
+def filter_interests(
+    node: pa.ChunkedArray, topic: pa.ChunkedArray, options: IngestOptions, progress: Progress | None
+) -> tuple[Interests, int, dict[str, int]]:
+    """The interests of nodes in the classes of filters, how many rows came twice, and what to say of it.
+
+    A null topic is a node alone.
+    """
+    nodes, node_ids = _ids(node)
+    alone = topic.is_null()
+    filters, filter_ids = _ids(topic.drop_null())
+    owners = node_ids[~alone.combine_chunks().to_numpy(zero_copy_only=False)]
+    pairs = Pairs(owners, nodes, filter_ids, filters, None)
+    distinct = len(np.unique(owners.astype(np.int64) << 32 | filter_ids))
+    classes = filter_classes(filters, options, progress)
+    interests = Interests(*dense_of_classes(pairs, classes))
+    return interests, len(filter_ids) - distinct, class_facts(classes)
+
+
+def _ids(names: pa.ChunkedArray) -> tuple[pa.StringArray, Ids]:
+    """The distinct names, sorted, and for each name its rank."""
+    coded = pc.dictionary_encode(names).combine_chunks()
+    if isinstance(coded, pa.ChunkedArray):
+        coded = pa.concat_arrays(coded.chunks)
+    distinct, rank = ranks(coded.dictionary)
+    return distinct, rank[coded.indices.to_numpy()]
