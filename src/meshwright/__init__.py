@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from meshwright.comparing import compare
     from meshwright.construct.parts.star_sets import named_star_set as star_set
     from meshwright.exporting import export
+    from meshwright.filters.filter import Filter
+    from meshwright.maintain.filters import FilterMaintainer
     from meshwright.maintain.journal.journal import Journal
     from meshwright.maintain.maintainer import Maintainer
     from meshwright.maintain.migration import Migration, migrate
@@ -62,6 +64,8 @@ __all__ = [
     "DatasetError",
     "Evaluation",
     "Event",
+    "Filter",
+    "FilterMaintainer",
     "Fingers",
     "Gossip",
     "InputError",
@@ -115,6 +119,8 @@ _HOME = {
     "DatasetError": "runtime.errors",
     "Evaluation": "metrics.evaluation",
     "Event": "model.events",
+    "Filter": "filters.filter",
+    "FilterMaintainer": "maintain.filters",
     "Fingers": "model.fingers",
     "Gossip": "stan.measures",
     "InputError": "runtime.errors",

@@ -26,8 +26,8 @@ class Filter:
     """A filter of a dialect (mqtt, nats, amqp or zenoh), checked and made canonical.
 
     Example:
-        >>> from meshwright.filters.filter import Filter
-        >>> one, other = Filter("plant/+/temp", "mqtt"), Filter("plant/7/#", "mqtt")
+        >>> import meshwright as mw
+        >>> one, other = mw.Filter("plant/+/temp", "mqtt"), mw.Filter("plant/7/#", "mqtt")
         >>> one.matches("plant/7/temp"), one.covers(other)
         (True, False)
         >>> one.intersect(other)

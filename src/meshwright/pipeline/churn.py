@@ -15,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from meshwright.maintain.event_batches import check_remembered
+from meshwright.maintain.filters import FilterMaintainer, dialect_of_topics
 from meshwright.maintain.journal.journal import Journal, Recovery
 from meshwright.maintain.journal.ledger import copy_parts, drop_ledger
 from meshwright.maintain.journal.recording import (
@@ -187,12 +188,14 @@ def tried(
     options: Mapping[str, Any],
     seed: int,
     progress: Progress | None,
+    takes_filters: bool = False,
 ) -> pa.Table:
     """The repairs that a maintainer with these options makes of these events."""
     rehearse(options, progress, with_costs=start.costs is not None)
-    live = Maintainer(start.overlay, costs=start.costs, seed=seed, progress=progress, **options)
-    steps = [(Step(), live.start)]
-    with stage(progress, f"churn with {live.options.policy}", len(groups)) as advance:
+    make = FilterMaintainer if takes_filters else Maintainer
+    live = make(start.overlay, costs=start.costs, seed=seed, progress=progress, **options)
+    steps = [(Step(), live.live.start if isinstance(live, FilterMaintainer) else live.start)]
+    with stage(progress, f"churn with {options['policy']}", len(groups)) as advance:
         for at, events in enumerate(groups, 1):
             steps.append((Step(tuple(events)), live.apply(events, lenient=True)))
             advance(at)
@@ -253,7 +256,7 @@ class ChurnPlan:
 class _Work(NamedTuple):
     """A maintainer, where it takes down what it does, and how to put that on disk."""
 
-    live: Maintainer
+    live: Maintainer | FilterMaintainer
     recording: Recording
     settle: Callable[[], None]
     recovery: Recovery | None
@@ -270,10 +273,10 @@ def churn_here(
 ) -> dict[str, Any]:
     """Apply events to the overlay of a dataset, and write the overlay as it is then; gives the manifest.
 
-    Beside the tables of an overlay, `out` has `changes/` and `repairs/`, `changes.csv` with the rows of
-    `changes/`, and `rejected/` where events were put aside. With a journal, events that it has applied before
-    are passed over, and what came of them is in the tables as well: the same call, after whatever ended an
-    earlier one, gives what that one would have.
+    Beside the tables of an overlay, `out` has `changes/` and `repairs/`, and `rejected/` where events were
+    put aside. If the topics of the dataset are classes of filters, events in files name filters. With a
+    journal, events that it has applied before are passed over, and what came of them is in the tables as
+    well: the same call, after whatever ended an earlier one, gives what that one would have.
     """
     timer = StageTimer(progress)
     with draft(out.absolute(), force) as folder:
@@ -286,8 +289,9 @@ def churn_here(
             events, remember = len(trace.events), make_options(MaintainOptions, plan.options).remember
             advice = f"give remember={events} or more (--set), or fewer events at a time"
             check_remembered(events, remember, advice)
+        takes_filters = source.events is not None and dialect_of_topics(overlay.interests) is not None
         rehearse(plan.options, timer, with_costs=start.costs is not None)
-        with _working(start, plan, folder, timer) as work:
+        with _working(start, plan, folder, takes_filters, timer) as work:
             repeated = _apply(work, groups, not plan.strict, timer)
             result = work.live.overlay
             recorded = _bring(work.recording, folder)
@@ -299,7 +303,9 @@ def churn_here(
         made_by["recovery"] = None if work.recovery is None else work.recovery.as_row()
         if plan.report is not None:
             others = {
-                policy: tried(start, groups, {**plan.options, "policy": policy}, plan.seed, timer)
+                policy: tried(
+                    start, groups, {**plan.options, "policy": policy}, plan.seed, timer, takes_filters
+                )
                 for policy in plan.compare
             }
             policy = result.facts["maintained"]["policy"]
@@ -322,15 +328,23 @@ def churn_here(
 
 
 @contextmanager
-def _working(start: Start, plan: ChurnPlan, folder: Path, progress: Progress) -> Iterator[_Work]:
+def _working(
+    start: Start, plan: ChurnPlan, folder: Path, takes_filters: bool, progress: Progress
+) -> Iterator[_Work]:
     overlay, costs = start
     if plan.journal is None:
         recording = Recording(folder)
         recording.open()
-        live = RecordedMaintainer(overlay, costs=costs, seed=plan.seed, progress=progress, **plan.options)
+        make = FilterMaintainer if takes_filters else RecordedMaintainer
+        live = make(overlay, costs=costs, seed=plan.seed, progress=progress, **plan.options)
         live.record_in(recording)
         yield _Work(live, recording, recording.settle, None)
         return
+    if takes_filters:
+        raise OptionError(
+            "--journal records topics, but the events of this dataset name filters; leave --journal out",
+            option="--journal",
+        )
     recording = Recording(plan.journal)
     how: dict[str, Any] = {"costs": costs, "seed": plan.seed, **plan.options, **plan.journal_options}
     with Journal(plan.journal, overlay, follower=recording, progress=progress, **how) as journal:

@@ -14,6 +14,7 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
+from meshwright.maintain.filters import dialect_of_topics
 from meshwright.maintain.journal.journal import Journal
 from meshwright.maintain.journal.recording import Recording
 from meshwright.maintain.journal.survey import LostStepsError
@@ -26,7 +27,7 @@ from meshwright.pipeline.churn import CostPlan
 from meshwright.pipeline.spark.storage import url
 from meshwright.pipeline.stream.batches import BatchReport, apply_batch, event_stream, files_of
 from meshwright.pipeline.stream.folders import CHECKPOINT, RESEND, bind, check_folders, finish, prepare
-from meshwright.runtime.errors import DatasetError, MeshwrightError, MeshwrightWarning
+from meshwright.runtime.errors import DatasetError, MeshwrightError, MeshwrightWarning, OptionError
 from meshwright.runtime.places import Place
 from meshwright.runtime.progress import Progress
 
@@ -85,6 +86,11 @@ def follow(
     first, and the folder is left as after any other end.
     """
     overlay = Overlay.read(dataset)
+    if dialect_of_topics(overlay.interests) is not None:
+        raise OptionError(
+            f"{dataset}: its topics are classes of filters, which --stream does not take; use --events",
+            option="--stream",
+        )
     start = plan.costs.start(overlay)
     check_folders(plan.out, plan.journal)
     bind(plan.journal, url(plan.source), plan.accept_loss)
