@@ -1,4 +1,4 @@
-"""Draws the pictures of the architecture page: python docs/pictures.py.
+"""Draws the pictures of the architecture page, and that of classes of filters: python docs/pictures.py.
 
 The layers are those that import-linter enforces (pyproject.toml); the ways of data are the tables below. All
 text stands on filled shapes, so that the pictures can be read on a light and on a dark page.
@@ -194,9 +194,35 @@ def _arrow(points: list[tuple[float, float]]) -> str:
     )
 
 
+Area = tuple[float, float, float, float, str, str, str]
+CLASSES: Sequence[Area] = [
+    (0, 0, 720, 300, "#4a5568", "#", "b4"),
+    (40, 56, 420, 200, "#35507a", "plant/+/temp", "b1, b4"),
+    (250, 100, 430, 170, "#1f6f54", "plant/7/#", "b2, b4"),
+    (250, 100, 210, 156, "#7a4a35", "plant/7/temp", "b1, b2, b3, b4"),
+]
+"""Of each class in the picture: where it is (x, y, width, height), its colour, its name and its nodes."""
+
+
+def draw_classes() -> str:
+    """The classes of four filters as areas: the names of a class are where its colour is seen."""
+
+    def shapes() -> Iterator[str]:
+        for x, y, width, height, colour, _, _ in CLASSES:
+            yield f"<rect x='{x:g}' y='{y:g}' width='{width:g}' height='{height:g}' rx='6' fill='{colour}'/>"
+        for x, y, width, _, _, name, nodes in CLASSES:
+            middle = (x + width if name == "plant/7/#" else x + 210) - 105
+            place = f"<text x='{middle:g}' y='{y + 26:g}' font-size='15' font-weight='600' {FONT}>"
+            yield f"{place}{escape(name)}</text>"
+            yield f"<text x='{middle:g}' y='{y + 45:g}' font-size='12' {FONT}>{escape(nodes)}</text>"
+
+    return picture(720, 300, "Four classes of names, and the nodes that want each", shapes())
+
+
 def draw_all() -> dict[str, str]:
-    """By file name, all pictures of the page."""
-    return {"layers.svg": draw_layers()} | {f"way-{name}.svg": draw_way(name) for name in WAYS}
+    """By file name, all pictures."""
+    ways = {f"way-{name}.svg": draw_way(name) for name in WAYS}
+    return {"layers.svg": draw_layers(), "classes.svg": draw_classes()} | ways
 
 
 if __name__ == "__main__":
