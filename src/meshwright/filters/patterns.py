@@ -154,7 +154,7 @@ def _words_of_both(one: Element, other: Element, rules: Rules, *, first: bool) -
     if any(isinstance(word, str) and rules.hide(word, first=first) for word in (one, other)):
         return set()
     found = intersections(_letters(one), _letters(other), NOTHING_HIDDEN)
-    return {_word(letters) for letters in found if letters and letters[0] != rules.hides}
+    return {_word(letters) for letters in found if letters}
 
 
 def _word(letters: Pattern) -> Element:

@@ -27,6 +27,19 @@ def test_crossing_filters_have_a_class_where_they_meet() -> None:
     }
 
 
+def test_a_closed_and_an_open_filter_meet_in_a_closed_one() -> None:
+    assert set(named(["+/+", "a/#"])) == {"+/+", "a/#", "a/+"}
+    assert set(named(["a/+/c", "+/b/#"])) == {"a/+/c", "+/b/#", "a/b/c"}
+
+
+def test_words_that_wildcards_pass_over_have_classes_beside_partial_words() -> None:
+    assert named(["@a/*", "b$*/x", "**/x"], "zenoh") == {
+        "@a/*": {"@a/*"},
+        "b$*/x": {"b$*/x", "**/x"},
+        "**/x": {"**/x"},
+    }
+
+
 def test_names_that_begin_with_a_dollar_are_apart_from_leading_wildcards() -> None:
     found = named(["#", "+/up", "$SYS/#", "$SYS/up"])
     assert found["$SYS/up"] == {"$SYS/#", "$SYS/up"}

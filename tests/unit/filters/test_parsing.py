@@ -110,6 +110,25 @@ def test_a_filter_matches_by_the_rules_of_its_broker(
     assert Filter(text, dialect).matches(name) == is_match
 
 
+@pytest.mark.parametrize(
+    ("dialect", "one", "other", "both"),
+    [
+        ("mqtt", "a/#", "+/b", ["a/b"]),
+        ("mqtt", "#", "$SYS/#", []),
+        ("mqtt", "a/+", "a", []),
+        ("nats", "a.>", "*.b.>", ["a.b.>"]),
+        ("amqp", "a.#", "#.a", ["a", "a.#.a"]),
+        ("amqp", "#.a.#", "#.b.#", ["#.a.#.b.#", "#.b.#.a.#"]),
+        ("zenoh", "a$*", "$*a", ["a", "a$*a"]),
+        ("zenoh", "$*@y", "$*y", ["$*@y"]),
+        ("zenoh", "**/@b", "a/**", []),
+    ],
+)
+def test_two_filters_intersect_in_these(dialect: str, one: str, other: str, both: list[str]) -> None:
+    assert [found.text for found in Filter(one, dialect).intersect(Filter(other, dialect))] == both
+    assert [found.text for found in Filter(other, dialect).intersect(Filter(one, dialect))] == both
+
+
 @pytest.mark.parametrize(("dialect", "name"), [("mqtt", "a/+"), ("nats", "a.>"), ("zenoh", "a/b$*")])
 def test_a_name_with_a_wildcard_is_refused(dialect: str, name: str) -> None:
     with pytest.raises(InputError, match="a name has no wildcards"):
