@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from meshwright.construct.parts.star_sets import named_star_set as star_set
     from meshwright.exporting import export
     from meshwright.filters.filter import Filter
-    from meshwright.maintain.filters import FilterMaintainer
     from meshwright.maintain.journal.journal import Journal
     from meshwright.maintain.maintainer import Maintainer
     from meshwright.maintain.migration import Migration, migrate
@@ -65,7 +64,6 @@ __all__ = [
     "Evaluation",
     "Event",
     "Filter",
-    "FilterMaintainer",
     "Fingers",
     "Gossip",
     "InputError",
@@ -120,7 +118,6 @@ _HOME = {
     "Evaluation": "metrics.evaluation",
     "Event": "model.events",
     "Filter": "filters.filter",
-    "FilterMaintainer": "maintain.filters",
     "Fingers": "model.fingers",
     "Gossip": "stan.measures",
     "InputError": "runtime.errors",

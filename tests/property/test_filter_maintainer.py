@@ -27,7 +27,7 @@ def stories(draw: st.DrawFn) -> tuple[str, list[tuple[str, str]], list[tuple[str
 def test_the_overlay_connects_the_subscribers_of_every_name_after_every_event(story) -> None:
     dialect, pairs, events = story
     interests = mw.Interests.from_filters(pairs, dialect)
-    live = mw.FilterMaintainer(mw.build(interests, "gm"))
+    live = mw.Maintainer(mw.build(interests, "gm"))
     own: dict[str, set[str]] = {node: set() for node, _ in pairs}
     for node, text in pairs:
         own[node].add(text)
@@ -47,7 +47,7 @@ def _follow(own: dict[str, set[str]], event: mw.Event) -> None:
         own.setdefault(event.node, set()).update(event.topics)
 
 
-def _check(dialect: str, own: dict[str, set[str]], live: mw.FilterMaintainer) -> None:
+def _check(dialect: str, own: dict[str, set[str]], live: mw.Maintainer) -> None:
     overlay = live.overlay
     pairs = [(node, text) for node, texts in own.items() for text in texts]
     assert overlay.interests == mw.Interests.from_filters(pairs, dialect, nodes=list(own))

@@ -169,7 +169,8 @@ Follow a folder until Ctrl-C or, with `--once`, until all present files are proc
 `meshwright churn overlay --stream incoming --out live`
 
 An event is a line `{"at": 1, "event": "join", "node": "b9", "topics": ["news"]}`; the other events are
-leave, subscribe and unsubscribe. See docs/churn.md.
+leave, subscribe and unsubscribe. In a dataset made with `ingest --filters`, topics of events are
+filters. See docs/churn.md.
 """
 
 
@@ -203,6 +204,13 @@ def churn(
             "--strict", help="Stop at an event that can't be applied, instead of writing it to rejected/."
         ),
     ] = False,
+    names: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="For a dataset made with --filters and --names: all names that exist now, one per line.",
+        ),
+    ] = None,
     journaling: JournalOptions,
     page: PageOptions,
     prices: "CostFiles | None" = None,
@@ -226,7 +234,8 @@ def churn(
     """
     options = {"policy": policy, **_settings(settings)}
     check_options(options, page.compare or ())
-    how = {"options": options, "costs": _cost_plan(prices, no_costs), "seed": seed, "together": together}
+    how: dict[str, Any] = {"options": options, "costs": _cost_plan(prices, no_costs), "names": names}
+    how |= {"seed": seed, "together": together}
     if streaming.stream is not None:
         unfit = given(where) | given(page) | {"--strict": strict, "--force": force, "--sync": journaling.sync}
         refuse_given(unfit, "--stream")

@@ -48,6 +48,12 @@ class Dialect:
     forbidden: tuple[tuple[str, str], ...] = ()
     most_bytes: int
 
+    @property
+    def has_wildcard(self) -> str:
+        """A pattern of texts with a word that is a wildcard."""
+        cut, *words = map(re.escape, (self.separator, self.single, self.many))
+        return f"(^|{cut})({'|'.join(words)})({cut}|$)"
+
     def hides_word(self, word: str) -> bool:
         """Whether a word is one that wildcards pass over."""
         return bool(self.hides) and word.startswith(self.hides)

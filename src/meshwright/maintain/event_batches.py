@@ -29,23 +29,19 @@ class Refusal(NamedTuple):
 
 
 TopicsOf = Callable[[str], Topics | None]
-WhyNot = Callable[[str], str | None]
-"""Why a node can't join; None where it can."""
-
-
-def _may_join(node: str) -> None:
-    del node
+Check = Callable[[Event], None]
+"""Refuses an event for a reason other than the presence of its node, with an InputError."""
 
 
 class Batch:
     """The joint effect of events, applied in order.
 
-    `topics_of` gives the topics of a node before them, and `why_not` says why a node can't join.
+    `topics_of` gives the topics of a node before them, and `check` refuses an event.
     """
 
-    def __init__(self, topics_of: TopicsOf, why_not: WhyNot = _may_join) -> None:
+    def __init__(self, topics_of: TopicsOf, check: Check) -> None:
         self._topics_of = topics_of
-        self._why_not = why_not
+        self._check = check
         self._before: dict[str, Topics | None] = {}
         self._now: dict[str, Topics | None] = {}
 
@@ -55,9 +51,7 @@ class Batch:
         if node not in self._now:
             self._before[node] = self._now[node] = self._topics_of(node)
         changed = _changed(event, self._now[node])
-        why_not = self._why_not(node) if event.event == "join" else None
-        if why_not is not None:
-            raise InputError(f"{node!r} can't join: {why_not}")
+        self._check(event)
         self._now[node] = changed
 
     def add_all(self, events: Iterable[Event], lenient: bool) -> list[Refusal]:
@@ -76,15 +70,6 @@ class Batch:
         """The nodes that have changed, in the order in which events first named them."""
         changed = (Move(node, before, self._now[node]) for node, before in self._before.items())
         return [move for move in changed if move.before != move.after]
-
-
-def sort_out(
-    events: Sequence[Event], topics_of: TopicsOf, why_not: WhyNot = _may_join
-) -> tuple[list[Event], list[Refusal]]:
-    """Split events into those that can be applied in order, and those that can't."""
-    refused = Batch(topics_of, why_not).add_all(events, lenient=True)
-    bad = {id(refusal.event) for refusal in refused}
-    return [event for event in events if id(event) not in bad], refused
 
 
 def _changed(event: Event, now: Topics | None) -> Topics | None:

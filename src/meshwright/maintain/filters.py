@@ -1,242 +1,226 @@
-"""A maintainer of filters: events name filters, and the overlay has their classes as topics.
+"""Who gave which filters, while events on filters come in, and the classes that follow from them.
 
-A filter that nobody had may split classes, and one that nobody has any more may join them. Both become events
-on classes, which an ordinary maintainer takes: after every call, the overlay is topic-connected for every
-name.
+A filter that nobody had may split classes, and one that nobody has any more may join them: both move nodes
+between classes, which are the topics of the overlay.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import replace
-from typing import Any
+import hashlib
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from meshwright.filters.classes import MOST_CLASSES, Classes, classes_of
-from meshwright.filters.filter import Filter
-from meshwright.maintain.event_batches import Batch, KnownIds, Move, Refusal, Topics
-from meshwright.maintain.journal.recording import Recording
-from meshwright.maintain.maintainer import Maintainer
-from meshwright.maintain.repairs import Repair, Step
+from meshwright.filters.classes import Classes, classes_of
+from meshwright.filters.dialects import dialect_of
+from meshwright.filters.parsing import check_faults, parse_filters
+from meshwright.maintain.event_batches import Batch, Move, Refusal, Topics, TopicsOf
+from meshwright.model.dense import dense
 from meshwright.model.events import Event
-from meshwright.model.filtered import FILTERS, class_attributes
+from meshwright.model.filtered import (
+    FILTERS,
+    NODE_FILTER,
+    class_attributes,
+    dialect_of_topics,
+    own_filters_of,
+)
 from meshwright.model.interests import Interests
 from meshwright.model.names import NameSource, name_array
 from meshwright.model.overlay import Overlay
-from meshwright.runtime.errors import InputError
-from meshwright.runtime.progress import Progress
+from meshwright.model.pairs import collect, from_tuples
+from meshwright.runtime.errors import CapacityError, InputError
+
+_OTHER_NAMES = "it was begun with other names; give the same, or begin a new journal from the last overlay"
 
 
-def dialect_of_topics(interests: Interests) -> str | None:
-    """The dialect of the filters that the topics are classes of; None where they are plain topics."""
-    nodes, topics = interests.node_attributes, interests.topic_attributes
-    if nodes is None or topics is None or FILTERS not in nodes.column_names:
-        return None
-    found = topics["dialect"].unique().to_pylist() if "dialect" in topics.column_names else []
-    return found[0] if len(found) == 1 else None
+class SavedFilters(NamedTuple):
+    """What a snapshot says about filters, in JSON's types."""
+
+    dialect: str
+    names: str | None  # a hash of the names that exist, which the snapshot does not hold
+    filters: dict[str, list[str]]
 
 
-class FilterMaintainer:
-    """An overlay of filters' classes that stays topic-connected while nodes and filters come and go.
-
-    Guarantee: after every call, the overlay is topic-connected for every name that may be published. A call
-    that is refused changes nothing.
-
-    Cost: an event on filters that some node has already costs what a `Maintainer` takes for its classes. With
-    a filter that is new, or gone, the classes of all filters are made again, once for each call.
+@dataclass(frozen=True)
+class FilterBook:
+    """The filters of all nodes, and their classes; never changed in place.
 
     Attributes:
-        live: the maintainer of the classes.
-        revision: how many events were applied or refused.
-
-    Args:
-        overlay: of interests that were made from filters (`Interests.from_filters`, `ingest --filters`).
-        names: the names that exist, if the interests were made with them.
-        most: how many classes may be added where filters overlap.
-        progress: shown while the maintainer is made.
-        options: those of `Maintainer`.
-
-    Example:
-        >>> import meshwright as mw
-        >>> interests = mw.Interests.from_filters([("b1", "plant/#"), ("b2", "plant/7/temp")])
-        >>> live = mw.FilterMaintainer(mw.build(interests, "gm"))
-        >>> repair = live.join("b3", ["plant/+/temp"])
-        >>> sorted(live.classes_of("b3"))
-        ['plant/+/temp', 'plant/7/temp']
+        dialect: of the filters.
+        names: those that exist, if that is known.
+        filters: by node.
+        uses: by filter, how many nodes have it.
+        classes: of the filters.
+        by_filter: by filter as it was given, the names of its classes.
     """
 
-    def __init__(
-        self,
-        overlay: Overlay,
-        *,
-        names: NameSource | None = None,
-        most: int = MOST_CLASSES,
-        progress: Progress | None = None,
-        **options: Any,
-    ) -> None:
-        dialect = dialect_of_topics(overlay.interests)
-        if dialect is None:
-            raise InputError(
-                "the topics of this overlay are no classes of filters; make its interests by "
-                "Interests.from_filters or ingest --filters, or use Maintainer"
-            )
-        self._dialect, self._most = dialect, most
-        self._names = None if names is None else name_array(names, "name")
-        self._filters = _own_filters(overlay.interests)
-        self._classes = self._made(self._filters)
-        if self._classes.names.to_pylist() != overlay.interests.topics.to_pylist():
-            raise InputError(
-                "the topics of this overlay are not the classes of its nodes' filters; if only names that "
-                "exist have classes, give them (names=), otherwise make the interests again"
-            )
-        self._by_filter = _classes_by_filter(_sorted(self._filters), self._classes)
-        self.live = Maintainer(overlay, progress=progress, **options)
-        self._ids = KnownIds(self.live.options.remember)
-        self._recording: Recording | None = None
-        self.revision = 0
+    dialect: str
+    names: pa.StringArray | None
+    filters: Mapping[str, Topics]
+    uses: Mapping[str, int]
+    classes: Classes
+    by_filter: Mapping[str, Topics]
 
-    def record_in(self, recording: Recording) -> None:
-        """Record the start, and every step from now on, as events on filters."""
-        recording.follow(Step(), self.live.start)
-        self._recording = recording
+    @classmethod
+    def of(cls, dialect: str, names: pa.StringArray | None, filters: Mapping[str, Topics]) -> FilterBook:
+        """The book of these filters."""
+        uses = Counter(text for own in filters.values() for text in own)
+        texts = sorted(uses)
+        classes = classes_of(pa.array(texts, pa.string()), dialect, names)
+        return cls(dialect, names, filters, uses, classes, _classes_by_filter(texts, classes))
 
-    @property
-    def dialect(self) -> str:
-        """The dialect of the filters."""
-        return self._dialect
+    @classmethod
+    def restored(cls, saved: SavedFilters, names: pa.StringArray | None) -> FilterBook:
+        """The book of a snapshot; it needs the names that it was made with, and no others."""
+        if saved.names is not None and names is None:
+            raise InputError("only names that exist have classes in it; give them again (--names, or names=)")
+        if saved.names != _digest(names):
+            raise InputError(_OTHER_NAMES)
+        return cls.of(saved.dialect, names, {node: frozenset(own) for node, own in saved.filters.items()})
 
-    @property
-    def overlay(self) -> Overlay:
-        """A copy of the present overlay; its interests are those that `Interests.from_filters` would make."""
-        overlay = self.live.overlay
+    def saved(self) -> SavedFilters:
+        """What `restored` needs beside the names."""
+        own = {node: sorted(self.filters[node]) for node in sorted(self.filters)}
+        return SavedFilters(self.dialect, _digest(self.names), own)
+
+    def check(self, event: Event) -> None:
+        """Refuse an event with a filter that the dialect forbids; one that is given up may be anything."""
+        if event.event != "unsubscribe":
+            rules = dialect_of(self.dialect)
+            unknown = [text for text in event.topics if text not in self.uses]
+            check_faults(parse_filters(pa.array(unknown, pa.string()), rules).faults, "filter", rules)
+
+    def moved(self, moves: Sequence[Move]) -> FilterBook:
+        """The book after nodes have changed their filters. Makes classes again if others are distinct."""
+        filters, uses = dict(self.filters), Counter(self.uses)
+        for node, before, after in moves:
+            uses.subtract(before or ())
+            uses.update(after or ())
+            if after is None:
+                del filters[node]
+            else:
+                filters[node] = after
+        uses = +uses
+        if uses.keys() == self.uses.keys():
+            return replace(self, filters=filters, uses=uses)
+        return FilterBook.of(self.dialect, self.names, filters)
+
+    def classes_of(self, node: str) -> Topics | None:
+        """The classes of a node; None for one that is not there."""
+        if node not in self.filters:
+            return None
+        return frozenset[str]().union(*(self.by_filter[text] for text in self.filters[node]))
+
+    def applied(self, overlay: Overlay) -> Overlay:
+        """The overlay with what its tables say of filters and classes."""
         interests = overlay.interests
-        own = [sorted(self._filters[node], key=str.encode) for node in interests.nodes.to_pylist()]
-        filters = pa.array(own, pa.list_(pa.string()))
-        nodes = _with_column(interests.node_attributes, FILTERS, filters)
-        kept = _rows_of(class_attributes(self._classes), self._classes.names, interests.topics)
-        made = replace(interests, node_attributes=nodes, topic_attributes=kept)
-        return replace(overlay, interests=made)
+        own = [sorted(self.filters[node]) for node in interests.nodes.to_pylist()]
+        nodes = _with_column(interests.node_attributes, FILTERS, pa.array(own, pa.list_(pa.string())))
+        at = pc.index_in(interests.topics, self.classes.names)
+        topics = class_attributes(self.classes).take(at)
+        return replace(overlay, interests=replace(interests, node_attributes=nodes, topic_attributes=topics))
 
-    def filters_of(self, node: str) -> Topics:
-        """The filters of a node, as it gave them."""
-        if node not in self._filters:
-            raise InputError(f"{node!r} is not in the overlay; a node has to join first")
-        return self._filters[node]
 
-    def classes_of(self, node: str) -> Topics:
-        """The classes of a node: the topics of the overlay that its filters match."""
-        return self.live.topics_of(node)
+class FilteredStart(NamedTuple):
+    """An overlay to maintain, and the book of its filters; None where its topics are plain."""
 
-    def join(self, node: str, filters: Iterable[str] = ()) -> Repair:
-        """Add a node with its filters; a node that is already present is refused."""
-        return self.apply([Event(0, "join", node, filters)])  # type: ignore[arg-type]
+    overlay: Overlay
+    book: FilterBook | None
 
-    def leave(self, node: str) -> Repair:
-        """Remove a node; one that is not present is refused."""
-        return self.apply([Event(0, "leave", node)])
 
-    def subscribe(self, node: str, filters: Iterable[str]) -> Repair:
-        """Add filters to a node; those that it already has change nothing."""
-        return self.apply([Event(0, "subscribe", node, filters)])  # type: ignore[arg-type]
+def filtered_start(overlay: Overlay, names: NameSource | None) -> FilteredStart:
+    """The overlay as it is maintained: with the classes of its filters as topics, if it has filters.
 
-    def unsubscribe(self, node: str, filters: Iterable[str]) -> Repair:
-        """Remove filters from a node; those that it did not give change nothing."""
-        return self.apply([Event(0, "unsubscribe", node, filters)])  # type: ignore[arg-type]
-
-    def apply(self, events: Iterable[Event], *, lenient: bool = False) -> Repair:
-        """Apply events on filters in the order given, with one repair for all of them.
-
-        What can't be applied, or has a filter that the dialect forbids, is refused as by `Maintainer.apply`.
-        """
-        given = list(events)
-        new = self._ids.new(given)
-        batch = Batch(self._filters.get)
-        refused = self._add(batch, new, lenient)
-        moves = batch.moves()
-        after = _moved(self._filters, moves)
-        classes, by_filter = self._classes, self._by_filter
-        if _distinct(after) != _distinct(self._filters):
-            classes = self._made(after)
-            by_filter = _classes_by_filter(_sorted(after), classes)
-        repair = self.live.apply(self._class_events(after, by_filter, _time(new)))
-        self._filters, self._classes, self._by_filter = after, classes, by_filter
-        self._ids.add(new)
-        self.revision += len(new)
-        repair = replace(
-            repair,
-            revision=self.revision,
-            events=len(new) - len(refused),
-            repeated=len(given) - len(new),
-            refused=tuple(refused),
+    If names that exist are given, the topics become their classes, whichever names the overlay was made with.
+    """
+    dialect = dialect_of_topics(overlay.interests)
+    if dialect is None:
+        if names is not None:
+            raise InputError("the topics of this overlay are plain, without filters; leave the names out")
+        return FilteredStart(overlay, None)
+    known = None if names is None else name_array(names, "name")
+    book = FilterBook.of(dialect, known, own_filters_of(overlay.interests))
+    if book.classes.names.equals(overlay.interests.topics):
+        return FilteredStart(overlay, book)
+    if names is None:
+        raise InputError(
+            "the topics of this overlay are not the classes of its nodes' filters; if only names that exist "
+            "have classes, give these names (--names, or names=), otherwise make the interests again"
         )
-        if new and self._recording is not None:
-            self._recording.follow(Step(tuple(new), lenient), repair)
-        return repair
-
-    def _add(self, batch: Batch, events: Iterable[Event], lenient: bool) -> list[Refusal]:
-        refused = []
-        for event in events:
-            try:
-                for text in event.topics if event.event != "unsubscribe" else ():
-                    Filter(text, self._dialect)
-                batch.add(event)
-            except InputError as error:
-                if not lenient:
-                    raise
-                refused.append(Refusal(event, str(error)))
-        return refused
-
-    def _made(self, filters: Mapping[str, Topics]) -> Classes:
-        texts = pa.array(_sorted(filters), pa.string())
-        return classes_of(texts, self._dialect, self._names, most=self._most)
-
-    def _class_events(
-        self, after: Mapping[str, Topics], by_filter: Mapping[str, Topics], at: int
-    ) -> list[Event]:
-        """The events that bring every node from the classes that it has to those that it should have."""
-        found = [Event(at, "leave", node) for node in self._filters if node not in after]
-        for node, filters in after.items():
-            wanted = frozenset[str]().union(*(by_filter[text] for text in filters))
-            if node not in self._filters:
-                found.append(Event(at, "join", node, tuple(sorted(wanted))))
-                continue
-            now = self.live.topics_of(node)
-            if more := wanted - now:
-                found.append(Event(at, "subscribe", node, tuple(sorted(more))))
-            if less := now - wanted:
-                found.append(Event(at, "unsubscribe", node, tuple(sorted(less))))
-        return found
+    return FilteredStart(replace(overlay, interests=_interests(overlay.interests, book)), book)
 
 
-def _own_filters(interests: Interests) -> dict[str, Topics]:
-    assert interests.node_attributes is not None
-    own = interests.node_attributes[FILTERS].to_pylist()
-    nodes = interests.nodes.to_pylist()
-    return {node: frozenset(texts or ()) for node, texts in zip(nodes, own, strict=True)}
+def _interests(old: Interests, book: FilterBook) -> Interests:
+    """The interests of the same nodes in the classes of a book."""
+    made = Interests.from_filters(_pairs(book.filters), book.dialect, book.names, nodes=old.nodes)
+    return replace(made, node_attributes=old.node_attributes)
 
 
-def _distinct(filters: Mapping[str, Topics]) -> Topics:
-    return frozenset[str]().union(*filters.values())
+def filters_as_topics(interests: Interests) -> Interests:
+    """The same nodes with their filters instead of the classes, as events name them."""
+    given = from_tuples(_pairs(own_filters_of(interests)), NODE_FILTER)
+    return Interests(*dense(collect(given, NODE_FILTER, interests.nodes, ())))
 
 
-def _sorted(filters: Mapping[str, Topics]) -> list[str]:
-    """All filters, each once."""
-    return sorted(_distinct(filters), key=str.encode)
+def _pairs(filters: Mapping[str, Topics]) -> Iterator[tuple[str, str]]:
+    return ((node, text) for node, own in filters.items() for text in sorted(own))
 
 
-def _moved(filters: Mapping[str, Topics], moves: Iterable[Move]) -> dict[str, Topics]:
-    after = dict(filters)
-    for move in moves:
-        if move.after is None:
-            del after[move.node]
+class Planned(NamedTuple):
+    """What events come to: the moves between topics, what is refused, and the book afterwards."""
+
+    moves: list[Move]
+    refused: list[Refusal]
+    book: FilterBook | None = None
+
+
+def plan_filters(
+    book: FilterBook, events: Sequence[Event], check: Callable[[Event], None], lenient: bool, now: TopicsOf
+) -> Planned:
+    """The moves between classes that events on filters come to; `now` gives the present classes of a node.
+
+    If filters would explode, all events are refused or, if `lenient`, those alone that make them explode.
+    """
+    batch = Batch(book.filters.get, check)
+    refused = batch.add_all(events, lenient)
+    moves = batch.moves()
+    try:
+        after = book.moved(moves)
+    except CapacityError:
+        if not lenient:
+            raise
+        kept, refused = _bearable(book, events, check)
+        return plan_filters(book, kept, check, False, now)._replace(refused=refused)
+    nodes = [move.node for move in moves]
+    if after.classes is not book.classes:
+        nodes = list(dict.fromkeys([*nodes, *sorted(after.filters)]))
+    found = (Move(node, now(node), after.classes_of(node)) for node in nodes)
+    return Planned([move for move in found if move.before != move.after], refused, after)
+
+
+def _bearable(
+    book: FilterBook, events: Iterable[Event], check: Callable[[Event], None]
+) -> tuple[list[Event], list[Refusal]]:
+    """The events that can be applied one after another, and those that can't. Makes classes for each."""
+    kept: list[Event] = []
+    refused = []
+    for event in events:
+        batch = Batch(book.filters.get, check)
+        try:
+            batch.add_all([*kept, event], lenient=False)
+            book.moved(batch.moves())
+        except (InputError, CapacityError) as error:
+            refused.append(Refusal(event, str(error)))
         else:
-            after[move.node] = move.after
-    return after
+            kept.append(event)
+    return kept, refused
 
 
-def _classes_by_filter(texts: Iterable[str], classes: Classes) -> dict[str, Topics]:
+def _classes_by_filter(texts: Sequence[str], classes: Classes) -> dict[str, Topics]:
     """By filter as it was given, the names of its classes."""
     names = classes.names.to_pylist()
     members: list[set[str]] = [set() for _ in range(len(classes.filters))]
@@ -247,8 +231,15 @@ def _classes_by_filter(texts: Iterable[str], classes: Classes) -> dict[str, Topi
     return {text: kept[at] for text, at in zip(texts, classes.number_of.tolist(), strict=True)}
 
 
-def _time(events: list[Event]) -> int:
-    return events[-1].at if events else 0
+def _digest(names: pa.StringArray | None) -> str | None:
+    """A hash of names, each once, in any order."""
+    if names is None:
+        return None
+    found = hashlib.sha256()
+    for name in sorted(set(names.to_pylist())):
+        data = name.encode()
+        found.update(len(data).to_bytes(4, "little") + data)
+    return found.hexdigest()
 
 
 def _with_column(table: pa.Table | None, name: str, column: pa.Array) -> pa.Table:
@@ -256,8 +247,3 @@ def _with_column(table: pa.Table | None, name: str, column: pa.Array) -> pa.Tabl
         return pa.table({name: column})
     at = table.column_names.index(name) if name in table.column_names else None
     return table.append_column(name, column) if at is None else table.set_column(at, name, column)
-
-
-def _rows_of(table: pa.Table, names: pa.StringArray, wanted: pa.StringArray) -> pa.Table:
-    """The rows of a table by name, for some of the names."""
-    return table.take(pc.index_in(wanted, names))

@@ -13,7 +13,8 @@ from meshwright.kernels.core.rows import Rows
 from meshwright.kernels.repair.searching import unlink_unneeded
 from meshwright.maintain import low_oda_target as low_oda
 from meshwright.maintain import policies, snapshots
-from meshwright.maintain.event_batches import Batch, KnownIds, Move, Refusal, Topics, sort_out
+from meshwright.maintain.event_batches import Batch, KnownIds, Move, Refusal, Topics
+from meshwright.maintain.filters import FilterBook, Planned, filtered_start, plan_filters
 from meshwright.maintain.options import MaintainOptions, RepairSettings
 from meshwright.maintain.policies import Mending, portions
 from meshwright.maintain.prices import Prices, start_with
@@ -22,6 +23,7 @@ from meshwright.maintain.repairs import Link, Relink, Repair, Step, merged, name
 from meshwright.maintain.state import Change, Known, MaintainedOverlay, overlay_of, row, state_of
 from meshwright.model.costs.costs import Costs
 from meshwright.model.events import Event
+from meshwright.model.names import NameSource, name_array
 from meshwright.model.overlay import Overlay
 from meshwright.runtime.arrays import Ids
 from meshwright.runtime.checks import make_options
@@ -52,6 +54,10 @@ class Maintainer:
     Costs: if links cost, a kept link keeps its cost, and repairs choose links by contribution per cost. A
     node without costs can't join. With equal costs, `shadow` and `naive` choose the same links as without.
 
+    Filters: if the topics are classes of filters (`Interests.from_filters`, `ingest --filters`), events name
+    filters, and the overlay is topic-connected for every name that may be published. A filter that nobody
+    had, or has any more, costs the classes of all filters, once for each call.
+
     Args:
         overlay: where to start; it need not be topic-connected, see `disconnected`.
         policy: what a repair may link: a `shadow` set of a few nodes, or any nodes (`naive`); or the overlay
@@ -62,6 +68,8 @@ class Maintainer:
             that was built with costs brings them itself, and `costs` replace them for new links. If its links
             have costs and nobody says what new ones cost, it is refused. With "drop", the overlay goes on
             without costs.
+        names: for filters, all names that exist, if the interests were made with them. They need not be the
+            same as then; the start connects the classes of new names.
         seed: for the random choices among backups.
         progress: shown while the backups of all nodes are chosen.
         others: rho, degree_of, ties, disconnected, weigh_primaries, remember; see `MaintainOptions`.
@@ -85,9 +93,18 @@ class Maintainer:
         >>> repair = live.join("b4", ["sport"])
         >>> repair.added, repair.added_costs, repair.cost
         ((('b3', 'b4'),), (1.0,), 12.0)
+
+        Where topics are classes of filters, events name filters:
+
+        >>> interests = mw.Interests.from_filters([("b1", "plant/#"), ("b2", "plant/7/temp")])
+        >>> live = mw.Maintainer(mw.build(interests, "gm"))
+        >>> repair = live.join("b3", ["plant/+/temp"])
+        >>> sorted(live.topics_of("b3"))
+        ['plant/+/temp', 'plant/7/temp']
     """
 
     _reference: low_oda.Reference | None
+    _book: FilterBook | None
     _way_out = "restore a Maintainer from a snapshot, or make a new one"
 
     def __init__(
@@ -98,17 +115,20 @@ class Maintainer:
         coverage: int = 3,
         *,
         costs: Costs | str | None = None,
+        names: NameSource | None = None,
         seed: int = 0,
         progress: Progress | None = None,
         **others: Any,
     ) -> None:
         if not isinstance(overlay, Overlay):
-            raise InputError(f"Maintainer got {type_of(overlay)}; give an Overlay")
+            raise InputError(f"Maintainer got a {type(overlay).__name__}; give an Overlay")
+        overlay, book = filtered_start(overlay, names)
         given = {"policy": policy, "backups": backups, "coverage": coverage, **others}
         options = make_options(MaintainOptions, given)
         overlay, known = start_with(overlay, costs)
         prices = None if known is None else Prices.of(overlay, known)
         self._set(RepairSettings(options, int(seed), generator(seed, _STAGE), prices), state_of(overlay))
+        self._book = book
         self._reference = low_oda.reference_of(overlay, self._state, self._settings)
         interests = overlay.interests
         self._nodes = Known(interests.nodes, interests.node_attributes)
@@ -133,6 +153,7 @@ class Maintainer:
         self._seat(np.array(list(state.nodes.of.values()), np.int32))
         self._ids = KnownIds(settings.options.remember)
         self._reference = None
+        self._book = None
         self._whole = True
         self.revision = 0
 
@@ -158,6 +179,7 @@ class Maintainer:
         self._check_whole()
         facts = {"maintained": asdict(self.options), "seed": self._settings.seed, "revision": self.revision}
         found = overlay_of(self._state, self._nodes, self._topics, facts)
+        found = found if self._book is None else self._book.applied(found)
         return found if self._settings.prices is None else self._settings.prices.applied(found)
 
     @property
@@ -193,9 +215,14 @@ class Maintainer:
         return f"Maintainer({counts}, {self.options.policy}, revision {self.revision:,})"
 
     def topics_of(self, node: str) -> Topics:
-        """The topics of a node."""
+        """The topics of a node: where it has filters, their classes."""
         self._state.find(node)
         return self._state.topics_of(node) or frozenset()
+
+    def filters_of(self, node: str) -> Topics:
+        """The filters of a node, as it gave them; none where topics are plain."""
+        self._state.find(node)
+        return frozenset() if self._book is None else self._book.filters[node]
 
     def neighbours_of(self, node: str) -> frozenset[str]:
         """The nodes that a node has links to."""
@@ -245,11 +272,11 @@ class Maintainer:
         new = self._ids.new(given)
         if not new:  # no step: nothing changes, the random state included
             return self._described(Repair(self.revision), repeated=len(given))
-        batch = Batch(self._state.topics_of, self._why_not)
-        refused = batch.add_all(new, lenient)
-        parts = portions(self._state, batch.moves(), self.options)
+        planned = self._plan(new, lenient)
+        refused, parts = planned.refused, portions(self._state, planned.moves, self.options)
 
         def repair() -> Repair:
+            self._book = planned.book
             self.revision += len(new)
             self._ids.add(new)
             done = merged([self._repair(moves) for moves in parts])
@@ -257,6 +284,14 @@ class Maintainer:
             return self._described(done, refused=tuple(refused), **counts)
 
         return self._take(Step(tuple(new), lenient), repair)
+
+    def _plan(self, events: Sequence[Event], lenient: bool) -> Planned:
+        """What new events come to; changes nothing."""
+        if self._book is not None:
+            return plan_filters(self._book, events, self._check_event, lenient, self._state.topics_of)
+        batch = Batch(self._state.topics_of, self._check_event)
+        refused = batch.add_all(events, lenient)
+        return Planned(batch.moves(), refused)
 
     def _take(self, step: Step, work: Callable[[], Repair]) -> Repair:
         """Do the work of a step that was checked; every change of the overlay goes through here."""
@@ -292,11 +327,19 @@ class Maintainer:
 
         Events with known ids, which it would pass over, are in neither.
         """
-        return sort_out(self._ids.new(events), self._state.topics_of, self._why_not)
+        new = self._ids.new(events)
+        refused = self._plan(new, lenient=True).refused
+        bad = {id(refusal.event) for refusal in refused}
+        return [event for event in new if id(event) not in bad], refused
 
-    def _why_not(self, node: str) -> str | None:
-        """Why a node can't join; None where it can."""
-        return None if self._settings.prices is None else self._settings.prices.why_unknown(node)
+    def _check_event(self, event: Event) -> None:
+        """Refuse a node without costs that joins where links cost, and what is no filter where it should."""
+        if self._settings.prices is not None and event.event == "join":
+            why_not = self._settings.prices.why_unknown(event.node)
+            if why_not is not None:
+                raise InputError(f"{event.node!r} can't join: {why_not}")
+        if self._book is not None:
+            self._book.check(event)
 
     def _check_whole(self) -> None:
         if not self._whole:
@@ -374,7 +417,7 @@ class Maintainer:
         """The complete state, including options and random state. Linear in the overlay.
 
         The same calls give the same bytes, and `restore` makes a maintainer that continues exactly like this.
-        Of costs, only a checksum is in it: `restore` has to be given the same again.
+        Of costs, and of names that exist, only a checksum is in it: `restore` has to be given the same again.
         """
         self._check_whole()
         about = snapshots.About(
@@ -384,12 +427,13 @@ class Maintainer:
             revision=self.revision,
             ids=list(self._ids),
             costs=None if self._settings.prices is None else self._settings.prices.saved(),
+            filters=None if self._book is None else self._book.saved(),
         )
         return snapshots.to_bytes(snapshots.Saved(self._state, self._nodes, self._topics, about))
 
     @classmethod
-    def restore(cls, snapshot: bytes, costs: Costs | None = None) -> Self:
-        """Make a maintainer from a snapshot, with the same costs if there were any; others are refused."""
+    def restore(cls, snapshot: bytes, costs: Costs | None = None, names: NameSource | None = None) -> Self:
+        """Make a maintainer from a snapshot, with the same costs and names if any; others are refused."""
         saved = snapshots.from_bytes(snapshot)
         about = saved.about
         rng = generator(about.seed, _STAGE)
@@ -397,11 +441,20 @@ class Maintainer:
         live = cls.__new__(cls)
         options = make_options(MaintainOptions, about.options)
         live._set(RepairSettings(options, about.seed, rng, _restored_prices(about, costs)), saved.state)
+        live._book = _restored_book(about, names)
         live._nodes, live._topics = saved.nodes, saved.topics
         live._ids = KnownIds(live.options.remember, about.ids)
         live.revision = about.revision
         live.start = live._described(Repair(revision=live.revision))
         return live
+
+
+def _restored_book(about: snapshots.About, names: NameSource | None) -> FilterBook | None:
+    if about.filters is not None:
+        return FilterBook.restored(about.filters, None if names is None else name_array(names, "name"))
+    if names is not None:
+        raise InputError("its topics are plain, without filters; leave the names out (--names, or names=)")
+    return None
 
 
 def _restored_prices(about: snapshots.About, costs: Costs | None) -> Prices | None:

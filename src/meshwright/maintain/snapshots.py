@@ -6,7 +6,7 @@ with names, options and random state. How arrays have grown is left out, since n
 
 import io
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 from zipfile import BadZipFile
 
@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from meshwright.kernels.core.rows import Rows, packed_items
+from meshwright.maintain.filters import SavedFilters
 from meshwright.maintain.prices import SavedPrices
 from meshwright.maintain.state import Csr, Known, MaintainedOverlay, NameSlots, make_live
 from meshwright.runtime.errors import InputError
@@ -25,7 +26,7 @@ _ROWS = ("topics", "links", "backups", "primaries", "subscribers")
 
 
 class About(NamedTuple):
-    """The settings and counters of a maintainer, in JSON's types; those without costs do not mention them."""
+    """The settings and counters of a maintainer, in JSON's types; what there is none of is not mentioned."""
 
     options: dict[str, Any]
     seed: int
@@ -33,18 +34,22 @@ class About(NamedTuple):
     revision: int
     ids: list[str]
     costs: SavedPrices | None = None
+    filters: SavedFilters | None = None
 
     def as_row(self) -> dict[str, Any]:
         """As a snapshot has it."""
         row = self._asdict()
-        costs = row.pop("costs")
-        return row if costs is None else {**row, "costs": costs._asdict()}
+        parts = {name: row.pop(name) for name in _PARTS}
+        return {**row, **{name: part._asdict() for name, part in parts.items() if part is not None}}
 
     @classmethod
     def from_row(cls, row: Mapping[str, Any]) -> "About":
         """The inverse of `as_row`."""
-        costs = row.get("costs")
-        return cls(**{**row, "costs": None if costs is None else SavedPrices(**costs)})
+        parts = {name: make(**row[name]) for name, make in _PARTS.items() if name in row}
+        return cls(**{**row, **parts})
+
+
+_PARTS: Mapping[str, Callable[..., NamedTuple]] = {"costs": SavedPrices, "filters": SavedFilters}
 
 
 class Saved(NamedTuple):

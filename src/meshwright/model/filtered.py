@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
@@ -14,12 +15,18 @@ from meshwright.model.names import NameSource, name_array
 from meshwright.model.pairs import Columns, Pairs, collect, from_tuples
 from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.columns import arrow_of
+from meshwright.runtime.errors import InputError
 from meshwright.runtime.memory import check_memory, needed
 from meshwright.runtime.progress import Progress
+
+if TYPE_CHECKING:
+    from meshwright.model.interests import Interests
 
 NODE_FILTER = Columns("node", "filter")
 FILTERS = "filters"
 """The attribute of nodes that lists their own filters."""
+DIALECT = "dialect"
+"""The attribute of topics that says of which dialect the filters are."""
 
 
 def dense_of_filters(
@@ -52,10 +59,35 @@ def dense_of_classes(given: Pairs, classes: Classes) -> Dense:
     )
 
 
+def dialect_of_topics(interests: Interests) -> str | None:
+    """The dialect of the filters that the topics are classes of; None where they are plain topics."""
+    nodes, topics = interests.node_attributes, interests.topic_attributes
+    if nodes is None or topics is None:
+        return None
+    if FILTERS not in nodes.column_names or DIALECT not in topics.column_names:
+        return None
+    found: list[str] = topics[DIALECT].unique().to_pylist()
+    if len(found) != 1:
+        raise InputError(
+            f"the topics are classes of filters of {len(found)} dialects, but must be of one; make the "
+            f"interests again by Interests.from_filters or ingest --filters"
+        )
+    return found[0]
+
+
+def own_filters_of(interests: Interests) -> dict[str, frozenset[str]]:
+    """By node the filters that it gave."""
+    assert interests.node_attributes is not None
+    own = interests.node_attributes[FILTERS].to_pylist()
+    return {
+        node: frozenset(texts or ()) for node, texts in zip(interests.nodes.to_pylist(), own, strict=True)
+    }
+
+
 def class_attributes(classes: Classes) -> pa.Table:
     """What `topics/` says of classes."""
     dialect = pa.array([classes.dialect.name]).take(arrow_of(np.zeros(len(classes), np.int32)))
-    return pa.table({"dialect": dialect, "kind": classes.kinds, "example": classes.examples})
+    return pa.table({DIALECT: dialect, "kind": classes.kinds, "example": classes.examples})
 
 
 def own_filters(given: Pairs) -> pa.ListArray:

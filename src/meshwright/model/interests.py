@@ -249,7 +249,7 @@ class Interests:
     rate; anything), a row for each id.
 
     A topic with an MQTT wildcard (a level `#` or `+`) is a plain name, which matches only itself; the class
-    methods warn of such topics.
+    methods warn of such topics. `from_filters` reads filters.
     """
 
     indptr: Offsets

@@ -9,9 +9,12 @@ from typing import NamedTuple
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from meshwright.filters.dialects import DIALECTS
 from meshwright.runtime.errors import MeshwrightWarning
 
-IS_WILDCARD = "(^|/)[#+](/|$)"
+_MQTT = DIALECTS["mqtt"]
+IS_WILDCARD = _MQTT.has_wildcard
+_WAY = "to read topics as filters, use Interests.from_filters"
 
 
 class Wildcards(NamedTuple):
@@ -26,7 +29,7 @@ def has_wildcard(topics: pa.StringArray) -> pa.BooleanArray:
 
     A search for two characters first: the pattern alone takes five times as long.
     """
-    maybe = pc.or_(pc.match_substring(topics, "#"), pc.match_substring(topics, "+"))
+    maybe = pc.or_(*(pc.match_substring(topics, word) for word in (_MQTT.single, _MQTT.many)))
     if not pc.any(maybe).as_py():
         return maybe
     return pc.match_substring_regex(topics, IS_WILDCARD)
@@ -55,4 +58,4 @@ def warn_of_wildcards(topics: pa.StringArray) -> None:
     """Warn the caller of the caller if topics have wildcards."""
     found = find_wildcards(topics)
     if found.topics:
-        warnings.warn(words(found), MeshwrightWarning, stacklevel=4)
+        warnings.warn(f"{words(found)}; {_WAY}", MeshwrightWarning, stacklevel=4)

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from meshwright.maintain.event_batches import check_remembered
-from meshwright.maintain.filters import FilterMaintainer, dialect_of_topics
+from meshwright.maintain.filters import filters_as_topics
 from meshwright.maintain.journal.journal import Journal, Recovery
 from meshwright.maintain.journal.ledger import copy_parts, drop_ledger
 from meshwright.maintain.journal.recording import (
@@ -32,7 +32,8 @@ from meshwright.maintain.repairs import Step
 from meshwright.maintain.warm_up import rehearse
 from meshwright.metrics.evaluation import unit_of
 from meshwright.model.costs.costs import Costs
-from meshwright.model.events import Event, as_line, read_events, with_ids
+from meshwright.model.events import Event, read_events, with_ids
+from meshwright.model.filtered import dialect_of_topics
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay, overlay_counts, overlay_tables
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
@@ -40,15 +41,8 @@ from meshwright.model.sessions import read_sessions
 from meshwright.model.storage.dataset import LEFT_BEHIND, draft, write_csv, write_tables, writing
 from meshwright.model.storage.manifest import make_manifest, write_manifest
 from meshwright.pipeline.cost_files import CostFiles
-from meshwright.report.churn import (
-    Happened,
-    LinkChanges,
-    Run,
-    Story,
-    churn_page,
-    link_changes,
-    run_of,
-)
+from meshwright.pipeline.name_files import names_given, read_names
+from meshwright.report.churn import LinkChanges, Run, churn_page, link_changes, run_of
 from meshwright.report.page import write_page
 from meshwright.runtime.checks import make_options
 from meshwright.runtime.errors import InputError, OptionError
@@ -89,12 +83,15 @@ class ChurnSource:
     def load(self, interests: Interests, seed: int, costs: Costs | None = None) -> Trace:
         """The events for an overlay of these interests; each has an id.
 
+        Where topics are classes of filters, events that are made up name filters of other nodes.
         Where links cost, nodes that are made up could not join, so those of `rounds` are nodes with costs.
         """
         if self.events is not None:
             log = read_events(self.events, limits=self.limits)
             torn = [f"{torn.path}, line {torn.line}" for torn in log.torn]
             return Trace(with_ids(log.events), {"out_of_order": log.out_of_order, "torn": torn})
+        if dialect_of_topics(interests) is not None:
+            interests = filters_as_topics(interests)
         if self.sessions is not None:
             sessions = read_sessions(self.sessions, self.snapshots, limits=self.limits)
             return Trace(with_ids(session_churn(interests, sessions, seed=seed)), {"sessions": len(sessions)})
@@ -188,14 +185,14 @@ def tried(
     options: Mapping[str, Any],
     seed: int,
     progress: Progress | None,
-    takes_filters: bool = False,
+    names: pa.StringArray | None = None,
 ) -> pa.Table:
     """The repairs that a maintainer with these options makes of these events."""
     rehearse(options, progress, with_costs=start.costs is not None)
-    make = FilterMaintainer if takes_filters else Maintainer
-    live = make(start.overlay, costs=start.costs, seed=seed, progress=progress, **options)
-    steps = [(Step(), live.live.start if isinstance(live, FilterMaintainer) else live.start)]
-    with stage(progress, f"churn with {options['policy']}", len(groups)) as advance:
+    how: dict[str, Any] = {"costs": start.costs, "names": names, "seed": seed, "progress": progress}
+    live = Maintainer(start.overlay, **how, **options)
+    steps = [(Step(), live.start)]
+    with stage(progress, f"churn with {live.options.policy}", len(groups)) as advance:
         for at, events in enumerate(groups, 1):
             steps.append((Step(tuple(events)), live.apply(events, lenient=True)))
             advance(at)
@@ -236,6 +233,7 @@ class ChurnPlan:
         seed: for the maintainer, and for events that are made up.
         together: whether events of equal times are one batch, with one repair.
         strict: whether an event that can't be applied ends it all, or is put aside.
+        names: a file of the names that exist, for filters whose classes were made with one.
         journal: the folder of the journal; without one, what is not finished leaves no trace.
         journal_options: `sync`, `compact_after` and `accept_loss`.
         report: where to write a page with pictures, if anywhere.
@@ -247,6 +245,7 @@ class ChurnPlan:
     seed: int = 0
     together: bool = False
     strict: bool = False
+    names: Path | None = None
     journal: Path | None = None
     journal_options: Mapping[str, Any] = field(default_factory=dict)
     report: Path | None = None
@@ -256,7 +255,7 @@ class ChurnPlan:
 class _Work(NamedTuple):
     """A maintainer, where it takes down what it does, and how to put that on disk."""
 
-    live: Maintainer | FilterMaintainer
+    live: Maintainer
     recording: Recording
     settle: Callable[[], None]
     recovery: Recovery | None
@@ -274,7 +273,7 @@ def churn_here(
     """Apply events to the overlay of a dataset, and write the overlay as it is then; gives the manifest.
 
     Beside the tables of an overlay, `out` has `changes/` and `repairs/`, and `rejected/` where events were
-    put aside. If the topics of the dataset are classes of filters, events in files name filters. With a
+    put aside. If the topics of the dataset are classes of filters, events name filters. With a
     journal, events that it has applied before are passed over, and what came of them is in the tables as
     well: the same call, after whatever ended an earlier one, gives what that one would have.
     """
@@ -284,14 +283,14 @@ def churn_here(
             overlay = Overlay.read(dataset)
             start = plan.costs.start(overlay)
             trace = source.load(overlay.interests, plan.seed, start.costs)
+            names = read_names(plan.names, source.limits)
         groups = batches(trace.events, plan.together)
         if plan.journal is not None:  # before there is one, whose options could not be changed any more
             events, remember = len(trace.events), make_options(MaintainOptions, plan.options).remember
             advice = f"give remember={events} or more (--set), or fewer events at a time"
             check_remembered(events, remember, advice)
-        takes_filters = source.events is not None and dialect_of_topics(overlay.interests) is not None
         rehearse(plan.options, timer, with_costs=start.costs is not None)
-        with _working(start, plan, folder, takes_filters, timer) as work:
+        with _working(start, plan, names, folder, timer) as work:
             repeated = _apply(work, groups, not plan.strict, timer)
             result = work.live.overlay
             recorded = _bring(work.recording, folder)
@@ -303,9 +302,7 @@ def churn_here(
         made_by["recovery"] = None if work.recovery is None else work.recovery.as_row()
         if plan.report is not None:
             others = {
-                policy: tried(
-                    start, groups, {**plan.options, "policy": policy}, plan.seed, timer, takes_filters
-                )
+                policy: tried(start, groups, {**plan.options, "policy": policy}, plan.seed, timer, names)
                 for policy in plan.compare
             }
             policy = result.facts["maintained"]["policy"]
@@ -329,25 +326,19 @@ def churn_here(
 
 @contextmanager
 def _working(
-    start: Start, plan: ChurnPlan, folder: Path, takes_filters: bool, progress: Progress
+    start: Start, plan: ChurnPlan, names: pa.StringArray | None, folder: Path, progress: Progress
 ) -> Iterator[_Work]:
-    overlay, costs = start
+    how: dict[str, Any] = {"costs": start.costs, "names": names, "seed": plan.seed, **plan.options}
     if plan.journal is None:
         recording = Recording(folder)
         recording.open()
-        make = FilterMaintainer if takes_filters else RecordedMaintainer
-        live = make(overlay, costs=costs, seed=plan.seed, progress=progress, **plan.options)
+        live = RecordedMaintainer(start.overlay, progress=progress, **how)
         live.record_in(recording)
         yield _Work(live, recording, recording.settle, None)
         return
-    if takes_filters:
-        raise OptionError(
-            "--journal records topics, but the events of this dataset name filters; leave --journal out",
-            option="--journal",
-        )
     recording = Recording(plan.journal)
-    how: dict[str, Any] = {"costs": costs, "seed": plan.seed, **plan.options, **plan.journal_options}
-    with Journal(plan.journal, overlay, follower=recording, progress=progress, **how) as journal:
+    how |= plan.journal_options
+    with Journal(plan.journal, start.overlay, follower=recording, progress=progress, **how) as journal:
         yield _Work(journal.live, recording, journal.settle, journal.recovery)
 
 
@@ -402,6 +393,7 @@ def _made_by(dataset: Path, source: ChurnSource, plan: ChurnPlan) -> dict[str, A
             "strict": plan.strict,
         },
         "costs": plan.costs.given(),
+        **names_given(plan.names),
         "seed": plan.seed,
         "journal": None if plan.journal is None else str(plan.journal),
         "inputs": [str(path) for path in files if path is not None],

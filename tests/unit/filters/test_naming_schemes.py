@@ -4,7 +4,7 @@ import networkx as nx
 import pytest
 
 import meshwright as mw
-from benchmarks.filters import cut_classes
+from benchmarks.filters import as_names, cut_classes
 from benchmarks.naming_schemes import SCHEMES, subscriptions, unseen_names
 from tests.oracles_filters import matches
 
@@ -27,7 +27,7 @@ def test_the_subscribers_of_names_never_seen_are_connected(scheme: str, plus: bo
 @pytest.mark.parametrize(("scheme", "plus"), FORMS)
 def test_filters_taken_as_names_leave_subscribers_apart(scheme: str, plus: bool) -> None:
     pairs = subscriptions(scheme, 40, 200, plus=plus)
-    opaque = mw.build(mw.Interests.from_pairs(pairs), "gm")
+    opaque = mw.build(as_names(pairs), "gm")
     graph = opaque.to_networkx()
     crowds = [subscribers(pairs, name) for name in unseen_names(scheme, 300)]
     assert not all(nx.is_connected(graph.subgraph(crowd)) for crowd in crowds if crowd)

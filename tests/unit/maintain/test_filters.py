@@ -12,7 +12,7 @@ PAIRS = [("b1", "plant/#"), ("b2", "plant/7/temp"), ("b3", "plant/7/#")]
 
 @pytest.fixture
 def live():
-    return mw.FilterMaintainer(mw.build(mw.Interests.from_filters(PAIRS), "gm"))
+    return mw.Maintainer(mw.build(mw.Interests.from_filters(PAIRS), "gm"))
 
 
 def test_a_new_filter_splits_a_class_and_its_end_joins_it_again(live):
@@ -27,7 +27,7 @@ def test_a_new_filter_splits_a_class_and_its_end_joins_it_again(live):
 def test_a_filter_given_up_leaves_what_another_filter_of_the_node_covers(live):
     live.subscribe("b1", ["plant/7/temp"])
     live.unsubscribe("b1", ["plant/#"])
-    assert live.classes_of("b1") == {"plant/7/temp"}
+    assert live.topics_of("b1") == {"plant/7/temp"}
     assert live.filters_of("b1") == {"plant/7/temp"}
 
 
@@ -47,27 +47,72 @@ def test_an_event_with_a_known_id_is_passed_over(live):
     assert live.revision == 1
 
 
-def test_filters_that_would_explode_are_refused_and_change_nothing():
-    overlay = mw.build(mw.Interests.from_filters(PAIRS), "gm")
-    live = mw.FilterMaintainer(overlay, most=20)
-    texts = ["/".join("x" if at == place else "+" for at in range(8)) for place in range(8)]
-    with pytest.raises(mw.CapacityError, match="more than 20 classes"):
-        live.join("b4", texts)
-    assert live.overlay.interests == overlay.interests
+EXPLODING = tuple("/".join("x" if at == place else "+" for at in range(21)) for place in range(21))
 
 
-def test_an_overlay_of_plain_topics_is_refused():
-    overlay = mw.build(mw.Interests.from_pairs(PAIRS), "gm")
-    with pytest.raises(mw.InputError, match="no classes of filters"):
-        mw.FilterMaintainer(overlay)
+def test_filters_that_would_explode_are_refused_and_change_nothing(live):
+    before = live.overlay
+    with pytest.raises(mw.CapacityError, match="1,000,000 classes"):
+        live.join("b4", EXPLODING)
+    assert live.overlay == before
+
+
+def test_only_the_events_that_make_filters_explode_are_left_out(live):
+    events = [mw.Event(at, "join", f"b{at}", EXPLODING[start::2]) for at, start in ((4, 1), (5, 0))]
+    events.append(mw.Event(6, "join", "b6", ("plant/+/temp",)))
+    refused = live.apply(events, lenient=True).refused
+    assert [refusal.event.node for refusal in refused] == ["b5"]
+    assert "most are due to" in refused[0].reason
+    assert live.overlay.interests.nodes_of("plant/+/temp") == ["b1", "b6"]
+
+
+def test_plain_topics_take_no_names():
+    overlay = mw.build(mw.Interests.from_pairs([("b1", "a"), ("b2", "a")]), "gm")
+    with pytest.raises(mw.InputError, match="plain"):
+        mw.Maintainer(overlay, names=["a"])
+
+
+NAMES = ["plant/7/temp", "plant/8/temp"]
 
 
 def test_classes_of_a_catalogue_need_the_catalogue():
-    names = ["plant/7/temp", "plant/8/temp"]
-    overlay = mw.build(mw.Interests.from_filters(PAIRS, names=names), "gm")
+    overlay = mw.build(mw.Interests.from_filters(PAIRS, names=NAMES), "gm")
     with pytest.raises(mw.InputError, match="names="):
-        mw.FilterMaintainer(overlay)
-    assert mw.FilterMaintainer(overlay, names=names).overlay.interests == overlay.interests
+        mw.Maintainer(overlay)
+    assert mw.Maintainer(overlay, names=NAMES).overlay.interests == overlay.interests
+
+
+def test_names_that_come_later_have_classes_from_the_start():
+    overlay = mw.build(mw.Interests.from_filters(PAIRS, names=NAMES[1:]), "gm")
+    assert len(overlay) == 0
+    live = mw.Maintainer(overlay, names=NAMES)
+    assert len(live.start.added) == 2
+    assert live.overlay.interests == mw.Interests.from_filters(PAIRS, names=NAMES)
+    assert mw.evaluate(live.overlay).topic_connected
+
+
+def test_a_snapshot_continues_with_the_same_filters_and_names_alone(live):
+    live.join("b4", ["plant/+/temp"])
+    again = mw.Maintainer.restore(live.snapshot())
+    assert again.overlay == live.overlay
+    for each in (live, again):
+        each.subscribe("b2", ["+/8/#"])
+    assert again.snapshot() == live.snapshot()
+    known = mw.Maintainer(mw.build(mw.Interests.from_filters(PAIRS, names=NAMES), "gm"), names=NAMES)
+    saved = known.snapshot()
+    assert mw.Maintainer.restore(saved, names=NAMES[::-1]).overlay == known.overlay
+    for names, words in ((None, "give them again"), (["a"], "other names")):
+        with pytest.raises(mw.InputError, match=words):
+            mw.Maintainer.restore(saved, names=names)
+
+
+def test_a_journal_of_the_same_topics_by_other_filters_is_refused(tmp_path):
+    pairs = [("b1", "a/#"), ("b2", "a/b")]
+    with mw.Journal(tmp_path / "journal", mw.build(mw.Interests.from_filters(pairs), "gm")):
+        pass
+    other = mw.build(mw.Interests.from_filters([*pairs, ("b1", "a/b")]), "gm")
+    with pytest.raises(mw.DatasetError, match="another overlay"):
+        mw.Journal(tmp_path / "journal", other)
 
 
 def test_churn_takes_events_on_filters(tmp_path):
@@ -86,17 +131,13 @@ def test_churn_takes_events_on_filters(tmp_path):
     assert mw.Overlay.read(tmp_path / "out").interests == after
 
 
-def test_churn_with_a_journal_refuses_filters(tmp_path):
-    mw.build(mw.Interests.from_filters(PAIRS), "gm").write(tmp_path / "overlay")
-    events = tmp_path / "events.jsonl"
-    events.write_text('{"at": 1, "event": "leave", "node": "b1"}\n')
-    plan = ChurnPlan(options={"policy": "shadow"}, journal=tmp_path / "journal")
-    with pytest.raises(mw.OptionError, match="leave --journal out"):
-        churn_here(tmp_path / "overlay", tmp_path / "out", ChurnSource(events=events), plan)
-
-
-def test_churn_by_a_law_goes_on_with_classes(tmp_path):
+def test_churn_by_a_law_takes_filters_of_the_nodes(tmp_path):
     mw.build(mw.Interests.from_filters(PAIRS), "gm").write(tmp_path / "overlay")
     plan = ChurnPlan(options={"policy": "shadow"})
-    churn_here(tmp_path / "overlay", tmp_path / "out", ChurnSource(rounds=4), plan)
-    assert mw.evaluate(mw.Overlay.read(tmp_path / "out")).topic_connected
+    churn_here(tmp_path / "overlay", tmp_path / "out", ChurnSource(rounds=12), plan)
+    found = mw.Overlay.read(tmp_path / "out")
+    nodes, own = found.interests.nodes.to_pylist(), found.interests.node_attributes["filters"].to_pylist()
+    pairs = [(node, text) for node, texts in zip(nodes, own, strict=True) for text in texts]
+    assert {text for _, text in pairs} <= {text for _, text in PAIRS}
+    assert found.interests == mw.Interests.from_filters(pairs, nodes=found.interests.nodes)
+    assert mw.evaluate(found).topic_connected

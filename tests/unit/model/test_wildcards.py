@@ -58,9 +58,11 @@ def test_ingest_and_the_library_keep_the_same_rows_and_say_the_same(tmp_path, na
         assert found == Interests.read(tmp_path / "out")
         assert find_wildcards(found.topics) == told
         [warning] = caught
-        assert str(warning.message) == words(told)
+        assert str(warning.message).startswith(words(told))
+        assert "use Interests.from_filters" in str(warning.message)
         assert warning.filename == __file__
         assert words(told)[1:] in notices(facts)[0]
+    assert "give --filters mqtt" in notices(facts)[0]
     assert (facts["rows"], facts["rejected"]) == (len(PAIRS), 0)
 
 
@@ -72,6 +74,22 @@ def test_rows_with_wildcards_can_be_rejected(tmp_path):
     assert facts["rejected_reasons"] == {"wildcard in topic": 3}
     assert "topics_with_wildcards" not in facts
     assert Interests.read(tmp_path / "out").topics.to_pylist() == ["a#", "c++", "plant/7/temp"]
+
+
+def test_filters_that_are_read_as_filters_get_no_warning(tmp_path):
+    readers(tmp_path)
+    pairs = [pair for pair in PAIRS if pair not in PLAIN[1:]]  # c++ and a# are no filters
+    pd.DataFrame(pairs, columns=["node", "topic"]).to_csv(tmp_path / "f.csv", index=False)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = Interests.from_filters(pairs)
+        ingest(
+            None, [str(tmp_path / "f.csv")], tmp_path / "out", IngestOptions(relation="pairs", filters="mqtt")
+        )
+        assert Interests.read(tmp_path / "out") == found
+    facts = read_manifest(tmp_path / "out")["facts"]
+    assert "topics_with_wildcards" not in facts
+    assert notices(facts) == []
 
 
 def test_users_who_are_topics_are_no_filters(tmp_path):

@@ -70,7 +70,7 @@ def test_a_catalogue_that_has_no_names_is_refused(tmp_path, text):
         ({"relation": "follows", "filters": "mqtt"}, "--as pairs"),
         ({"relation": "pairs", "filters": "kafka"}, "mqtt, nats, amqp, zenoh"),
         ({"relation": "pairs", "catalogue": "x"}, "--filters"),
-        ({"relation": "pairs", "filters": "mqtt", "wildcards": "keep"}, "--filters"),
+        ({"relation": "pairs", "filters": "mqtt", "wildcards": "reject"}, "--filters"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(options, words):

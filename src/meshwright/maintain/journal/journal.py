@@ -11,6 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
+import pyarrow as pa
+
 from meshwright.maintain.journal import files
 from meshwright.maintain.journal.log import digest, revisions_of, step_of, step_row
 from meshwright.maintain.journal.recording import RecordedMaintainer, Recording
@@ -22,6 +24,8 @@ from meshwright.maintain.options import MaintainOptions
 from meshwright.maintain.prices import start_with
 from meshwright.maintain.repairs import Repair, Step
 from meshwright.model.costs.costs import Costs
+from meshwright.model.filtered import dialect_of_topics, own_filters_of
+from meshwright.model.names import NameSource, name_array
 from meshwright.model.overlay import Overlay
 from meshwright.model.storage.manifest import versions
 from meshwright.runtime.checks import check_whole, make_options
@@ -30,7 +34,7 @@ from meshwright.runtime.progress import Progress, stage
 
 
 def fingerprint(overlay: Overlay) -> str:
-    """A hash of the nodes, topics, interests and links of an overlay, and of what these cost."""
+    """A hash of the nodes, topics, interests, links and filters of an overlay, and of what links cost."""
     interests = overlay.interests
     found = hashlib.sha256()
     for names in (interests.nodes, interests.topics):
@@ -42,6 +46,9 @@ def fingerprint(overlay: Overlay) -> str:
         found.update(array.tobytes())
     if overlay.costs is not None:
         found.update(overlay.costs.tobytes())
+    if dialect_of_topics(interests) is not None:
+        for own in own_filters_of(interests).values():
+            found.update("\0".join(sorted(own)).encode() + b"\n")
     return found.hexdigest()
 
 
@@ -195,6 +202,8 @@ class Journal:
         overlay: where to start; may be omitted, together with the options, for an existing journal.
         costs: as for `Maintainer`. An existing journal has to be given the same again, by the overlay or
             apart, since it holds only a checksum of them.
+        names: as for `Maintainer`, where topics are classes of filters. An existing journal has to be given
+            the same again.
         sync: when steps are forced to disk: `always` before they are taken; after this many milliseconds (a
             loss of power costs at most the steps of that time); or `never` (the system decides).
         compact_after: how many events the log holds before a snapshot replaces it.
@@ -228,6 +237,7 @@ class Journal:
         accept_loss: bool = False,
         follower: Recording | None = None,
         costs: Costs | str | None = None,
+        names: NameSource | None = None,
         seed: int = 0,
         progress: Progress | None = None,
         **options: Any,
@@ -237,15 +247,16 @@ class Journal:
         self.folder, self._recording = Path(folder), follower
         if overlay is not None:
             overlay, costs = start_with(overlay, costs)
+        known = None if names is None else name_array(names, "name")
         with ExitStack() as opened:
             descriptor = opened.enter_context(files.alone_in(self.folder))
             found = survey(self.folder)
             if found.loss is not None and not (accept_loss or found.loss.by_power):
                 raise LostStepsError(found.loss)
             if found.kept is None:
-                self._make(overlay, costs, seed, progress, options)
+                self._make(overlay, costs, known, seed, progress, options)
             else:
-                self._restore(found.kept, overlay, costs, seed, options)
+                self._restore(found.kept, overlay, costs, known, seed, options)
             # After everything that may be refused, since a recording removes what was never settled.
             settled = self._settled(found, accept_loss)
             self._writer = JournalWriter(self.folder, descriptor, sync, found.kept, self._origin._asdict())
@@ -269,6 +280,7 @@ class Journal:
         self,
         overlay: Overlay | None,
         costs: Costs | str | None,
+        names: pa.StringArray | None,
         seed: int,
         progress: Progress | None,
         options: Mapping[str, Any],
@@ -276,7 +288,8 @@ class Journal:
         if overlay is None:
             raise InputError(f"{self.folder} holds no journal; give an overlay to begin one")
         self._origin = origin_of(overlay)
-        self.live = JournaledMaintainer(overlay, costs=costs, seed=seed, progress=progress, **options)
+        how: dict[str, Any] = {"costs": costs, "names": names, "seed": seed, "progress": progress}
+        self.live = JournaledMaintainer(overlay, **how, **options)
         self.recovery = Recovery(0, 0, 0)
 
     def _restore(
@@ -284,12 +297,13 @@ class Journal:
         kept: KeptGeneration,
         overlay: Overlay | None,
         costs: Costs | str | None,
+        names: pa.StringArray | None,
         seed: int,
         options: Mapping[str, Any],
     ) -> None:
         header = kept.snapshot.header
         self._origin = Origin(**header["about"])
-        self.live = self._restored(kept.snapshot.data, None if isinstance(costs, str) else costs)
+        self.live = self._restored(kept.snapshot.data, None if isinstance(costs, str) else costs, names)
         if overlay is not None:
             check_overlay(self.folder, self._origin, overlay)
         self.live.last = header["checksum"]
@@ -304,9 +318,11 @@ class Journal:
                 stacklevel=3,
             )
 
-    def _restored(self, snapshot: bytes, costs: Costs | None) -> JournaledMaintainer:
+    def _restored(
+        self, snapshot: bytes, costs: Costs | None, names: pa.StringArray | None
+    ) -> JournaledMaintainer:
         try:
-            return JournaledMaintainer.restore(snapshot, costs)
+            return JournaledMaintainer.restore(snapshot, costs, names)
         except InputError as error:
             raise DatasetError(f"{self.folder} can't be continued: {error}") from None
 

@@ -13,10 +13,8 @@ from meshwright.model.filtered import dense_of_classes
 from meshwright.model.interests import Interests
 from meshwright.model.names import ranks
 from meshwright.model.pairs import Pairs
-from meshwright.model.reading.files import reading
-from meshwright.model.reading.limits import ReadLimits
-from meshwright.model.reading.text import decoded_lines
 from meshwright.pipeline.ingest.options import IngestOptions
+from meshwright.pipeline.name_files import read_names
 from meshwright.runtime.arrays import Ids
 from meshwright.runtime.progress import Progress
 
@@ -31,15 +29,8 @@ def are_no_filters(topics: pa.StringArray, dialect: str) -> pa.BooleanArray:
 def filter_classes(filters: pa.StringArray, options: IngestOptions, progress: Progress | None) -> Classes:
     """The classes of distinct filters that were read; of the names of a catalogue alone, if there is one."""
     assert options.filters is not None
-    names = None if options.catalogue is None else _catalogue(Path(options.catalogue), options.limits)
+    names = read_names(None if options.catalogue is None else Path(options.catalogue), options.limits)
     return classes_of(filters, options.filters, names, progress=progress)
-
-
-def _catalogue(path: Path, limits: ReadLimits) -> pa.StringArray:
-    """The names in a file of one on each line; blank lines are passed over."""
-    with reading(path):
-        lines = (line.rstrip("\r\n") for line in decoded_lines(path, limits))
-        return pa.array([line for line in lines if line], pa.string())
 
 
 def class_facts(classes: Classes) -> dict[str, int]:

@@ -77,7 +77,8 @@ def write_filtered(
     own = used.groupBy(f.col("node").alias("name")).agg(f.sort_array(f.collect_set("topic")).alias(FILTERS))
     # Not `coalesce`, which would make a column that can't be null, unlike that of the other engine.
     given = f.when(f.col(FILTERS).isNull(), f.array().cast("array<string>")).otherwise(f.col(FILTERS))
-    named = nodes.frame.join(own, "name", "left").withColumn(FILTERS, given)
+    joined = nodes.frame.join(own, "name", "left").withColumn(FILTERS, given)
+    named = joined.select(*nodes.frame.columns, FILTERS)  # a join puts its key first
     duplicates = used.count() - used.distinct().count()
     return FilteredTables(nodes._replace(frame=named.orderBy("id")), topics, duplicates, class_facts(classes))
 

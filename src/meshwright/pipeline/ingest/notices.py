@@ -48,7 +48,7 @@ def _commas(line: Mapping[str, str]) -> list[str]:
 
 def _wildcards(found: Mapping[str, Any]) -> list[str]:
     told = words(Wildcards(**found))
-    way = "To leave such rows out, give --wildcards reject."
+    way = "To read them as filters, give --filters mqtt; to leave such rows out, --wildcards reject."
     return [f"Warning: {told[0].upper()}{told[1:]}. {way}"]
 
 

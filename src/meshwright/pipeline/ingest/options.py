@@ -77,9 +77,7 @@ class IngestOptions:
         if self.filters is not None and self.relation != "pairs":
             raise _refusal("--filters", "applies only to --as pairs, where a topic is a name; leave it out")
         if self.filters is not None and self.wildcards == "reject":
-            raise _refusal(
-                "--wildcards", "rejects wildcards, but --filters reads them; give one of the two"
-            )
+            raise _refusal("--wildcards", "rejects wildcards, but --filters reads them; give one of the two")
 
     def _check_columns(self) -> None:
         if self.columns is None:

@@ -14,7 +14,6 @@ from pathlib import Path
 from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Any
 
-from meshwright.maintain.filters import dialect_of_topics
 from meshwright.maintain.journal.journal import Journal
 from meshwright.maintain.journal.recording import Recording
 from meshwright.maintain.journal.survey import LostStepsError
@@ -24,10 +23,11 @@ from meshwright.maintain.warm_up import rehearse
 from meshwright.model.overlay import Overlay
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.pipeline.churn import CostPlan
+from meshwright.pipeline.name_files import names_given, read_names
 from meshwright.pipeline.spark.storage import url
 from meshwright.pipeline.stream.batches import BatchReport, apply_batch, event_stream, files_of
 from meshwright.pipeline.stream.folders import CHECKPOINT, RESEND, bind, check_folders, finish, prepare
-from meshwright.runtime.errors import DatasetError, MeshwrightError, MeshwrightWarning, OptionError
+from meshwright.runtime.errors import DatasetError, MeshwrightError, MeshwrightWarning
 from meshwright.runtime.places import Place
 from meshwright.runtime.progress import Progress
 
@@ -48,6 +48,7 @@ class StreamPlan:
         journal: the folder of the journal and the checkpoint.
         options: of the maintainer, `policy` among them.
         costs: what new links cost; without them, what the overlay itself says.
+        names: a file of the names that exist, for filters whose classes were made with one.
         seed: for the maintainer.
         together: whether events of equal times in a micro-batch are one batch, with one repair.
         once: whether to end when all files that are there are done.
@@ -63,6 +64,7 @@ class StreamPlan:
     journal: Path
     options: Mapping[str, Any] = field(default_factory=dict)
     costs: CostPlan = field(default_factory=CostPlan)
+    names: Path | None = None
     seed: int = 0
     together: bool = False
     once: bool = False
@@ -86,11 +88,6 @@ def follow(
     first, and the folder is left as after any other end.
     """
     overlay = Overlay.read(dataset)
-    if dialect_of_topics(overlay.interests) is not None:
-        raise OptionError(
-            f"{dataset}: its topics are classes of filters, which --stream does not take; use --events",
-            option="--stream",
-        )
     start = plan.costs.start(overlay)
     check_folders(plan.out, plan.journal)
     bind(plan.journal, url(plan.source), plan.accept_loss)
@@ -123,7 +120,8 @@ def _journal(plan: StreamPlan, start: Start, progress: Progress | None) -> Journ
         "compact_after": plan.compact_after,
         "accept_loss": plan.accept_loss,
     }
-    how |= {"costs": start.costs, "seed": plan.seed, **plan.options}
+    how |= {"costs": start.costs, "names": read_names(plan.names, plan.limits), "seed": plan.seed}
+    how |= plan.options
     try:
         journal = Journal(plan.journal, start.overlay, follower=Recording(plan.out), progress=progress, **how)
     except LostStepsError as error:
@@ -206,6 +204,7 @@ def _made_by(dataset: Place, plan: StreamPlan) -> dict[str, Any]:
         "command": "churn",
         "options": {**plan.options, "together": plan.together},
         "costs": plan.costs.given(),
+        **names_given(plan.names),
         "seed": plan.seed,
         "journal": str(plan.journal),
         "inputs": [str(dataset), str(plan.source)],
