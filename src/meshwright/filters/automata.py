@@ -6,7 +6,7 @@ difference there: the words of the tree, and one that stands for all others.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
@@ -115,9 +115,9 @@ class Automaton:
 
     def _closed(self, places: Iterable[int]) -> State:
         """The places, and those that MANY leads to without a word."""
-        found = set(places)
-        found.update(many for at in tuple(found) if (many := self._places[at].many) is not None)
-        return frozenset(found)
+        own = list(places)
+        more = [many for at in own if (many := self._places[at].many) is not None]
+        return frozenset(own + more)
 
     def step(self, state: State, word: str) -> State:
         """The state after another word. Remembered for words of the patterns, and for all others together."""
@@ -131,19 +131,21 @@ class Automaton:
                 self._steps[key] = found
         return found
 
-    def _after(self, state: State, word: str) -> Iterator[int]:
-        seen = not self._rules.hide(word, first=0 in state)
+    def _after(self, state: State, word: str) -> list[int]:
+        """The places that a word leads to; the inmost loop of all, so plain steps."""
+        places = self._places
+        found = [to for at in state if (to := places[at].words.get(word)) is not None]
+        if self._rules.hide(word, first=0 in state):
+            return found
         for at in state:
-            place = self._places[at]
-            if (found := place.words.get(word)) is not None:
-                yield found
-            if not seen:
-                continue
+            place = places[at]
             if place.any is not None:
-                yield place.any
+                found.append(place.any)
             if place.stays:
-                yield at
-            yield from (to for partial, to in place.partials.items() if matches_partial(partial, word))
+                found.append(at)
+            if place.partials:
+                found += [to for partial, to in place.partials.items() if matches_partial(partial, word)]
+        return found
 
     def matched(self, state: State) -> Matched:
         """The patterns that match a name which ends in this state."""
@@ -162,14 +164,14 @@ class Automaton:
         words = {word for at in state for word in self._places[at].words}
         partials = {partial for at in state for partial in self._places[at].partials}
         first = 0 in state
-        hidden = {word for word in words if self._rules.hide(word, first=first)}
+        hides = self._rules.hides
+        hidden = {word for word in words if self._rules.hide(word, first=first)} if hides else set()
         plain = sorted(words - hidden)
         found = [Letter(word, False) for word in sorted(hidden)]
         if not partials:
             return [*found, *(Letter(word, False) for word in plain), Letter(self.fresh, True)]
         ordered = tuple(sorted(partials, key=repr))
-        hides = self._rules.hides or None
-        return found + _partial_letters(tuple(plain), ordered, hides, self._avoided_letters)
+        return found + _partial_letters(tuple(plain), ordered, hides or None, self._avoided_letters)
 
     def sets(
         self, most: int, *, no_words: bool = False, not_first: str | None = None
@@ -193,6 +195,7 @@ class Automaton:
     def _visits(self, most: int, not_first: str | None) -> dict[State, _Visit]:
         """Every state, with a name that leads there; all of them, where no other words do."""
         visits: dict[State, _Visit] = {}
+        onward: dict[State, list[tuple[Letter, State]]] = {}
         ahead: list[tuple[State, Words, bool]] = [(self.start, (), False)]
         for state, words, others in ahead:
             if words != _NO_NAME and not _is_news(visits, state, words, others):
@@ -201,11 +204,13 @@ class Automaton:
                 raise TooManyStatesError(self._common(visits))
             if not state:
                 continue
-            for letter in self.letters(state):
-                if words or letter.word != not_first:
-                    ahead.append(
-                        (self.step(state, letter.word), (*words, letter.word), others or letter.others)
-                    )
+            if state not in onward:
+                onward[state] = [(letter, self.step(state, letter.word)) for letter in self.letters(state)]
+            ahead += [
+                (after, (*words, letter.word), others or letter.others)
+                for letter, after in onward[state]
+                if words or letter.word != not_first
+            ]
         return visits
 
     def _common(self, states: Iterable[State]) -> list[int]:

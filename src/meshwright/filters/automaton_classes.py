@@ -142,6 +142,9 @@ class _Labels:
         """The filters that cover no other of the set."""
         if not self._patterns.others:
             return list(filters)
+        if self._covers is not None:
+            larger = set().union(*(self._covers[one] - {one} for one in filters))
+            return [one for one in filters if one not in larger]
         return [
             one
             for one in filters
@@ -149,8 +152,6 @@ class _Labels:
         ]
 
     def _is_covered(self, small: int, large: int) -> bool:
-        if self._covers is not None and small in self._covers:
-            return large in self._covers[small]
         key = (small, large)
         if key not in self._compared:
             one, other = (Filter(self._patterns.texts[at].as_py(), self._dialect.name) for at in key)
