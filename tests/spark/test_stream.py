@@ -20,6 +20,7 @@ from meshwright.model.events import as_line, write_events
 from meshwright.pipeline.stream import batches
 from meshwright.pipeline.stream.job import StreamPlan, follow
 from tests.patience import PATIENCE
+from tests.unit.maintain.journals import events_for, filtered_overlay
 
 
 @pytest.fixture(scope="module")
@@ -106,6 +107,18 @@ def test_files_that_arrive_are_applied_in_order_and_only_once(spark, overlay, ev
     assert sum(report.opened + report.closed for report in told) == manifest["tables"]["changes"]
     assert len(list((plan.out / "changes").glob("*.parquet"))) == 5  # of the start, and of each micro-batch
     assert_as_if_never_stopped(plan, overlay, events)
+
+
+def test_events_on_filters_that_arrive_are_applied_only_once(spark, plan, tmp_path):
+    overlay = filtered_overlay()
+    overlay.write(tmp_path / "overlay")
+    events = events_for(overlay, 16)
+    arrive(plan, events[:8])
+    follow(spark, tmp_path / "overlay", plan, lambda report: None)
+    forget_last_commit(plan)
+    arrive(plan, events[8:], 100)
+    follow(spark, tmp_path / "overlay", plan, lambda report: None)
+    assert_as_if_never_stopped(plan, tmp_path / "overlay", events)
 
 
 def test_a_batch_that_was_applied_and_not_committed_changes_nothing_when_it_comes_again(

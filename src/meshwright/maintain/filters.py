@@ -22,6 +22,7 @@ from meshwright.maintain.event_batches import Batch, Move, Refusal, Topics, Topi
 from meshwright.model.dense import dense
 from meshwright.model.events import Event
 from meshwright.model.filtered import (
+    CLASS_COLUMNS,
     FILTERS,
     NODE_FILTER,
     class_attributes,
@@ -119,10 +120,14 @@ class FilterBook:
         """The overlay with what its tables say of filters and classes."""
         interests = overlay.interests
         own = [sorted(self.filters[node]) for node in interests.nodes.to_pylist()]
-        nodes = _with_column(interests.node_attributes, FILTERS, pa.array(own, pa.list_(pa.string())))
-        at = pc.index_in(interests.topics, self.classes.names)
-        topics = class_attributes(self.classes).take(at)
-        return replace(overlay, interests=replace(interests, node_attributes=nodes, topic_attributes=topics))
+        nodes = pa.table({FILTERS: pa.array(own, pa.list_(pa.string()))})
+        classes = class_attributes(self.classes).take(pc.index_in(interests.topics, self.classes.names))
+        made = replace(
+            interests,
+            node_attributes=_beside(nodes, interests.node_attributes),
+            topic_attributes=_beside(classes, interests.topic_attributes),
+        )
+        return replace(overlay, interests=made)
 
 
 class FilteredStart(NamedTuple):
@@ -144,9 +149,7 @@ def filtered_start(overlay: Overlay, names: NameSource | None) -> FilteredStart:
         return FilteredStart(overlay, None)
     known = None if names is None else name_array(names, "name")
     book = FilterBook.of(dialect, known, own_filters_of(overlay.interests))
-    if book.classes.names.equals(overlay.interests.topics):
-        return FilteredStart(overlay, book)
-    if names is None:
+    if names is None and not book.classes.names.equals(overlay.interests.topics):
         raise InputError(
             "the topics of this overlay are not the classes of its nodes' filters; if only names that exist "
             "have classes, give these names (--names, or names=), otherwise make the interests again"
@@ -155,9 +158,25 @@ def filtered_start(overlay: Overlay, names: NameSource | None) -> FilteredStart:
 
 
 def _interests(old: Interests, book: FilterBook) -> Interests:
-    """The interests of the same nodes in the classes of a book."""
-    made = Interests.from_filters(_pairs(book.filters), book.dialect, book.names, nodes=old.nodes)
-    return replace(made, node_attributes=old.node_attributes)
+    """The interests of the same nodes in the classes of a book, without attributes that it knows."""
+    made = old
+    if not book.classes.names.equals(old.topics):
+        made = Interests.from_filters(_pairs(book.filters), book.dialect, book.names, nodes=old.nodes)
+    others = _without(made.topic_attributes, CLASS_COLUMNS)
+    return replace(made, node_attributes=_without(old.node_attributes, [FILTERS]), topic_attributes=others)
+
+
+def _without(table: pa.Table | None, columns: Sequence[str]) -> pa.Table | None:
+    """The other columns of a table, if there are any."""
+    kept = [] if table is None else [name for name in table.column_names if name not in columns]
+    return table.select(kept) if table is not None and kept else None
+
+
+def _beside(table: pa.Table, others: pa.Table | None) -> pa.Table:
+    """Both tables as one."""
+    if others is None:
+        return table
+    return pa.table([*table.columns, *others.columns], [*table.column_names, *others.column_names])
 
 
 def filters_as_topics(interests: Interests) -> Interests:
@@ -240,10 +259,3 @@ def _digest(names: pa.StringArray | None) -> str | None:
         data = name.encode()
         found.update(len(data).to_bytes(4, "little") + data)
     return found.hexdigest()
-
-
-def _with_column(table: pa.Table | None, name: str, column: pa.Array) -> pa.Table:
-    if table is None:
-        return pa.table({name: column})
-    at = table.column_names.index(name) if name in table.column_names else None
-    return table.append_column(name, column) if at is None else table.set_column(at, name, column)

@@ -27,6 +27,8 @@ FILTERS = "filters"
 """The attribute of nodes that lists their own filters."""
 DIALECT = "dialect"
 """The attribute of topics that says of which dialect the filters are."""
+CLASS_COLUMNS = (DIALECT, "kind", "example")
+"""The attributes of topics that are classes."""
 
 
 def dense_of_filters(
@@ -87,7 +89,8 @@ def own_filters_of(interests: Interests) -> dict[str, frozenset[str]]:
 def class_attributes(classes: Classes) -> pa.Table:
     """What `topics/` says of classes."""
     dialect = pa.array([classes.dialect.name]).take(arrow_of(np.zeros(len(classes), np.int32)))
-    return pa.table({DIALECT: dialect, "kind": classes.kinds, "example": classes.examples})
+    columns = (dialect, classes.kinds, classes.examples)
+    return pa.table(dict(zip(CLASS_COLUMNS, columns, strict=True)))
 
 
 def own_filters(given: Pairs) -> pa.ListArray:

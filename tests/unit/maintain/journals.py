@@ -67,3 +67,10 @@ def no_file_longer_than(size: int):
         yield
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+def filtered_overlay() -> mw.Overlay:
+    """An overlay whose topics are classes of filters."""
+    texts = ["plant/#", "plant/+/temp", "plant/7/#", "+/7/temp", "plant/8/temp", "#", "home/+"]
+    pairs = [(f"b{number}", text) for number in range(12) for text in texts[number % 7 :: 3]]
+    return mw.build(mw.Interests.from_filters(pairs), "low-oda")

@@ -5,7 +5,7 @@ import pytest
 import meshwright as mw
 from benchmarks.churn_crashes import crash
 from meshwright.maintain.journal.recording import read_recorded
-from tests.unit.maintain.journals import costs_for, events_for, small_overlay
+from tests.unit.maintain.journals import costs_for, events_for, filtered_overlay, small_overlay
 
 
 @pytest.mark.parametrize(("policy", "kills"), [("shadow", 10)])
@@ -28,3 +28,9 @@ def test_a_killed_process_with_costs_goes_on_as_if_it_had_not_been_killed(tmp_pa
         repair = live.apply([event])
         expected += [*repair.added_costs, *repair.removed_costs]
     assert [row["cost"] for row in changes] == expected
+
+
+def test_a_killed_process_on_filters_goes_on_as_if_it_had_not_been_killed(tmp_path):
+    overlay = filtered_overlay()
+    found = crash(tmp_path, overlay, events_for(overlay, 200), 5, seed=1)
+    assert (found.kills, found.lost, found.doubled, found.different) == (5, 0, 0, 0)

@@ -1,8 +1,10 @@
 """The maintainer of filters: what splits, what joins, and what is refused."""
 
 import json
+from dataclasses import replace
 from functools import partial
 
+import pyarrow as pa
 import pytest
 
 import meshwright as mw
@@ -25,6 +27,24 @@ def test_a_new_filter_splits_a_class_and_its_end_joins_it_again(live):
     assert live.overlay.interests.nodes_of("plant/7/temp") == ["b1", "b2", "b3", "b4"]
     live.leave("b4")
     assert live.overlay.interests == before
+
+
+def test_other_attributes_of_nodes_and_topics_are_kept():
+    interests = mw.Interests.from_filters(PAIRS)
+    sites = interests.node_attributes.append_column("site", pa.array(["x", "y", "z"]))
+    rates = interests.topic_attributes.append_column("rate", pa.array([1.0, 2.0, 3.0]))
+    priced = replace(interests, node_attributes=sites, topic_attributes=rates)
+    live = mw.Maintainer(mw.build(priced, "gm"))
+    assert live.overlay.interests == priced
+    live.join("b4", ["plant/+/temp"])
+    found = live.overlay.interests
+    assert found.node_attributes["site"].to_pylist() == ["x", "y", "z", None]
+    assert dict(zip(found.topics.to_pylist(), found.topic_attributes["rate"].to_pylist(), strict=True)) == {
+        "plant/#": 1.0,
+        "plant/+/temp": None,
+        "plant/7/#": 2.0,
+        "plant/7/temp": 3.0,
+    }
 
 
 def test_a_filter_given_up_leaves_what_another_filter_of_the_node_covers(live):
