@@ -81,7 +81,7 @@ def _mqtt_without_group(text: str) -> str:
 
 def _nats_without_group(text: str) -> str:
     subject, blank, group = text.partition(" ")
-    if blank and (not group or re.search(r"\s", group)):
+    if blank and (not group or re.search(r"[ \t\r\n\f]", group)):
         raise ValueError("after a blank comes the name of one queue group; a subject has no blanks")
     return subject
 
@@ -89,6 +89,11 @@ def _nats_without_group(text: str) -> str:
 _without_group = {"mqtt": _mqtt_without_group, "nats": _nats_without_group}
 
 _NUL = ("\0", "it has a NUL character; remove it")
+
+_ENDS_OF_PLANES = "".join(chr(plane << 16 | last) for plane in range(17) for last in (0xFFFE, 0xFFFF))
+_NO_CHARACTERS = f"\0-\x1f\x7f-\x9f\ufdd0-\ufdef{_ENDS_OF_PLANES}"
+"""The control characters and noncharacters that MQTT advises against, and Mosquitto refuses, as a range."""
+_CONTROL = (f"[{_NO_CHARACTERS}]", "it has a control character, or one that Unicode reserves; remove it")
 
 DIALECTS: Mapping[str, Dialect] = {
     "mqtt": Dialect(
@@ -99,8 +104,8 @@ DIALECTS: Mapping[str, Dialect] = {
         many="#",
         many_is_last=True,
         hides="$",
-        special="[+#\0]",
-        forbidden=(("[+#]", "+ and # must be a whole level, as in a/+/b; write the level in full"), _NUL),
+        special=f"[+#{_NO_CHARACTERS}]",
+        forbidden=(("[+#]", "+ and # must be a whole level, as in a/+/b; write the level in full"), _CONTROL),
         most_bytes=65_535,
     ),
     "nats": Dialect(
