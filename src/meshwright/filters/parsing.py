@@ -126,7 +126,8 @@ def described(fault: Fault, what: str, dialect: Dialect) -> str:
     """A fault as a sentence."""
     shown = visible(fault.text)
     shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
-    return f"{what} {fault.row + 1}, '{shown}', is no {dialect.name} {dialect.filter_word}: {fault.reason}"
+    kind = dialect.filter_word if what == "filter" else what
+    return f"{what} {fault.row + 1}, '{shown}', is no {dialect.name} {kind}: {fault.reason}"
 
 
 class _Cut(NamedTuple):

@@ -7,6 +7,7 @@ import pyarrow as pa
 from meshwright.model.reading.files import reading
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.model.reading.text import decoded_lines
+from meshwright.runtime.errors import InputError
 
 
 def read_names(path: Path | None, limits: ReadLimits) -> pa.StringArray | None:
@@ -15,7 +16,10 @@ def read_names(path: Path | None, limits: ReadLimits) -> pa.StringArray | None:
         return None
     with reading(path):
         lines = (line.rstrip("\r\n") for line in decoded_lines(path, limits))
-        return pa.array([line for line in lines if line], pa.string())
+        try:
+            return pa.array([line for line in lines if line], pa.string())
+        except UnicodeDecodeError:
+            raise InputError(f"{path} is not in UTF-8; save it as UTF-8") from None
 
 
 def names_given(path: Path | None) -> dict[str, str]:
