@@ -179,7 +179,7 @@ class Automaton:
         """All sets of patterns that the names have, the empty one included, each with an example.
 
         `no_words` says that there is a name without words, `not_first` is a word that no name begins with.
-        Raises TooManyStatesError beyond `most` states.
+        Raises TooManyStatesError beyond `most` visits of states.
         """
         visits = self._visits(most, not_first)
         if not no_words:
@@ -197,10 +197,12 @@ class Automaton:
         visits: dict[State, _Visit] = {}
         onward: dict[State, list[tuple[Letter, State]]] = {}
         ahead: list[tuple[State, Words, bool]] = [(self.start, (), False)]
+        news = 0  # not only states: before other words lead to a state, all its names are followed
         for state, words, others in ahead:
             if words != _NO_NAME and not _is_news(visits, state, words, others):
                 continue
-            if len(visits) > most:
+            news += 1
+            if news > most:
                 raise TooManyStatesError(self._common(visits))
             if not state:
                 continue
