@@ -121,7 +121,7 @@ class Maintainer:
         **others: Any,
     ) -> None:
         if not isinstance(overlay, Overlay):
-            raise InputError(f"Maintainer got a {type(overlay).__name__}; give an Overlay")
+            raise InputError(f"Maintainer got {type_of(overlay)}; give an Overlay")
         overlay, book = filtered_start(overlay, names)
         given = {"policy": policy, "backups": backups, "coverage": coverage, **others}
         options = make_options(MaintainOptions, given)

@@ -32,7 +32,7 @@ from meshwright.maintain.repairs import Step
 from meshwright.maintain.warm_up import rehearse
 from meshwright.metrics.evaluation import unit_of
 from meshwright.model.costs.costs import Costs
-from meshwright.model.events import Event, read_events, with_ids
+from meshwright.model.events import Event, as_line, read_events, with_ids
 from meshwright.model.filtered import dialect_of_topics
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay, overlay_counts, overlay_tables
@@ -42,7 +42,15 @@ from meshwright.model.storage.dataset import LEFT_BEHIND, draft, write_csv, writ
 from meshwright.model.storage.manifest import make_manifest, write_manifest
 from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.name_files import names_given, read_names
-from meshwright.report.churn import LinkChanges, Run, churn_page, link_changes, run_of
+from meshwright.report.churn import (
+    Happened,
+    LinkChanges,
+    Run,
+    Story,
+    churn_page,
+    link_changes,
+    run_of,
+)
 from meshwright.report.page import write_page
 from meshwright.runtime.checks import make_options
 from meshwright.runtime.errors import InputError, OptionError
@@ -272,10 +280,11 @@ def churn_here(
 ) -> dict[str, Any]:
     """Apply events to the overlay of a dataset, and write the overlay as it is then; gives the manifest.
 
-    Beside the tables of an overlay, `out` has `changes/` and `repairs/`, and `rejected/` where events were
-    put aside. If the topics of the dataset are classes of filters, events name filters. With a
-    journal, events that it has applied before are passed over, and what came of them is in the tables as
-    well: the same call, after whatever ended an earlier one, gives what that one would have.
+    Beside the tables of an overlay, `out` has `changes/` and `repairs/`, `changes.csv` with the rows of
+    `changes/`, and `rejected/` where events were put aside. If the topics of the dataset are classes of
+    filters, events name filters. With a journal, events that it has applied before are passed over, and what
+    came of them is in the tables as well: the same call, after whatever ended an earlier one, gives what that
+    one would have.
     """
     timer = StageTimer(progress)
     with draft(out.absolute(), force) as folder:

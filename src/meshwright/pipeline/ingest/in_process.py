@@ -148,7 +148,6 @@ class LocalRows:
             else:
                 interests, duplicates, facts = filter_interests(*self._pairs, self._options, timer)
             alike = {"nodes": names_alike(interests.nodes), "topics": names_alike(interests.topics)}
-        write_tables(folder, interest_tables(interests), timer)
         found = {"duplicates": duplicates, "look_alikes": alike, **facts}
         if self._options.topics_are_names:
             found |= wildcard_fact(find_wildcards(interests.topics))

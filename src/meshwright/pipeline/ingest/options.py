@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from meshwright.filters.dialects import DIALECTS
-from meshwright.model.reading.columns import Column, by_position, written
+from meshwright.model.reading.columns import Column, by_position, check_different, written
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.pipeline.ingest.inputs import FORMATS
 from meshwright.runtime.errors import InputError, OptionError
