@@ -25,7 +25,7 @@ from meshwright.runtime.columns import arrow_of
 from meshwright.runtime.errors import InputError, OptionError
 from meshwright.runtime.packing import first_of, pack, second_of
 from meshwright.runtime.progress import Progress
-from meshwright.runtime.wording import choose
+from meshwright.runtime.wording import choose, type_of
 
 _NOT_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 _GRAPHML_HEAD = (
@@ -114,6 +114,8 @@ def export(
         >>> mw.Overlay.from_csv(interests, "overlay.csv")
         Overlay(3 nodes, 2 edges)
     """
+    if not isinstance(overlay, Overlay):
+        raise InputError(f"export got {type_of(overlay)}; give an Overlay")
     path = Path(path)
     to = path.suffix.removeprefix(".") if to is None else to
     check_format(to)

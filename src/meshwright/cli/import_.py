@@ -90,6 +90,26 @@ class EdgeOptions(NamedTuple):
                 interests.nodes, path, wanted, delimiter=delimiter, header=self.header, **how
             )
 
+    def leaves_costs(self, path: Path, limits: ReadLimits) -> bool:
+        """Whether a file has a column `cost` that nobody asked for."""
+        from meshwright.model.reading.columns import is_position
+
+        if self.cost is not None or self.header is False or is_position(self.columns()["source"]):
+            return False
+        return "cost" in self._names(path, limits)
+
+    def _names(self, path: Path, limits: ReadLimits) -> list[str]:
+        if path.is_dir() or path.suffix.lower() == ".parquet":
+            import pyarrow.parquet as pq
+
+            from meshwright.model.reading.files import part_files
+
+            return list(pq.read_schema(part_files(path)[0]).names)
+        from meshwright.model.reading.csv_rows import first_row
+
+        guess = "\t" if ".tsv" in path.suffixes else ","
+        return first_row(path, "\t" if self.delimiter == "\\t" else self.delimiter, guess, limits).cells
+
     def _rules(self) -> Any:
         from meshwright.model.edges import EdgeRules
 
@@ -148,6 +168,8 @@ def import_(
     else:
         print(f"{out}: {sizes(overlay)}")
         _print_rows(reading, facts)
+        if reading.leaves_costs(edges, limits):
+            print("The column 'cost' was not read; give --cost cost to keep it.")
 
 
 def _print_rows(reading: EdgeOptions, facts: dict[str, int]) -> None:

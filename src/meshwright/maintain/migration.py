@@ -20,6 +20,7 @@ from meshwright.runtime.checks import check_whole
 from meshwright.runtime.columns import arrow_of, numpy_of
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.progress import CANCEL, Progress, run_with_ticks
+from meshwright.runtime.wording import type_of
 
 STEPS_OF = 20
 
@@ -105,6 +106,9 @@ def migrate(
         >>> way.changes.to_pandas().action.tolist()
         ['close']
     """
+    for given in (today, target):
+        if not isinstance(given, Overlay):
+            raise InputError(f"migrate got {type_of(given)}; give two Overlays")
     check_whole("steps_of", steps_of, 1, required=True)
     _check_same(today, target)
     _check_connected(target, progress)

@@ -111,3 +111,18 @@ def test_rows_that_name_a_link_again_are_counted(imported, run, workload, tmp_pa
 def test_nothing_is_said_of_rows_that_are_links_of_their_own(imported, tmp_path):
     said = imported("source,target,cost\nb1,b2,3\n", "--cost", "cost")[1]
     assert said == f"{tmp_path / 'out'}: 5 nodes, 1 link, with costs\n"
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "told"),
+    [
+        ("source,target,cost\nb1,b2,3\n", (), True),
+        ("source,target,cost\nb1,b2,3\n", ("--cost", "cost"), False),
+        ("source,target\nb1,b2\n", (), False),
+        ("b1,b2\n", ("--source", "1", "--target", "2"), False),
+    ],
+)
+def test_a_column_of_costs_that_was_not_read_is_told(imported, text, words, told):
+    code, said, _, _ = imported(text, *words)
+    assert code == 0
+    assert ("The column 'cost' was not read; give --cost cost" in said) == told

@@ -128,3 +128,12 @@ def test_a_target_that_cuts_a_topic_is_refused():
 def test_no_nodes_at_all_are_no_problem():
     empty = mw.Overlay.from_arrays(mw.Interests.from_pairs([]), np.empty((0, 2), np.int32))
     assert len(mw.migrate(empty, empty)) == 0
+
+
+def test_what_is_no_overlay_is_refused():
+    overlay = overlay_of(TOPICS)
+    for today, target in ((overlay.interests, overlay), (overlay, "target")):
+        with pytest.raises(mw.InputError, match=r"migrate got (an Interests|a str); give two Overlays"):
+            mw.migrate(today, target)
+    with pytest.raises(mw.InputError, match="export got an Interests; give an Overlay"):
+        mw.export(overlay.interests, "x.csv")
