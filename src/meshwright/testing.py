@@ -126,7 +126,7 @@ def _links_cost_what_the_costs_say(name: str, interests: Interests) -> None:
 def _needs_the_costs_that_it_declares(name: str) -> None:
     interests = unif(40, 8, subscriptions=3, seed=1)
     if find(name, "build").needs_costs:
-        with pytest.raises(OptionError, match=f"{name} needs the costs of links; give costs="):
+        with pytest.raises(OptionError, match=f"{name} needs the costs of links; give --costs"):
             build_overlay(interests, name)
     else:
         with_costs = build_overlay(interests, name, costs=some_costs(interests))

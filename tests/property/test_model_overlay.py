@@ -40,7 +40,7 @@ def meshes(
     edges = draw(st.lists(st.sampled_from(every), max_size=20)) if every else []
     if not draw(st.booleans()):
         return nodes, edges, None
-    price = st.floats(min_value=0, exclude_min=True, allow_infinity=False)
+    price = st.floats(min_value=1e-100, max_value=1e100)
     by_edge = {edge: draw(price) for edge in sorted({frozenset(edge) for edge in edges}, key=sorted)}
     return nodes, edges, [by_edge[frozenset(edge)] for edge in edges]
 

@@ -490,7 +490,7 @@ def test_blas_starts_no_threads_unless_told(given: str | None) -> None:
 def test_an_unknown_name_of_any_length_makes_a_short_line(run, workload, tmp_path):
     (tmp_path / "links.csv").write_text("source,target\n" + "x" * 1_000_000 + ",n01\n")
     result = run("import", workload, "--edges", tmp_path / "links.csv", "--out", tmp_path / "out")
-    assert_wrong(result, "row 1: there is no 'xxx", "among the 60 nodes", "or leave their edges out")
+    assert_wrong(result, "line 2: there is no 'xxx", "among the 60 nodes", "or leave their edges out")
     assert len(result[2]) < 1_100
 
 

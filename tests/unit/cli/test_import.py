@@ -88,8 +88,12 @@ def test_a_link_without_a_cost_is_refused_with_its_line_and_the_option(imported)
         ("source,target\nb1,b2\nb1,b9\n", (), "line 3: there is no 'b9'"),
         ('source,target\n"b\n1",b2\nb1,b9\n', (), "line 2: there is no 'b\\n1' (and 1 more)"),
         ("source,target\nb1,b2\n\nb1,\n", (), "line 4: the target is missing"),
-        ("source,target,cost\nb1,b2,3\nb1,b3,far\n", ("--cost", "cost"), "line 3 can't be read"),
-        ("source,target\nb1,b2\n\nb1\n", (), "line 4 can't be read"),
+        (
+            "source,target,cost\nb1,b2,3\nb1,b3,far\n",
+            ("--cost", "cost"),
+            "line 3: column 3 (cost) has 'far'; give a number",
+        ),
+        ("source,target\nb1,b2\n\nb1\n", (), "line 4 has 1 column instead of 2"),
     ],
 )
 def test_what_can_not_be_imported_is_told_with_its_line(imported, text, words, told):

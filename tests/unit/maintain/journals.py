@@ -18,7 +18,8 @@ def events_for(overlay: mw.Overlay, count: int, seed: int = 0, ids: bool = True)
     """Events of all kinds that can be applied one after the other."""
     rng = np.random.default_rng(seed)
     names = overlay.interests.nodes.to_pylist()
-    topics = [*overlay.interests.topics.to_pylist(), "ключ", 'say "hi"\n']
+    end = "\n" if overlay.interests.topic_attributes is None else ""  # which no filter may have
+    topics = [*overlay.interests.topics.to_pylist(), "ключ", f'say "hi"{end}']
     events = []
     for at in range(count):
         own = tuple(rng.choice(topics, rng.integers(1, 4), replace=False).tolist())

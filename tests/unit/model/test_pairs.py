@@ -104,7 +104,7 @@ def test_a_header_alone_is_no_interests(tmp_path: Path, text: str) -> None:
         ("node,topic\na\n", "line 2 has 1 column instead of 2"),
         ('node,topic\na,"t\nb,u\n', "odd number of double quotes"),
         (b"node,topic\n\xff,t\n", "line 2, is not UTF-8"),
-        ("node,topic\n" + "a,t\n" * 5000 + "\udcff,t\n", "line 5002 is not UTF-8"),
+        ("node,topic\n" + "a,t\n" * 5000 + "\udcff,t\n", "is not UTF-8; save the file as UTF-8"),
         (b"PAR1\x00\x00", "is a Parquet file"),
     ],
 )

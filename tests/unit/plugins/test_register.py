@@ -270,4 +270,4 @@ def test_the_command_merges_by_an_algorithm_that_counts_nothing(register, tmp_pa
     folders = [str(tmp_path / name) for name in ("0", "1", "merged")]
     done = CliRunner().invoke(app, ["merge", *folders[:2], "--algorithm", "toy", "--out", folders[2]])
     assert done.exit_code == 0, done.output
-    assert "0 of them new" in done.output
+    assert "0 new links" in done.output

@@ -45,8 +45,8 @@ def test_an_error_of_an_option_names_it():
 @pytest.mark.parametrize(
     ("name", "text", "read", "row"),
     [
-        ("pairs.csv", "node,topic\na,b\na,\n", mw.Interests.from_csv, 2),
-        ("pairs.csv", "node,topic\na,b\na,b,c\n", mw.Interests.from_csv, 2),
+        ("pairs.csv", "node,topic\na,b\na,\n", mw.Interests.from_csv, 3),
+        ("pairs.csv", "node,topic\na,b\na,b,c\n", mw.Interests.from_csv, 3),
         ("pairs.csv", "node,subject\na,b\n", mw.Interests.from_csv, None),
         ("absent/pairs.csv", None, mw.Interests.from_csv, None),
         ("events.jsonl", '{"at":1,"event":"leave","node":"a"}\n{"at":2}\n', mw.read_events, 2),
