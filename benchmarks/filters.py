@@ -9,6 +9,7 @@ import argparse
 import random
 import time
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 
@@ -81,11 +82,13 @@ def dotted(pairs: list[tuple[str, str]]) -> list[tuple[str, str]]:
     return [(node, text.replace("/", ".").replace("+", "*")) for node, text in pairs]
 
 
-def growth(label: str, make: object, sizes: list[int], dialect: str = "mqtt") -> None:
+def growth(
+    label: str, make: Callable[[int], list[tuple[str, str]]], sizes: list[int], dialect: str = "mqtt"
+) -> None:
     """Print the seconds for each size, and how the time grows: 1 is linear."""
     seconds = []
     for size in sizes:
-        pairs = make(size)  # type: ignore[operator]
+        pairs = make(size)
         begin = time.perf_counter()
         interests = mw.Interests.from_filters(pairs, dialect)
         seconds.append(time.perf_counter() - begin)

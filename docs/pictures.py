@@ -201,7 +201,7 @@ CLASSES: Sequence[Area] = [
     (250, 100, 430, 170, "#1f6f54", "plant/7/#", "b2, b4"),
     (250, 100, 210, 156, "#7a4a35", "plant/7/temp", "b1, b2, b3, b4"),
 ]
-"""Of each class in the picture: where it is (x, y, width, height), its colour, its name and its nodes."""
+"""The classes in the picture: for each its place (x, y, width, height), colour, name and nodes."""
 
 
 def draw_classes() -> str:

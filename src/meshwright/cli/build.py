@@ -104,7 +104,7 @@ def _say(out: str, manifest: dict[str, Any], where: str, seconds: float, as_json
         print_json({"out": out, **counts, **{key: manifest[key] for key in shown}})
     else:
         print(
-            f"{out}: {count(nodes, 'node')}, {count(edges, 'edge')}, average degree {degree:.2f}, "
+            f"{out}: {count(nodes, 'node')}, {count(edges, 'link')}, {degree:.2f} links per node, "
             f"built {where} in {seconds:.2f} s"
         )
         print_cost(out, manifest)
@@ -114,7 +114,7 @@ def _say(out: str, manifest: dict[str, Any], where: str, seconds: float, as_json
 def print_cost(overlay: str, manifest: dict[str, Any]) -> None:
     """Say what the links cost together, where they have costs; remote overlays are not read."""
     from meshwright.metrics.evaluation import unit_of
-    from meshwright.pipeline.link_costs import total_cost
+    from meshwright.pipeline.busiest import total_cost
 
     paid = total_cost(local_path(overlay)) if is_local_address(overlay) else None
     if paid is not None:

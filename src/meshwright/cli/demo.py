@@ -2,6 +2,7 @@
 
 from itertools import chain, count
 from pathlib import Path
+from time import perf_counter
 from typing import Annotated
 
 import typer
@@ -28,6 +29,7 @@ def demo(
     """
     from meshwright.model.storage.dataset import check_free
 
+    begin = perf_counter()
     folder = out or _free_folder()
     check_free(folder, force=False)
     table = _write_table(folder, nodes, topics, seed)
@@ -42,7 +44,7 @@ def demo(
     if as_json:
         print_json({"out": str(folder / "result"), **manifest})
         return
-    print_for_people(str(folder / "result"), manifest)
+    print_for_people(str(folder / "result"), manifest, perf_counter() - begin)
     print(f"The same by hand: meshwright run {table} --as pairs --algorithm gm --out another-folder")
 
 

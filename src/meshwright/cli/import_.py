@@ -53,6 +53,9 @@ class EdgeOptions(NamedTuple):
         float | None,
         typer.Option(metavar="COST", help="With --cost: what a link costs whose cell is empty."),
     ] = None
+    unit: Annotated[
+        str | None, typer.Option(metavar="WORD", help="With --cost: what costs are counted in, such as ms.")
+    ] = None
     header: Annotated[
         bool | None,
         typer.Option(
@@ -76,46 +79,36 @@ class EdgeOptions(NamedTuple):
     def read(self, interests: "Interests", path: Path, limits: ReadLimits) -> "EdgeList":
         """The links of a file or folder."""
         from meshwright.model import edges
-        from meshwright.model.pairs import Columns
+        from meshwright.model.pairs import Columns, is_parquet
 
         how: dict[str, Any] = {"limits": limits, "rules": self._rules(), "progress": progress_bar()}
         columns = self.columns()
         wanted = Columns(columns["source"], columns["target"], columns.get("cost"))
         with columns_named_by("--source, --target or --cost"):
-            if path.is_dir() or path.suffix.lower() == ".parquet":
+            if is_parquet(path):
                 self._check_parquet()
                 return edges.from_parquet(interests.nodes, path, wanted, **how)
-            delimiter = "\t" if self.delimiter == "\\t" else self.delimiter
-            return edges.from_csv(
-                interests.nodes, path, wanted, delimiter=delimiter, header=self.header, **how
-            )
+            how |= {"delimiter": self._delimiter(), "header": self.header}
+            return edges.from_csv(interests.nodes, path, wanted, **how)
 
     def leaves_costs(self, path: Path, limits: ReadLimits) -> bool:
         """Whether a file has a column `cost` that nobody asked for."""
+        from meshwright.model.pairs import column_names
         from meshwright.model.reading.columns import is_position
 
         if self.cost is not None or self.header is False or is_position(self.columns()["source"]):
             return False
-        return "cost" in self._names(path, limits)
+        return "cost" in column_names(path, self._delimiter(), limits)
 
-    def _names(self, path: Path, limits: ReadLimits) -> list[str]:
-        if path.is_dir() or path.suffix.lower() == ".parquet":
-            import pyarrow.parquet as pq
-
-            from meshwright.model.reading.files import part_files
-
-            return list(pq.read_schema(part_files(path)[0]).names)
-        from meshwright.model.reading.csv_rows import first_row
-
-        guess = "\t" if ".tsv" in path.suffixes else ","
-        return first_row(path, "\t" if self.delimiter == "\\t" else self.delimiter, guess, limits).cells
+    def _delimiter(self) -> str | None:
+        return "\t" if self.delimiter == "\\t" else self.delimiter
 
     def _rules(self) -> Any:
         from meshwright.model.edges import EdgeRules
 
         given = {"symmetrise": self.symmetrise, "missing_cost": self.missing_cost}
         said: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-        for name in said if self.cost is None else ():
+        for name in (*said, *(["unit"] if self.unit else [])) if self.cost is None else ():
             flag = "--" + name.replace("_", "-")
             raise OptionError(f"{flag} has no effect without --cost; give --cost COLUMN as well", option=flag)
         return EdgeRules(**said)
@@ -141,6 +134,7 @@ def import_(
     as_json: Json = False,
 ) -> None:
     """Read the links of an existing mesh and write them as an overlay, to evaluate or compare."""
+    from meshwright.model.costs.forms import checked_unit
     from meshwright.model.interests import Interests
     from meshwright.model.overlay import Overlay
     from meshwright.model.storage.dataset import check_free
@@ -148,14 +142,16 @@ def import_(
     check_free(out, force, [dataset, edges])
     interests = Interests.read(dataset, progress=progress_bar())
     found = reading.read(interests, edges, limits)
-    facts = {
+    unit = checked_unit(reading.unit)
+    facts: dict[str, Any] = {
         "rows": found.rows,
         "repeated_rows": found.rows - len(found.edges),
         "links_with_several_costs": found.unequal,
         "rows_without_cost": found.without_cost,
     }
+    facts |= {} if unit is None else {"unit": unit}
     overlay = Overlay(interests, found.edges, found.costs, facts)
-    rules = {"symmetrise": reading.symmetrise, "missing_cost": reading.missing_cost}
+    rules = {"symmetrise": reading.symmetrise, "missing_cost": reading.missing_cost, "unit": unit}
     made_by = {
         "command": "import",
         "options": {"cost": None, **reading.columns(), **rules},
@@ -172,7 +168,7 @@ def import_(
             print("The column 'cost' was not read; give --cost cost to keep it.")
 
 
-def _print_rows(reading: EdgeOptions, facts: dict[str, int]) -> None:
+def _print_rows(reading: EdgeOptions, facts: dict[str, Any]) -> None:
     """Say which rows did not become a link of their own, or not with a cost of their own."""
     if facts["repeated_rows"]:
         again = count(facts["repeated_rows"], "row names", "rows name")

@@ -273,7 +273,7 @@ def fresh_word(known: set[str]) -> str:
 def _partial_letters(
     words: Words, partials: tuple[Partial, ...], hides: str | None, avoid: frozenset[str]
 ) -> list[Letter]:
-    """Of each set of partials and words that some word has, one word.
+    """One word for each set of partials and words that a word can match together.
 
     Found as names are, with letters for words: a word that begins with what wildcards pass over is no word.
     """

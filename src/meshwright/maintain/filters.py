@@ -1,7 +1,7 @@
 """Who gave which filters, while events on filters come in, and the classes that follow from them.
 
-A filter that nobody had may split classes, and one that nobody has any more may join them: both move nodes
-between classes, which are the topics of the overlay.
+A filter that is new may split classes. When the last node gives a filter up, classes may join. In both cases
+nodes move between classes, which are the topics of the overlay.
 """
 
 from __future__ import annotations

@@ -138,7 +138,7 @@ class Prices:
         return f"it is not among the {len(self._ids):,} nodes that have costs; add it to the costs"
 
     def seat(self, names: Sequence[str | None], places: Ids, room: int) -> None:
-        """Note which nodes are at these places; `room` is for how many places there is room in all."""
+        """Note which nodes are at these places. `room` is the number of all places, taken or free."""
         if room > len(self._by_place):
             longer = np.zeros(room, np.int32)
             longer[: len(self._by_place)] = self._by_place

@@ -192,7 +192,10 @@ def evaluate(
 
 
 def unit_of(facts: Mapping[str, Any]) -> str | None:
-    """What the costs of an overlay with these facts are counted in; None where they don't say."""
+    """What the costs of an overlay with these facts are counted in; None where they don't say.
+
+    Costs between all nodes say it; without such costs, as in an imported mesh, the facts do.
+    """
     told = facts.get(COSTS_FACT, facts)
     return told.get("unit") if isinstance(told, Mapping) else None
 

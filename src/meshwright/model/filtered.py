@@ -14,6 +14,7 @@ from meshwright.model.dense import Dense, as_scipy, sealed
 from meshwright.model.names import NameSource, name_array
 from meshwright.model.pairs import Columns, Pairs, collect, from_tuples
 from meshwright.runtime.arrays import Ids, Offsets
+from meshwright.runtime.checks import check_whole
 from meshwright.runtime.columns import arrow_of
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.memory import check_memory, needed
@@ -43,6 +44,7 @@ def dense_of_filters(
     """The interests of (node, filter) pairs; see `Interests.from_filters`."""
     given = collect(from_tuples(chain(pairs, publishes), NODE_FILTER), NODE_FILTER, nodes, (), progress)
     catalogue = None if names is None else name_array(names, "name")
+    check_whole("most", most, 0)
     limit = MOST_CLASSES if most is None else most
     found = classes_of(given.second_names, dialect, catalogue, most=limit, progress=progress)
     return dense_of_classes(given, found)

@@ -89,7 +89,7 @@ NODE_TOPIC = Columns("node", "topic")
 
 @dataclass(frozen=True)
 class Origin:
-    """Where pairs come from, in the words of an error; the rows of a CSV file are told by their lines.
+    """Where pairs come from, as errors say it: the file, and for CSV the line.
 
     Attributes:
         name: of the file, or what else it is.
@@ -247,6 +247,20 @@ def _labelled(columns: Columns, first: FirstRow, origin: str) -> _Labelled:
     labels = [f"name in column {place}" for place in range(1, len(first.cells) + 1)]
     wanted = [labels[place_of(column, first.cells, origin)] for column in columns.wanted]
     return _Labelled(Named(*wanted), labels)
+
+
+def column_names(path: Path, delimiter: str | None = None, limits: ReadLimits = READ_LIMITS) -> Sequence[str]:
+    """The cells of the first line of a CSV file, or the columns of a Parquet file or a folder of them."""
+    with reading(path):
+        if is_parquet(path):
+            return list(pq.read_schema(part_files(path)[0]).names)
+        delimiter = delimiter if delimiter is not None else _delimiter_of(path)
+        return first_row(path, delimiter, delimiter, limits).cells
+
+
+def is_parquet(path: Path) -> bool:
+    """Whether a path is read as Parquet: a folder, or a file that is called so."""
+    return path.is_dir() or path.suffix.lower() == ".parquet"
 
 
 def _delimiter_of(path: Path) -> str:

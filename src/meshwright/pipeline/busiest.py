@@ -1,4 +1,4 @@
-"""The nodes of an overlay that carry most links, and a warning where one carries far more than others."""
+"""The nodes of an overlay that carry most links, a warning of hubs, and what its links cost together."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from meshwright.metrics.statistics import greatest
+from meshwright.metrics.statistics import exact_sum, greatest
 from meshwright.model.edges import COST
 from meshwright.model.overlay import Overlay
 from meshwright.model.reading.files import part_files, reading
@@ -49,6 +49,13 @@ def find_busiest(overlay: Path, algorithm: str = "", most: int = MOST) -> Busies
     degrees = np.bincount(ends, minlength=len(nodes))
     with_costs = _has_column(overlay / "edges", COST)
     return ranked(degrees, _limits(nodes), _names(nodes["name"]), algorithm, with_costs, most)
+
+
+def total_cost(overlay: Path) -> float | None:
+    """What the links of an overlay's dataset cost together, added exactly; None where they have no cost."""
+    if not _has_column(overlay / "edges", COST):
+        return None
+    return exact_sum(numpy_of(_column_tables(overlay / "edges", [COST])[COST]))
 
 
 def busiest_of(overlay: Overlay, algorithm: str = "", most: int = MOST) -> Busiest:

@@ -151,7 +151,7 @@ def _repriced(given: Given, costs: Costs) -> Given:
 def report_contents(
     given: Sequence[Given], files: CostFiles | None = None, progress: Progress | None = None
 ) -> Contents:
-    """All that the page says about the first overlay, and about the others beside it."""
+    """The contents of the page: the first overlay, and the others compared with it."""
     today, *others = given
     found = evaluate(today.overlay, progress=progress)
     beyond = [evaluate(other.overlay, bound=False, progress=progress) for other in others]

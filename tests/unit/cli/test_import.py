@@ -130,3 +130,22 @@ def test_a_column_of_costs_that_was_not_read_is_told(imported, text, words, told
     code, said, _, _ = imported(text, *words)
     assert code == 0
     assert ("The column 'cost' was not read; give --cost cost" in said) == told
+
+
+def test_the_unit_of_costs_is_kept_and_shown(imported, run, tmp_path):
+    code, *_ = imported("source,target,cost\nb1,b2,3\n", "--cost", "cost", "--unit", "ms")
+    assert code == 0
+    assert json.loads(run("evaluate", tmp_path / "out", "--json")[1])["cost_unit"] == "ms"
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("--unit", "ms"), "--unit has no effect without --cost"),
+        (("--cost", "cost", "--unit", "two words"), "--unit is 'two words'; give one short word"),
+    ],
+)
+def test_a_unit_of_nothing_or_of_several_words_is_refused(imported, words, told):
+    code, _, error, _ = imported("source,target,cost\nb1,b2,3\n", *words)
+    assert code == 2
+    assert told in error

@@ -65,3 +65,9 @@ def test_a_dataset_of_classes_is_read_as_it_was_written(tmp_path) -> None:
     for to in ("graphml", "gml", "dot", "csv", "json"):
         mw.export(overlay, tmp_path / f"o.{to}")
     assert mw.route(overlay, "tree", publications=20).delivered_fraction == 1.0
+
+
+@pytest.mark.parametrize("most", [-1, 1.5, "x"])
+def test_the_limit_of_classes_must_be_a_number_of_them(most):
+    with pytest.raises(mw.OptionError, match=r"most is .*; give a whole number of at least 0"):
+        mw.Interests.from_filters([("n", "a/+")], most=most)

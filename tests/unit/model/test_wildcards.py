@@ -18,13 +18,18 @@ from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.runtime.errors import MeshwrightWarning
 
 PLAIN = [("a", "plant/7/temp"), ("b", "c++"), ("c", "a#")]
-PAIRS = [*PLAIN, ("a", "plant/+/temp"), ("b", "plant/#"), ("c", "#")]
+PAIRS = [*PLAIN, ("a", "plant/+/temp"), ("b", "plant/#"), ("c", "#"), ("a", "$share/g/plant/7")]
 
 
 def test_a_wildcard_is_a_whole_level():
     topics = ["#", "+", "a/#", "+/a", "a/+/b", "/+", "a#", "a+/b", "c++", "", "a/b", "#/"]
     told = has_wildcard(pa.array(topics)).to_pylist()
     assert told == [any(level in ("#", "+") for level in topic.split("/")) for topic in topics]
+
+
+def test_a_shared_subscription_looks_like_a_filter():
+    topics = ["$share/g/plant/7", "$share/g/#", "$share", "$shared/a", "a/$share/b", "$SYS/a"]
+    assert has_wildcard(pa.array(topics)).to_pylist() == [True, True, False, False, False, False]
 
 
 def readers(folder):
@@ -51,7 +56,7 @@ def test_ingest_and_the_library_keep_the_same_rows_and_say_the_same(tmp_path, na
     ingest(None, [str(tmp_path / f"i.{name}")], tmp_path / "out", IngestOptions(relation="pairs"))
     facts = read_manifest(tmp_path / "out")["facts"]
     told = Wildcards(**facts["topics_with_wildcards"])
-    assert told == (3, "#")
+    assert told == (4, "#")
     for make in made.values():
         with pytest.warns(MeshwrightWarning) as caught:
             found = make()
@@ -71,7 +76,7 @@ def test_rows_with_wildcards_can_be_rejected(tmp_path):
     options = IngestOptions(relation="pairs", wildcards="reject", max_rejected=1)
     ingest(None, [str(tmp_path / "i.csv")], tmp_path / "out", options)
     facts = read_manifest(tmp_path / "out")["facts"]
-    assert facts["rejected_reasons"] == {"wildcard in topic": 3}
+    assert facts["rejected_reasons"] == {"wildcard in topic": 4}
     assert "topics_with_wildcards" not in facts
     assert Interests.read(tmp_path / "out").topics.to_pylist() == ["a#", "c++", "plant/7/temp"]
 
@@ -103,7 +108,7 @@ def test_what_was_written_is_read_again_without_a_word(tmp_path):
         Interests.from_pairs(PAIRS).write(tmp_path / "i")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        assert Interests.read(tmp_path / "i").topic_count == 6
+        assert Interests.read(tmp_path / "i").topic_count == 7
 
 
 def test_one_topic_is_told_in_the_singular():

@@ -52,8 +52,8 @@ class RowOptions(NamedTuple):
         str,
         typer.Option(
             metavar="keep|reject",
-            help="With --as pairs: keep a topic that has an MQTT wildcard (a level # or +) as a plain name, "
-            "or reject its row.",
+            help="With --as pairs: keep a topic that has an MQTT wildcard (a level # or +, or $share/ in "
+            "front) as a plain name, or reject its row.",
         ),
     ] = "keep"
     filters: Annotated[

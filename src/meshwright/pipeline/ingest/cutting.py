@@ -37,7 +37,7 @@ LONGEST_NAME = 65_535
 """In bytes: what MQTT allows for a topic, and more than any name that somebody meant."""
 
 SHOWN_CHARACTERS = 200
-"""Of a row that can't be used."""
+"""How much of a row that can't be used is shown."""
 
 Faults = list[tuple[int, str]]
 """Lines, by their place in a batch, and why they, or a name in them, can't be used."""

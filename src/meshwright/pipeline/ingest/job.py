@@ -151,7 +151,7 @@ def check_inputs(inputs: Sequence[str], options: IngestOptions) -> Size:
 
 
 def _translated(session: SparkSession | None) -> AbstractContextManager[None]:
-    """Turn what Spark raises into an error of ours; nothing without Spark."""
+    """Turn errors of Spark into ours; without a session there is nothing to turn."""
     if session is None:
         return nullcontext()
     from meshwright.pipeline.spark.failures import translated

@@ -110,7 +110,7 @@ def like_header(
 
 
 def like_csv(session: SparkSession | None, file: InputFile, options: IngestOptions) -> FirstLine | None:
-    """The first row of an edge list, if commas or semicolons beside its blanks would go into its names."""
+    """The first row of an edge list, if its names would contain commas or semicolons; otherwise None."""
     begin = beginning(session, file, 1, options.limits)
     number, fields = _first_fields(file.path, begin, None)
     if len(fields) < 2 or not all(field.endswith((",", ";")) for field in fields[:-1]):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial, reduce
+from operator import or_
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,7 @@ import xxhash
 
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.model.reading.text import is_packed
-from meshwright.model.wildcards import IS_WILDCARD
+from meshwright.model.wildcards import IS_WILDCARD, SIGNS
 from meshwright.pipeline.ingest import cutting, lines
 from meshwright.pipeline.ingest.cutting import Layout
 from meshwright.pipeline.ingest.file_parts import (
@@ -311,7 +312,7 @@ def _with_reasons(rows: DataFrame, options: IngestOptions) -> DataFrame:
         )
     )
     if refuses_wildcards(options):
-        maybe = topic.contains("#") | topic.contains("+")
+        maybe = reduce(or_, (topic.contains(sign) for sign in SIGNS))
         reason = reason.when(maybe & topic.rlike(IS_WILDCARD), cutting.WILDCARD)
     if options.filters is not None:
         reason = reason.when(
