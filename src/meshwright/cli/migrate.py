@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from meshwright.cli.common import Force, Json, Out, print_json, print_table, progress_bar, with_unit
+from meshwright.cli.common import Force, Json, print_json, print_table, progress_bar, with_unit
 from meshwright.cli.options.costs import CostOptions
 from meshwright.cli.options.groups import options_for
 from meshwright.runtime.wording import count
@@ -35,7 +35,7 @@ def migrate(
     target: Annotated[
         Path, typer.Argument(metavar="TARGET", help="The overlay to reach, of the same interests.")
     ],
-    out: Out,
+    out: Annotated[Path, typer.Option("--out", metavar="DIR", help="The folder to write.")],
     steps_of: Annotated[
         int, typer.Option(metavar="N", help="The most links that one step opens and closes.")
     ] = 20,
