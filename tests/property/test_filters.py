@@ -8,8 +8,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import given
 
+from meshwright import Interests
 from meshwright.filters.classes import classes_of
+from meshwright.filters.closure import TooManyMembersError, close
+from meshwright.filters.dialects import dialect_of
 from meshwright.filters.filter import Filter
+from meshwright.filters.parsing import parse_filters
 from tests.oracles_filters import SEPARATOR, all_names, matches
 
 DIALECTS = ("mqtt", "nats", "amqp", "zenoh")
@@ -158,3 +162,32 @@ def test_names_of_classes_are_unique_and_in_byte_order(dialect: str, data: st.Da
 def test_all_names_tell_more_than_the_words_of_filters(dialect: str) -> None:
     words = {word for name in names_of(dialect) for word in name.split(SEPARATOR[dialect])}
     assert words - {word for text in BODY[dialect] for word in text.split("$*")}
+
+
+@in_each_dialect
+@given(st.data())
+def test_the_class_of_a_name_has_the_nodes_whose_filters_match_it(dialect: str, data: st.DataObject) -> None:
+    texts = data.draw(filter_sets(dialect))
+    known = [name for name in names_of(dialect) if name]
+    names = data.draw(st.lists(st.sampled_from(known), min_size=1, max_size=5))
+    catalogue = data.draw(st.sampled_from([None, names]))
+    pairs = [(f"b{at}", text) for at, text in enumerate(texts)]
+    interests = Interests.from_filters(pairs, dialect, catalogue)
+    for name in names:
+        found = interests.class_of(name)
+        wanted = [node for node, text in pairs if matches(dialect, text, name)]
+        assert (interests.nodes_of(found) if found is not None else []) == wanted
+
+
+@in_mqtt_and_nats
+@given(st.data())
+def test_filters_are_refused_if_and_only_if_their_closure_is_larger(
+    dialect: str, data: st.DataObject
+) -> None:
+    rules = dialect_of(dialect)
+    patterns = parse_filters(pa.array(data.draw(filter_sets(dialect))), rules).patterns
+    new = len(close(patterns, rules, 1000).open) - len(patterns)
+    assert len(close(patterns, rules, new).open) == len(patterns) + new
+    if new:
+        with pytest.raises(TooManyMembersError):
+            close(patterns, rules, new - 1)

@@ -12,7 +12,8 @@ EPILOG = """`flood` and `tree` need an overlay that connects every topic. `nsmf`
 `random-sw` or `gr-swico`: a ring of nodes with additional links, called fingers.
 
 Publications are drawn at random: first a topic, then one of its subscribers, each with equal probability.
-Publications can also be read from a file with the columns topic and publisher.
+Publications can also be read from a file with the columns topic and publisher. If the overlay was made
+from filters, the topic is the name that is published.
 
 **Examples**
 

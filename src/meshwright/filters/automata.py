@@ -6,7 +6,7 @@ difference there: the words of the tree, and one that stands for all others.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import cache
 from typing import NamedTuple
@@ -19,6 +19,9 @@ Words = tuple[str, ...]
 
 _FRESH_LETTERS = "xyzuvwabcdefghijklmnopqrst0123456789"
 _PRIVATE_USE = 0xE000
+
+_TOLD = 1_000
+"""After how many states the progress is told: about every tenth of a second."""
 
 _NO_NAME = ("",)
 """One empty word would be an empty name, which is none, or has no words."""
@@ -174,14 +177,19 @@ class Automaton:
         return found + _partial_letters(tuple(plain), ordered, hides or None, self._avoided_letters)
 
     def sets(
-        self, most: int, *, no_words: bool = False, not_first: str | None = None
+        self,
+        most: int,
+        *,
+        no_words: bool = False,
+        not_first: str | None = None,
+        tell: Callable[[int], None] | None = None,
     ) -> dict[Matched, Found]:
         """All sets of patterns that the names have, the empty one included, each with an example.
 
         `no_words` says that there is a name without words, `not_first` is a word that no name begins with.
-        Raises TooManyStatesError beyond `most` visits of states.
+        `tell` is told how many states were visited. Raises TooManyStatesError beyond `most` visits of states.
         """
-        visits = self._visits(most, not_first)
+        visits = self._visits(most, not_first, tell)
         if not no_words:
             del visits[self.start]
         found: dict[Matched, Found] = {}
@@ -192,7 +200,9 @@ class Automaton:
             found[matched] = _both(found[matched], one) if matched in found else one
         return found
 
-    def _visits(self, most: int, not_first: str | None) -> dict[State, _Visit]:
+    def _visits(
+        self, most: int, not_first: str | None, tell: Callable[[int], None] | None
+    ) -> dict[State, _Visit]:
         """Every state, with a name that leads there; all of them, where no other words do."""
         visits: dict[State, _Visit] = {}
         onward: dict[State, list[tuple[Letter, State]]] = {}
@@ -204,6 +214,8 @@ class Automaton:
             news += 1
             if news > most:
                 raise TooManyStatesError(self._common(visits))
+            if tell is not None and news % _TOLD == 0:
+                tell(news)
             if not state:
                 continue
             if state not in onward:

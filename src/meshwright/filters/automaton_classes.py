@@ -17,18 +17,20 @@ from meshwright.filters.dialects import Dialect
 from meshwright.filters.filter import Filter, rules_of
 from meshwright.filters.parsing import Patterns, check_faults, parse_names, text_of
 from meshwright.filters.patterns import Pattern, Rules, has_simple_form, is_plain, simple_intersection
+from meshwright.runtime.progress import Progress, stage
 
 _MOST_STATES = 300_000
 """The visits of states that take about a minute."""
 
 
-def classes_by_automaton(patterns: Patterns, dialect: Dialect) -> ClassRows:
+def classes_by_automaton(patterns: Patterns, dialect: Dialect, progress: Progress | None) -> ClassRows:
     """The sets of filters that some name has; names are left out of the automaton, and looked up in it."""
     wild = np.flatnonzero(~patterns.plain()).tolist()
     own = (patterns.pattern(number) for number in wild)
     automaton = Automaton(own, rules_of(dialect), patterns.words)
     try:
-        sets = automaton.sets(_MOST_STATES, no_words=dialect.no_words)
+        with stage(progress, "following the words of filters") as tell:
+            sets = automaton.sets(_MOST_STATES, no_words=dialect.no_words, tell=tell)
     except TooManyStatesError as error:
         worst = [wild[number] for number in error.patterns]
         raise too_many(patterns, worst, f"{_MOST_STATES:,} ways", dialect) from None

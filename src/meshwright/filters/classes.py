@@ -88,7 +88,7 @@ def classes_of(
     if names is not None:
         rows = classes_of_names(patterns, names, rules)
     elif patterns.others:
-        rows = classes_by_automaton(patterns, rules)
+        rows = classes_by_automaton(patterns, rules, progress)
     else:
         rows = classes_by_closure(patterns, rules, most, progress)
     order = numpy_of(pc.sort_indices(rows.names)).astype(np.int64)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from math import prod
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from meshwright.filters.dialects import Dialect
-from meshwright.filters.parsing import Patterns
+from meshwright.filters.parsing import ANY_ID, Patterns
 from meshwright.runtime.arrays import Flags, Ids, Longs, Offsets
 from meshwright.runtime.progress import Progress, run_with_ticks
 
@@ -50,6 +53,9 @@ def close(patterns: Patterns, dialect: Dialect, most: int, progress: Progress | 
     from meshwright.kernels.filters import closure as kernels
 
     tree, rule, members = _tree(patterns), _rule(patterns, dialect), _members(patterns)
+    crossed = _most_crossed(patterns, rule.hidden)
+    if crossed.members > len(patterns) + most:
+        raise TooManyMembersError(crossed.filters[:_NAMED])
     depth = int(np.diff(patterns.indptr).max(initial=0)) + 1
     room = _room(len(tree.word) + 1, depth)
     blame = np.zeros(len(patterns), np.int64)
@@ -69,6 +75,41 @@ def close(patterns: Patterns, dialect: Dialect, most: int, progress: Progress | 
         members.cover_starts[: size + 1],
         members.covers[:covers],
     )
+
+
+class _Crossed(NamedTuple):
+    """Filters that meet each other, and how many members of the closure they and their like have at least."""
+
+    members: int
+    filters: list[int]
+
+
+def _most_crossed(patterns: Patterns, hidden: Flags) -> _Crossed:
+    """A family of filters that surely has many members: an explosion is refused before it happens.
+
+    The filters of a family differ from one pattern in one word each. One word may be chosen at each such
+    place, or none, and each choice is another member: their number is a product. Cost: linear in the words of
+    filters with wildcards.
+    """
+    families: defaultdict[tuple[bool, tuple[int, ...]], dict[tuple[int, int], int]] = defaultdict(dict)
+    wild = np.concatenate([[0], np.cumsum(patterns.word_ids == ANY_ID)])
+    for number in np.flatnonzero(np.diff(wild[patterns.indptr])).tolist():
+        ids = patterns.word_ids[patterns.indptr[number] : patterns.indptr[number + 1]].tolist()
+        is_open = bool(patterns.open[number])
+        for place, word in enumerate(ids):
+            if word != ANY_ID and not hidden[word]:
+                rest = [*ids[:place], ANY_ID, *ids[place + 1 :]]
+                while is_open and rest and rest[-1] == ANY_ID:
+                    rest.pop()
+                families[is_open, tuple(rest)][place, word] = number
+    return max(map(_crossed, families.values()), default=_Crossed(0, []))
+
+
+def _crossed(family: Mapping[tuple[int, int], int]) -> _Crossed:
+    """In how many ways one word, or none, can be chosen at each place, but none at all; a filter by place."""
+    counts = Counter(place for place, _ in family)
+    one_each = {place: number for (place, _), number in family.items()}
+    return _Crossed(prod(count + 1 for count in counts.values()) - 1, list(one_each.values()))
 
 
 def _run(

@@ -193,8 +193,7 @@ class _Reader:
         lengths = numpy_of(pc.binary_length(texts))
         most = self._dialect.most_bytes
         for row in np.flatnonzero(lengths > most).tolist():
-            words = f"it has {lengths[row]:,} bytes, and {most:,} are allowed; use a shorter one"
-            self._faults.setdefault(row, words)
+            self._faults.setdefault(row, f"it has more than {most:,} bytes; use a shorter one")
         for row in np.flatnonzero(lengths == 0).tolist():
             self._faults.setdefault(row, "it is empty; give at least one character")
         cut = pc.split_pattern(texts, self._dialect.separator)

@@ -2,20 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import chain
 from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
+from meshwright.filters.automata import Automaton
+from meshwright.filters.class_rows import KINDS, NAME
 from meshwright.filters.classes import MOST_CLASSES, Classes, classes_of
+from meshwright.filters.dialects import Dialect, dialect_of
+from meshwright.filters.filter import rules_of
+from meshwright.filters.parsing import parse_filters, parse_names
 from meshwright.model.dense import Dense, as_scipy, sealed
 from meshwright.model.names import NameSource, name_array
 from meshwright.model.pairs import Columns, Pairs, collect, from_tuples
 from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.checks import check_whole
-from meshwright.runtime.columns import arrow_of
+from meshwright.runtime.columns import arrow_of, numpy_of
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.memory import check_memory, needed
 from meshwright.runtime.progress import Progress
@@ -86,6 +92,48 @@ def own_filters_of(interests: Interests) -> dict[str, frozenset[str]]:
     return {
         node: frozenset(texts or ()) for node, texts in zip(interests.nodes.to_pylist(), own, strict=True)
     }
+
+
+def topics_of_names(interests: Interests, names: pa.StringArray) -> Ids:
+    """The class of each name among the topics, or -1 where no filter matches it; a class may also be named.
+
+    A name that is a class of its own has no other. The others are in the class whose example the same filters
+    match. Cost: linear in the names and in the examples of classes with wildcards.
+    """
+    found: Ids = numpy_of(pc.index_in(names, interests.topics).fill_null(-1)).astype(np.int32)
+    others = np.flatnonzero(found < 0)
+    dialect = dialect_of_topics(interests) if interests.topic_count else None
+    if dialect is None or not len(others):
+        return found
+    matched = _matcher(interests, dialect_of(dialect))
+    assert interests.topic_attributes is not None
+    wild = np.flatnonzero(numpy_of(pc.not_equal(interests.topic_attributes["kind"], KINDS[NAME])))
+    examples = interests.topic_attributes["example"].take(arrow_of(wild)).combine_chunks()
+    by_filters = dict(zip(matched(examples), wild.tolist(), strict=True))
+    by_filters[None] = by_filters[frozenset()] = -1
+    found[others] = [by_filters.get(one, -1) for one in matched(names.take(arrow_of(others)))]
+    return found
+
+
+def _matcher(
+    interests: Interests, dialect: Dialect
+) -> Callable[[pa.StringArray], list[frozenset[int] | None]]:
+    """Finds the filters with wildcards that match each of some names; None for what is no name."""
+    assert interests.node_attributes is not None
+    given = pc.unique(pc.list_flatten(interests.node_attributes[FILTERS]))
+    patterns = parse_filters(given, dialect).patterns
+    wild = np.flatnonzero(~patterns.plain()).tolist()
+    automaton = Automaton((patterns.pattern(number) for number in wild), rules_of(dialect))
+
+    def matched(names: pa.StringArray) -> list[frozenset[int] | None]:
+        words, faults = parse_names(names, dialect)
+        none = {fault.row for fault in faults if fault.text or not dialect.no_words}
+        return [
+            None if row in none else automaton.match(tuple(one) if one != [""] else ())
+            for row, one in enumerate(words.to_pylist())
+        ]
+
+    return matched
 
 
 def class_attributes(classes: Classes) -> pa.Table:

@@ -392,6 +392,22 @@ class Interests:
 
         return cls(*dense_of_filters(pairs, dialect, names, publishes, nodes, most, progress))
 
+    def class_of(self, name: str) -> str | None:
+        """The topic whose subscribers get what is published on a name; None where there is none.
+
+        That is the class of the name, if the topics are classes of filters, and otherwise the topic itself.
+
+        Example:
+            >>> import meshwright as mw
+            >>> interests = mw.Interests.from_filters([("b1", "plant/+/temp"), ("b2", "plant/7/#")])
+            >>> interests.class_of("plant/8/temp"), interests.class_of("weather")
+            ('plant/+/temp', None)
+        """
+        from meshwright.model.filtered import topics_of_names
+
+        found = int(topics_of_names(self, name_array([name], "name"))[0])
+        return None if found < 0 else str(self.topics[found].as_py())
+
     @classmethod
     def from_csv(
         cls,

@@ -9,10 +9,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from meshwright.model import pairs as sources
+from meshwright.model.filtered import dialect_of_topics, topics_of_names
 from meshwright.model.interests import Interests
 from meshwright.model.pairs import Columns, Pairs
 from meshwright.runtime.arrays import Flags, Ids, Offsets
 from meshwright.runtime.checks import check_whole
+from meshwright.runtime.columns import numpy_of
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.seeds import generator
 from meshwright.runtime.wording import count
@@ -75,13 +77,17 @@ def draw_publications(interests: Interests, count: float, alive: Flags, seed: in
 
 
 def named_publications(interests: Interests, pairs: Pairs, alive: Flags, origin: str) -> Publications:
-    """Read pairs of a topic and a publisher.
+    """Read pairs of a topic and a publisher; if topics are classes of filters, a name stands for its class.
 
     Refused, with its row, is an unknown name, a topic without subscribers, and a publisher that is not one of
     them or has failed.
     """
-    topics = _ids(interests.topics, pairs.first_names, pairs.first_ids, f"{origin}, row", "topic")
-    nodes = _ids(interests.nodes, pairs.second_names, pairs.second_ids, f"{origin}, row", "node")
+    topics = topics_of_names(interests, pairs.first_names).astype(np.int64)[pairs.first_ids]
+    _check_known(topics, pairs.first_names, pairs.first_ids, origin, _no_topic(interests))
+    by_name = numpy_of(pc.index_in(pairs.second_names, interests.nodes).fill_null(-1)).astype(np.int64)
+    nodes = by_name[pairs.second_ids]
+    nobody = f"there is no node {{name!r}} among the {interests.node_count:,} nodes"
+    _check_known(nodes, pairs.second_names, pairs.second_ids, origin, nobody)
     owners = np.repeat(np.arange(interests.topic_count), np.diff(interests.topic_indptr))
     keys = owners * interests.node_count + interests.node_ids
     wanted = topics * interests.node_count + nodes
@@ -96,15 +102,18 @@ def named_publications(interests: Interests, pairs: Pairs, alive: Flags, origin:
     return Publications(topics=topics.astype(np.int32), slots=slots)
 
 
-def _ids(known: pa.StringArray, names: pa.StringArray, ids: Ids, origin: str, what: str) -> Offsets:
-    by_name = pc.index_in(names, value_set=known).fill_null(-1).to_numpy().astype(np.int64)
-    found: Offsets = by_name[ids]
+def _no_topic(interests: Interests) -> str:
+    if not interests.topic_count or dialect_of_topics(interests) is None:
+        return f"there is no topic {{name!r}} among the {interests.topic_count:,} topics"
+    return "no filter matches the name {name!r}; leave out what nobody wants"
+
+
+def _check_known(found: Offsets, names: pa.StringArray, ids: Ids, origin: str, words: str) -> None:
+    """Refuse the first row whose name was not found."""
     unknown = np.flatnonzero(found < 0)
     if len(unknown):
         row = int(unknown[0])
-        name = names[int(ids[row])].as_py()
-        raise InputError(f"{origin} {row + 1}: there is no {what} {name!r} among the {len(known):,} {what}s")
-    return found
+        raise InputError(f"{origin}, row {row + 1}: {words.format(name=names[int(ids[row])].as_py())}")
 
 
 def _fault(interests: Interests, topic: int, node: int, is_own: bool) -> str:

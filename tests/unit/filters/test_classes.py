@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from meshwright.filters import automaton_classes
+from meshwright.filters import automaton_classes, closure
 from meshwright.filters.classes import classes_of
 from meshwright.runtime.errors import CapacityError, InputError
 
@@ -92,6 +92,18 @@ def test_filters_that_overlap_too_much_are_refused_with_their_names_and_ways_out
     with pytest.raises(CapacityError) as caught:
         classes_of(pa.array(["quiet/#", *EXPLODING]), "mqtt", most=1000)
     assert "quiet" not in str(caught.value)
+
+
+def test_filters_that_multiply_are_refused_before_they_are_intersected(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(closure, "_run", None)
+    columns = [["+", "+", "+"] for _ in range(330)]
+    for at, words in enumerate(columns):
+        words[at % 3] = f"w{at}"
+    for texts in (["/".join(words) for words in columns], [f"a/{'/'.join(words)}/#" for words in columns]):
+        with pytest.raises(CapacityError, match=r"'(a/)?\+/\+/w.*'(a/)?\+/w.*'(a/)?w"):
+            classes_of(pa.array(texts), "mqtt")
 
 
 def test_too_many_states_of_an_automaton_are_refused_as_well(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -206,3 +206,21 @@ def test_options_out_of_range_are_refused(overlays, options, message):
 def test_what_is_no_overlay_is_refused(interests):
     with pytest.raises(mw.InputError, match="route got an Interests; give an Overlay"):
         mw.route(interests, "flood")
+
+
+FILTERS = [("b1", "plant/+/temp"), ("b2", "plant/7/#"), ("b3", "plant/7/temp")]
+
+
+def test_a_name_is_carried_to_those_whose_filters_match_it():
+    overlay = mw.build(mw.Interests.from_filters(FILTERS), "gm")
+    published = [("plant/7/temp", "b3"), ("plant/8/temp", "b1"), ("plant/7/speed", "b2")]
+    found = mw.route(overlay, "flood", published)
+    assert found.by_publication["topic"].to_pylist() == ["plant/7/temp", "plant/+/temp", "plant/7/#"]
+    assert (found.deliveries, found.delivered_fraction) == (2, 1)
+
+
+@pytest.mark.parametrize("name", ["weather", "plant/+", "a\nb"])
+def test_a_name_that_no_filter_matches_is_refused_with_its_row(name):
+    overlay = mw.build(mw.Interests.from_filters(FILTERS), "gm")
+    with pytest.raises(mw.InputError, match="row 2: no filter matches the name"):
+        mw.route(overlay, "flood", [("plant/7/temp", "b3"), (name, "b1")])

@@ -13,17 +13,22 @@ from meshwright.model.filtered import dense_of_classes
 from meshwright.model.interests import Interests
 from meshwright.model.names import ranks
 from meshwright.model.pairs import Pairs
+from meshwright.pipeline.ingest.cutting import NO_FILTER
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.name_files import read_names
 from meshwright.runtime.arrays import Ids
 from meshwright.runtime.progress import Progress
 
 
-def are_no_filters(topics: pa.StringArray, dialect: str) -> pa.BooleanArray:
-    """Whether each topic is no filter of a dialect; null where a topic is null."""
+def filter_faults(topics: pa.StringArray, dialect: str) -> pa.StringArray:
+    """Why each topic is no filter of a dialect; null where it is one, or is null."""
     coded = topics.dictionary_encode()
-    parsed = parse_filters(coded.dictionary, dialect_of(dialect))
-    return pa.array(parsed.number_of < 0).take(coded.indices)
+    faults = parse_filters(coded.dictionary, dialect_of(dialect)).faults
+    if not faults:
+        return pa.nulls(len(topics), pa.string())
+    reasons = np.full(len(coded.dictionary), None, object)
+    reasons[[fault.row for fault in faults]] = [f"{NO_FILTER}: {fault.reason}" for fault in faults]
+    return pa.array(reasons, pa.string()).take(coded.indices)
 
 
 def filter_classes(filters: pa.StringArray, options: IngestOptions, progress: Progress | None) -> Classes:

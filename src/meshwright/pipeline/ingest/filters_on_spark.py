@@ -15,7 +15,7 @@ from meshwright.model.dense import transposed
 from meshwright.model.filtered import FILTERS, class_attributes
 from meshwright.model.storage.dataset import whole, write_tables
 from meshwright.pipeline.ingest import identify
-from meshwright.pipeline.ingest.filter_rows import are_no_filters, class_facts, filter_classes
+from meshwright.pipeline.ingest.filter_rows import class_facts, filter_classes, filter_faults
 from meshwright.pipeline.ingest.grouping import NO_TOPIC
 from meshwright.pipeline.ingest.identify import Numbered
 from meshwright.pipeline.ingest.options import IngestOptions
@@ -41,15 +41,15 @@ class FilteredTables(NamedTuple):
     facts: dict[str, int]
 
 
-def no_filter(topic: Column, dialect: str) -> Column:
-    """Whether a topic is no filter of a dialect; checked by Arrow's batches."""
+def filter_fault(topic: Column, dialect: str) -> Column:
+    """Why a topic is no filter of a dialect, null where it is one; checked by Arrow's batches."""
 
     def checked(topics: pa.Array) -> pa.Array:
-        return are_no_filters(topics.cast(pa.string()), dialect)
+        return filter_faults(topics.cast(pa.string()), dialect)
 
     # Where PySpark's types end, its functions do not.
-    is_none: Column = f.arrow_udf(checked, "boolean")(topic)  # type: ignore[attr-defined]
-    return is_none
+    found: Column = f.arrow_udf(checked, "string")(topic)  # type: ignore[attr-defined]
+    return found
 
 
 def write_filtered(

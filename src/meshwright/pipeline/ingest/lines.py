@@ -23,7 +23,7 @@ from meshwright.pipeline.ingest.cutting import (
     decoded,
     flags_of,
 )
-from meshwright.pipeline.ingest.filter_rows import are_no_filters
+from meshwright.pipeline.ingest.filter_rows import filter_faults
 from meshwright.runtime.arrays import Flags, Longs
 
 BLOCK_END = ""
@@ -176,8 +176,6 @@ def sorted_out(cut: Cut, refuse_wildcards: bool, dialect: str | None) -> tuple[L
     ]
     if refuse_wildcards:
         faults.append((cutting.WILDCARD, has_wildcard(cut.second)))
-    if dialect is not None:
-        faults.append((cutting.NO_FILTER, are_no_filters(cut.second, dialect)))
     good = np.ones(len(cut.rows), np.bool_)
     found: Faults = []
     for reason, mask in faults:
@@ -185,6 +183,11 @@ def sorted_out(cut: Cut, refuse_wildcards: bool, dialect: str | None) -> tuple[L
         if hit.any():
             found += all_for(cut.rows[hit], reason)
             good &= ~hit
+    if dialect is not None:
+        reasons = filter_faults(cut.second, dialect)
+        hit = flags_of(reasons.is_valid()) & good
+        found += zip(cut.rows[hit].tolist(), reasons.filter(pa.array(hit)).to_pylist(), strict=True)
+        good &= ~hit
     return np.flatnonzero(good), found
 
 

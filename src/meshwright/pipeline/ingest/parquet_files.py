@@ -18,7 +18,7 @@ from meshwright.model.reading.files import check_rows, reading
 from meshwright.model.wildcards import has_wildcard
 from meshwright.pipeline.ingest import cutting
 from meshwright.pipeline.ingest.cutting import decoded, flags_of
-from meshwright.pipeline.ingest.filter_rows import are_no_filters
+from meshwright.pipeline.ingest.filter_rows import filter_faults
 from meshwright.pipeline.ingest.inputs import InputFile, schemas
 from meshwright.pipeline.ingest.layouts import no_names, parquet_names, refuses_wildcards
 from meshwright.pipeline.ingest.options import IngestOptions
@@ -195,12 +195,12 @@ def _sorted_out(rows: _Exploded, path: str, line: int, options: IngestOptions) -
     }
     if refuses_wildcards(options):
         faults[cutting.WILDCARD] = flags_of(has_wildcard(topic))
-    if options.filters is not None:
-        faults[cutting.NO_FILTER] = flags_of(are_no_filters(topic, options.filters))
     reasons = np.full(len(rows.row), None, object)
+    if options.filters is not None:
+        reasons[:] = filter_faults(topic, options.filters).to_pylist()
     for reason, hit in reversed(faults.items()):
         reasons[hit] = reason
-    bad = np.flatnonzero(np.any(list(faults.values()), axis=0))
+    bad = np.flatnonzero(reasons != None)  # noqa: E711 (compares each)
     good = np.ones(len(rows.row), np.bool_)
     good[bad] = False
     mask = pa.array(good)

@@ -24,7 +24,7 @@ from meshwright.pipeline.ingest.file_parts import (
     staged_pieces,
     staged_shares,
 )
-from meshwright.pipeline.ingest.filters_on_spark import no_filter
+from meshwright.pipeline.ingest.filters_on_spark import filter_fault
 from meshwright.pipeline.ingest.inputs import InputFile, schemas
 from meshwright.pipeline.ingest.layouts import file_layouts, no_names, parquet_names, refuses_wildcards
 from meshwright.pipeline.ingest.options import IngestOptions
@@ -315,9 +315,7 @@ def _with_reasons(rows: DataFrame, options: IngestOptions) -> DataFrame:
         maybe = reduce(or_, (topic.contains(sign) for sign in SIGNS))
         reason = reason.when(maybe & topic.rlike(IS_WILDCARD), cutting.WILDCARD)
     if options.filters is not None:
-        reason = reason.when(
-            no_filter(f.when(f.is_valid_utf8(topic), topic), options.filters), cutting.NO_FILTER
-        )
+        reason = reason.otherwise(filter_fault(f.when(f.is_valid_utf8(topic), topic), options.filters))
     text = f.concat_ws(", ", f.coalesce(node, f.lit("null")), f.coalesce(topic, f.lit("null")))
     shown = f.make_valid_utf8(f.substring(text, 1, cutting.SHOWN_CHARACTERS))
     return rows.select("node", "topic", "file", "line", reason.alias("reason"), shown.alias("text"))
