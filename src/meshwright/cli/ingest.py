@@ -58,7 +58,7 @@ def ingest(
     for dataset in datasets_among(paths):
         raise InputError(f"{dataset} is a dataset already; use it as it is, with meshwright build or run")
     check_target(out, force, paths)
-    size = check_inputs(paths, reading)
+    size = check_inputs(paths, reading, engine)
     where = chosen_engine(engine, [*paths, out], master, conf, size.fits_here)
     with engine_session(where, master, conf, size.is_little) as session:
         from meshwright.pipeline.spark.storage import location

@@ -232,7 +232,7 @@ class Overlay:
 
         Pairs are taken as by `from_edges`. A column "cost" is read where there is one; with another `cost`,
         that column must be there, and with None, costs are left out. The frame of `to_pandas` gives the same
-        links and costs.
+        links and costs. It does not hold the facts, such as the algorithm, which `==` compares as well.
 
         Example:
             >>> import pandas as pd

@@ -49,7 +49,15 @@ def ingest(
     """
     from meshwright.pipeline.ingest.in_process import InProcess
 
-    inputs = [str(path) for path in ([paths] if isinstance(paths, str | Path) else paths)]
+    listed = [paths] if isinstance(paths, str | Path) else paths
+    if not isinstance(listed, list | tuple):
+        raise InputError(
+            f"ingest got {type_of(paths)}; give paths of files; for what is in memory, there are "
+            f"Interests.from_pairs, from_pandas, from_scipy and others"
+        )
+    if isinstance(columns, str):
+        raise OptionError(f'columns is {columns!r}; give a tuple, such as ("user", "genre") or (1, 2)')
+    inputs = [str(path) for path in listed]
     timer = StageTimer(progress)
     with _in_python():
         given = make_options(IngestOptions, {"relation": relation, "columns": columns, **options})
@@ -97,6 +105,8 @@ _RENAMED = {"as": "relation", "no_header": "header=False", "header": "header=Tru
 
 def _python_words(words: str) -> str:
     """The words of a command with options as Python has them: `--as pairs` is `relation="pairs"` here."""
+    words = words.replace("--columns A,B (or 1,2)", 'columns=("A", "B") or columns=(1, 2)')
+    words = words.replace("--columns A,B", 'columns=("A", "B")')
     words = _WITH_VALUE.sub(lambda flag: f'{_RENAMED.get(flag[1], flag[1])}="{flag[2]}"', words)
     return re.sub(r"--([a-z][a-z-]*)", _python_name, words)
 

@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 
 import meshwright as mw
@@ -59,6 +60,8 @@ def test_rows_that_can_not_be_used_are_told_and_too_many_are_refused(tmp_path: P
         ({"max_rejected": 2}, "^max_rejected is 2; give a fraction"),
         ({"format": "jsonl", "header": True}, "^header=True and header=False apply only to csv"),
         ({"columns": ("node", "subject")}, "has no column 'subject'"),
+        ({"columns": "node,topic"}, r'columns is .*; give a tuple, such as \("user", "genre"\)'),
+        ({"relation": "follows"}, r'name two with columns=\("A", "B"\) or columns=\(1, 2\)'),
     ],
 )
 def test_what_is_wrong_is_told_in_words_of_python(tmp_path: Path, options: Any, words: str) -> None:
@@ -108,6 +111,11 @@ def test_a_sample_is_that_of_the_dataset(tmp_path: Path, given: Any, options: An
 def test_samples_that_can_not_be_are_refused(given: Any, words: str) -> None:
     with pytest.raises(mw.MeshwrightError, match=words):
         mw.sample(FOLLOWS, **given)
+
+
+def test_what_is_no_path_is_refused() -> None:
+    with pytest.raises(mw.InputError, match=r"ingest got a DataFrame; .*from_pandas"):
+        mw.ingest(pd.DataFrame({"node": ["a"]}))  # type: ignore[arg-type]
 
 
 def test_what_is_no_interests_is_refused() -> None:

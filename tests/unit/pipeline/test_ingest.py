@@ -14,6 +14,7 @@ import pytest
 import scipy.io
 import scipy.sparse
 
+import meshwright as mw
 from meshwright import Interests
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.model.storage.manifest import read_manifest
@@ -313,6 +314,11 @@ def test_a_file_of_another_format_among_others_is_refused(take, tmp_path):
         ("e.txt", "# who\nalpha beta\n1 2\n", {}, "alpha beta"),
         ("e.txt", "Source\tTarget\nann\tbob\n", {}, "Source\tTarget"),
         ("e.csv", "User_ID,at,Item_ID\nann,1,x\n", {"columns": (1, 3)}, "User_ID,at,Item_ID"),
+        ("e.txt", "src_id dst\nann bob\n", {}, "src_id dst"),
+        ("e.txt", "client_id sub-topic\nann x\n", {}, "client_id sub-topic"),
+        ("e.csv", "who,what,w\nann,x,1.5\n", {"columns": (1, 2)}, "who,what,w"),
+        ("e.txt", "user_ann topic_x\nuser_bob topic_y\n", {}, None),
+        ("e.csv", "ann,x,2\nbob,x,1.5\n", {"columns": (1, 2)}, None),
         ("e.csv", "user,item\nann,x\n", {"columns": (1, 2), "header": True}, None),
         ("e.csv", "user,item\nann,x\n", {"columns": (1, 2), "header": False}, None),
         ("e.csv", "user,item\nann,x\n", {"columns": ("user", "item")}, None),
@@ -449,6 +455,33 @@ def test_a_json_file_of_lines_stays_one_however_its_first_line_is_broken(take, t
     assert take(tmp_path / "two.json") == Interests.from_pairs([("a", "x"), ("b", "y")])
     (tmp_path / "one.json").write_text('{"node": ["a"], "topic": ["x", "y"]}')
     assert take(tmp_path / "one.json") == Interests.from_pairs([("a", "x"), ("a", "y")])
+
+
+@pytest.mark.parametrize("relation", ["follows", "friendship"])
+def test_rows_and_columns_of_a_matrix_are_the_same_users(tmp_path, relation):
+    scipy.io.mmwrite(tmp_path / "m.mtx", scipy.sparse.coo_array([[0, 1, 0], [1, 0, 1], [0, 1, 0]]))
+    found = mw.ingest(tmp_path / "m.mtx", relation)
+    assert list(found.to_pairs()) == [("n0", "n1"), ("n1", "n0"), ("n1", "n2"), ("n2", "n1")]
+    assert found.nodes.to_pylist() == ["n0", "n1", "n2"]
+    scipy.sparse.save_npz(tmp_path / "m.npz", scipy.sparse.csr_array(np.eye(3, 4)))
+    with pytest.raises(InputError, match="3 rows and 4 columns"):
+        mw.ingest(tmp_path / "m.npz", relation)
+
+
+def test_an_object_of_lists_with_a_value_that_is_none_is_not_taken_for_a_line(take, tmp_path):
+    (tmp_path / "o.json").write_text('{"a": ["x", "y"], "b": "x", "c": null}')
+    assert list(take(tmp_path / "o.json", max_rejected=0.5).to_pairs()) == [
+        ("a", "x"),
+        ("a", "y"),
+        ("b", "x"),
+    ]
+    assert rejected(tmp_path / "out") == [("o.json", 3, "null")]
+
+
+def test_lines_that_are_too_short_lead_to_adjacency(take, tmp_path):
+    (tmp_path / "a.txt").write_text("a x y\nb\n")
+    with pytest.raises(InputError, match=r"'missing column'.*--format adjacency"):
+        take(tmp_path / "a.txt")
 
 
 def test_sparse_matrices_are_the_interests_that_the_library_makes_of_them(take, tmp_path):

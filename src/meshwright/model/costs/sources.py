@@ -139,8 +139,17 @@ def from_csv(
         return _from_pairs(sources.from_csv(path, columns, first.delimiter, limits, header), columns, path)
     has_names = not all(map(_is_number, first.cells)) if header is None else header
     check_room(len(first.cells), _COPIES_OF_CSV)
-    with reading(path):
-        table = _read_square(path, first, has_names, limits)
+    try:
+        with reading(path):
+            table = _read_square(path, first, has_names, limits)
+    except InputError as error:
+        if not has_names or len(first.cells) != len(PAIRS.wanted):
+            raise
+        raise InputError(
+            f"{error}; if it is a list of links and not a matrix, name its three columns (--cost-columns, or "
+            f"columns= in Python)",
+            path=path,
+        ) from None
     if not has_names:
         return Cells(_values(table.columns, table.num_rows), None)
     return _matched(table.column(0), first.cells[1:], table.columns[1:], str(path))

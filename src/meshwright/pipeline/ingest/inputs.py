@@ -287,7 +287,7 @@ def _told(file: InputFile, format: str, columns: tuple[str, str]) -> str:
     objects = [found for found in map(_object, lines) if found is not None]
     if not objects:
         return "json" if lines and lines[0].lstrip()[:1] in (b"{", b"[") else "jsonl"
-    of_lists = len(lines) == 1 and all(isinstance(value, list) for value in objects[0].values())
+    of_lists = len(lines) == 1 and any(isinstance(value, list) for value in objects[0].values())
     return "json" if of_lists and not objects[0].keys() >= set(columns) else "jsonl"
 
 

@@ -130,17 +130,25 @@ class Size(NamedTuple):
     is_little: bool
 
 
-def check_inputs(inputs: Sequence[str], options: IngestOptions) -> Size:
+def _check_for_spark(files: Sequence[InputFile], format: str) -> None:
+    """Refuse files that are read whole."""
+    if format in WHOLE_FORMATS:
+        raise InputError(f"{files[0].path}: {format} files are read without Spark; use --engine local")
+
+
+def check_inputs(inputs: Sequence[str], options: IngestOptions, engine: str = "auto") -> Size:
     """How large the inputs are, as far as they are on this machine.
 
-    Refuses, without Spark, inputs on this machine that are missing, of several formats, or without the
-    columns that are asked for; the columns of the first hundred files only.
+    Refuses, without Spark, inputs on this machine that are missing, of several formats, without the columns
+    that are asked for (of the first hundred files only), or not for the `engine` that is asked for.
     """
     if not all(is_local_address(text) for text in inputs):
         return Size(False, False)
     files = input_files(None, inputs).files
     format = format_of(files, options.format, options.names)
     options.check_format(format)
+    if engine == "spark":
+        _check_for_spark(files, format)
     if format in TEXT_FORMATS:
         like_header(None, files[0], format, options)
         file_layouts(None, files[:_CHECKED_FILES], format, options)
@@ -191,10 +199,8 @@ def ingest(
     engine = _engine(session)
     with _translated(session), draft(out, force) as folder:
         asked = look_at(session, inputs, options)
-        if session is not None and asked.format in WHOLE_FORMATS:
-            raise InputError(
-                f"{asked.files[0].path}: {asked.format} files are read without Spark; use --engine local"
-            )
+        if session is not None:
+            _check_for_spark(asked.files, asked.format)
         rows = engine.read(asked.files, asked.format, options, folder, timer)
         place = _keep_rejected(rows, folder / LEFT_BEHIND, rejected)
         quality = rows.quality
@@ -271,8 +277,12 @@ def _example(rows: Rows) -> dict[str, Any]:
 
 
 def _keys_told(session: SparkSession | None, asked: Asked, options: IngestOptions, quality: Quality) -> str:
-    """Where lines of JSON lack columns: the keys that were looked for, and those of the first line."""
-    if asked.format != "jsonl" or next(iter(quality.reasons)) != MISSING_COLUMN:
+    """Where lines lack columns: another format; of JSON, the keys looked for and those of the first line."""
+    if next(iter(quality.reasons)) != MISSING_COLUMN:
+        return ""
+    if asked.format == "edges":
+        return "; if a line is a node with all its topics, or a node alone, give --format adjacency"
+    if asked.format != "jsonl":
         return ""
     lines = beginning(session, asked.files[0], 1, options.limits).removeprefix(codecs.BOM_UTF8).split(b"\n")
     try:

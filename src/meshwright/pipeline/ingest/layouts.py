@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import csv
+import re
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
@@ -64,24 +65,12 @@ class FirstLine(NamedTuple):
 
 _NAMES_OF_COLUMNS = frozenset(
     [
-        *(
-            "node",
-            "topic",
-            "user",
-            "userid",
-            "item",
-            "itemid",
-            "source",
-            "target",
-            "src",
-            "dst",
-            "from",
-            "to",
-        ),
-        *("follower", "followee", "friend", "group", "client", "broker", "channel", "subscriber", "id"),
+        *("node", "topic", "user", "item", "source", "target", "src", "dst", "from", "to"),
+        *("follower", "followee", "friend", "group", "client", "broker", "channel", "subscriber"),
+        *("subscription", "id", "name", "userid", "itemid", "nodeid", "topicid"),
     ]
 )
-"""In small letters, without underscores."""
+"""Words that a column is called by, in small letters."""
 
 
 def like_header(
@@ -104,7 +93,10 @@ def like_header(
     places = options.positions or (0, 1)
     if max(places) >= min(len(first), len(second)):
         return None
-    if not _is_header([first[place] for place in places], [second[place] for place in places]):
+    others = [place for place in range(min(len(first), len(second))) if place not in places]
+    chosen = [[line[place] for place in places] for line in (first, second)]
+    beside = [[line[place] for place in others] for line in (first, second)]
+    if not _is_header(*chosen) and not _is_above_numbers(*beside):
         return None
     return FirstLine(file.path, lines[number - 1].decode()[:SHOWN_CHARACTERS])
 
@@ -120,10 +112,27 @@ def like_csv(session: SparkSession | None, file: InputFile, options: IngestOptio
 
 
 def _is_header(first: Sequence[str], second: Sequence[str]) -> bool:
-    """Whether names look like those of columns: by the words, or since numbers alone are below them."""
-    by_words = all(name.strip().casefold().replace("_", "") in _NAMES_OF_COLUMNS for name in first)
+    """Whether names look like those of columns: by their words, or since numbers alone are below them."""
+    by_words = all(map(_names_a_column, first)) and not all(map(_names_a_column, second))
     above_numbers = all(name.strip().isdecimal() for name in second)
     return by_words or (above_numbers and not any(name.strip().isdecimal() for name in first))
+
+
+def _names_a_column(name: str) -> bool:
+    """Whether a name consists of words, and a column may be called by one of them: `client_id`."""
+    words = re.split(r"[\s_-]+", name.strip().casefold())
+    return all(map(str.isalpha, words)) and not _NAMES_OF_COLUMNS.isdisjoint(words)
+
+
+def _is_above_numbers(first: Sequence[str], second: Sequence[str]) -> bool:
+    """Whether some column has a number in the second line, but letters in the first."""
+    return any(
+        _NUMBER.fullmatch(below) and not _NUMBER.fullmatch(above)
+        for above, below in zip(first, second, strict=True)
+    )
+
+
+_NUMBER = re.compile(r"\s*[-+]?(\d+\.?\d*|\.\d+)([eE][-+]?\d+)?\s*")
 
 
 def refuses_wildcards(options: IngestOptions) -> bool:

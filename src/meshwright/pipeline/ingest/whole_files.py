@@ -81,7 +81,10 @@ def _shown(text: str) -> str:
 
 
 def matrix_rows(files: Sequence[InputFile], *, options: IngestOptions) -> Iterator[tuple[Found, int]]:
-    """A sparse matrix, nodes by topics, of which every entry other than zero is an interest."""
+    """A sparse matrix, nodes by topics, of which every entry other than zero is an interest.
+
+    With follows and friendships, rows and columns are the same users, so that the matrix must be square.
+    """
     if len(files) > 1:
         raise InputError(
             f"{files[0].path} and {len(files) - 1:,} more: the nodes of a matrix have numbers for names, so "
@@ -91,7 +94,15 @@ def matrix_rows(files: Sequence[InputFile], *, options: IngestOptions) -> Iterat
         with reading(file.path):
             entries = entries_of(_matrix(Path(file.path), options.limits))
         row, column = (place[entries.data != 0] for place in entries.coords)
-        nodes, topics = (numbered(letter, count) for letter, count in zip("nt", entries.shape, strict=True))
+        letters = "nt" if options.relation == "pairs" else "nn"
+        if letters == "nn" and entries.shape[0] != entries.shape[1]:
+            raise InputError(
+                f"{file.path} has {entries.shape[0]:,} rows and {entries.shape[1]:,} columns, but with "
+                f"--as {options.relation} both are the same users; for nodes and topics, give --as pairs"
+            )
+        nodes, topics = (
+            numbered(letter, count) for letter, count in zip(letters, entries.shape, strict=True)
+        )
         alone = np.setdiff1d(np.arange(len(nodes)), row)
         pairs = [
             _batch(nodes.take(pa.array(row)), topics.take(pa.array(column))),

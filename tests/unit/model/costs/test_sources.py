@@ -228,3 +228,9 @@ def test_an_error_in_a_file_is_the_public_one_and_names_the_file_once(tmp_path):
         Costs.from_csv(path)
     assert type(caught.value) is InputError
     assert str(caught.value).count(str(path)) == 1
+
+
+def test_a_list_with_other_columns_that_was_taken_for_a_matrix_leads_to_its_columns(tmp_path):
+    (tmp_path / "c.csv").write_text("from,to,ms\na,b,3\n")
+    with pytest.raises(InputError, match=r"column 2 has 'b'.*--cost-columns"):
+        Costs.from_csv(tmp_path / "c.csv")
