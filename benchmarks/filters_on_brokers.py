@@ -383,7 +383,7 @@ def compare(dialect: str, ask: Ask, count: int, seed: int) -> int:
     """Print how the answers compare; gives how many are different."""
     chance = random.Random(seed)
     filters = texts(dialect, count, chance, wild=True)
-    names = texts(dialect, count, chance, wild=False)
+    names = texts(dialect, count, chance, wild=dialect_of(dialect).wild_names)
     theirs, own = ask(filters, names), ours(dialect, filters, names)
     filters_of_both, names_of_both = own.filters & theirs.filters, own.names & theirs.names
     differ = own.matches ^ theirs.matches

@@ -128,7 +128,8 @@ def _print_for_people(dataset: str, found: "Evaluation", idle: int | None) -> No
         more = f" and {len(broken) - _SHOWN_TOPICS:,} more" if len(broken) > _SHOWN_TOPICS else ""
         print(WHAT_CUT_MEANS)
         print(f"Cut topics: {named}{more}")
-        print("The longest paths above are those of the topics that are not cut.")
+        if found.maximum_topic_diameter is not None:
+            print("The longest paths above are those of the topics that are not cut.")
 
 
 def _print_bounds(found: "Evaluation") -> None:

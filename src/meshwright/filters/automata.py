@@ -20,15 +20,18 @@ Words = tuple[str, ...]
 _FRESH_LETTERS = "xyzuvwabcdefghijklmnopqrst0123456789"
 _PRIVATE_USE = 0xE000
 
-_TOLD = 1_000
-"""After how many states the progress is told: about every tenth of a second."""
+_TOLD = 1_000_000
+"""After how many steps the progress is told: about every tenth of a second."""
+
+_MOST_LETTER_STEPS = 5_000_000
+"""Of the automaton of one word."""
 
 _NO_NAME = ("",)
 """One empty word would be an empty name, which is none, or has no words."""
 
 
-class TooManyStatesError(Exception):
-    """There are more states than allowed; holds the patterns that most states have in common."""
+class TooMuchWorkError(Exception):
+    """All states take more steps than allowed; holds the patterns that most of them have in common."""
 
     def __init__(self, patterns: list[int]) -> None:
         super().__init__(patterns)
@@ -174,7 +177,11 @@ class Automaton:
         if not partials:
             return [*found, *(Letter(word, False) for word in plain), Letter(self.fresh, True)]
         ordered = tuple(sorted(partials, key=repr))
-        return found + _partial_letters(tuple(plain), ordered, hides or None, self._avoided_letters)
+        try:
+            return found + _partial_letters(tuple(plain), ordered, hides or None, self._avoided_letters)
+        except TooMuchWorkError:
+            ends = (self._places[at].partials.values() for at in sorted(state))
+            raise TooMuchWorkError([self._places[at].pattern for own in ends for at in own]) from None
 
     def sets(
         self,
@@ -187,7 +194,8 @@ class Automaton:
         """All sets of patterns that the names have, the empty one included, each with an example.
 
         `no_words` says that there is a name without words, `not_first` is a word that no name begins with.
-        `tell` is told how many states were visited. Raises TooManyStatesError beyond `most` visits of states.
+        `tell` is told how many steps were taken: the places of a state that a letter was tried at, and the
+        words of names. Raises TooMuchWorkError beyond `most` of them.
         """
         visits = self._visits(most, not_first, tell)
         if not no_words:
@@ -207,19 +215,22 @@ class Automaton:
         visits: dict[State, _Visit] = {}
         onward: dict[State, list[tuple[Letter, State]]] = {}
         ahead: list[tuple[State, Words, bool]] = [(self.start, (), False)]
-        news = 0  # not only states: before other words lead to a state, all its names are followed
+        steps = told = 0
         for state, words, others in ahead:
             if words != _NO_NAME and not _is_news(visits, state, words, others):
                 continue
-            news += 1
-            if news > most:
-                raise TooManyStatesError(self._common(visits))
-            if tell is not None and news % _TOLD == 0:
-                tell(news)
+            # Not only states are news: before other words lead to a state, all its names are followed.
+            if state and state not in onward:
+                letters = self.letters(state)
+                steps += len(letters) * len(state)
+                onward[state] = [(letter, self.step(state, letter.word)) for letter in letters]
+            steps += (1 + len(words)) * len(onward.get(state, "."))
+            if steps > most:
+                raise TooMuchWorkError(self._common(visits))
+            if tell is not None and steps > told + _TOLD:
+                tell(told := steps)
             if not state:
                 continue
-            if state not in onward:
-                onward[state] = [(letter, self.step(state, letter.word)) for letter in self.letters(state)]
             ahead += [
                 (after, (*words, letter.word), others or letter.others)
                 for letter, after in onward[state]
@@ -291,7 +302,7 @@ def _partial_letters(
     """
     patterns: list[Pattern] = [tuple(word) for word in words]
     patterns += [partial.letters for partial in partials]
-    found = Automaton(patterns, avoid=avoid).sets(1 << 20, not_first=hides)
+    found = Automaton(patterns, avoid=avoid).sets(_MOST_LETTER_STEPS, not_first=hides)
     letters = []
     for matched, one in sorted(found.items(), key=lambda item: _short(item[1].example)):
         is_word = any(number < len(words) for number in matched)

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from meshwright.filters.automata import Automaton, Found, Matched, TooManyStatesError, Words
+from meshwright.filters.automata import Automaton, Found, Matched, TooMuchWorkError, Words
 from meshwright.filters.class_rows import FILTER, INTERSECTION, NAME, ClassRows, too_many
 from meshwright.filters.dialects import Dialect
 from meshwright.filters.filter import Filter, rules_of
@@ -19,8 +19,8 @@ from meshwright.filters.parsing import Patterns, check_faults, parse_names, text
 from meshwright.filters.patterns import Pattern, Rules, has_simple_form, is_plain, simple_intersection
 from meshwright.runtime.progress import Progress, stage
 
-_MOST_STATES = 300_000
-"""The visits of states that take about a minute."""
+_MOST_STEPS = 20_000_000
+"""The steps of an automaton that take about ten seconds."""
 
 
 def classes_by_automaton(patterns: Patterns, dialect: Dialect, progress: Progress | None) -> ClassRows:
@@ -30,10 +30,10 @@ def classes_by_automaton(patterns: Patterns, dialect: Dialect, progress: Progres
     automaton = Automaton(own, rules_of(dialect), patterns.words)
     try:
         with stage(progress, "following the words of filters") as tell:
-            sets = automaton.sets(_MOST_STATES, no_words=dialect.no_words, tell=tell)
-    except TooManyStatesError as error:
+            sets = automaton.sets(_MOST_STEPS, no_words=dialect.no_words, tell=tell)
+    except TooMuchWorkError as error:
         worst = [wild[number] for number in error.patterns]
-        raise too_many(patterns, worst, f"{_MOST_STATES:,} ways", dialect) from None
+        raise too_many(patterns, worst, "more ways than can be followed in a few seconds", dialect) from None
     sets.pop(frozenset(), None)
     names = _names_among(patterns)
     label = _Labels(patterns, dialect, _covers_by_sets(sets, wild))

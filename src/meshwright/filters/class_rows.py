@@ -30,7 +30,7 @@ def too_many(patterns: Patterns, worst: Sequence[int], what: str, dialect: Diale
     """The error for filters that overlap too much; it names the worst of them."""
     named = ", ".join(repr(patterns.texts[number].as_py()) for number in worst[:5]) or "the filters"
     return CapacityError(
-        f"the {len(patterns):,} {dialect.name} filters overlap in more than {what}; most are due to {named}. "
+        f"the {len(patterns):,} {dialect.name} filters overlap in {what}; most are due to {named}. "
         f"Give the names that exist (names=, --names), so that only these count; or write a first word "
         f"instead of a wildcard in these filters, so that filters split by prefix"
     )

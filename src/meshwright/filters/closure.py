@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
 _LEAST_ROOM = 1 << 10
 _NAMED = 5
+_MOST_CROSSED_WORDS = 64
+_ITEMS_A_MEMBER = 64
+"""Words and covers of a member, on average: 4 bytes each, so that the memory is bounded as well."""
 
 
 class Closed(NamedTuple):
@@ -60,7 +63,10 @@ def close(patterns: Patterns, dialect: Dialect, most: int, progress: Progress | 
     room = _room(len(tree.word) + 1, depth)
     blame = np.zeros(len(patterns), np.int64)
     limit = len(patterns) + most
+    most_items = _ITEMS_A_MEMBER * limit + 4 * len(patterns.word_ids)
     while (ended := _run(tree, members, rule, room, blame, limit, progress)) == kernels.NO_ROOM:
+        if members.starts[members.counts[kernels.SIZE]] + members.counts[kernels.COVERS] > most_items:
+            raise TooManyMembersError(_worst(blame))
         members = _grown(members)
     if ended == kernels.TOO_MANY:
         raise TooManyMembersError(_worst(blame))
@@ -88,13 +94,15 @@ def _most_crossed(patterns: Patterns, hidden: Flags) -> _Crossed:
     """A family of filters that surely has many members: an explosion is refused before it happens.
 
     The filters of a family differ from one pattern in one word each. One word may be chosen at each such
-    place, or none, and each choice is another member: their number is a product. Cost: linear in the words of
-    filters with wildcards.
+    place, or none, and each choice is another member: their number is a product. Cost: linear in the filters
+    with wildcards; those that are very long are left out.
     """
     families: defaultdict[tuple[bool, tuple[int, ...]], dict[tuple[int, int], int]] = defaultdict(dict)
     wild = np.concatenate([[0], np.cumsum(patterns.word_ids == ANY_ID)])
     for number in np.flatnonzero(np.diff(wild[patterns.indptr])).tolist():
         ids = patterns.word_ids[patterns.indptr[number] : patterns.indptr[number + 1]].tolist()
+        if len(ids) > _MOST_CROSSED_WORDS:
+            continue
         is_open = bool(patterns.open[number])
         for place, word in enumerate(ids):
             if word != ANY_ID and not hidden[word]:

@@ -22,7 +22,8 @@ def classes_by_closure(
     try:
         closed = close(patterns, dialect, most, progress)
     except TooManyMembersError as error:
-        raise too_many(patterns, error.filters, f"{most:,} classes of names", dialect) from None
+        what = f"more than {most:,} classes of names, or in fewer that are very long"
+        raise too_many(patterns, error.filters, what, dialect) from None
     with stage(progress, "naming classes"):
         kept = np.flatnonzero((closed.spare >= 0) & _have_short_names(closed, patterns, dialect))
         words = _WordsOf(closed, patterns, dialect)

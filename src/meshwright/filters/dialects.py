@@ -29,6 +29,7 @@ class Dialect:
         partial: what matches any part of a word; empty where there is nothing of the kind.
         special: a pattern of what needs a look in a word.
         forbidden: a pattern of what no word may have, and what to say of it.
+        wild_names: whether a published name may have the words of wildcards, which are plain words there.
         most_bytes: the length of the longest filter and name, in UTF-8.
     """
 
@@ -46,6 +47,7 @@ class Dialect:
     partial: str = ""
     special: str
     forbidden: tuple[tuple[str, str], ...] = ()
+    wild_names: bool = False
     most_bytes: int
 
     @property
@@ -130,6 +132,7 @@ DIALECTS: Mapping[str, Dialect] = {
         many_is_last=False,
         no_words=True,
         special="[*#]",
+        wild_names=True,
         most_bytes=255,
     ),
     "zenoh": Dialect(

@@ -13,7 +13,7 @@ from meshwright.filters.parsing import check_faults, parse_filters, parse_names,
 from meshwright.filters.patterns import Pattern, Rules, has_simple_form, intersections, simple_intersection
 from meshwright.runtime.errors import InputError
 
-_MOST_STATES = 1 << 20
+_MOST_STEPS = 1 << 26
 
 
 def rules_of(dialect: Dialect) -> Rules:
@@ -72,7 +72,7 @@ class Filter:
             return [frozenset({0, 1})]
         dialect = dialect_of(self.dialect)
         both = Automaton([self.pattern, other.pattern], rules_of(dialect))
-        return list(both.sets(_MOST_STATES, no_words=dialect.no_words))
+        return list(both.sets(_MOST_STEPS, no_words=dialect.no_words))
 
     def intersect(self, other: Filter) -> tuple[Filter, ...]:
         """Filters that together match just what both match: one or none in mqtt and nats, more in others."""

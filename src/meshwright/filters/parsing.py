@@ -169,7 +169,7 @@ class _Reader:
         kinds, partials = self._kinds(cut)
         wild = np.flatnonzero(kinds <= ANY_ID)
         marked = np.concatenate([wild, np.array(sorted(partials), np.int64)])
-        for row in cut.rows_with(marked).tolist():
+        for row in [] if self._dialect.wild_names else cut.rows_with(marked).tolist():
             self._faults.setdefault(row, "a name has no wildcards; name what is published in full")
         listed = [Fault(row, texts[row].as_py(), self._faults[row]) for row in sorted(self._faults)]
         offsets = arrow_of(cut.indptr.astype(np.int32))

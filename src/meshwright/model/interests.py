@@ -40,7 +40,7 @@ from meshwright.runtime.columns import arrow_of, numpy_of
 from meshwright.runtime.errors import DatasetError, InputError
 from meshwright.runtime.packing import first_of, pack, second_of
 from meshwright.runtime.progress import Progress, stage
-from meshwright.runtime.wording import counts
+from meshwright.runtime.wording import counts, type_of
 
 if TYPE_CHECKING:
     import networkx as nx
@@ -405,7 +405,9 @@ class Interests:
         """
         from meshwright.model.filtered import topics_of_names
 
-        found = int(topics_of_names(self, name_array([name], "name"))[0])
+        if not isinstance(name, str):
+            raise InputError(f"the name is {type_of(name)}; give a string")
+        found = int(topics_of_names(self, pa.array([name], pa.string()))[0])
         return None if found < 0 else str(self.topics[found].as_py())
 
     @classmethod

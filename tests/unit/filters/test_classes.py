@@ -107,7 +107,7 @@ def test_filters_that_multiply_are_refused_before_they_are_intersected(
 
 
 def test_too_many_states_of_an_automaton_are_refused_as_well(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(automaton_classes, "_MOST_STATES", 500)
+    monkeypatch.setattr(automaton_classes, "_MOST_STEPS", 5_000)
     texts = [f"#.w{at}.#" for at in range(12)]
     with pytest.raises(CapacityError, match=r"'#\.w.*names that exist"):
         classes_of(pa.array(["quiet.#", *texts]), "amqp")

@@ -71,3 +71,18 @@ def test_a_dataset_of_classes_is_read_as_it_was_written(tmp_path) -> None:
 def test_the_limit_of_classes_must_be_a_number_of_them(most):
     with pytest.raises(mw.OptionError, match=r"most is .*; give a whole number of at least 0"):
         mw.Interests.from_filters([("n", "a/+")], most=most)
+
+
+def test_words_of_wildcards_are_plain_words_in_a_routing_key() -> None:
+    interests = mw.Interests.from_filters([("b1", "a.*"), ("b2", "#.b"), ("b3", "#")], "amqp")
+    assert interests.class_of("a.*") == interests.class_of("a.#") == interests.class_of("a.x")
+    assert interests.nodes_of(str(interests.class_of("a.*"))) == ["b1", "b3"]
+    assert interests.nodes_of(str(interests.class_of(""))) == ["b3"]
+
+
+def test_the_class_of_what_is_no_name_is_none_and_of_no_text_refused() -> None:
+    interests = mw.Interests.from_filters(PAIRS)
+    assert interests.class_of("a/+/b") is None
+    assert interests.class_of("") is None
+    with pytest.raises(mw.InputError, match="the name is an int; give a string"):
+        interests.class_of(7)  # type: ignore[arg-type]
