@@ -1,6 +1,7 @@
 """`meshwright build`: an overlay out of interests."""
 
 import typing
+from collections.abc import Mapping
 from time import perf_counter
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -108,6 +109,7 @@ def _say(out: str, manifest: dict[str, Any], where: str, seconds: float, as_json
             f"built {where} in {seconds:.2f} s"
         )
         print_cost(out, manifest)
+        print_cost_choices(manifest["facts"])
         print_busiest(out, manifest["algorithm"])
 
 
@@ -119,6 +121,27 @@ def print_cost(overlay: str, manifest: dict[str, Any]) -> None:
     paid = total_cost(local_path(overlay)) if is_local_address(overlay) else None
     if paid is not None:
         print(f"The links cost {with_unit(f'{paid:,.2f}', unit_of(manifest['facts']))} together.")
+
+
+def print_cost_choices(facts: Mapping[str, Any]) -> None:
+    """Say how pairs with two costs, or with none, got one."""
+    from meshwright.model.overlay import COSTS_FACT
+
+    told = (facts.get(COSTS_FACT) or {}).get("facts", {})
+    if pairs := told.get("asymmetric_pairs"):
+        cost = count(pairs, "pair costs", "pairs cost")
+        most = f"{told['greatest_difference']:.0%}"
+        print(
+            f"Note: {cost} more in one direction than in the other, by up to {most}; taken is the "
+            f"{told['symmetrised_by']} (--symmetrise)."
+        )
+    filled = (told.get("filled_from_other_direction", 0), told.get("filled_by_path", 0))
+    if any(filled):
+        ways = ("the other direction", "the cheapest path")
+        taken = " and ".join(
+            f"{number:,} from {way}" for number, way in zip(filled, ways, strict=True) if number
+        )
+        print(f"Note: Costs that are missing were filled: {taken} (--missing).")
 
 
 def print_busiest(overlay: str, algorithm: str) -> None:

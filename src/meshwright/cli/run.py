@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from meshwright import registry
-from meshwright.cli.build import print_busiest
+from meshwright.cli.build import print_busiest, print_cost_choices
 from meshwright.cli.common import (
     Conf,
     Force,
@@ -190,6 +190,7 @@ def print_for_people(out: str, manifest: dict[str, Any], seconds: float) -> None
     print(_verdict(found) if found["interests"] else "The input has no interests: check it, and --columns.")
     if "weighted_average_degree" in found:
         print(_cost(found))
+        print_cost_choices(manifest["facts"]["build"])
     print_busiest(f"{out}/overlay", manifest["algorithm"])
     print(f"{seconds:.0f} s in all. Open the report: {out}/report.html")
 
