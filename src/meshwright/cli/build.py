@@ -135,13 +135,10 @@ def print_cost_choices(facts: Mapping[str, Any]) -> None:
             f"Note: {cost} more in one direction than in the other, by up to {most}; taken is the "
             f"{told['symmetrised_by']} (--symmetrise)."
         )
-    filled = (told.get("filled_from_other_direction", 0), told.get("filled_by_path", 0))
-    if any(filled):
-        ways = ("the other direction", "the cheapest path")
-        taken = " and ".join(
-            f"{number:,} from {way}" for number, way in zip(filled, ways, strict=True) if number
-        )
-        print(f"Note: Costs that are missing were filled: {taken} (--missing).")
+    ways = {"filled_from_other_direction": "the other direction", "filled_by_path": "the cheapest path"}
+    taken = [f"{told[fact]:,} from {way}" for fact, way in ways.items() if told.get(fact)]
+    if taken:
+        print(f"Note: Costs that are missing were filled: {' and '.join(taken)} (--missing).")
 
 
 def print_busiest(overlay: str, algorithm: str) -> None:

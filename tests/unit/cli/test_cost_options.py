@@ -387,3 +387,19 @@ def test_a_run_refuses_files_of_costs_before_its_first_stage(run, workload, tmp_
     words = ("run", workload, "--algorithm", "gr-maw", *files, "--out", tmp_path / "r")
     wrong(run(*words), told)
     assert not (tmp_path / "r").exists()
+
+
+def test_pairs_with_two_costs_or_none_are_told(run, workload, brokers, tmp_path):
+    odd = matrix(tmp_path / "odd.csv", [[0, 8, 80], [2, 0, ""], ["", "", 0]])
+    words = ("--costs", odd, "--sites", brokers, "--local", 1, "--missing", "path", "--symmetrise", "max")
+    code, out, _ = build(run, workload, *words)
+    told = " ".join(out.split())
+    assert code == 0
+    assert (
+        "Note: 1 pair costs more in one direction than in the other, by up to 75%; taken is the max" in told
+    )
+    assert "filled: 1 from the other direction and 1 from the cheapest path (--missing)." in told
+
+
+def test_nothing_is_told_of_costs_that_are_whole(run, workload, between, brokers):
+    assert "Note:" not in build(run, workload, "--costs", between, "--sites", brokers, "--local", 1)[1]
