@@ -127,6 +127,24 @@ def test_overlays_in_many_tasks_measure_as_in_process(spark, tmp_path, overlay):
 
 
 @pytest.mark.usefixtures("many_tasks")
+def test_a_budget_gives_the_bounds_of_this_process(spark, tmp_path):
+    interests = workloads.unif(3_000, 2, subscriptions=1, seed=1)
+    overlay = build(interests, "ring", seed=1)
+    random = np.random.default_rng(2)
+    more = np.sort(random.integers(0, 3_000, (1_500, 2)), axis=1)
+    edges = np.unique(np.concatenate([overlay.edges, more[more[:, 0] != more[:, 1]]]), axis=0)
+    mesh = Overlay(interests, edges, random.uniform(1, 9, len(edges)))
+    found = evaluate_on_spark(spark, written(mesh, tmp_path / "o", parts=3), diameter_budget=1, bound=False)
+    expected = evaluate(mesh, diameter_budget=1, bound=False)
+    assert_same(found, expected)
+    assert not expected.diameters_exact
+    exact = evaluate(mesh, diameter_budget=None, bound=False)
+    assert exact.diameters_exact
+    assert expected.mean_topic_diameter_lower_bound <= exact.mean_topic_diameter
+    assert exact.mean_topic_diameter <= expected.mean_topic_diameter
+
+
+@pytest.mark.usefixtures("many_tasks")
 def test_weighted_measures_and_the_bound_on_cost_are_those_of_this_process(spark, tmp_path):
     interests = workloads.unif(80, 12, subscriptions=4, seed=2)
     points = np.random.default_rng(3).random((80, 2)).tolist()

@@ -18,6 +18,7 @@ from meshwright.cli.common import (
 )
 from meshwright.cli.options.costs import CostOptions
 from meshwright.cli.options.groups import Engine, chosen_engine, options_for
+from meshwright.runtime.errors import OptionError
 from meshwright.runtime.places import is_local_address, local_path
 from meshwright.runtime.wording import count
 
@@ -46,6 +47,14 @@ def evaluate(
     diameters: Annotated[
         bool, typer.Option("--diameters/--no-diameters", help="Measure the diameter of each topic.")
     ] = True,
+    diameter_budget: Annotated[
+        str,
+        typer.Option(
+            metavar="LINKS|exact",
+            help="How many links the searches for a topic's diameter may look at. Topics that need more "
+            "get a lower and an upper bound. With exact, there is no limit.",
+        ),
+    ] = "16777216",
     bound: Annotated[
         bool,
         typer.Option(
@@ -59,9 +68,15 @@ def evaluate(
     as_json: Json = False,
 ) -> None:
     """Measure an overlay: degrees, connectivity and diameter of every topic, distance from optimal."""
+    budget = _budget(diameter_budget)
     where = chosen_engine(engine, [dataset], master, conf, _fits_here(dataset))
     idle = None
-    how: dict[str, Any] = {"diameters": diameters, "bound": bound, "progress": progress_bar()}
+    how: dict[str, Any] = {
+        "diameters": diameters,
+        "diameter_budget": budget,
+        "bound": bound,
+        "progress": progress_bar(),
+    }
     if where == "spark":
         with spark_command(master, conf) as session:
             from meshwright.pipeline.evaluate.job import evaluate_on_spark
@@ -87,6 +102,17 @@ def evaluate(
         _print_for_people(dataset, found, idle)
     if not found.topic_connected:
         raise typer.Exit(1)
+
+
+def _budget(text: str) -> int | None:
+    """A number of links; None is without end."""
+    if text == "exact":
+        return None
+    if not text.isdecimal() or not int(text):
+        raise OptionError(
+            f"--diameter-budget is {text!r}; give a number of links, or exact", option="--diameter-budget"
+        )
+    return int(text)
 
 
 def _fits_here(dataset: str) -> bool:

@@ -9,12 +9,13 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from meshwright.metrics.bounds import LowerBound
-from meshwright.metrics.topics import TopicMeasures
+from meshwright.metrics.topics import DIAMETER_BUDGET, TopicMeasures
 from meshwright.metrics.views import LinkCounts
 from meshwright.model.costs.costs import Costs
 from meshwright.model.overlay import COSTS_FACT, Overlay, costs_of, priced
 from meshwright.model.views import TABLE, Views
 from meshwright.runtime.arrays import Ids, Offsets
+from meshwright.runtime.checks import check_whole
 from meshwright.runtime.columns import arrow_of
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.progress import Progress
@@ -36,9 +37,10 @@ class Evaluation:
     subscriber, and None where none of those that have is connected, or diameters were not asked for.
     `clustering_coefficient` is the mean over all nodes of the local one, 0 at nodes with under two links.
 
-    Where `diameters_exact` is false though diameters were asked for, a topic was too large for one task of
-    Spark: what is stated of its diameter is an upper bound, that of a tree that spans it, and so are maximum
-    and mean. Those with `_lower_bound` in their names are below the true ones by proof, and else the same.
+    Where `diameters_exact` is false though diameters were asked for, a topic would have taken more searches
+    than the budget allows, or was too large for one task of Spark: what is stated of its diameter is an upper
+    bound, and so are maximum and mean. Those with `_lower_bound` in their names are below the true ones by
+    proof, and else the same.
 
     `lower_bound_average_degree` holds for every topic-connected overlay of the same interests, by proof (see
     `meshwright.metrics.bounds`), so average_degree / lower_bound_average_degree bounds how far this one
@@ -139,6 +141,7 @@ def evaluate(
     *,
     costs: Costs | None = None,
     diameters: bool = True,
+    diameter_budget: int | None = DIAMETER_BUDGET,
     bound: bool = True,
     progress: Progress | None = None,
 ) -> Evaluation:
@@ -146,6 +149,11 @@ def evaluate(
 
     With `costs` its links cost what these say, in place of what they may have cost. Without `diameters` or
     `bound` those stay None. Both run on all cores. The views of an overlay that has some are counted too.
+
+    The searches for the diameter of a topic look at `diameter_budget` links at most, but each topic gets four
+    searches. That is exact for topics of up to about 10,000 subscribers; for larger ones there may be bounds,
+    so that the time is linear in interests and links. With None, all diameters are exact, and the time may
+    grow with the square of the subscribers. The same budget gives the same numbers on every engine.
 
     Example:
         >>> import meshwright as mw
@@ -160,19 +168,21 @@ def evaluate(
         raise InputError(f"evaluate got {type_of(overlay)}; give an Overlay")
     if costs is not None and not isinstance(costs, Costs):
         raise InputError(f"the costs are {type_of(costs)}; give Costs, such as Costs.from_csv(…)")
+    check_whole("diameter_budget", diameter_budget, 1)
     if costs is not None:
         overlay = priced(overlay, costs)
     known = costs_of(overlay) if bound else None
     from meshwright.kernels.metrics.bounds import Subscribers
     from meshwright.metrics.bounds import bound_of
     from meshwright.metrics.statistics import exact_sum
-    from meshwright.metrics.topics import clustering_coefficient, measure_topics, prepare
+    from meshwright.metrics.topics import budget_of, clustering_coefficient, measure_topics, prepare
     from meshwright.metrics.views import count_links
 
     interests = overlay.interests
     arrays = None if known is None else known.arrays()
     links, lists = prepare(overlay, progress)
-    topics = measure_topics(overlay, links, lists, diameters=diameters, progress=progress)
+    budget = budget_of(diameters, diameter_budget)
+    topics = measure_topics(overlay, links, lists, budget=budget, progress=progress)
     least = None
     if bound:
         by_topic = Subscribers(interests.topic_indptr, interests.node_ids.view(np.uint32))
@@ -224,8 +234,8 @@ def assemble(found: Measures, *, diameters: bool) -> Evaluation:
     disconnected = int(np.count_nonzero(topics.components > 1))
     hops = topics.diameters if diameters else None
     weighted = topics.weighted_diameters if diameters and found.costs is not None else None
-    least = _least(hops, topics.least_diameters)
-    least_weighted = _least(weighted, topics.least_weighted_diameters)
+    least = None if hops is None else topics.least_diameters
+    least_weighted = None if weighted is None else topics.least_weighted_diameters
     return Evaluation(
         nodes=nodes,
         topics=len(topics.sizes),
@@ -270,11 +280,6 @@ def _support_ratio(interest_count: int, components: Ids) -> float:
     """The share of components that had to be joined and are: each subscriber alone is 0, a TCO is 1."""
     to_join = interest_count - int(np.count_nonzero(components))
     return (interest_count - int(components.sum())) / to_join if to_join else 1.0
-
-
-def _least(diameters: npt.NDArray[Any] | None, least: npt.NDArray[Any] | None) -> npt.NDArray[Any] | None:
-    """The lower bounds: the diameters themselves, where these are exact or not asked for."""
-    return diameters if diameters is None or least is None else least
 
 
 def _same(one: npt.NDArray[Any] | None, other: npt.NDArray[Any] | None) -> bool:

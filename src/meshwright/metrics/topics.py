@@ -9,6 +9,7 @@ import numpy as np
 from meshwright.kernels.core import subgraphs
 from meshwright.kernels.core.subgraphs import Links, TopicGraphs, TopicLists
 from meshwright.kernels.metrics.clustering import count_triangles, upward_links
+from meshwright.kernels.metrics.diameters import EXACT, NO_BUDGET
 from meshwright.kernels.metrics.diameters import measure_topics as measure_kernel
 from meshwright.kernels.metrics.weighted_diameters import weighted_topic_diameters
 from meshwright.model.overlay import Overlay
@@ -28,8 +29,8 @@ class TopicMeasures:
     """By topic: subscribers, components, diameter, weighted diameter (-1: not connected, not asked for).
 
     `links` are those of its sub-overlay, and `costs` what they cost together, 0 where links have no cost.
-    Where diameters are upper bounds, `least_diameters` and `least_weighted_diameters` are lower ones; None
-    where they are exact.
+    Where diameters are upper bounds, `least_diameters` and `least_weighted_diameters` are lower ones, and
+    elsewhere the same.
     """
 
     sizes: Offsets
@@ -38,8 +39,19 @@ class TopicMeasures:
     weighted_diameters: Floats
     links: Offsets
     costs: Floats
-    least_diameters: Ids | None = None
-    least_weighted_diameters: Floats | None = None
+    least_diameters: Ids
+    least_weighted_diameters: Floats
+
+
+DIAMETER_BUDGET = 1 << 24
+"""The links that the searches for one topic's diameter look at, unless said otherwise: 0.1 s."""
+
+
+def budget_of(diameters: bool, budget: int | None) -> int:
+    """What kernels take as a budget: none where diameters are not asked for, without end where it is None."""
+    if not diameters:
+        return NO_BUDGET
+    return EXACT if budget is None else max(budget, 1)
 
 
 def prepare(overlay: Overlay, progress: Progress | None = None) -> tuple[Links, TopicLists]:
@@ -56,9 +68,9 @@ def prepare(overlay: Overlay, progress: Progress | None = None) -> tuple[Links, 
 
 
 def measure_topics(
-    overlay: Overlay, links: Links, lists: TopicLists, *, diameters: bool, progress: Progress | None = None
+    overlay: Overlay, links: Links, lists: TopicLists, *, budget: int, progress: Progress | None = None
 ) -> TopicMeasures:
-    """Components, and exact diameters where asked for, of all topics.
+    """Components of all topics, and diameters, or bounds on them, within a budget (`budget_of`).
 
     The sub-overlays of all topics are made at once, by looking at each edge's common topics; those together
     are about as many as the interests where the overlay is a good one. Above 2^25 the topics are taken in
@@ -74,11 +86,13 @@ def measure_topics(
         weighted_diameters=np.full(topic_count, -1.0),
         links=_total(counts, (0, topic_count)),
         costs=np.zeros(topic_count),
+        least_diameters=np.full(topic_count, -1, np.int32),
+        least_weighted_diameters=np.full(topic_count, -1.0),
     )
     for row in topic_rows(measures.links, _EDGES_AT_ONCE):
         graphs, places = _room(measures.sizes, counts, row, with_edge_ids=overlay.costs is not None)
         _fill(graphs, links, lists, places, progress)
-        _measure(graphs, measures, diameters, overlay.costs, progress)
+        _measure(graphs, measures, budget, overlay.costs, progress)
         if overlay.costs is not None:
             _add_costs(graphs, measures, overlay.costs)
     return measures
@@ -144,7 +158,7 @@ def _fill(
 def _measure(
     graphs: TopicGraphs,
     measures: TopicMeasures,
-    diameters: bool,
+    budget: int,
     costs: Floats | None,
     progress: Progress | None,
 ) -> None:
@@ -154,10 +168,11 @@ def _measure(
         for first, last in turns:
             here = slice(graphs.first_topic + first, graphs.first_topic + last)
             some = graphs._replace(sizes=measures.sizes[here], indptr=graphs.indptr[first : last + 1])
-            measure_kernel(some, measures.components[here], measures.diameters[here], diameters, ticks)
-            if costs is not None and diameters:
-                found = measures.weighted_diameters[here]
-                weighted_topic_diameters(some, costs, measures.components[here], found, ticks)
+            found = measures.components[here], measures.diameters[here], measures.least_diameters[here]
+            measure_kernel(some, *found, budget, ticks)
+            if costs is not None and budget:
+                weighted = measures.weighted_diameters[here], measures.least_weighted_diameters[here]
+                weighted_topic_diameters(some, costs, found[0], *weighted, budget, ticks)
 
     on_all_cores(
         measure, balanced_chunks(graphs.sizes + np.diff(graphs.indptr)), "measuring topics", progress

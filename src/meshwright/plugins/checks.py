@@ -111,10 +111,10 @@ def _check_connected(
 
 def _topic_parts(overlay: Overlay, progress: Progress | None) -> Ids:
     """By topic, into how many parts the links between its subscribers leave them."""
-    from meshwright.metrics.topics import measure_topics, prepare
+    from meshwright.metrics.topics import budget_of, measure_topics, prepare
 
     links, lists = prepare(overlay, progress)
-    return measure_topics(overlay, links, lists, diameters=False, progress=progress).components
+    return measure_topics(overlay, links, lists, budget=budget_of(False, None), progress=progress).components
 
 
 def _overlays_of(union: Union) -> Ids:

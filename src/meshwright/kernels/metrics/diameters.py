@@ -1,4 +1,4 @@
-"""Components and exact diameters, counted in edges, of the sub-overlays of topics.
+"""Components and diameters, counted in edges, of the sub-overlays of topics: exact or bounds, by budget.
 
 Textbook iFUB searches one vertex after the other, thousands on a topic around few hubs. Here pendant trees
 are gone before the first search, and a search takes 64 sources at once, one a bit of a machine word. Then one
@@ -20,13 +20,32 @@ _WORD = 64
 _SWEEP_FROM = 32
 
 
+NO_BUDGET = 0
+"""Of diameters that are not asked for."""
+
+EXACT = 1 << 62
+"""A budget that no topic needs."""
+
+_LEAST_SEARCHES = 4
+"""However large a topic is: these cost as much as reading it a few times."""
+
+
+@inner
+def searches_within(budget: int, core: Core) -> int:
+    """How many searches a topic may take; each may look at all links of its core, from both ends."""
+    return max(_LEAST_SEARCHES, budget // max(core.neighbours.size, 1))
+
+
 @kernel
 def measure_topics(
-    graphs: TopicGraphs, components: Ids, diameters: Ids, with_diameters: bool, ticks: Offsets
+    graphs: TopicGraphs, components: Ids, diameters: Ids, least: Ids, budget: int, ticks: Offsets
 ) -> None:
     """Write each graph's number of components and its diameter, -1 where it is not connected.
 
-    A graph of one vertex has diameter 0, and so has one of none. Without `with_diameters` all are -1.
+    A graph of one vertex has diameter 0, and so has one of none. Where more searches than the budget allows
+    would be needed, `diameters` are upper bounds, and `least` are lower ones; elsewhere both are the same,
+    and with NO_BUDGET both are -1. What is written depends on the graphs alone, in whatever order their edges
+    are given.
     """
     for topic in range(graphs.sizes.size):
         if ticks[1]:
@@ -39,9 +58,10 @@ def measure_topics(
         components[topic] = _components(core, distances)
         for degree in degrees:
             components[topic] += degree == 0
-        diameters[topic] = -1
-        if components[topic] <= 1 and with_diameters:
-            diameters[topic] = _diameter(core, distances, longest, ticks)
+        diameters[topic] = least[topic] = -1
+        if components[topic] <= 1 and budget > NO_BUDGET:
+            searches = searches_within(budget, core)
+            least[topic], diameters[topic] = _diameter(core, distances, longest, searches, ticks)
 
 
 @inner
@@ -78,25 +98,31 @@ def _search(core: Core, source: int, distances: Ids, queue: Vertices) -> int:
 
 
 @inner
-def _diameter(core: Core, distances: Ids, longest: int, ticks: Offsets) -> int:
-    """The greatest of `longest` and height(u) + distance(u, v) + height(v), u and v different.
+def _diameter(core: Core, distances: Ids, longest: int, searches: int, ticks: Offsets) -> tuple[int, int]:
+    """Bounds on the greatest of `longest` and height(u) + distance(u, v) + height(v), u and v different.
 
     With the reach of v its distance to the hub plus its height, no path between u and v is longer than
     reach(u) + reach(v). Vertices are searched by falling reach; once the two next reaches add up to no more
-    than the longest path so far, nothing is left to find.
+    than the longest path so far, nothing is left to find. After the last search allowed, no path is longer
+    than that sum.
     """
     size = core.heights.size
     if size and core.neighbours.size == 2 * size:
         round_trip: int = cycle_diameter(core)
-        return max(longest, round_trip)
+        longest = max(longest, round_trip)
+        return longest, longest
     order, reaches = _by_falling_reach(distances, core.heights)
     words = np.empty((3, size), np.uint64)
     lists = np.empty((2, size), np.uint32)
     done = 0
-    while done + 1 < size and reaches[done] + reaches[done + 1] > longest and not ticks[1]:
+    while done + 1 < size and reaches[done] + reaches[done + 1] > longest and searches and not ticks[1]:
         longest = _search_64(core, order[done : done + _WORD], longest, words, lists)
         done += _WORD
-    return longest
+        searches -= 1
+    most = longest
+    if done + 1 < size:
+        most = max(longest, reaches[done] + reaches[done + 1])
+    return longest, most
 
 
 @inner

@@ -1,22 +1,32 @@
-"""Exact diameters, counted in costs, of the sub-overlays of topics; exact but for the rounding of sums."""
+"""Diameters of the sub-overlays of topics, counted in costs: exact but for rounding, or bounds."""
 
 import numpy as np
 
 from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.subgraphs import TopicGraphs
+from meshwright.kernels.metrics.diameters import searches_within
 from meshwright.kernels.metrics.peeling import Core, core_of, cycle_diameter, hub_of, peel
 from meshwright.runtime.arrays import Floats, Ids, Offsets, Vertices
 
 
 @kernel
 def weighted_topic_diameters(
-    graphs: TopicGraphs, costs: Floats, components: Ids, diameters: Floats, ticks: Offsets
+    graphs: TopicGraphs,
+    costs: Floats,
+    components: Ids,
+    diameters: Floats,
+    least: Floats,
+    budget: int,
+    ticks: Offsets,
 ) -> None:
-    """Write each graph's weighted diameter, -1 where `components` says that it is not connected."""
+    """Write each graph's weighted diameter, -1 where `components` says that it is not connected.
+
+    Beyond the budget, `diameters` are upper bounds and `least` lower ones, as of `measure_topics`.
+    """
     for topic in range(graphs.sizes.size):
         if ticks[1]:
             break
-        diameters[topic] = -1.0
+        diameters[topic] = least[topic] = -1.0
         if components[topic] <= 1:
             start, stop = graphs.indptr[topic], graphs.indptr[topic + 1]
             ends = graphs.ends[start:stop]
@@ -25,22 +35,24 @@ def weighted_topic_diameters(
                 lengths[item - start] = costs[graphs.edge_ids[item]]
             degrees, heights, longest = peel(graphs.sizes[topic], ends, lengths)
             core = core_of(ends, lengths, degrees, heights)
-            diameters[topic] = _diameter(core, longest, ticks)
+            searches = searches_within(budget, core)
+            least[topic], diameters[topic] = _diameter(core, longest, searches, ticks)
 
 
 @inner
-def _diameter(core: Core, longest: float, ticks: Offsets) -> float:
-    """The greatest of `longest` and height(u) + distance(u, v) + height(v), u and v different.
+def _diameter(core: Core, longest: float, searches: int, ticks: Offsets) -> tuple[float, float]:
+    """Bounds on the greatest of `longest` and height(u) + distance(u, v) + height(v), u and v different.
 
     Searches are ordered and bounded from one hub, as in the unweighted case. Further sweeps for a better
     centre, and bounds from several, were measured: they cost as many searches as they save.
     """
     size = core.heights.size
     if size == 0:
-        return longest
+        return longest, longest
     if core.neighbours.size == 2 * size:
         round_trip: float = cycle_diameter(core)
-        return max(longest, round_trip)
+        longest = max(longest, round_trip)
+        return longest, longest
     distances = np.empty(size)
     room = (np.empty(core.neighbours.size + 1), np.empty(core.neighbours.size + 1, np.uint32))
     _search(core, hub_of(core), distances, *room)
@@ -52,11 +64,13 @@ def _diameter(core: Core, longest: float, ticks: Offsets) -> float:
         _sift_down(*by_reach, left)
         if reach - by_reach[0][0] <= longest or ticks[1]:
             break
+        if size - left > searches:
+            return longest, reach - by_reach[0][0]
         _search(core, source, distances, *room)
         for vertex in range(size):
             if vertex != source:
                 longest = max(longest, core.heights[source] + distances[vertex] + core.heights[vertex])
-    return longest
+    return longest, longest
 
 
 @inner

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def measured_hot(
-    runs: "DataFrame", hot: Ids, sizes: Offsets, *, parts: int, at_once: int, diameters: bool
+    runs: "DataFrame", hot: Ids, sizes: Offsets, *, parts: int, at_once: int, budget: int
 ) -> "DataFrame":
     """A row (MEASURED) for each of the `hot` topics; its diameters are those of a tree that spans it.
 
@@ -33,7 +33,7 @@ def measured_hot(
     """
     forests = runs.mapInArrow(partial(_forests, hot=hot, at_once=at_once), RUNS.ddl)
     merged = merged_in_tree(forests, _merged, RUNS.ddl, parts=parts, trees=len(hot))
-    return merged.mapInArrow(partial(_measure_trees, sizes=sizes, diameters=diameters), MEASURED)
+    return merged.mapInArrow(partial(_measure_trees, sizes=sizes, budget=budget), MEASURED)
 
 
 def _forests(batches: Batches, hot: Ids, at_once: int) -> Batches:
@@ -59,7 +59,7 @@ def _merged(batches: Batches) -> Batches:
         yield from forest.packed(last.place, int(last.topics[0]))
 
 
-def _measure_trees(batches: Batches, sizes: Offsets, diameters: bool) -> Batches:
+def _measure_trees(batches: Batches, sizes: Offsets, budget: int) -> Batches:
     """Measure the one forest of a partition, that of one topic."""
     rows = list(by_topic.unpacked(batches))
     if not rows:
@@ -68,7 +68,7 @@ def _measure_trees(batches: Batches, sizes: Offsets, diameters: bool) -> Batches
     words, costs = (np.concatenate([getattr(row, name) for row in rows]) for name in ("ends", "costs"))
     ends = as_ends(words)
     rank_ids(ends)
-    yield by_topic.measured(topic, sizes[topic], np.array([0, len(ends)]), ends, costs, diameters=diameters)
+    yield by_topic.measured(topic, sizes[topic], np.array([0, len(ends)]), ends, costs, budget=budget)
 
 
 class _Forest:

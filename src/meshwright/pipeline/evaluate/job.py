@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from meshwright.metrics.evaluation import Evaluation, Measures, assemble, unit_of
 from meshwright.metrics.statistics import Partial, partial_sum, total
-from meshwright.metrics.topics import TopicMeasures, mean_coefficient
+from meshwright.metrics.topics import DIAMETER_BUDGET, TopicMeasures, budget_of, mean_coefficient
 from meshwright.metrics.views import LinkCounts
 from meshwright.model.costs.costs import Costs
 from meshwright.model.storage.manifest import check_counts, counted
@@ -34,6 +34,7 @@ from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import open_checked, read_table
 from meshwright.pipeline.spark.tables import broadcast, load_costs, load_nodes
 from meshwright.runtime.arrays import Offsets
+from meshwright.runtime.checks import check_whole
 from meshwright.runtime.errors import DatasetError, OptionError
 from meshwright.runtime.places import Place
 from meshwright.runtime.progress import Progress
@@ -100,7 +101,7 @@ class _Job(NamedTuple):
     counts: Mapping[str, int]
     grid: Grid
     where: str
-    diameters: bool
+    budget: int
     bound: bool
     costs: Costs | None
     most_edges: int
@@ -119,6 +120,7 @@ def evaluate_on_spark(
     *,
     costs: CostFiles | None = None,
     diameters: bool = True,
+    diameter_budget: int | None = DIAMETER_BUDGET,
     bound: bool = True,
     most_edges: int = MOST_EDGES,
     progress: Progress | None = None,
@@ -131,6 +133,7 @@ def evaluate_on_spark(
     sub-overlay has more than `most_edges` edges get exact components, and bounds on the diameter: where these
     differ, `diameters_exact` is false, and `Evaluation` says what is stated then.
     """
+    check_whole("diameter_budget", diameter_budget, 1)
     if most_edges < 1:
         raise OptionError(f"most_edges is {most_edges}; give 1 or more", option="most_edges")
     checked = open_checked(dataset, ("edges", "lists", "topics", VIEWS), "overlay")
@@ -154,7 +157,7 @@ def evaluate_on_spark(
             counts=counts,
             grid=grid_of(counts),
             where=str(dataset),
-            diameters=diameters,
+            budget=budget_of(diameters, diameter_budget),
             bound=bound,
             costs=given if given is not None or not bound else load_costs(session, dataset),
             most_edges=most_edges,
@@ -248,7 +251,7 @@ def _measure_topics(job: _Job, sizes: Offsets, maximum_degree: int, costs: _Cost
     """Components and diameters, in groups of topics; those too large for a task by forests."""
     from pyspark import StorageLevel
 
-    found = without_edges(sizes, diameters=job.diameters)
+    found = without_edges(sizes, budget=job.budget)
     # Read three times. On disk, since Java's memory is for shuffles.
     runs = edges_by_topic(job.edges, job.lists, job.grid, job.where).persist(StorageLevel.DISK_ONLY)
     try:
@@ -258,9 +261,9 @@ def _measure_topics(job: _Job, sizes: Offsets, maximum_degree: int, costs: _Cost
         topics = grouped(sizes, edges, job.most_edges, job.session.sparkContext.defaultParallelism)
         if topics.group_count:
             with spark_stage(job.session, job.progress, "measuring topics"):
-                _write(found, measured_groups(runs, topics, diameters=job.diameters).toArrow())
+                _write(found, measured_groups(runs, topics, budget=job.budget).toArrow())
         if (edges > job.most_edges).any():
-            found = _measure_hot(job, runs, found, edges, maximum_degree, costs)
+            _measure_hot(job, runs, found, edges, maximum_degree, costs)
     finally:
         runs.unpersist()
     return found
@@ -268,8 +271,8 @@ def _measure_topics(job: _Job, sizes: Offsets, maximum_degree: int, costs: _Cost
 
 def _measure_hot(
     job: _Job, runs: "DataFrame", found: TopicMeasures, edges: Offsets, maximum_degree: int, costs: _Costs
-) -> TopicMeasures:
-    """Write the measures of topics with too many edges; what comes back has lower bounds as well."""
+) -> None:
+    """Write the measures of topics with too many edges: lower bounds, too, on their diameters."""
     hot = np.flatnonzero(edges > job.most_edges).astype(np.int32)
     with spark_stage(job.session, job.progress, "merging forests of hot topics"):
         forests = measured_hot(
@@ -278,16 +281,15 @@ def _measure_hot(
             found.sizes,
             parts=job.grid.cells,
             at_once=job.most_edges,
-            diameters=job.diameters,
+            budget=job.budget,
         )
         _write(found, forests.toArrow())
-    if not job.diameters:
-        return found
+    if not job.budget:
+        return
     connected = hot[found.components[hot] == 1]
-    least, least_weighted = found.diameters.copy(), found.weighted_diameters.copy()
-    least[connected] = least_diameters(found.sizes[connected], edges[connected], maximum_degree)
-    least_weighted[connected] = least[connected] * costs.least
-    return replace(found, least_diameters=least, least_weighted_diameters=least_weighted)
+    least = least_diameters(found.sizes[connected], edges[connected], maximum_degree)
+    found.least_diameters[connected] = least
+    found.least_weighted_diameters[connected] = least * costs.least
 
 
 def _write(found: TopicMeasures, rows: pa.Table) -> None:
@@ -295,4 +297,6 @@ def _write(found: TopicMeasures, rows: pa.Table) -> None:
     topics = rows["topic"].to_numpy()
     found.components[topics] = rows["components"].to_numpy()
     found.diameters[topics] = rows["diameter"].to_numpy()
+    found.least_diameters[topics] = rows["least"].to_numpy()
     found.weighted_diameters[topics] = rows["weighted_diameter"].to_numpy()
+    found.least_weighted_diameters[topics] = rows["least_weighted"].to_numpy()

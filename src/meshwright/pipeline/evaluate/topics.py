@@ -183,13 +183,17 @@ def _room(first: int, counts: Offsets, *, with_costs: bool) -> TopicGraphs:
     return TopicGraphs(first, counts, indptr, ends, np.empty(indptr[-1] if with_costs else 0, np.int32))
 
 
-MEASURED = "topic int, components int, diameter int, weighted_diameter double"
+MEASURED = (
+    "topic int, components int, diameter int, least int, weighted_diameter double, least_weighted double"
+)
 _MEASURED_SCHEMA = pa.schema(
     [
         ("topic", pa.int32()),
         ("components", pa.int32()),
         ("diameter", pa.int32()),
+        ("least", pa.int32()),
         ("weighted_diameter", pa.float64()),
+        ("least_weighted", pa.float64()),
     ]
 )
 _COUNTED = "topic int, edges long, cost double"
@@ -249,11 +253,11 @@ def grouped(sizes: Offsets, edges: Offsets, most_edges: int, cores: int) -> Topi
     return Topics(sizes, edges, groups)
 
 
-def measured_groups(runs: "DataFrame", topics: Topics, *, diameters: bool) -> "DataFrame":
+def measured_groups(runs: "DataFrame", topics: Topics, *, budget: int) -> "DataFrame":
     """A row (MEASURED) for each topic that is in a group."""
     sent = runs.mapInArrow(partial(_sent, groups=topics.groups), RUNS.ddl)
     sent = sent.repartitionById(topics.group_count, "place")
-    return sent.mapInArrow(partial(_measure_group, topics=topics, diameters=diameters), MEASURED)
+    return sent.mapInArrow(partial(_measure_group, topics=topics, budget=budget), MEASURED)
 
 
 def _sent(batches: Batches, groups: Ids) -> Batches:
@@ -263,7 +267,7 @@ def _sent(batches: Batches, groups: Ids) -> Batches:
             yield from packed(chosen._replace(place=group))
 
 
-def _measure_group(batches: Batches, topics: Topics, diameters: bool) -> Batches:
+def _measure_group(batches: Batches, topics: Topics, budget: int) -> Batches:
     """Put the edges where they belong as they come, so that a group is held once."""
     rows = unpacked(batches)
     first = next(rows, None)
@@ -280,7 +284,7 @@ def _measure_group(batches: Batches, topics: Topics, diameters: bool) -> Batches
         _place(runs, free, ends, costs)
     graphs = as_ends(ends)
     number_ends(graphs, indptr)
-    yield measured(here, topics.sizes[here], indptr, graphs, costs, diameters=diameters)
+    yield measured(here, topics.sizes[here], indptr, graphs, costs, budget=budget)
 
 
 def _place(runs: Runs, free: Offsets, ends: Offsets, costs: Floats) -> None:
@@ -291,28 +295,31 @@ def _place(runs: Runs, free: Offsets, ends: Offsets, costs: Floats) -> None:
 
 
 def measured(
-    topics: Offsets, sizes: Offsets, indptr: Offsets, ends: Ids, costs: Floats, *, diameters: bool
+    topics: Offsets, sizes: Offsets, indptr: Offsets, ends: Ids, costs: Floats, *, budget: int
 ) -> pa.RecordBatch:
     """The rows of topics whose graphs stand in a row; diameters are -1 where not asked for."""
     ticks = np.zeros(2, np.int64)
     every = np.arange(len(costs), dtype=np.int32)
     graphs = TopicGraphs(0, sizes, indptr, ends, every)
-    components, hops = np.zeros(len(topics), np.int32), np.full(len(topics), -1, np.int32)
-    weighted = np.full(len(topics), -1.0)
-    measure_topics(graphs, components, hops, diameters, ticks)
-    if diameters and len(costs):
-        weighted_topic_diameters(graphs, costs, components, weighted, ticks)
-    return pa.record_batch([topics.astype(np.int32), components, hops, weighted], schema=_MEASURED_SCHEMA)
+    components, hops, least = np.full((3, len(topics)), -1, np.int32)
+    weighted, least_weighted = np.full((2, len(topics)), -1.0)
+    measure_topics(graphs, components, hops, least, budget, ticks)
+    if budget and len(costs):
+        weighted_topic_diameters(graphs, costs, components, weighted, least_weighted, budget, ticks)
+    columns = [topics.astype(np.int32), components, hops, least, weighted, least_weighted]
+    return pa.record_batch(columns, schema=_MEASURED_SCHEMA)
 
 
-def without_edges(sizes: Offsets, *, diameters: bool) -> TopicMeasures:
+def without_edges(sizes: Offsets, *, budget: int) -> TopicMeasures:
     """Measures as they are where no topic has an edge: every subscriber is alone."""
-    hops = np.where(sizes <= 1, 0, -1).astype(np.int32)
+    hops = np.where((sizes <= 1) & (budget > 0), 0, -1).astype(np.int32)
     return TopicMeasures(
         sizes=sizes,
         components=sizes.astype(np.int32),
-        diameters=hops if diameters else np.full(len(sizes), -1, np.int32),
-        weighted_diameters=hops.astype(np.float64) if diameters else np.full(len(sizes), -1.0),
+        diameters=hops,
+        weighted_diameters=hops.astype(np.float64),
         links=np.zeros(len(sizes), np.int64),
         costs=np.zeros(len(sizes)),
+        least_diameters=hops.copy(),
+        least_weighted_diameters=hops.astype(np.float64),
     )

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from meshwright.kernels.core.subgraphs import TopicGraphs
-from meshwright.kernels.metrics.diameters import measure_topics
+from meshwright.kernels.metrics.diameters import EXACT, NO_BUDGET, measure_topics
 from meshwright.kernels.metrics.weighted_diameters import weighted_topic_diameters
 
 
@@ -119,18 +119,22 @@ def as_topics(*graphs):
 
 
 def measure(*graphs, with_diameters=True):
-    components, diameters = np.full((2, len(graphs)), -7, np.int32)
-    measure_topics(as_topics(*graphs), components, diameters, with_diameters, np.zeros(2, np.int64))
+    components, diameters, least = np.full((3, len(graphs)), -7, np.int32)
+    budget = EXACT if with_diameters else NO_BUDGET
+    measure_topics(as_topics(*graphs), components, diameters, least, budget, np.zeros(2, np.int64))
+    assert least.tolist() == diameters.tolist()
     return components.tolist(), diameters.tolist()
 
 
-def measure_costs(*graphs):
+def measure_costs(*graphs, budget=EXACT):
     costs = np.array([cost for graph in graphs for _, _, cost in graph.edges(data="cost")], np.float64)
     costs.flags.writeable = False
     components = np.array(measure(*graphs)[0], np.int32)
-    diameters = np.full(len(graphs), -7.0)
-    weighted_topic_diameters(as_topics(*graphs), costs, components, diameters, np.zeros(2, np.int64))
-    return diameters.tolist()
+    diameters, least = np.full((2, len(graphs)), -7.0)
+    ticks = np.zeros(2, np.int64)
+    weighted_topic_diameters(as_topics(*graphs), costs, components, diameters, least, budget, ticks)
+    assert budget < EXACT or least.tolist() == diameters.tolist()
+    return diameters.tolist() if budget == EXACT else (least.tolist(), diameters.tolist())
 
 
 @both
@@ -186,6 +190,41 @@ def test_without_diameters_none_is_measured():
 
 
 def test_after_a_wish_to_stop_nothing_more_is_measured():
-    components, diameters = np.full((2, 1), -7, np.int32)
-    measure_topics(as_topics(nx.path_graph(3)), components, diameters, True, np.array([0, 1]))
+    components, diameters, least = np.full((3, 1), -7, np.int32)
+    measure_topics(as_topics(nx.path_graph(3)), components, diameters, least, EXACT, np.array([0, 1]))
     assert (components[0], diameters[0]) == (-7, -7)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_within_a_budget_there_are_bounds_on_both_sides_whatever_the_order_of_edges(seed):
+    graph = nx.random_regular_graph(3, 2_000, seed=seed)
+    rng = np.random.default_rng(seed)
+    for _, _, attributes in graph.edges(data=True):
+        attributes["cost"] = float(rng.uniform(0.1, 10))
+    [true], [true_cost] = measure(graph)[1], measure_costs(graph)
+    topics = as_topics(graph)
+    found = []
+    for ends in (topics.ends, rng.permutation(topics.ends)):
+        components, most, least = np.full((3, 1), -7, np.int32)
+        measure_topics(topics._replace(ends=ends), components, most, least, 1, np.zeros(2, np.int64))
+        found.append((int(least[0]), int(most[0])))
+    assert found[0] == found[1]
+    assert found[0][0] <= true <= found[0][1]
+    [least_cost], [most_cost] = measure_costs(graph, budget=1)
+    assert least_cost <= true_cost * (1 + 1e-12)
+    assert true_cost <= most_cost * (1 + 1e-12)
+    assert least_cost < most_cost
+
+
+def test_a_larger_budget_gives_bounds_that_are_no_worse():
+    graph = nx.random_regular_graph(3, 3_000, seed=1)
+    bounds = []
+    for budget in (1, 9_000 * 8, 9_000 * 20, EXACT):
+        components, most, least = np.full((3, 1), -7, np.int32)
+        measure_topics(as_topics(graph), components, most, least, budget, np.zeros(2, np.int64))
+        bounds.append((int(least[0]), int(most[0])))
+    lows, highs = zip(*bounds, strict=True)
+    assert list(lows) == sorted(lows)
+    assert list(highs) == sorted(highs, reverse=True)
+    assert lows[-1] == highs[-1] == nx.diameter(graph)
+    assert lows[0] < highs[0]
