@@ -50,10 +50,13 @@ def test_every_choice_by_primal_dual_is_algorithm_12s(topics, coverage, seed):
     assert chosen(live, len(topics)) == list(oracle.backups.values())
 
 
-@given(topic_sets(), COVERAGES, st.sampled_from(["greedy", "primal-dual"]))
-def test_backups_share_a_topic_and_cover_all_topics_as_often_as_others_have_them(topics, coverage, backups):
+@given(topic_sets(), COVERAGES, st.sampled_from(["greedy", "primal-dual"]), st.sampled_from([1, 2, 512]))
+def test_backups_share_a_topic_and_cover_all_topics_as_often_as_others_have_them(
+    topics, coverage, backups, candidates
+):
     interests = interests_of(topics)
-    live = mw.Maintainer(mw.build(interests, "ring"), backups=backups, coverage=coverage)
+    overlay = mw.build(interests, "ring")
+    live = mw.Maintainer(overlay, backups=backups, coverage=coverage, candidates=candidates)
     for node in interests.nodes.to_pylist():
         own, sets = live.topics_of(node), [live.topics_of(other) for other in live.backups_of(node)]
         assert node not in live.backups_of(node)

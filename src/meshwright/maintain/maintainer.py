@@ -15,7 +15,7 @@ from meshwright.maintain import low_oda_target as low_oda
 from meshwright.maintain import policies, snapshots
 from meshwright.maintain.event_batches import Batch, KnownIds, Move, Refusal, Topics
 from meshwright.maintain.filters import FilterBook, Planned, filtered_start, plan_filters
-from meshwright.maintain.options import MaintainOptions, RepairSettings
+from meshwright.maintain.options import ALL, MaintainOptions, RepairSettings
 from meshwright.maintain.policies import Mending, portions
 from meshwright.maintain.prices import Prices, start_with
 from meshwright.maintain.reoptimise import Reoptimisation, link_places
@@ -72,7 +72,8 @@ class Maintainer:
             same as then; the start connects the classes of new names.
         seed: for the random choices among backups.
         progress: shown while the backups of all nodes are chosen.
-        others: rho, degree_of, ties, disconnected, weigh_primaries, remember; see `MaintainOptions`.
+        others: candidates, rho, degree_of, ties, disconnected, weigh_primaries and remember; see
+            `MaintainOptions`.
 
     Example:
         >>> import meshwright as mw
@@ -439,7 +440,8 @@ class Maintainer:
         rng = generator(about.seed, _STAGE)
         rng.bit_generator.state = about.random
         live = cls.__new__(cls)
-        options = make_options(MaintainOptions, about.options)
+        # Before there was a limit, all were candidates.
+        options = make_options(MaintainOptions, {"candidates": ALL, **about.options})
         live._set(RepairSettings(options, about.seed, rng, _restored_prices(about, costs)), saved.state)
         live._book = _restored_book(about, names)
         live._nodes, live._topics = saved.nodes, saved.topics

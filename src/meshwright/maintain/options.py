@@ -14,6 +14,8 @@ BACKUPS = ("primal-dual", "greedy")
 DEGREES = ("overlay", "shadows")
 STARTS = ("repair", "refuse")
 TIES = ("few-links", "shuffled")
+ALL = 2**31 - 1
+"""Candidates without a limit."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -25,6 +27,9 @@ class MaintainOptions(Checked):
             is built again by Low-ODA each time (`rebuild`).
         backups: how the backups of a node are chosen, by `primal-dual` or `greedy`; for `shadow`.
         coverage: how many times the backups of a node cover its topics (lambda in the paper).
+        candidates: how many subscribers of a topic are considered as backups by `primal-dual`, drawn at
+            random where there are more. The paper considers all of them, in a time that grows with the
+            overlay; a number as large as the overlay does the same.
         rho: as for Low-ODA.
         degree_of: which maximum degree a repair considers: that of the whole `overlay`, or of the `shadows`,
             the nodes that it may link.
@@ -38,6 +43,7 @@ class MaintainOptions(Checked):
     policy: str = choice("shadow", POLICIES)
     backups: str = choice("primal-dual", BACKUPS)
     coverage: int = whole_number(3, 1, 2**31 - 1)
+    candidates: int = whole_number(256, 1, ALL)
     rho: float = checked(3.0, check_rho)
     degree_of: str = choice("overlay", DEGREES)
     ties: str = choice("few-links", TIES)

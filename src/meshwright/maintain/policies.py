@@ -94,7 +94,7 @@ def build_backups(state: MaintainedOverlay, nodes: Ids, settings: RepairSettings
     Guarantee: a node's backups share a topic with it; they are `coverage` disjoint covers of its topics, as
     far as others have them; and they know the node as one of their primaries.
 
-    Cost: O(subscribers of a topic) for each backup by primal-dual; greedy looks at all who share a topic.
+    Cost: O(candidates) for each backup by primal-dual; greedy looks at all who share a topic.
 
     Source: [3], Alg. 11 (greedy) and 12 (primal-dual). A node is first taken out of the primaries of its old
     backups. In Alg. 12 the node and its present backups are no candidates; where all candidates have weight
@@ -102,9 +102,10 @@ def build_backups(state: MaintainedOverlay, nodes: Ids, settings: RepairSettings
     """
     options = settings.options
     method, coverage = _METHODS[options.backups], int(options.coverage)
+    candidates = int(options.candidates)
 
     def work(start: int) -> int:
-        how = nodes, start, method, coverage, options.weigh_primaries, settings.rng
+        how = nodes, start, method, coverage, candidates, options.weigh_primaries, settings.rng
         return int(kernel.build_backups(state.live, state.room, *how))
 
     def with_longer_rows(live: Live, spare: int) -> Live:

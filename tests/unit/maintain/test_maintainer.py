@@ -6,7 +6,8 @@ import pytest
 
 import meshwright as mw
 from meshwright.maintain import policies as naive
-from meshwright.maintain.options import POLICIES
+from meshwright.maintain import snapshots
+from meshwright.maintain.options import ALL, POLICIES
 from meshwright.runtime.errors import MeshwrightError
 from tests.unit.maintain.examples import is_topic_connected, links, overlay_of, random_events, workload
 
@@ -308,7 +309,7 @@ def test_a_repair_that_is_interrupted_leaves_nothing_that_passes_for_whole(monke
         ({"disconnected": "ignore"}, "disconnected is 'ignore'"),
         ({"weigh_primaries": 1}, "weigh_primaries is 1"),
         ({"remember": -1}, "remember is -1"),
-        ({"speed": 9}, "there is no option 'speed'; choose among backups, coverage"),
+        ({"speed": 9}, "there is no option 'speed'; choose among backups, candidates"),
         ({"seed": -1}, "seed is -1"),
     ],
 )
@@ -341,3 +342,21 @@ def test_minding_the_degree_of_shadows_gives_a_maximum_that_is_no_higher():
             live.apply([event])
         most[degree_of] = live.maximum_degree
     assert most["shadows"] <= most["overlay"]
+
+
+def test_few_candidates_take_the_lightest_of_those_that_are_drawn():
+    interests = mw.Interests.from_pairs([(f"n{at:03}", "news") for at in range(400)])
+    overlay = mw.build(interests, "ring")
+    chosen = mw.Maintainer(overlay, candidates=40, coverage=1, seed=1)
+    loads = [len(chosen.primaries_of(node)) for node in interests.nodes.to_pylist()]
+    assert sum(loads) == 400
+    assert max(loads) <= 3  # of 40 at random, one with few primaries is taken
+
+
+def test_a_snapshot_from_before_there_were_candidates_considers_all():
+    live = mw.Maintainer(mw.build(mw.workloads.unif(30, 6, subscriptions=3, seed=1), "ring"))
+    saved = snapshots.from_bytes(live.snapshot())
+    older = {name: value for name, value in saved.about.options.items() if name != "candidates"}
+    before = snapshots.to_bytes(saved._replace(about=saved.about._replace(options=older)))
+    assert mw.Maintainer.restore(before).options.candidates == ALL
+    assert mw.Maintainer.restore(live.snapshot()).options.candidates == 256

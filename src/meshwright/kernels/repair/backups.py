@@ -23,6 +23,7 @@ def build_backups(
     start: int,
     method: int,
     coverage: int,
+    candidates: int,
     by_primaries: bool,
     rng: np.random.Generator,
 ) -> int:
@@ -41,7 +42,7 @@ def build_backups(
             remove(primaries, other, node)
         chosen = np.empty(most, np.int32)
         if method == PRIMAL_DUAL:
-            count = _primal_dual(live, room, node, coverage, by_primaries, rng, chosen)
+            count = _primal_dual(live, room, node, coverage, candidates, by_primaries, rng, chosen)
         else:
             count = _greedy(live, room, node, coverage, by_primaries, chosen)
         replace_row(backups, node, chosen[:count])
@@ -79,6 +80,7 @@ def _primal_dual(
     room: Marks,
     node: int,
     coverage: int,
+    candidates: int,
     by_primaries: bool,
     rng: np.random.Generator,
     chosen: Ids,
@@ -87,13 +89,15 @@ def _primal_dual(
 
     The weight of a backup is paid by all who could have been chosen with it. Where none has a weight over
     0, one of weight 0 is taken; where there is none, nobody else has the topic, and it is dropped.
-    O(subscribers of the topics picked).
+    Of a topic with more subscribers than `candidates`, as many are looked at, in a row from a random place
+    on; all of them if these are chosen already. O(candidates) for each topic picked.
     """
     topics = live.topics
     items, starts, counts = live.subscribers.items, live.subscribers.starts, live.subscribers.counts
     degrees, burdens, weights = live.links.counts, live.primaries.counts, room.weights
     own = row_of(topics, node)
     left = np.empty(len(own), np.int32)
+    window = np.empty(min(candidates, len(room.found)), np.int32)
     count = 0
     for _ in range(coverage):
         before = count
@@ -106,7 +110,13 @@ def _primal_dual(
         while uncovered:
             topic = left[rng.integers(0, uncovered)]
             others = items[starts[topic] : starts[topic] + counts[topic]]
-            best = _lightest(others, degrees, burdens, by_primaries, weights, stamp)
+            if counts[topic] > candidates:
+                some = _in_a_row(others, rng.integers(0, counts[topic]), window)
+                best = _lightest(some, degrees, burdens, by_primaries, weights, stamp)
+                if best != _NONE:
+                    others = some
+            if counts[topic] <= candidates or best == _NONE:
+                best = _lightest(others, degrees, burdens, by_primaries, weights, stamp)
             if best == _NONE:
                 uncovered = _cover(room, step, topic, left, uncovered)
                 continue
@@ -119,6 +129,16 @@ def _primal_dual(
         if count == before:
             break  # nobody is left
     return count
+
+
+@inner
+def _in_a_row(others: Ids, first: int, window: Ids) -> Ids:
+    """Fill the window with those from the first on, which begin again after the last."""
+    at = first
+    for k in range(len(window)):
+        window[k] = others[at]
+        at = at + 1 if at + 1 < len(others) else 0
+    return window
 
 
 # The loops are over plain arrays: a call with a tuple of arrays counts the references of all of them.

@@ -14,6 +14,7 @@ import numpy.typing as npt
 from meshwright import workloads
 from meshwright.building import build
 from meshwright.maintain.maintainer import Maintainer
+from meshwright.maintain.options import ALL
 from meshwright.maintain.repairs import Repair
 from meshwright.model.events import Event
 from meshwright.model.overlay import Overlay
@@ -50,6 +51,7 @@ class Way(NamedTuple):
     policy: str = "shadow"
     backups: str = "primal-dual"
     coverage: int = 3
+    candidates: int = ALL
     degree_of: str = "overlay"
     weigh_primaries: bool = True
     ties: str = "shuffled"
