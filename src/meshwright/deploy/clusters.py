@@ -1,0 +1,113 @@
+"""Clusters of NATS servers: the full mesh of their routes and gateways, and the leaf nodes that they open."""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import permutations
+from typing import NamedTuple
+
+from meshwright.deploy.mesh import Flow, Note, Place
+from meshwright.runtime.errors import quoted
+
+ROUTE = "cluster"
+"""The link of a flow that is a route, before the full mesh is known; gateways have another."""
+
+_SHOWN = 3
+
+
+class _Leaf(NamedTuple):
+    """A link to a leaf node port."""
+
+    link: str
+    opener: str
+    hub: str
+    accounts: tuple[str | None, str | None]
+    """At the opener, and at the hub."""
+    place: Place
+
+
+class Clusters:
+    """The servers that routes connect to clusters, and gateways to clusters of clusters."""
+
+    def __init__(self, meshed: Sequence[Flow]) -> None:
+        self._written = {(flow.source, flow.target): flow for flow in reversed(meshed)}
+        self._meshes = components(self._written)
+        self._clusters = components(pair for pair, flow in self._written.items() if flow.link == ROUTE)
+
+    def full_meshes(self) -> Iterator[Flow]:
+        """A flow from each server to each other that is meshed with it, all on one link."""
+        for members in {id(own): own for own in self._meshes.values()}.values():
+            some = next(flow for pair, flow in self._written.items() if pair[0] in members)
+            link = f"cluster of {members[0]}"
+            for pair in permutations(members, 2):
+                flow = self._written.get(pair) or self._written.get(pair[::-1]) or some
+                yield flow._replace(source=pair[0], target=pair[1], link=link, pulls=False)
+
+    def with_leaf_links(self, flows: list[Flow]) -> tuple[list[Flow], list[Note]]:
+        """The flows without leaf links that are one with others, and notes on what clusters make of them.
+
+        A server passes nothing on between its routes and the leaf links that it opened. So every member needs
+        its link to a hub; together they are like one link, since a hub sends to each just what is for it.
+        """
+        notes: list[Note] = []
+        dropped: set[str] = set()
+        for group in self._groups(flows):
+            dropped.update(self._repeated(group, notes))
+            notes.extend(self._left_out(group))
+        return [flow for flow in flows if flow.link not in dropped], notes
+
+    def _groups(self, flows: Iterable[Flow]) -> Iterable[list[_Leaf]]:
+        """Leaf links from the same cluster to the same servers, for the same accounts."""
+        groups: dict[tuple[object, ...], dict[str, _Leaf]] = {}
+        for leaf in (_leaf_of(flow) for flow in flows if flow.refuses_loops):
+            own = tuple(self._clusters.get(leaf.opener, (leaf.opener,)))
+            hubs = tuple(self._meshes.get(leaf.hub, (leaf.hub,)))
+            groups.setdefault((own, hubs, leaf.accounts), {}).setdefault(leaf.link, leaf)
+        return [list(group.values()) for group in groups.values()]
+
+    def _repeated(self, group: list[_Leaf], notes: list[Note]) -> Iterator[str]:
+        """The links after the first; a server that has one to each of two members gets everything twice."""
+        hub_of: dict[str, str] = {}
+        for leaf in group:
+            known = hub_of.setdefault(leaf.opener, leaf.hub)
+            if known != leaf.hub:
+                notes.append(_doubled(leaf, known))
+            if known != leaf.hub or leaf.opener != group[0].opener:
+                yield leaf.link
+
+    def _left_out(self, group: list[_Leaf]) -> Iterator[Note]:
+        """Tell the members of a cluster that have no link where others have."""
+        first = group[0]
+        openers = {leaf.opener for leaf in group}
+        missing = [name for name in self._clusters.get(first.opener, ()) if name not in openers]
+        if missing:
+            shown = ", ".join(map(quoted, missing[:_SHOWN])) + (", …" if len(missing) > _SHOWN else "")
+            message = (
+                f"{shown} can't be reached over this link to {quoted(first.hub)}: a server passes nothing on "
+                f"between its routes and the leaf links that it opened; give every member this remote"
+            )
+            yield Note("unreachable", "warning", message, first.place)
+
+
+def _leaf_of(flow: Flow) -> _Leaf:
+    if flow.pulls:
+        accounts = flow.target_account, flow.account
+        return _Leaf(flow.link, flow.target, flow.source, accounts, flow.place)
+    return _Leaf(flow.link, flow.source, flow.target, (flow.account, flow.target_account), flow.place)
+
+
+def _doubled(leaf: _Leaf, known: str) -> Note:
+    message = (
+        f"everything crosses twice between {quoted(leaf.opener)} and the cluster of {quoted(leaf.hub)} and "
+        f"{quoted(known)}, to which it has a link each; give both addresses to one remote (urls)"
+    )
+    return Note("doubled-delivery", "error", message, leaf.place)
+
+
+def components(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    """By name, the sorted names that pairs connect it with, itself among them."""
+    part_of: dict[str, set[str]] = {}
+    for pair in pairs:
+        joined = set().union(*(part_of.get(name, {name}) for name in pair))
+        for name in joined:
+            part_of[name] = joined
+    ordered = {id(part): sorted(part) for part in part_of.values()}
+    return {name: ordered[id(part)] for name, part in part_of.items()}

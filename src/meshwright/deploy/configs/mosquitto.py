@@ -1,0 +1,385 @@
+"""Mosquitto's configuration: listeners, and bridges with their topic lines.
+
+A line is read as the broker reads it: words are separated by blanks alone, a line that begins with # is a
+comment, and a word that begins with # ends a topic line behind its pattern.
+"""
+
+import re
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from meshwright.deploy.configs.mosquitto_directives import DIRECTIVES, PREFIXES, SECRETS
+from meshwright.deploy.configs.source import Findings, UnreadableError, address, alternatives, read_text
+from meshwright.deploy.mesh import Broker, Flow, Parsed, Place
+from meshwright.runtime.errors import quoted
+
+_PORT = 1883
+_DIRECTIONS = ("out", "in", "both")
+_PROTOCOLS = ("mqttv31", "mqttv311", "mqttv50")
+_PLACEHOLDER = re.compile(r"\$\{.*\}|\{\{.*\}\}|<.*>|@.*@|%.*%|\$[A-Z_]+")
+
+
+def looks_like(path: Path, head: bytes) -> bool:
+    """Whether a file may be a configuration of Mosquitto: a line begins with a directive that only it has."""
+    if path.suffix.lower() not in (".conf", ".cfg", "") and path.name != "mosquitto.conf":
+        return False
+    text = head.decode("utf-8", "replace")
+    words = {line.split(" ", 1)[0].strip() for line in text.splitlines()}
+    return path.name == "mosquitto.conf" or (
+        bool(words & _TELLING) and not re.search(r"[{\[]\s*$", text, re.M)
+    )
+
+
+_TELLING = set(DIRECTIVES) - {
+    "port",
+    "user",
+    "protocol",
+    "password",
+    "username",
+    "threshold",
+    "address",
+    "plugin",
+}
+
+
+@dataclass
+class _Line:
+    """One line of a bridge: what it shares, and how it is called at both ends."""
+
+    pattern: str
+    direction: str
+    qos: int
+    local: str
+    remote: str
+    place: Place
+
+    @property
+    def goes_out(self) -> bool:
+        return self.direction != "in"
+
+    @property
+    def comes_in(self) -> bool:
+        return self.direction != "out"
+
+
+@dataclass
+class _Bridge:
+    """A `connection`."""
+
+    name: str
+    place: Place
+    addresses: list[str] = field(default_factory=list)
+    lines: list[_Line] = field(default_factory=list)
+    is_broken: bool = False
+    try_private: bool = True
+    attempt_unsubscribe: bool = True
+    protocol: str = "mqttv311"
+
+
+@dataclass
+class _Listeners:
+    """Where the broker can be reached; without any listener, at the default port."""
+
+    addresses: list[str] = field(default_factory=list)
+    port: str | None = None
+    host: str = ""
+
+    def all(self) -> tuple[str, ...]:
+        if self.port is None and self.addresses:
+            return tuple(self.addresses)
+        return (address(self.host, int(self.port or _PORT)), *self.addresses)
+
+
+def parse(path: Path) -> Parsed:
+    """Read a configuration, with the files that it includes."""
+    reader = _Reader(path)
+    reader.read(path, is_main=True)
+    return reader.parsed()
+
+
+class _Reader:
+    """Reads the files of one broker."""
+
+    def __init__(self, path: Path) -> None:
+        self._main = path
+        self._found = Findings()
+        self._bridges: list[_Bridge] = []
+        self._bridge: _Bridge | None = None
+        self._listeners = _Listeners()
+        self._duplicates: bool | None = None
+        self._included: list[str] = []
+        self._own: dict[str, Callable[[str, Place], None]] = {
+            "listener": self._listener,
+            "port": self._port,
+            "bind_address": self._bind_address,
+            "connection": self._connection,
+            "address": self._addresses,
+            "addresses": self._addresses,
+            "topic": self._topic,
+            "try_private": self._try_private,
+            "bridge_attempt_unsubscribe": self._attempt_unsubscribe,
+            "bridge_protocol_version": self._protocol,
+            "allow_duplicate_messages": self._allow_duplicates,
+            "mount_point": self._mount_point,
+        }
+
+    def read(self, path: Path, *, is_main: bool) -> None:
+        """Read one file."""
+        try:
+            text = read_text(path)
+        except UnreadableError as error:
+            self._found.unreadable(error)
+            return
+        self._bridge = None
+        for number, line in enumerate(text.split("\n"), start=1):
+            self._line(line.rstrip("\r"), Place(str(path), number), is_main=is_main)
+
+    def _line(self, line: str, place: Place, *, is_main: bool) -> None:
+        if line.startswith("#"):
+            self._found.suppress(line[1:], place)
+            return
+        name, _, value = line.lstrip(" ").partition(" ")
+        value = value.strip(" ")
+        if not name:
+            return
+        if name == "include_dir":
+            self._include(value, place, is_main=is_main)
+        elif name in self._own:
+            self._own[name](value, place)
+        elif name not in DIRECTIVES and not name.startswith(PREFIXES):
+            self._unknown(name, place)
+        self._check_secret(name, value, place)
+
+    def _unknown(self, name: str, place: Place) -> None:
+        if name == "#":
+            self._refuse(
+                "Mosquitto takes a comment only at the very start of a line; remove the blanks", place
+            )
+        else:
+            self._found.unknown(name, "Mosquitto", DIRECTIVES, place)
+
+    def _check_secret(self, name: str, value: str, place: Place) -> None:
+        secret = name in SECRETS or (name.startswith(PREFIXES) and re.search("pass|secret|token", name))
+        if secret and value and not _PLACEHOLDER.fullmatch(value):
+            way_out = "put it in when the file is deployed, or use certificates"
+            self._found.secret(f"the value of {name}", way_out, place)
+
+    def _refuse(self, message: str, place: Place) -> None:
+        self._found.say("unreadable", "error", message, place)
+
+    def _include(self, folder: str, place: Place, *, is_main: bool) -> None:
+        if not is_main:
+            self._found.useless("include_dir does nothing in a file that is itself included", place)
+            return
+        files = _included_files(folder, self._main)
+        if files is None:
+            self._found.say(
+                "unreadable", "warning", f"the folder {quoted(folder)} of include_dir can't be read", place
+            )
+            return
+        bridge = self._bridge
+        for file in files:
+            if file.resolve() == self._main.resolve():
+                self._refuse("the file includes itself; move it out of the folder of include_dir", place)
+            else:
+                self._included.append(str(file))
+                self.read(file, is_main=False)
+        self._bridge = bridge
+
+    def _listener(self, value: str, place: Place) -> None:
+        port, *rest = [*value.split(" "), ""][:2]
+        if not port.isascii() or not port.isdecimal() or int(port) > 65535:
+            self._refuse(f"the port of the listener is {quoted(port)}; give a number up to 65535", place)
+        elif int(port):
+            self._listeners.addresses.append(address(rest[0], int(port)))
+
+    def _port(self, value: str, place: Place) -> None:
+        if value.isascii() and value.isdecimal() and 0 < int(value) <= 65535:
+            self._listeners.port = value
+        else:
+            self._refuse(f"port is {quoted(value)}; give a number from 1 to 65535", place)
+
+    def _bind_address(self, value: str, place: Place) -> None:
+        del place
+        self._listeners.host = value
+
+    def _mount_point(self, value: str, place: Place) -> None:
+        self._found.not_decided(
+            f"mount_point {quoted(value)} renames what comes by its listener; lint follows names without it",
+            place,
+        )
+
+    def _connection(self, name: str, place: Place) -> None:
+        if not name or any(bridge.name == name for bridge in self._bridges):
+            fault = "has no name" if not name else f"is called {quoted(name)}, as another one"
+            self._refuse(f"the connection {fault}; give each its own name", place)
+            name = f"{name} {place.line}"
+        self._bridge = _Bridge(name, place)
+        self._bridges.append(self._bridge)
+
+    def _with_bridge(self, name: str, place: Place) -> _Bridge | None:
+        if self._bridge is None:
+            self._refuse(
+                f"{name} belongs to a connection, and there is none above; add a line connection NAME", place
+            )
+        return self._bridge
+
+    def _addresses(self, value: str, place: Place) -> None:
+        bridge = self._with_bridge("address", place)
+        if bridge is None:
+            return
+        if bridge.addresses or not value:
+            fault = "is given twice; list all on one line" if value else "is empty; give HOST or HOST:PORT"
+            self._refuse(f"the address of the connection {fault}", place)
+            return
+        for each in filter(None, value.split(" ")):
+            host, colon, port = each.rpartition(":")
+            if colon and not (port.isascii() and port.isdecimal() and 0 < int(port) <= 65535):
+                self._refuse(f"the port in {quoted(each)} is no number from 1 to 65535", place)
+                bridge.is_broken = True
+                continue
+            bridge.addresses.append(address(host or each, int(port) if colon else _PORT))
+
+    def _flag(self, name: str, value: str, place: Place) -> bool | None:
+        if value in ("true", "1", "false", "0"):
+            return value in ("true", "1")
+        self._refuse(f"{name} is {quoted(value)}; give true or false", place)
+        return None
+
+    def _try_private(self, value: str, place: Place) -> None:
+        bridge, flag = self._with_bridge("try_private", place), self._flag("try_private", value, place)
+        if bridge is not None and flag is not None:
+            bridge.try_private = flag
+
+    def _attempt_unsubscribe(self, value: str, place: Place) -> None:
+        name = "bridge_attempt_unsubscribe"
+        bridge, flag = self._with_bridge(name, place), self._flag(name, value, place)
+        if bridge is not None and flag is not None:
+            bridge.attempt_unsubscribe = flag
+
+    def _protocol(self, value: str, place: Place) -> None:
+        bridge = self._with_bridge("bridge_protocol_version", place)
+        if value not in _PROTOCOLS:
+            self._refuse(
+                f"bridge_protocol_version is {quoted(value)}; choose among {', '.join(_PROTOCOLS)}", place
+            )
+        elif bridge is not None:
+            bridge.protocol = value
+
+    def _allow_duplicates(self, value: str, place: Place) -> None:
+        self._duplicates = self._flag("allow_duplicate_messages", value, place)
+
+    def _topic(self, value: str, place: Place) -> None:
+        bridge = self._with_bridge("topic", place)
+        if bridge is None:
+            return
+        try:
+            bridge.lines.append(_topic_line(value, place))
+        except ValueError as fault:
+            bridge.is_broken = True
+            self._refuse(f"{fault}; Mosquitto does not start with this line", place)
+
+    def parsed(self) -> Parsed:
+        """All that the files say."""
+        for bridge in self._bridges:
+            self._check(bridge)
+            self._found.parsed.flows.extend(self._flows(bridge))
+        place = Place(str(self._main), 0)
+        name = str(self._main)
+        broker = Broker(name, "mosquitto", place, self._listeners.all(), duplicates=self._duplicates)
+        self._found.parsed.brokers.append(broker)
+        return self._found.parsed._replace(included=tuple(self._included))
+
+    def _check(self, bridge: _Bridge) -> None:
+        missing = "address" if not bridge.addresses else "topic" if not bridge.lines else None
+        if missing and not bridge.is_broken:
+            self._refuse(f"the connection {quoted(bridge.name)} has no {missing} line; add one", bridge.place)
+
+    def _flows(self, bridge: _Bridge) -> Iterator[Flow]:
+        here, there = str(self._main), alternatives(bridge.addresses)
+        for number, line in enumerate(bridge.lines) if bridge.addresses else ():
+            doubles = bridge.protocol == "mqttv50"
+            shared = Flow(
+                here, there, "", "", "", f"{here} {bridge.name}", line.place, line.qos, doubles=doubles
+            )
+            if line.goes_out:
+                yield from _renamed(shared, line.pattern, line.local, line.remote)
+            if line.comes_in and self._is_subscribed(bridge, line, bridge.lines[number + 1 :]):
+                echoes = not bridge.try_private and bridge.protocol != "mqttv50"
+                inward = shared._replace(source=there, target=here, pulls=True, echoes=echoes)
+                yield from _renamed(inward, line.pattern, line.remote, line.local)
+
+    def _is_subscribed(self, bridge: _Bridge, line: _Line, later: list[_Line]) -> bool:
+        """Whether a line takes anything in: a later line out unsubscribes from the same topic."""
+        for other in later:
+            same = other.remote + other.pattern == line.remote + line.pattern
+            if same and not other.comes_in and bridge.attempt_unsubscribe:
+                self._found.useless(
+                    f"nothing comes in by this line: line {other.place.line} unsubscribes from its topic; "
+                    f"write one line with both, or set bridge_attempt_unsubscribe false",
+                    line.place,
+                )
+                return False
+        return True
+
+
+def _included_files(folder: str, main: Path) -> list[Path] | None:
+    """The files of a folder that a configuration includes; one of that name beside it is meant first."""
+    for place in (main.parent / Path(folder).name, main.parent / folder):
+        try:
+            files = [file for file in place.iterdir() if file.name.endswith(".conf")]
+        except (OSError, ValueError):
+            continue
+        return sorted(files, key=lambda file: (file.name.lower(), file.name))
+    return None
+
+
+def _renamed(flow: Flow, pattern: str, strip: str, add: str) -> Iterator[Flow]:
+    """The flow of a line in one direction.
+
+    `a/#` matches `a`, too, from which the prefix `a/` can't be removed: it gets the new prefix as it is.
+    """
+    yield flow._replace(filter=strip + pattern, strip=strip, add=add)
+    if pattern == "#" and strip.endswith("/") and len(strip) > 1:
+        yield flow._replace(filter=strip[:-1], strip="", add=add)
+
+
+def _topic_line(value: str, place: Place) -> _Line:
+    """A topic line; ValueError with what is wrong where the broker refuses it."""
+    pattern, *rest = [word for word in value.split(" ") if word] or [""]
+    if not pattern:
+        raise ValueError("the topic line is empty")
+    stop = next((at for at, word in enumerate(rest) if word.startswith("#")), len(rest))
+    direction, qos, local, remote = [*rest[:stop], "", "", "", ""][:4]
+    if direction and direction.lower() not in _DIRECTIONS:
+        raise ValueError(f"the direction is {quoted(direction)}; choose among {', '.join(_DIRECTIONS)}")
+    level = _number(qos)
+    if not 0 <= level <= 2:
+        raise ValueError(f"the QoS is {quoted(qos)}; choose 0, 1 or 2")
+    pattern, local, remote = (_unmarked(word) for word in (pattern, local, remote))
+    if not pattern and not (local and remote):
+        raise ValueError('a line for the topic "" needs both prefixes')
+    for prefix in (local, remote):
+        if re.search("[+#]", prefix):
+            raise ValueError(f"the prefix {quoted(prefix)} has a wildcard; write the levels in full")
+        if not _is_filter(prefix + pattern):
+            raise ValueError(f"{quoted(prefix + pattern)} is no topic filter; end the prefix with /")
+    return _Line(pattern, direction.lower() or "out", level, local, remote, place)
+
+
+def _unmarked(word: str) -> str:
+    return "" if word == '""' else word
+
+
+def _number(text: str) -> int:
+    """The number that a text begins with, as C reads it; 0 where there is none."""
+    found = re.match(r"[+-]?[0-9]{1,9}", text)
+    return int(found[0]) if found else 0
+
+
+def _is_filter(text: str) -> bool:
+    *levels, last = text.split("/")
+    return all(level == "+" or not re.search("[+#]", level) for level in levels) and (
+        last in ("+", "#") or not re.search("[+#]", last)
+    )

@@ -1,0 +1,99 @@
+"""Which directives nats-server knows, and which of their values are secrets."""
+
+import re
+from collections.abc import Iterator
+
+from meshwright.deploy.configs.source import Findings, url_of
+from meshwright.deploy.configs.tree import Node
+
+_TOP = """
+    listen client_advertise port server_name host net debug trace trace_verbose trace_headers logtime
+    logtime_utc mappings maps disable_sublist_cache accounts authorization http https http_port
+    monitor_port http_base_path https_port cluster gateway leaf leafnodes store_dir storedir jetstream
+    logfile log_file logfile_size_limit log_size_limit logfile_max_num log_max_num syslog remote_syslog
+    pidfile pid_file ports_file_dir prof_port max_control_line max_payload max_pending max_connections
+    max_conn max_traced_msg_len max_subscriptions max_subs max_subscription_tokens max_sub_tokens
+    ping_interval ping_max tls allow_non_tls write_deadline write_timeout lame_duck_duration
+    lame_duck_grace_period operator operators roots root root_operators root_operator resolver
+    resolver_tls resolver_preload resolver_pinned_accounts no_auth_user system_account system
+    no_system_account no_system no_sys_acc no_header_support trusted trusted_keys connect_error_reports
+    reconnect_error_reports websocket ws mqtt server_tags default_js_domain default_sentinel ocsp
+    ocsp_cache feature_flags account_resolver prof_block_rate no_fast_producer_stall max_closed_clients
+    proxies server_metadata
+"""
+_LEAFNODES = """
+    port listen host authorization remotes reconnect reconnect_delay reconnect_interval tls no_advertise
+    advertise min_version minimum_version compression isolate_leafnode_interest isolate write_deadline
+    write_timeout
+"""
+_REMOTE = """
+    no_randomize dont_randomize url urls account local creds credentials nkey seed tls hub deny_imports
+    deny_import deny_exports deny_export ws_compress ws_compression ws_no_masking websocket_no_masking
+    jetstream_cluster_migrate js_cluster_migrate compression first_info_timeout
+    isolate_leafnode_interest isolate request_isolation disabled ignore_discovered_servers proxy
+"""
+_ACCOUNT = """
+    nkey imports exports jetstream users default_permissions mappings maps limits msg_trace trace_dest
+"""
+_CLUSTER = """
+    name listen port host authorization routes tls cluster_advertise advertise no_advertise
+    connect_retries permissions pool_size accounts compression ping_interval connect_backoff
+    write_deadline write_timeout
+"""
+_GATEWAY = """
+    name listen port host authorization tls advertise connect_retries connect_backoff gateways
+    reject_unknown reject_unknown_cluster write_deadline write_timeout
+"""
+_IMPORT = """
+    stream service prefix to share allow_trace
+"""
+_EXPORT = """
+    stream service response response_type threshold response_threshold response_max_time response_time
+    accounts latency account_token_position allow_trace
+"""
+
+_SECRETS = {"password": "a password", "pass": "a password", "token": "a token", "seed": "a seed"}
+_HASH = re.compile(r"\$2[abxy]\$")
+_SEED = re.compile(r"S[UAONCX][A-Z2-7]{40,}")
+_URLS = ("url", "urls", "routes")
+_WAY_OUT = "take it from the environment ($NAME) or from a credentials file, or give its bcrypt hash"
+
+
+def check_keys(root: Node, variables: set[str], findings: Findings) -> None:
+    """Report once each directive that nats-server 2.15 does not know, and that is no variable."""
+    for where, known, block in _blocks(root):
+        names = {*known.split(), *(name.lower() for name in variables)}
+        for key, value in block.entries.items():
+            if key.lower() not in names:
+                findings.unknown(key, where, names, value.place)
+
+
+def _blocks(root: Node) -> Iterator[tuple[str, str, Node]]:
+    """The blocks whose directives are known, each with its name."""
+    leaf = root.at("leafnodes", "leaf")
+    yield "the configuration", _TOP, root
+    yield "leafnodes", _LEAFNODES, leaf
+    yield "cluster", _CLUSTER, root.at("cluster")
+    yield "gateway", _GATEWAY, root.at("gateway")
+    for remote in leaf.at("remotes").elements:
+        yield "a remote of leafnodes", _REMOTE, remote
+    for account in root.at("accounts").entries.values():
+        yield "an account", _ACCOUNT, account
+        for key, known in (("imports", _IMPORT), ("exports", _EXPORT)):
+            for each in account.at(key).elements:
+                yield key, known, each
+
+
+def check_secrets(root: Node, findings: Findings) -> None:
+    """Report secrets in clear text: passwords, tokens, seeds, and URLs that hold a password."""
+    for key, node in root.walk():
+        name = key.lower()
+        what = _SECRETS.get(name)
+        if what and node.text and not _HASH.match(node.text):
+            findings.secret(what, _WAY_OUT, node.place)
+        elif name == "nkey" and _SEED.fullmatch(node.text or ""):
+            findings.secret("a seed", _WAY_OUT, node.place)
+        elif name in _URLS:
+            for each in node.elements:
+                if (url := url_of(each.text or "")) and url.has_password:
+                    findings.secret("a password", _WAY_OUT, each.place)

@@ -1,0 +1,119 @@
+"""A mesh of brokers as their configuration describes it: brokers, and what flows over the links between them.
+
+Every reader of a configuration format makes these, and the analysis reads nothing else.
+"""
+
+from typing import NamedTuple
+
+
+class Place(NamedTuple):
+    """Where a configuration says something."""
+
+    file: str
+    line: int
+    """Counted from 1; 0 where the format has no lines that can be told."""
+
+
+class Door(NamedTuple):
+    """What links that others open to a broker join there, and what they may carry."""
+
+    user: str | None = None
+    """As whom a link logs in; None: all that are not named by another door."""
+    account: str | None = None
+    takes: tuple[str, ...] | None = None
+    """Filters of what may come in; None: everything."""
+    gives: tuple[str, ...] | None = None
+    """Filters of what may go out; None: everything."""
+    takes_not: tuple[str, ...] = ()
+    gives_not: tuple[str, ...] = ()
+
+
+class Broker(NamedTuple):
+    """One broker."""
+
+    name: str
+    """Unique in the mesh."""
+    kind: str
+    """mosquitto, nats, rabbitmq or zenoh."""
+    place: Place
+    addresses: tuple[str, ...]
+    """`host:port` under which others may name it; without a host, the port alone (`:1883`)."""
+    version: str | None = None
+    subscribes: tuple[str, ...] = ()
+    """Filters of its clients; with `publishes` empty as well, they are not known."""
+    publishes: tuple[str, ...] = ()
+    """Filters of the names that its clients may publish."""
+    doors: tuple[Door, ...] = ()
+    """Empty where links that others open are not limited."""
+    duplicates: bool | None = None
+    """Mosquitto: whether overlapping subscriptions deliver twice; None where the version decides."""
+    relays: bool = True
+    """Whether what comes by one link goes on by others; clients and peers of Zenoh only take it."""
+
+
+class Flow(NamedTuple):
+    """One line of one link, in one direction: what crosses from source to target."""
+
+    source: str
+    """The name of a broker, or an address as written where it is no broker of the mesh."""
+    target: str
+    filter: str
+    """What is taken at the source, in the source's namespace, in the dialect of its kind."""
+    strip: str
+    """The prefix that is removed from a name."""
+    add: str
+    """The prefix that is put before the rest."""
+    link: str
+    """The connection; a message never returns over the one it came by, unless this `echoes`."""
+    place: Place
+    qos: int | None = None
+    echoes: bool = False
+    """What came over the link may go back over it, as with Mosquitto's `try_private false`."""
+    doubles: bool = False
+    """Overlapping lines of this link deliver twice."""
+    account: str | None = None
+    """NATS: the account at the source."""
+    target_account: str | None = None
+    most_hops: int | None = None
+    """RabbitMQ: a federation link carries what has crossed fewer links than this."""
+    refuses_loops: bool = False
+    """NATS leaf nodes: the server refuses a link that closes a cycle, and the link carries nothing."""
+    once: bool = False
+    """Zenoh: routers in cycles deliver exactly once."""
+    denies: tuple[str, ...] = ()
+    """Filters of names that don't cross although `filter` matches them."""
+    becomes: str | None = None
+    """The name that everything gets; `strip` and `add` are empty then."""
+    on_demand: bool = False
+    """Only what somebody behind the target wants crosses: the brokers tell each other."""
+    pulls: bool = False
+    """The target opened the link, rather than the source."""
+    user: str | None = None
+    """As whom the link logs in at the broker to which it was opened."""
+    meshed: bool = False
+    """NATS: all servers that such flows connect form a full mesh, in which a message goes one step."""
+    stage: int = 0
+    """Steps inside a system come in this order: a flow of a stage above 0 is not taken after a higher one."""
+
+
+class Note(NamedTuple):
+    """What a reader has to say itself: an unknown directive, a secret, an unreadable file."""
+
+    rule: str
+    severity: str
+    """error, warning or note."""
+    message: str
+    place: Place
+
+
+class Parsed(NamedTuple):
+    """What one configuration says."""
+
+    brokers: list[Broker]
+    flows: list[Flow]
+    """Sources and targets may still be addresses."""
+    notes: list[Note]
+    suppressions: list[tuple[Place, str, str]]
+    """Place, rule and reason of each comment `# meshwright: ignore RULE: reason`."""
+    included: tuple[str, ...] = ()
+    """Other files that were read with this one, and are no brokers of their own."""

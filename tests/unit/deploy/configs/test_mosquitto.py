@@ -1,0 +1,197 @@
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from meshwright.deploy.configs.mosquitto import looks_like, parse
+from meshwright.deploy.mesh import Flow, Parsed
+
+
+def _parsed(folder: Path, text: str) -> Parsed:
+    file = folder / "a.conf"
+    file.write_text(text)
+    return parse(file)
+
+
+def _bridge(folder: Path, *lines: str) -> Parsed:
+    return _parsed(folder, "\n".join(["connection b", "address b.example", *lines, ""]))
+
+
+def _changes(parsed: Parsed) -> list[tuple[str, str, str, bool]]:
+    return [(flow.filter, flow.strip, flow.add, flow.pulls) for flow in parsed.flows]
+
+
+def _rules(parsed: Parsed) -> list[str]:
+    return [note.rule for note in parsed.notes]
+
+
+def test_a_line_goes_out_unless_it_says_otherwise(tmp_path: Path) -> None:
+    assert _changes(_bridge(tmp_path, "topic plant/#")) == [("plant/#", "", "", False)]
+
+
+def test_both_is_a_flow_in_each_direction(tmp_path: Path) -> None:
+    one, other = _bridge(tmp_path, "topic plant/# both 1").flows
+    assert (one.target, other.source) == ("b.example:1883", "b.example:1883")
+    assert (one.pulls, other.pulls, one.qos) == (False, True, 1)
+    assert one.link == other.link
+
+
+def test_prefixes_are_taken_at_the_end_from_which_names_come(tmp_path: Path) -> None:
+    parsed = _bridge(tmp_path, "topic t/# both 0 l/ r/")
+    assert _changes(parsed) == [("l/t/#", "l/", "r/", False), ("r/t/#", "r/", "l/", True)]
+
+
+def test_the_bare_name_of_a_prefix_keeps_its_name(tmp_path: Path) -> None:
+    parsed = _bridge(tmp_path, "topic # out 0 l/ r/")
+    assert _changes(parsed) == [("l/#", "l/", "r/", False), ("l", "", "r/", False)]
+
+
+def test_an_empty_pattern_renames_one_name(tmp_path: Path) -> None:
+    assert _changes(_bridge(tmp_path, 'topic "" out 0 l/x r/y')) == [("l/x", "l/x", "r/y", False)]
+
+
+def test_try_private_false_echoes_what_comes_in_except_with_mqtt_5(tmp_path: Path) -> None:
+    def echoes(*lines: str) -> list[bool]:
+        return [flow.echoes for flow in _bridge(tmp_path, *lines, "topic # both").flows]
+
+    assert echoes() == [False, False]
+    assert echoes("try_private false") == [False, True]
+    assert echoes("try_private false", "bridge_protocol_version mqttv50") == [False, False]
+
+
+def test_only_lines_of_mqtt_5_double_by_themselves(tmp_path: Path) -> None:
+    assert not _bridge(tmp_path, "topic # out").flows[0].doubles
+    assert _bridge(tmp_path, "topic # out", "bridge_protocol_version mqttv50").flows[0].doubles
+
+
+def test_options_hold_for_the_whole_connection_wherever_they_stand(tmp_path: Path) -> None:
+    parsed = _parsed(tmp_path, "connection b\ntopic # in\ntry_private false\naddress b:2 c\n")
+    assert [(flow.source, flow.echoes) for flow in parsed.flows] == [("b:2 c:1883", True)]
+
+
+@pytest.mark.parametrize(
+    ("text", "addresses"),
+    [
+        ("", (":1883",)),
+        ("listener 1884\n", (":1884",)),
+        ("port 1885\nbind_address 10.0.0.1\nlistener 1886 ::1\n", ("10.0.0.1:1885", "[::1]:1886")),
+        ("listener 0 /run/mosquitto.sock\nlistener 1887 Host.Example\n", ("host.example:1887",)),
+    ],
+)
+def test_a_broker_is_found_at_its_listeners(tmp_path: Path, text: str, addresses: tuple[str, ...]) -> None:
+    assert _parsed(tmp_path, text).brokers[0].addresses == addresses
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "topic",
+        "topic # sideways",
+        "topic # out 3",
+        'topic # out 0 "" r',
+        "topic # out 0 a/+/ b/",
+        'topic "" out 0 a ""',
+        "topic a#/b out",
+        "address b.example:none",
+        "try_private maybe",
+        "bridge_protocol_version 5",
+        "connection b",
+        "address twice.example",
+        "listener abc",
+        " # an indented comment",
+    ],
+)
+def test_a_line_that_mosquitto_refuses_is_an_error_at_that_line(tmp_path: Path, line: str) -> None:
+    parsed = _bridge(tmp_path, "topic a out", line)
+    refused = [note for note in parsed.notes if note.rule == "unreadable"]
+    assert (refused[0].severity, refused[0].place.line) == ("error", 4)
+
+
+@pytest.mark.parametrize(
+    "text", ["topic # out\n", "connection b\ntopic # out\n", "connection b\naddress c\n"]
+)
+def test_half_a_connection_is_an_error(tmp_path: Path, text: str) -> None:
+    assert _rules(_parsed(tmp_path, text)) == ["unreadable"]
+
+
+def test_words_are_separated_by_blanks_alone_and_a_hash_ends_a_topic_line(tmp_path: Path) -> None:
+    assert _changes(_bridge(tmp_path, "  topic   t/#  OUT  # as agreed")) == [("t/#", "", "", False)]
+    assert _rules(_bridge(tmp_path, "\ttopic # out", "topic a")) == ["unknown-directive"]
+
+
+def test_an_unknown_directive_is_reported_once(tmp_path: Path) -> None:
+    parsed = _parsed(tmp_path, "listner 1883\nlistner 1884\n")
+    assert _rules(parsed) == ["unknown-directive"]
+    assert "listener" in parsed.notes[0].message
+
+
+def test_secrets_are_reported_without_being_repeated_and_placeholders_are_none(tmp_path: Path) -> None:
+    parsed = _bridge(tmp_path, "remote_password hunter2", "local_password ${PASSWORD}", "topic #")
+    assert _rules(parsed) == ["secret"]
+    assert "hunter2" not in parsed.notes[0].message
+
+
+def test_a_line_out_unsubscribes_from_the_same_topic_that_came_in(tmp_path: Path) -> None:
+    parsed = _bridge(tmp_path, "topic a/# in", "topic a/# out")
+    assert [flow.pulls for flow in parsed.flows] == [False]
+    assert [(note.rule, note.place.line) for note in parsed.notes] == [("useless-line", 3)]
+    kept = _bridge(tmp_path, "topic a/# in", "topic a/# out", "bridge_attempt_unsubscribe false")
+    assert [flow.pulls for flow in kept.flows] == [True, False]
+
+
+def test_included_files_are_read_in_order_and_belong_to_the_broker(tmp_path: Path) -> None:
+    folder = tmp_path / "conf.d"
+    folder.mkdir()
+    for name in ("b.conf", "A.conf", "notes.txt"):
+        (folder / name).write_text(f"connection {name}\naddress {name}\ntopic #\n")
+    parsed = _parsed(tmp_path, "include_dir /etc/mosquitto/conf.d\n")
+    assert [flow.target for flow in parsed.flows] == ["a.conf:1883", "b.conf:1883"]
+    assert {Path(flow.place.file).name for flow in parsed.flows} == {"A.conf", "b.conf"}
+    assert len(parsed.included) == 2
+    assert not parsed.notes
+
+
+def test_a_file_that_includes_itself_is_an_error(tmp_path: Path) -> None:
+    assert _rules(_parsed(tmp_path, f"include_dir {tmp_path}\n")) == ["unreadable"]
+
+
+def test_a_folder_that_is_missing_is_told(tmp_path: Path) -> None:
+    assert _rules(_parsed(tmp_path, "include_dir nowhere\n")) == ["unreadable"]
+
+
+def test_suppressions_have_a_rule_and_a_reason(tmp_path: Path) -> None:
+    parsed = _parsed(tmp_path, "# meshwright: ignore loop: on purpose\n# meshwright: ignore loop\n")
+    assert [(place.line, rule, reason) for place, rule, reason in parsed.suppressions] == [
+        (1, "loop", "on purpose")
+    ]
+    assert _rules(parsed) == ["useless-line"]
+
+
+def test_an_unreadable_file_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "a.conf"
+    file.write_bytes(b"listener \xff\xfe\n")
+    assert _rules(parse(file)) == ["unreadable"]
+
+
+def test_what_looks_like_mosquitto() -> None:
+    assert looks_like(Path("a.conf"), b"# mine\nlistener 1883\n")
+    assert looks_like(Path("mosquitto.conf"), b"")
+    assert not looks_like(Path("a.conf"), b"port: 4222\nleafnodes {\n  remotes = []\n}\n")
+    assert not looks_like(Path("notes.md"), b"listener 1883\n")
+
+
+_WORDS = [
+    *("connection", "topic", "address", "listener", "include_dir", "try_private", "port", "remote_password"),
+    *("#", "+", '""', "both", "in", "a/", "x", "0", "9", "-1", "99999", "$SYS/#", ":", "[", "²", "é"),
+]
+_words = st.sampled_from([*_WORDS, "\x00", "\ttopic"])
+
+
+@given(st.lists(st.lists(_words, max_size=6).map(" ".join), max_size=8).map("\n".join) | st.text())
+def test_no_text_makes_the_reader_fail(tmp_path_factory: pytest.TempPathFactory, text: str) -> None:
+    file = tmp_path_factory.getbasetemp() / "any.conf"
+    file.write_text(text, encoding="utf-8", errors="surrogatepass")
+    parsed = parse(file)
+    assert len(parsed.brokers) == 1
+    assert all(isinstance(flow, Flow) for flow in parsed.flows)

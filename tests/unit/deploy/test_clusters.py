@@ -1,0 +1,74 @@
+"""Clusters of NATS servers, as nats-server 2.15.1 was measured."""
+
+from meshwright.deploy.clusters import ROUTE, Clusters, components
+from meshwright.deploy.mesh import Flow, Note, Place
+
+
+def leaf(opener: str, hub: str, account: str = "$G", line: int = 1) -> list[Flow]:
+    """A leaf link, out and back."""
+    place = Place(opener, line)
+    out = Flow(
+        opener, hub, ">", "", "", f"{opener} {hub} {account}", place, account=account, refuses_loops=True
+    )
+    out = out._replace(target_account=account)
+    return [out, out._replace(source=hub, target=opener, pulls=True)]
+
+
+def routes(*pairs: tuple[str, str], link: str = ROUTE) -> list[Flow]:
+    return [Flow(*pair, ">", "", "", link, Place(pair[0], 1), meshed=True) for pair in pairs]
+
+
+def links(clusters: Clusters, *leaves: list[Flow]) -> tuple[set[str], list[Note]]:
+    """The leaf links that are kept, and the notes."""
+    flows, notes = clusters.with_leaf_links([flow for each in leaves for flow in each])
+    return {flow.link for flow in flows}, notes
+
+
+def test_leaf_links_of_all_members_to_a_hub_are_like_one() -> None:
+    clusters = Clusters(routes(("s1", "s2")))
+    kept, notes = links(clusters, leaf("s1", "h"), leaf("s2", "h"))
+    assert (kept, notes) == ({"s1 h $G"}, [])
+
+
+def test_leaf_links_between_the_members_of_two_clusters_are_like_one() -> None:
+    clusters = Clusters(routes(("s1", "s2"), ("h1", "h2")))
+    kept, notes = links(clusters, leaf("s1", "h1"), leaf("s2", "h2"))
+    assert (kept, notes) == ({"s1 h1 $G"}, [])
+
+
+def test_links_for_other_accounts_are_links_of_their_own() -> None:
+    clusters = Clusters(routes(("s1", "s2")))
+    leaves = [leaf(name, "h", account) for name in ("s1", "s2") for account in "XY"]
+    kept, notes = links(clusters, *leaves)
+    assert (kept, notes) == ({"s1 h X", "s1 h Y"}, [])
+
+
+def test_members_without_the_link_can_not_be_reached() -> None:
+    clusters = Clusters(routes(("s1", "s2"), ("s2", "s3")))
+    kept, (note,) = links(clusters, leaf("s2", "h", line=7))
+    assert kept == {"s2 h $G"}
+    assert (note.rule, note.severity, note.place) == ("unreachable", "warning", ("s2", 7))
+    assert note.message.startswith("'s1', 's3' can't be reached over this link to 'h'")
+
+
+def test_servers_behind_a_gateway_need_no_leaf_link() -> None:
+    clusters = Clusters([*routes(("s1", "s2")), *routes(("s1", "far"), link="gateway")])
+    assert links(clusters, leaf("s1", "h"), leaf("s2", "h"))[1] == []
+
+
+def test_a_server_with_links_to_two_members_of_a_cluster_gets_everything_twice() -> None:
+    clusters = Clusters(routes(("h1", "h2")))
+    kept, (note,) = links(clusters, leaf("l", "h1"), leaf("l", "h2", line=2))
+    assert kept == {"l h1 $G"}
+    assert (note.rule, note.severity, note.place) == ("doubled-delivery", "error", ("l", 2))
+
+
+def test_links_of_servers_that_are_in_no_cluster_stay() -> None:
+    kept, notes = links(Clusters([]), leaf("l", "h1"), leaf("l", "h2"), leaf("m", "h1"))
+    assert (len(kept), notes) == (3, [])
+
+
+def test_components_are_what_pairs_connect() -> None:
+    found = components([("a", "b"), ("d", "c"), ("b", "d"), ("x", "y"), ("z", "z")])
+    assert found["a"] == found["d"] == ["a", "b", "c", "d"]
+    assert (found["y"], found["z"]) == (["x", "y"], ["z"])
