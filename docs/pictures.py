@@ -18,7 +18,7 @@ PURPOSE = {
     "cli": "one file a command: parse, call, print",
     "studies": "the papers' claims, measured again",
     "pipeline": "with or without Spark",
-    "deploy": "plans and drivers for brokers",
+    "deploy": "configurations, lint",
     "comparing": "several algorithms, one table",
     "exporting": "overlays for other programs",
     "testing": "the contract, for pytest",

@@ -65,6 +65,7 @@ for command in (
     "gossip",
     "export",
     "verify",
+    "lint",
     "algorithms",
 ):
     module = import_module(f"{__name__}.{command}")

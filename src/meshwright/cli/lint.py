@@ -1,0 +1,64 @@
+"""`meshwright lint`: what is wrong with the mesh that somebody already runs."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from meshwright.cli.common import Json, print_json
+from meshwright.runtime.errors import OptionError
+
+EPILOG = """Reads configurations of Mosquitto (bridges), NATS (leaf nodes, accounts, clusters), RabbitMQ
+(definitions with federation and shovels) and Zenoh (routers), all brokers together. Every finding names the
+file and line, and the shortest way of a message that shows it. A comment suppresses a finding in the line
+below: `# meshwright: ignore loop: reason`.
+
+**Examples**
+
+`meshwright lint /etc/mosquitto/mosquitto.conf`
+
+All brokers of a mesh, in a folder:
+
+`meshwright lint brokers/`
+
+With what is known about addresses, versions and clients, for a code host:
+
+`meshwright lint brokers/ --inventory inventory.json --sarif > lint.sarif`
+
+The exit code is 1 if there is an error or a warning; notes alone don't count. Nothing is executed, and no
+broker is contacted. See docs/lint.md.
+"""
+
+
+def lint(
+    paths: Annotated[
+        list[Path], typer.Argument(metavar="PATH", help="Configurations of brokers, and folders with them.")
+    ],
+    inventory: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE", help="A JSON file with names, files, addresses, versions and clients of brokers."
+        ),
+    ] = None,
+    as_json: Json = False,
+    as_sarif: Annotated[
+        bool, typer.Option("--sarif", help="Print only SARIF 2.1.0 on stdout, for code hosts.")
+    ] = False,
+) -> None:
+    """Find loops, doubled messages and other mistakes in brokers' configurations, each with a witness."""
+    if as_json and as_sarif:
+        raise OptionError("--json and --sarif are two formats of the same output; give one of them")
+    from meshwright.deploy.inventory import read_inventory
+    from meshwright.deploy.lint import output
+    from meshwright.deploy.lint.linting import lint as look
+
+    report = look(paths, read_inventory(inventory) if inventory else [])
+    if as_json:
+        print_json(output.as_json(report))
+    elif as_sarif:
+        print_json(output.as_sarif(report))
+    else:
+        for line in output.as_text(report):
+            print(line)
+    if not report.is_clean:
+        raise typer.Exit(1)

@@ -1,0 +1,162 @@
+"""Lines of one link that match the same names: those that deliver twice, and those that do nothing."""
+
+from collections.abc import Container, Iterator, Sequence
+from typing import NamedTuple
+
+from meshwright.deploy.lint.findings import Finding
+from meshwright.deploy.lint.names import Names, covers, example, meet
+from meshwright.deploy.lint.ways import Way, Ways
+from meshwright.deploy.mesh import Broker, Place
+from meshwright.filters.patterns import Element, Wild
+from meshwright.runtime.errors import quoted, visible
+
+_DOUBLES_FROM = (2, 1)
+"""The version of Mosquitto from which overlapping subscriptions of MQTT 3.1.1 deliver twice."""
+
+
+class _Pair(NamedTuple):
+    """Two lines of a link in one direction; the first counts where only one does."""
+
+    first: Way
+    second: Way
+
+
+def overlapping(mesh: Ways, fresh: str, told: Container[Place] = ()) -> Iterator[Finding]:
+    """What to say of lines that match the same names; lines of which it is `told` do nothing already."""
+    useless: dict[Way, _Pair] = {}
+    for pair in _pairs(mesh.ways):
+        if any(way.flow.place in told for way in pair):
+            continue
+        sender = mesh.brokers[pair.second.source]
+        if pair.first.flow.filter == pair.second.flow.filter:
+            useless.setdefault(max(pair, key=lambda way: way.number), pair)
+        elif _deliver_twice(pair, sender):
+            yield _twice(pair, mesh, fresh)
+        elif _does_nothing(pair, fresh):
+            useless.setdefault(pair.second, pair)
+        elif _may_deliver_twice(sender):
+            yield _perhaps(pair, mesh, fresh)
+    yield from _all_useless(mesh.ways, useless)
+
+
+def _all_useless(ways: Sequence[Way], useless: dict[Way, _Pair]) -> Iterator[Finding]:
+    """What to say of lines that do nothing, in one direction or in all that they have."""
+    of_line: dict[Place, list[Way]] = {}
+    for way in ways:
+        of_line.setdefault(way.flow.place, []).append(way)
+    for place, own in of_line.items():
+        idle = [way for way in own if way in useless]
+        if idle:
+            where = {way.flow.pulls for way in idle}
+            half = "" if where == {way.flow.pulls for way in own} else " in" if idle[0].flow.pulls else " out"
+            yield _useless(place, half, next(way for way in useless[idle[0]] if way is not idle[0]))
+
+
+def _pairs(ways: Sequence[Way]) -> Iterator[_Pair]:
+    """The pairs of lines of one link in one direction whose filters meet; the one that counts is first."""
+    lines: dict[tuple[object, ...], list[Way]] = {}
+    for way in ways:
+        if way.first_wins:
+            lines.setdefault(way.line, []).append(way)
+    for own in lines.values():
+        if len(own) > 1:
+            yield from _meeting(own, 0)
+
+
+def _rank(way: Way) -> tuple[bool, int]:
+    """The order in which lines count: those with prefixes come first."""
+    return not (way.flow.strip or way.flow.add), way.number
+
+
+def _meeting(ways: list[Way], depth: int) -> Iterator[_Pair]:
+    """Pairs that meet, by the word at a depth; lines with different words there don't."""
+    wild = [way for way in ways if _word(way, depth) is None]
+    by_word: dict[Element, list[Way]] = {}
+    for way in ways:
+        word = _word(way, depth)
+        if word is not None:
+            by_word.setdefault(word, []).append(way)
+    for own in by_word.values():
+        if len(own) > 1:
+            yield from _meeting(own, depth + 1)
+    for number, way in enumerate(wild):
+        for other in [*wild[number + 1 :], *(each for own in by_word.values() for each in own)]:
+            yield from _if_met(*sorted((way, other), key=_rank))
+
+
+def _word(way: Way, depth: int) -> Element | None:
+    """The word of a filter at a depth; None where there is none, or a wildcard."""
+    pattern = way.names.pattern
+    return None if depth >= len(pattern) or isinstance(pattern[depth], Wild) else pattern[depth]
+
+
+def _if_met(first: Way, second: Way) -> Iterator[_Pair]:
+    same_line = first.flow.place == second.flow.place
+    if not same_line and meet(first.names.pattern, second.names.pattern, first.rules):
+        yield _Pair(first, second)
+
+
+def _deliver_twice(pair: _Pair, sender: Broker) -> bool:
+    """Whether the broker that sends does so for each line: in MQTT 5 always, otherwise if it is set so."""
+    if pair.second.flow.doubles:
+        return True
+    version = _version(sender)
+    by_version = version is not None and version >= _DOUBLES_FROM
+    return sender.kind == "mosquitto" and (by_version if sender.duplicates is None else sender.duplicates)
+
+
+def _may_deliver_twice(sender: Broker) -> bool:
+    return sender.kind == "mosquitto" and sender.duplicates is None and _version(sender) is None
+
+
+def _version(broker: Broker) -> tuple[int, ...] | None:
+    numbers = (broker.version or "").split(".")[:2]
+    return tuple(map(int, numbers)) if all(one.isdecimal() for one in numbers) else None
+
+
+def _does_nothing(pair: _Pair, fresh: str) -> bool:
+    """Whether the first line leaves nothing to the second: no name, and no better QoS."""
+    first, second = pair
+    alike = (first.strip, first.add) == (second.strip, second.add)
+    if alike and (second.flow.qos or 0) > (first.flow.qos or 0):
+        return False
+    return covers(first.names.pattern, second.names.pattern, first.rules) or (
+        not alike and example(second.names, second.rules, fresh) is None
+    )
+
+
+def _topic(pair: _Pair, mesh: Ways, fresh: str) -> str:
+    both = meet(pair.first.names.pattern, pair.second.names.pattern, pair.first.rules)[0]
+    words = example(Names(both), pair.first.rules, fresh) or ()
+    return mesh.dialect(pair.first.source).separator.join(words)
+
+
+def _named(way: Way) -> str:
+    return f"line {way.flow.place.line} ({quoted(way.flow.filter)})"
+
+
+def _twice(pair: _Pair, mesh: Ways, fresh: str) -> Finding:
+    topic = _topic(pair, mesh, fresh)
+    said = (
+        f"a message on {visible(topic)} crosses the link twice: {_named(pair.first)} matches it, too; "
+        f"make the filters disjoint, or use MQTT 3.1.1 with allow_duplicate_messages false"
+    )
+    return Finding("overlapping-lines", "error", said, pair.second.flow.place, topic)
+
+
+def _perhaps(pair: _Pair, mesh: Ways, fresh: str) -> Finding:
+    topic = _topic(pair, mesh, fresh)
+    sender = quoted(mesh.brokers[pair.second.source].name)
+    said = (
+        f"a message on {visible(topic)} crosses the link twice if {sender} is Mosquitto 2.1 or later, since "
+        f"{_named(pair.first)} matches it, too; put the version into the inventory, or set "
+        f"allow_duplicate_messages false"
+    )
+    return Finding("not-decided", "note", said, pair.second.flow.place, topic)
+
+
+def _useless(place: Place, half: str, other: Way) -> Finding:
+    what = f"takes nothing{half}" if half else "does nothing"
+    said = f"this line {what}: {_named(other)} takes all that it matches; "
+    way_out = f"write {'out' if half == ' in' else 'in'} instead of both" if half else "remove it"
+    return Finding("useless-line", "warning", said + way_out, place)

@@ -1,0 +1,215 @@
+"""Walks of messages over the ways of a mesh, shortest first."""
+
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from meshwright.deploy.lint.names import Names, Renaming, Words, example, less, matches, meet
+from meshwright.deploy.lint.ways import Way
+from meshwright.deploy.mesh import Broker
+from meshwright.filters.patterns import MANY
+
+
+class Cargo(NamedTuple):
+    """Names that have come some way: as they were when they set out, and what has become of them."""
+
+    names: Names
+    renaming: Renaming = Renaming()
+    fixed: Words | None = None
+    """The name that all of them have got, if they have."""
+
+    @property
+    def is_as_before(self) -> bool:
+        """Whether every name is again what it was."""
+        return self.renaming == Renaming() and self.fixed is None
+
+    @property
+    def growth(self) -> int:
+        """How many words have been added."""
+        return len(self.renaming.new) - len(self.renaming.old) if self.fixed is None else 0
+
+
+def loaded(way: Way) -> list[Cargo]:
+    """All that a way takes, behind it."""
+    return _renamed(Cargo(way.names), way)
+
+
+def taken(cargo: Cargo, way: Way, fresh: str) -> list[Cargo]:
+    """What of a cargo crosses by a way, behind it. Several parts only where wildcards are inside filters."""
+    if cargo.fixed is not None:
+        crosses = _carries(way, cargo.fixed)
+        return _renamed(cargo, way) if crosses else []
+    found: list[Cargo] = []
+    for both in meet(cargo.renaming.of(cargo.names.pattern), way.names.pattern, way.rules):
+        pattern = cargo.renaming.back(both)
+        names = less(Names(pattern), cargo.names.without, way.rules)
+        if way.names.without:
+            own = less(Names(both), way.names.without, way.rules).without
+            names = Names(pattern, names.without | {cargo.renaming.back(one) for one in own})
+        if not names.without or example(names, way.rules, fresh) is not None:
+            found += _renamed(cargo._replace(names=names), way)
+    return found
+
+
+def _carries(way: Way, name: Words) -> bool:
+    return matches(way.names.pattern, name, way.rules) and not any(
+        matches(one, name, way.rules) for one in way.names.without
+    )
+
+
+def _renamed(cargo: Cargo, way: Way) -> list[Cargo]:
+    if way.becomes is not None:
+        return [cargo._replace(fixed=way.becomes)]
+    if cargo.fixed is not None:
+        return [cargo._replace(fixed=way.add + cargo.fixed[len(way.strip) :])]
+    return [
+        cargo._replace(names=names, renaming=cargo.renaming.then(way.strip, way.add))
+        for names in _that_begin(cargo, way)
+    ]
+
+
+def _that_begin(cargo: Cargo, way: Way) -> Iterator[Names]:
+    """The names that begin with the prefix in so many words, where a wildcard for many may hide it."""
+    pattern = cargo.renaming.of(cargo.names.pattern)
+    if pattern[: len(way.strip)] == way.strip:
+        yield cargo.names
+        return
+    for both in meet(pattern, (*way.strip, MANY), way.rules):
+        yield cargo.names._replace(pattern=cargo.renaming.back(both))
+
+
+class Step(NamedTuple):
+    """One way of a walk, and what has come so far."""
+
+    way: Way
+    account: str | None
+    cargo: Cargo
+    before: "Step | None" = None
+    been: frozenset[tuple[int, str]] = frozenset()
+    """Where federation has brought it, and the virtual hosts there."""
+
+    @property
+    def key(self) -> tuple[object, ...]:
+        """Alike for steps that go on alike."""
+        return self.way.number, self.account, self.cargo, self.been
+
+    def walk(self) -> list[Way]:
+        """The ways from the start to here."""
+        found = []
+        step: Step | None = self
+        while step is not None:
+            found.append(step.way)
+            step = step.before
+        return found[::-1]
+
+
+class Walker:
+    """Walks over some of the ways of a mesh.
+
+    A message never goes back over the link it came by, unless that echoes. With `carried`, all ways are
+    known to carry the name in question, and names are not looked at.
+    """
+
+    def __init__(
+        self, ways: Sequence[Way], brokers: Sequence[Broker], fresh: str, *, carried: bool = False
+    ) -> None:
+        self._brokers = brokers
+        self._fresh = fresh
+        self.carried = carried
+        self.ways = _one_each(ways) if carried else list(ways)
+        self._from: dict[int, list[Way]] = {}
+        for way in self.ways:
+            self._from.setdefault(way.source, []).append(way)
+
+    def starts(self, ways: Iterable[Way]) -> Iterator[Step]:
+        """First steps by these ways, of all names that they carry."""
+        for way in ways:
+            yield from (_first_step(way, cargo) for cargo in ([ANYTHING] if self.carried else loaded(way)))
+
+    def sent(self, cargo: Cargo, broker: int) -> Iterator[Step]:
+        """First steps of a cargo from a broker."""
+        for way in self.leaving(broker):
+            yield from (_first_step(way, crossing) for crossing in taken(cargo, way, self._fresh))
+
+    def leaving(self, broker: int) -> list[Way]:
+        """The ways that begin at a broker."""
+        return self._from.get(broker, [])
+
+    def may_go(self, step: Step, way: Way) -> bool:
+        """Whether a message may go on by this way, whatever its name."""
+        last = step.way.target
+        return way.source == last and self._brokers[last].relays and may_follow(step, way)
+
+    def further(self, step: Step, way: Way) -> Iterator[Step]:
+        """The step by a way that may come next, for each part of the cargo that crosses."""
+        for cargo in [step.cargo] if self.carried else taken(step.cargo, way, self._fresh):
+            account = _account_behind(way.flow.account or step.account, way)
+            yield Step(way, account, cargo, step, _been_by(step, way))
+
+    def steps(self, starts: Iterable[Step], admits: Callable[[Step], bool]) -> Iterator[Step]:
+        """All steps that can be taken from the starts on, nearest first; those that go on alike only once."""
+        waiting = deque(starts)
+        seen = {step.key for step in waiting}
+        while waiting:
+            step = waiting.popleft()
+            if not admits(step):
+                continue
+            yield step
+            for way in self.leaving(step.way.target):
+                for new in self.further(step, way) if self.may_go(step, way) else ():
+                    if new.key not in seen:
+                        seen.add(new.key)
+                        waiting.append(new)
+
+
+ANYTHING = Cargo(Names((MANY,)))
+"""The cargo of walks on which names are not looked at."""
+
+
+def _first_step(way: Way, cargo: Cargo) -> Step:
+    start = Step(way, way.flow.account, cargo)
+    return start._replace(account=_account_behind(start.account, way), been=_been_by(start, way))
+
+
+def _one_each(ways: Iterable[Way]) -> list[Way]:
+    """Of the lines of a link that carry a name in one direction, the first."""
+    return list({way.line: way for way in reversed(list(ways))}.values())[::-1]
+
+
+def _account_behind(account: str | None, way: Way) -> str | None:
+    return way.flow.target_account if way.flow.target_account is not None else account
+
+
+def _been_by(step: Step, way: Way) -> frozenset[tuple[int, str]]:
+    """Where federation has brought a message, with this way."""
+    if way.flow.most_hops is None:
+        return step.been
+    account = _account_behind(way.flow.account or step.account, way)
+    return step.been | {(way.source, _host(way.flow.account)), (way.target, _host(account))}
+
+
+def _host(account: str | None) -> str:
+    return (account or "").partition(" ")[0]
+
+
+def may_follow(step: Step, way: Way) -> bool:
+    """Whether what came by a step may go on by a way, whatever its name."""
+    last, flow = step.way, way.flow
+    if None not in (flow.account, step.account) and flow.account != step.account:
+        return False
+    if last.link == way.link and not flow.echoes and not _passes_itself(last, way):
+        return False
+    if 0 < flow.stage < last.flow.stage:
+        return False
+    return flow.most_hops is None or _may_hop(step, way)
+
+
+def _passes_itself(last: Way, way: Way) -> bool:
+    """Whether a link leads to the broker that opened it, where its two ends don't know each other."""
+    return last.stays and way.stays and last.flow.pulls == way.flow.pulls and last.first_wins
+
+
+def _may_hop(step: Step, way: Way) -> bool:
+    account = _account_behind(way.flow.account or step.account, way)
+    hops = max(len(step.been) - 1, 0)
+    return hops < (way.flow.most_hops or 0) and (way.target, _host(account)) not in step.been

@@ -1,0 +1,229 @@
+"""Flows made ready for walking: filters as patterns, prefixes as whole words, and what earlier lines take."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+import pyarrow as pa
+
+from meshwright.deploy.lint.names import Names, Words, less
+from meshwright.deploy.mesh import Broker, Flow, Note
+from meshwright.filters.dialects import Dialect, dialect_of
+from meshwright.filters.filter import rules_of
+from meshwright.filters.parsing import parse_filters
+from meshwright.filters.patterns import ANY, MANY, Pattern, Rules, has_simple_form
+from meshwright.runtime.errors import quoted
+
+DIALECT_OF_KIND = {"mosquitto": "mqtt", "nats": "nats", "rabbitmq": "amqp", "zenoh": "zenoh"}
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Way:
+    """One flow between two brokers of the mesh.
+
+    Attributes:
+        number: of the way, in the order of the flows.
+        flow: as the configuration has it.
+        source: number of the broker from which it leads.
+        target: number of the broker to which it leads.
+        link: number of its link.
+        opener: number of the broker whose configuration opens the link.
+        names: what it takes, at the source; names that an earlier line of the link takes are left out.
+        denied: patterns of names that do not cross.
+        strip: the first words of each name, which are replaced.
+        add: what they are replaced by.
+        becomes: the name that everything gets, if there is one.
+        rules: of matching, where it begins.
+        first_wins: whether of the lines of the link that match a name only the first counts.
+    """
+
+    number: int
+    flow: Flow
+    source: int
+    target: int
+    link: int
+    opener: int
+    names: Names
+    denied: tuple[Pattern, ...]
+    strip: Words
+    add: Words
+    becomes: Words | None
+    rules: Rules
+    first_wins: bool
+
+    @property
+    def renames(self) -> bool:
+        """Whether names are not the same behind it."""
+        return self.strip != self.add or self.becomes is not None
+
+    @property
+    def is_simple(self) -> bool:
+        """Whether its patterns have wildcards for many words only at the end."""
+        return has_simple_form(self.names.pattern) and all(map(has_simple_form, self.denied))
+
+    @property
+    def stays(self) -> bool:
+        """Whether it leads from a broker to itself: between accounts, or by a link to itself."""
+        return self.source == self.target
+
+    @property
+    def line(self) -> tuple[int, int, int, bool, str | None, str | None]:
+        """Link and direction: a name crosses once, whatever the lines that match it."""
+        flow = self.flow
+        return self.link, self.source, self.target, flow.pulls, flow.account, flow.target_account
+
+
+class Ways(NamedTuple):
+    """All ways of a mesh, and what could not be made one."""
+
+    ways: list[Way]
+    brokers: list[Broker]
+    notes: list[Note]
+    leading_out: frozenset[str] = frozenset()
+    """The brokers from which links lead to others that are not in the mesh."""
+
+    def dialect(self, broker: int) -> Dialect:
+        """In which the clients of a broker write names."""
+        return dialect_of(DIALECT_OF_KIND[self.brokers[broker].kind])
+
+
+def ways_of(brokers: Sequence[Broker], flows: Iterable[Flow]) -> Ways:
+    """The flows between brokers of the mesh as ways, and a note for each that can't be followed."""
+    number_of = {broker.name: number for number, broker in enumerate(brokers)}
+    flows = list(flows)
+    known = [flow for flow in flows if flow.source in number_of and flow.target in number_of]
+    maker = _Maker(brokers, number_of, known)
+    out = frozenset(flow.source for flow in flows if flow.target not in number_of)
+    found = Ways([], list(brokers), [], out)
+    for flow in known:
+        made = maker.way(len(found.ways), flow)
+        if isinstance(made, Way):
+            found.ways.append(made)
+        else:
+            found.notes.append(made)
+    return found._replace(ways=_in_order(found.ways))
+
+
+def patterns_of(texts: Iterable[str], dialect: Dialect) -> dict[str, Pattern]:
+    """By text, the patterns of those that are filters of the dialect."""
+    distinct = [text for text in dict.fromkeys(texts) if _is_unicode(text)]
+    parsed = parse_filters(pa.array(distinct, pa.string()), dialect)
+    numbers = parsed.number_of.tolist()
+    return {
+        text: parsed.patterns.pattern(number)
+        for text, number in zip(distinct, numbers, strict=True)
+        if number >= 0
+    }
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
+
+
+class _Maker:
+    """Makes ways; filters of a dialect are read all at once."""
+
+    def __init__(self, brokers: Sequence[Broker], number_of: Mapping[str, int], flows: list[Flow]) -> None:
+        self._brokers, self._number_of = brokers, number_of
+        self._links: dict[str, int] = {}
+        texts: dict[str, list[str]] = {}
+        for flow in flows:
+            texts.setdefault(self._dialect(flow).name, []).extend([flow.filter, *flow.denies])
+        self._patterns = {name: patterns_of(own, dialect_of(name)) for name, own in texts.items()}
+
+    def _opener(self, flow: Flow) -> int:
+        return self._number_of[flow.target if flow.pulls else flow.source]
+
+    def _dialect(self, flow: Flow) -> Dialect:
+        return dialect_of(DIALECT_OF_KIND[self._brokers[self._opener(flow)].kind])
+
+    def way(self, number: int, flow: Flow) -> Way | Note:
+        """The way of a flow, or why there is none."""
+        dialect = self._dialect(flow)
+        patterns = self._patterns[dialect.name]
+        if flow.filter not in patterns:
+            return _not_decided(flow, f"{quoted(flow.filter)} is no {dialect.filter_word}")
+        pattern = _with_rest(patterns[flow.filter], flow.strip, dialect)
+        change = _whole_words(pattern, flow, dialect)
+        if change is None:
+            return _not_decided(flow, "the prefixes cut a level that is a wildcard")
+        opener = self._opener(flow)
+        return Way(
+            number=number,
+            flow=flow,
+            source=self._number_of[flow.source],
+            target=self._number_of[flow.target],
+            link=self._links.setdefault(flow.link, len(self._links)),
+            opener=opener,
+            names=Names(pattern),
+            denied=tuple(patterns[text] for text in flow.denies if text in patterns),
+            strip=change[0],
+            add=change[1],
+            becomes=None if flow.becomes is None else tuple(flow.becomes.split(dialect.separator)),
+            rules=rules_of(dialect),
+            first_wins=self._brokers[opener].kind == "mosquitto",
+        )
+
+
+def _not_decided(flow: Flow, why: str) -> Note:
+    return Note("not-decided", "warning", f"{why}; what crosses by this line is not followed", flow.place)
+
+
+def _with_rest(pattern: Pattern, strip: str, dialect: Dialect) -> Pattern:
+    """The pattern of those names that really begin with the prefix: of `a/#` with `a/`, not `a` itself."""
+    words = tuple(strip.split(dialect.separator)[:-1])
+    return (*words, ANY, MANY) if words and pattern == (*words, MANY) else pattern
+
+
+def _whole_words(pattern: Pattern, flow: Flow, dialect: Dialect) -> tuple[Words, Words] | None:
+    """Which first words become which, where a prefix may end inside a word; None where that is a wildcard."""
+    cut = dialect.separator
+    strip, add = flow.strip.split(cut), flow.add.split(cut)
+    if strip[-1] == "" and add[-1] == "":
+        return tuple(strip[:-1]), tuple(add[:-1])
+    at = len(strip) - 1
+    word = pattern[at] if at < len(pattern) else ""
+    if not isinstance(word, str):
+        return None
+    rest = word[len(strip[-1]) :]
+    return (*strip[:-1], word), (*add[:-1], add[-1] + rest)
+
+
+def _in_order(ways: list[Way]) -> list[Way]:
+    """The ways, each without the names that an earlier line of its link takes."""
+    lines: dict[tuple[object, ...], list[Way]] = {}
+    for way in ways:
+        lines.setdefault(way.line, []).append(way)
+    found = dict.fromkeys(ways)
+    changed = {one: new for own in lines.values() for one, new in _first_wins(own)}
+    return [changed.get(way, way) for way in found]
+
+
+def _first_wins(lines: list[Way]) -> Iterable[tuple[Way, Way]]:
+    """What is left to each line behind those before it; lines with prefixes come first."""
+    if len(lines) == 1 and not lines[0].denied:
+        return
+    ordered = sorted(lines, key=lambda way: way.first_wins and not (way.flow.strip or way.flow.add))
+    before: list[Way] = []
+    for way in ordered:
+        taken = [one.names.pattern for one in before if _takes_from(one, way)]
+        yield way, _without(way, taken)
+        before.append(way)
+
+
+def _takes_from(earlier: Way, way: Way) -> bool:
+    """Whether names of a line cross by an earlier line instead, or alike."""
+    return earlier.first_wins or (earlier.strip, earlier.add, earlier.becomes) == (
+        way.strip,
+        way.add,
+        way.becomes,
+    )
+
+
+def _without(way: Way, taken: list[Pattern]) -> Way:
+    names = less(way.names, [*taken, *way.denied], way.rules)
+    return way if names == way.names else replace(way, names=names)

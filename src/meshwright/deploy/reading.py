@@ -1,0 +1,265 @@
+"""From files to a mesh: which files are configurations, whose they are, and where links lead."""
+
+import os
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from ipaddress import ip_address
+from pathlib import Path
+from typing import NamedTuple
+
+from meshwright.deploy.configs import kind_of, reader_of
+from meshwright.deploy.inventory import Entry
+from meshwright.deploy.mesh import Broker, Flow, Note, Parsed, Place
+from meshwright.deploy.settle import settle
+from meshwright.runtime.errors import InputError, quoted
+
+_HEAD = 1 << 16
+_COMMON = {
+    *(
+        "bridge",
+        "broker",
+        "conf",
+        "config",
+        "default",
+        "definitions",
+        "main",
+        "mosquitto",
+        "nats",
+        "nats-server",
+    ),
+    *("rabbitmq", "router", "server", "zenoh", "zenohd"),
+}
+"""Names of files that say nothing about the broker; the folder does."""
+
+
+class Mesh(NamedTuple):
+    """All brokers, and the flows between them; where a link leads elsewhere, its end is the address."""
+
+    brokers: list[Broker]
+    flows: list[Flow]
+    notes: list[Note]
+    suppressions: list[tuple[Place, str, str]]
+
+
+def read_mesh(paths: Sequence[Path], inventory: Sequence[Entry] = ()) -> Mesh:
+    """Read the configurations in files and folders.
+
+    Raises:
+        InputError: a path does not exist, or there is no configuration at all.
+    """
+    files = _files(paths, inventory)
+    parsed = {file: reader_of(kind).parse(file) for file, kind in files.items() if kind is not None}
+    included = {Path(each).resolve() for one in parsed.values() for each in one.included}
+    own = {file: one for file, one in parsed.items() if file.resolve() not in included}
+    if not any(one.brokers for one in own.values()) and not any(one.notes for one in own.values()):
+        raise InputError(
+            f"no configuration of a broker is in {', '.join(map(str, paths))}; "
+            f"name the files, or the folder that holds them"
+        )
+    notes = [_unknown_format(file) for file, kind in files.items() if kind is None]
+    mesh = Mesh([], [], notes, [])
+    names = _Names(own, inventory)
+    for file, one in own.items():
+        _add(mesh, names.rename(file, one))
+    mesh.brokers.extend(names.missing())
+    flows, unknown = _resolved(mesh.brokers, mesh.flows)
+    settled, said = settle(mesh.brokers, flows)
+    return mesh._replace(flows=settled, notes=[*mesh.notes, *unknown, *said])
+
+
+def _add(mesh: Mesh, parsed: Parsed) -> None:
+    mesh.brokers.extend(parsed.brokers)
+    mesh.flows.extend(parsed.flows)
+    mesh.notes.extend(parsed.notes)
+    mesh.suppressions.extend(parsed.suppressions)
+
+
+def _unknown_format(file: Path) -> Note:
+    message = "this is no configuration that lint knows (Mosquitto, NATS, RabbitMQ or Zenoh); leave it out"
+    return Note("unreadable", "error", message, Place(str(file), 0))
+
+
+def _files(paths: Sequence[Path], inventory: Sequence[Entry]) -> dict[Path, str | None]:
+    """The files to read, with their formats; None for one that was named and has none that is known."""
+    kinds = {file: entry.kind for entry in inventory for file in entry.files}
+    found: dict[Path, str | None] = {}
+    for path in [*paths, *kinds]:
+        if not path.exists() and not path.is_symlink():
+            raise InputError(f"{path} does not exist; check the path", path=path)
+        is_folder = path.is_dir()
+        for file in sorted(_inside(path)) if is_folder else [path]:
+            kind = kinds.get(file) or kind_of(file, _head(file))
+            if kind is not None or not is_folder:
+                found.setdefault(file, kind)
+    return found
+
+
+def _inside(folder: Path) -> Iterator[Path]:
+    """The files below a folder, without hidden ones; links to folders are not followed."""
+    for place, folders, files in os.walk(folder):
+        folders[:] = [each for each in folders if not each.startswith(".")]
+        yield from (Path(place, file) for file in files if not file.startswith("."))
+
+
+def _head(file: Path) -> bytes:
+    """How a file begins; nothing where it can't be read or is no regular file."""
+    if not file.is_file():
+        return b""
+    try:
+        with file.open("rb") as opened:
+            return opened.read(_HEAD)
+    except OSError:
+        return b""
+
+
+class _Names:
+    """Names of brokers: those of the inventory, or of their files or folders; each once."""
+
+    def __init__(self, parsed: dict[Path, Parsed], inventory: Sequence[Entry]) -> None:
+        self._entries = {file.resolve(): entry for entry in inventory for file in entry.files}
+        self._by_name = {entry.name: entry for entry in inventory}
+        self._used: set[str] = set()
+        plain = [self._plain(file, broker) for file, one in parsed.items() for broker in one.brokers]
+        self._often = {name for name, number in Counter(plain).items() if number > 1}
+
+    def _plain(self, file: Path, broker: Broker) -> str:
+        if broker.name != str(file):
+            return broker.name
+        stem = file.stem
+        return file.resolve().parent.name or stem if stem.lower() in _COMMON else stem
+
+    def rename(self, file: Path, parsed: Parsed) -> Parsed:
+        """The same with a name that no other broker has, and what the inventory says."""
+        names: dict[str, str] = {}
+        brokers = []
+        for broker in parsed.brokers:
+            entry = self._entries.get(file.resolve()) or self._by_name.get(self._plain(file, broker))
+            name = entry.name if entry else self._unique(file, broker)
+            names[broker.name] = name
+            self._used.add(name)
+            brokers.append(_with_entry(broker._replace(name=name), entry))
+        flows = [
+            flow._replace(
+                source=names.get(flow.source, flow.source), target=names.get(flow.target, flow.target)
+            )
+            for flow in parsed.flows
+        ]
+        return parsed._replace(brokers=brokers, flows=flows)
+
+    def _unique(self, file: Path, broker: Broker) -> str:
+        name = self._plain(file, broker)
+        if name in self._often or name in self._used or name in self._by_name:
+            return str(file) if str(file) not in self._used else f"{file} {broker.name}"
+        return name
+
+    def missing(self) -> Iterable[Broker]:
+        """The brokers of the inventory that no file describes."""
+        for entry in self._by_name.values():
+            if entry.name not in self._used:
+                place = Place(str(entry.files[0]) if entry.files else "inventory", 0)
+                yield _with_entry(Broker(entry.name, entry.kind or "mosquitto", place, ()), entry)
+
+
+def _with_entry(broker: Broker, entry: Entry | None) -> Broker:
+    if entry is None:
+        return broker
+    return broker._replace(
+        addresses=(*map(str.lower, entry.addresses), *broker.addresses),
+        version=entry.version or broker.version,
+        subscribes=entry.subscribes or broker.subscribes,
+        publishes=entry.publishes or broker.publishes,
+    )
+
+
+def _resolved(brokers: Sequence[Broker], flows: Iterable[Flow]) -> tuple[list[Flow], list[Note]]:
+    """The flows with names of brokers at their ends, and a note for each address that is none."""
+    book = _AddressBook(brokers)
+    notes: dict[tuple[str, str], Note] = {}
+    found = []
+    for flow in flows:
+        source, target = (book.find(end, other) for end, other in _ends(flow))
+        found.append(flow._replace(source=source or flow.source, target=target or flow.target))
+        for end, name in ((flow.source, source), (flow.target, target)):
+            if name is None:
+                notes.setdefault((end, flow.link), book.unknown(end, flow.place))
+    return found, list(notes.values())
+
+
+def _ends(flow: Flow) -> tuple[tuple[str, str], tuple[str, str]]:
+    return (flow.source, flow.target), (flow.target, flow.source)
+
+
+class _AddressBook:
+    """Which broker is at which address."""
+
+    def __init__(self, brokers: Sequence[Broker]) -> None:
+        self._names = {broker.name for broker in brokers}
+        self._at: dict[str, list[str]] = {}
+        for broker in brokers:
+            for address in broker.addresses:
+                self._at.setdefault(address.lower(), []).append(broker.name)
+        self._ports = {broker.name: {_port(address) for address in broker.addresses} for broker in brokers}
+        self._listening: dict[str, list[str]] = {}
+        for name, ports in self._ports.items():
+            for port in ports:
+                self._listening.setdefault(port, []).append(name)
+        self._called: dict[str, list[str]] = {}
+        for broker in brokers:
+            self._called.setdefault(broker.name.lower(), []).append(broker.name)
+
+    def find(self, end: str, other: str) -> str | None:
+        """The broker at one end of a link, if it is one of the mesh; `other` is who opens the link."""
+        if end in self._names:
+            return end
+        found = (self._one(address, other) for address in end.split(" "))
+        return next((name for name in found if name is not None), None)
+
+    def _one(self, address: str, other: str) -> str | None:
+        host, port = address.rpartition(":")[0], _port(address)
+        if _is_loopback(host):
+            return self._on_this_machine(port, other)
+        exact = self._at.get(address, [])
+        if len(exact) == 1:
+            return exact[0]
+        for called in (host, host.partition(".")[0]):
+            named = [name for name in self._called.get(called, []) if port in self._ports[name]]
+            if len(named) == 1 and not _is_ip(host):
+                return named[0]
+        return None
+
+    def _on_this_machine(self, port: str, other: str) -> str | None:
+        """Who listens at a port of the machine of another broker: that one itself, or the only one."""
+        if port in self._ports.get(other, ()):
+            return other
+        listening = self._listening.get(port, [])
+        return listening[0] if len(listening) == 1 else None
+
+    def unknown(self, end: str, place: Place) -> Note:
+        """What to say of an address that is no broker's."""
+        port = _port(end.partition(" ")[0])
+        listening = sorted(self._listening.get(port, []))
+        maybe = f" ({', '.join(map(quoted, listening[:3]))} listen at this port)" if listening else ""
+        message = (
+            f"{quoted(end)} is no broker of this mesh{maybe}, and what goes there is not followed; "
+            f"add its configuration, or its address to the inventory"
+        )
+        return Note("unknown-broker", "note", message, place)
+
+
+def _port(address: str) -> str:
+    return address.rpartition(":")[2]
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ip_address(host.strip("[]")).is_loopback
+    except ValueError:
+        return False
+
+
+def _is_ip(host: str) -> bool:
+    try:
+        ip_address(host.strip("[]"))
+    except ValueError:
+        return False
+    return True

@@ -1,0 +1,65 @@
+import json
+
+import pytest
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    """Two brokers with a link that is declared at both ends."""
+    monkeypatch.chdir(tmp_path)
+    place = tmp_path / "brokers"
+    place.mkdir()
+    for name, port, other in (("a", 20001, 20002), ("b", 20002, 20001)):
+        text = f"listener {port} 127.0.0.1\nconnection x\naddress 127.0.0.1:{other}\ntopic # both\n"
+        (place / f"{name}.conf").write_text(text)
+    return place
+
+
+def test_lint_names_file_line_severity_and_rule_and_exits_with_1(run, folder):
+    code, out, err = run("lint", "brokers")
+    assert (code, err) == (1, "")
+    assert out.startswith("brokers/a.conf:4: error: ")
+    assert "[both-ends]" in out
+    assert "    b -> a: brokers/b.conf:4" in out
+    assert out.splitlines()[-1] == "2 brokers, 2 lines that share topics: 1 error"
+
+
+def test_lint_exits_with_0_where_nothing_is_wrong(run, folder):
+    code, out, _ = run("lint", "brokers/a.conf")
+    assert code == 0
+    assert "unknown-broker" in out
+
+
+def test_lint_json_has_the_keys_that_are_promised(run, folder):
+    code, out, _ = run("lint", "brokers", "--json")
+    (finding,) = json.loads(out)["findings"]
+    assert code == 1
+    assert {"rule", "severity", "message", "file", "line", "topic", "path"} <= finding.keys()
+    assert (finding["rule"], finding["topic"], finding["path"]) == ("both-ends", "x", ["a", "b", "a"])
+
+
+def test_lint_sarif_places_results_and_keeps_suppressed_ones(run, folder):
+    file = folder / "a.conf"
+    file.write_text(file.read_text().replace("topic", "# meshwright: ignore both-ends: known\ntopic"))
+    code, out, _ = run("lint", "brokers", "--sarif")
+    (log,) = json.loads(out)["runs"]
+    (result,) = log["results"]
+    assert code == 0
+    place = result["locations"][0]["physicalLocation"]
+    assert (place["artifactLocation"]["uri"], place["region"]["startLine"]) == ("brokers/a.conf", 5)
+    assert result["suppressions"] == [{"kind": "inSource", "justification": "known"}]
+    assert log["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == "both-ends"
+
+
+def test_lint_shows_what_steers_a_terminal_as_escapes(run, folder):
+    (folder / "a.conf").write_text("listener 20001\n\x1b[31mbad 1\n")
+    code, out, _ = run("lint", "brokers/a.conf")
+    assert code == 1
+    assert "\x1b" not in out
+
+
+def test_lint_refuses_two_formats_and_paths_that_do_not_exist(run, folder):
+    assert run("lint", "brokers", "--json", "--sarif")[0] == 2
+    code, out, err = run("lint", "nowhere")
+    assert (code, out) == (2, "")
+    assert "does not exist" in err
