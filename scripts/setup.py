@@ -80,6 +80,8 @@ def install(root: Path, group: str, lock: int, *, anew: bool) -> None:
             raise
         run(root, lock, *sync, "--system-certs")
     compile_sources(python, root / "src")
+    if group == "dev":
+        bring_mosquitto(root, lock)
 
 
 def compile_sources(python: Path, folder: Path) -> None:
@@ -90,6 +92,15 @@ def compile_sources(python: Path, folder: Path) -> None:
     A source that does not compile, or a folder that can't be written to, is no reason to stop.
     """
     said_by(python, "-m", "compileall", "-q", "--invalidation-mode", "checked-hash", folder)
+
+
+def bring_mosquitto(root: Path, lock: int) -> None:
+    """Bring Mosquitto, which tests start; if it can't be had, say so, and let those tests fail.
+
+    It is not in a wheel, as the other brokers are.
+    """
+    script = root / "scripts" / "mosquitto.py"
+    subprocess.run([sys.executable, script, root / ".venv"], pass_fds=[lock], check=False)
 
 
 def install_uv(root: Path, lock: int, pin: str) -> None:

