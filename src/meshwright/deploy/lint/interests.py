@@ -1,9 +1,10 @@
 """What clients want, where the inventory says so: subscribers out of reach, and links in vain."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from meshwright.deploy.lint.findings import Finding, Stop
+from meshwright.deploy.lint.loops import LONGEST_NAME
 from meshwright.deploy.lint.names import Names, Words, example, matches, meet
 from meshwright.deploy.lint.walking import Cargo, Step, Walker
 from meshwright.deploy.lint.ways import Ways, patterns_of
@@ -13,6 +14,9 @@ from meshwright.filters.dialects import dialect_of
 from meshwright.filters.filter import rules_of
 from meshwright.filters.patterns import ANY, Element, Pattern, Rules
 from meshwright.runtime.errors import quoted, visible
+
+_MOST_STEPS = 150_000
+"""Steps of messages after which publishers that are left are not decided."""
 
 
 def is_known(broker: Broker) -> bool:
@@ -34,21 +38,32 @@ class _Wants:
     def __init__(self, wants: list[_Want]) -> None:
         self.all = wants
         self._of: dict[int, list[_Want]] = {}
-        self._by_word: dict[Element, list[_Want]] = {}
+        self._by_word: dict[Element, dict[Pattern, None]] = {}
+        self._by_pattern: dict[Pattern, dict[int, _Want]] = {}
         for want in wants:
             self._of.setdefault(want.broker, []).append(want)
-            self._by_word.setdefault(_first(want.pattern), []).append(want)
+            self._by_word.setdefault(_first(want.pattern), {})[want.pattern] = None
+            self._by_pattern.setdefault(want.pattern, {})[want.broker] = want
 
     def at(self, broker: int, name: Words, rules: Rules) -> bool:
         """Whether a filter of a broker matches a name."""
         return any(matches(want.pattern, name, rules) for want in self._of.get(broker, ()))
 
-    def meeting(self, pattern: Pattern) -> list[_Want]:
-        """The filters that may meet a pattern, by their first words."""
+    def meeting(self, pattern: Pattern) -> Iterable[Pattern]:
+        """The different filters that may meet a pattern, by their first words."""
         first = _first(pattern)
         if first is ANY:
-            return self.all
-        return [*self._by_word.get(first, ()), *self._by_word.get(ANY, ())]
+            return self._by_pattern
+        return self._by_word.get(first, {}) | self._by_word.get(ANY, {})
+
+    def missing(self, pattern: Pattern, reached: set[int]) -> list[_Want]:
+        """The filters of this pattern at other brokers than these."""
+        own = self._by_pattern[pattern]
+        return [want for broker, want in own.items() if broker not in reached]
+
+    def forget(self, want: _Want) -> None:
+        """Leave a filter out of `missing` from now on."""
+        self._by_pattern[want.pattern].pop(want.broker, None)
 
 
 def _first(pattern: Pattern) -> Element:
@@ -66,16 +81,19 @@ class InterestSearch:
         findings: what was found.
     """
 
-    def __init__(self, mesh: Ways, fresh: str, looping: set[int]) -> None:
+    def __init__(self, mesh: Ways, fresh: str, looping: set[int], most_steps: int = _MOST_STEPS) -> None:
         self._mesh, self._fresh = mesh, fresh
         self._walker = Walker([way for way in mesh.ways if way.number not in looping], mesh.brokers, fresh)
         self._witnesses = Witnesses(mesh, fresh)
         self._wanted = _Wants(self._wants("subscribes"))
         self._published = _Wants(self._wants("publishes"))
         self.findings: list[Finding] = []
-        self._lost: set[tuple[int, str]] = set()
         self._vain: set[int] = set()
+        self._left = most_steps
         for publisher in self._published.all:
+            if self._left < 0:
+                self.findings.append(_not_followed(mesh.brokers[publisher.broker]))
+                break
             self._follow(publisher)
 
     def _wants(self, field: str) -> list[_Want]:
@@ -94,16 +112,19 @@ class InterestSearch:
         return rules_of(self._mesh.dialect(broker))
 
     def _follow(self, publisher: _Want) -> None:
-        walks: dict[Words, list[Step]] = {}
-        for want in self._wanted.meeting(publisher.pattern):
-            for words in self._examples(publisher, want.pattern):
-                walks.setdefault(words, self._sent(publisher, words))
-                self._check_reach(publisher, want, words, walks[words])
+        walks: dict[Words, _Walk] = {}
+        for pattern in self._wanted.meeting(publisher.pattern):
+            for words in self._examples(publisher, pattern):
+                if words not in walks:
+                    walks[words] = self._sent(publisher, words)
+                for want in self._wanted.missing(pattern, walks[words].reached):
+                    self._check_reach(publisher, want, words)
         for way in self._walker.leaving(publisher.broker):
             for words in self._examples(publisher, way.names.pattern):
-                walks.setdefault(words, self._sent(publisher, words))
-        for words, steps in walks.items():
-            self._check_use(publisher, words, steps)
+                if words not in walks:
+                    walks[words] = self._sent(publisher, words)
+        for words, walk in walks.items():
+            self._check_use(publisher, words, walk)
 
     def _examples(self, publisher: _Want, pattern: Pattern) -> Iterator[Words]:
         rules = self._rules(publisher.broker)
@@ -112,22 +133,28 @@ class InterestSearch:
             if words is not None:
                 yield words
 
-    def _sent(self, publisher: _Want, words: Words) -> list[Step]:
+    def _sent(self, publisher: _Want, words: Words) -> "_Walk":
         """All steps of a message from its publisher."""
         starts = self._walker.sent(Cargo(Names(words)), publisher.broker)
-        return list(self._walker.steps(starts, lambda step: True))
+        steps = list(self._walker.steps(starts, _is_short))
+        self._left -= sum(1 + len(step.cargo.renaming.new) // 4 for step in steps)
+        wanted = [step for step in steps if self._is_wanted(step)]
+        useful: set[int] = set()
+        for step in wanted:
+            at: Step | None = step
+            while at is not None and id(at) not in useful:
+                useful.add(id(at))
+                at = at.before
+        return _Walk(steps, {step.way.target for step in wanted}, useful)
 
-    def _check_reach(self, publisher: _Want, want: _Want, words: Words, steps: list[Step]) -> None:
-        """Whether a message comes to a broker that wants it, under a name that its clients subscribe to.
+    def _check_reach(self, publisher: _Want, want: _Want, words: Words) -> None:
+        """Tell of a subscriber that a message does not come to, under a name that its clients subscribe to.
 
         A name that is published there as well is taken for a local one.
         """
-        own = self._published.at(want.broker, words, self._rules(want.broker))
-        if own or any(step.way.target == want.broker and self._is_wanted(step) for step in steps):
+        if self._published.at(want.broker, words, self._rules(want.broker)):
             return
-        if (want.broker, want.text) in self._lost:
-            return
-        self._lost.add((want.broker, want.text))
+        self._wanted.forget(want)
         source, target = self._mesh.brokers[publisher.broker], self._mesh.brokers[want.broker]
         topic = self._witnesses.text(words, publisher.broker)
         said = (
@@ -137,13 +164,12 @@ class InterestSearch:
         path = (Stop(source.name, topic), Stop(target.name, topic))
         self.findings.append(Finding("unreachable", "error", said, target.place, topic, path))
 
-    def _check_use(self, publisher: _Want, words: Words, steps: list[Step]) -> None:
+    def _check_use(self, publisher: _Want, words: Words, walk: "_Walk") -> None:
         """Whether somebody behind each way of a message wants it; the first way in vain is told."""
-        useful = {id(one) for step in steps if self._is_wanted(step) for one in _back(step)}
-        for step in steps:
-            before = step.before
-            first = before is None or id(before) in useful
-            if id(step) in useful or not first or step.way.flow.on_demand or step.way.number in self._vain:
+        for step in walk.steps:
+            useful = id(step) in walk.useful or step.way.flow.on_demand
+            first = step.before is None or id(step.before) in walk.useful
+            if useful or not first or step.way.number in self._vain:
                 continue
             self._vain.add(step.way.number)
             self.findings.append(self._vainly(publisher, words, step))
@@ -168,12 +194,18 @@ class InterestSearch:
         return self._mesh.brokers[broker].name in self._mesh.leading_out
 
 
-def _back(step: Step) -> Iterator[Step]:
-    """The step and all before it."""
-    at: Step | None = step
-    while at is not None:
-        yield at
-        at = at.before
+class _Walk(NamedTuple):
+    """The steps of a message from its publisher, and what they are good for."""
+
+    steps: list[Step]
+    reached: set[int]
+    """The brokers that it comes to and that want it, or may want it."""
+    useful: set[int]
+    """The ids of the steps behind which somebody wants it."""
+
+
+def _is_short(step: Step) -> bool:
+    return len(step.cargo.renaming.new) <= LONGEST_NAME
 
 
 def _name_of(step: Step) -> Words:
@@ -181,3 +213,11 @@ def _name_of(step: Step) -> Words:
     if step.cargo.fixed is not None:
         return step.cargo.fixed
     return tuple(map(str, step.cargo.renaming.of(step.cargo.names.pattern)))
+
+
+def _not_followed(broker: Broker) -> Finding:
+    said = (
+        f"whether what {quoted(broker.name)} and later brokers of the inventory publish is wanted and gets "
+        f"there is not decided: it takes more steps than lint follows; give fewer publishers"
+    )
+    return Finding("not-decided", "warning", said, broker.place)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from meshwright.deploy.lint.names import Names, Renaming, Words, example, less, matches, meet
 from meshwright.deploy.lint.ways import Way
 from meshwright.deploy.mesh import Broker
-from meshwright.filters.patterns import MANY
+from meshwright.filters.patterns import MANY, Pattern
 
 
 class Cargo(NamedTuple):
@@ -118,8 +118,10 @@ class Walker:
         self.carried = carried
         self.ways = _one_each(ways) if carried else list(ways)
         self._from: dict[int, list[Way]] = {}
+        self._by_word: dict[tuple[int, str | None], list[Way]] = {}
         for way in self.ways:
             self._from.setdefault(way.source, []).append(way)
+            self._by_word.setdefault((way.source, _first_word(way.names.pattern)), []).append(way)
 
     def starts(self, ways: Iterable[Way]) -> Iterator[Step]:
         """First steps by these ways, of all names that they carry."""
@@ -134,6 +136,14 @@ class Walker:
     def leaving(self, broker: int) -> list[Way]:
         """The ways that begin at a broker."""
         return self._from.get(broker, [])
+
+    def _candidates(self, step: Step) -> list[Way]:
+        """The ways that begin where a step ends, less those for names with another first word."""
+        broker, cargo = step.way.target, step.cargo
+        word = None if self.carried else _first_word(cargo.fixed or cargo.renaming.of(cargo.names.pattern))
+        if word is None:
+            return self.leaving(broker)
+        return [*self._by_word.get((broker, word), ()), *self._by_word.get((broker, None), ())]
 
     def may_go(self, step: Step, way: Way) -> bool:
         """Whether a message may go on by this way, whatever its name."""
@@ -155,7 +165,7 @@ class Walker:
             if not admits(step):
                 continue
             yield step
-            for way in self.leaving(step.way.target):
+            for way in self._candidates(step):
                 for new in self.further(step, way) if self.may_go(step, way) else ():
                     if new.key not in seen:
                         seen.add(new.key)
@@ -164,6 +174,11 @@ class Walker:
 
 ANYTHING = Cargo(Names((MANY,)))
 """The cargo of walks on which names are not looked at."""
+
+
+def _first_word(pattern: Pattern) -> str | None:
+    """The word that all names begin with; None where they may begin with several."""
+    return pattern[0] if pattern and isinstance(pattern[0], str) else None
 
 
 def _first_step(way: Way, cargo: Cargo) -> Step:
