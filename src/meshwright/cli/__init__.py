@@ -57,6 +57,7 @@ for command in (
     "build",
     "merge",
     "evaluate",
+    "check_certificate",
     "compare",
     "migrate",
     "report",
@@ -69,7 +70,9 @@ for command in (
     "algorithms",
 ):
     module = import_module(f"{__name__}.{command}")
-    register = app.command(command.rstrip("_"), cls=Command, epilog=getattr(module, "EPILOG", None))
+    register = app.command(
+        command.rstrip("_").replace("_", "-"), cls=Command, epilog=getattr(module, "EPILOG", None)
+    )
     register(getattr(module, command))
 
 

@@ -1,17 +1,20 @@
 """Lower bounds on the edges, and on the link cost, of every topic-connected overlay of given interests."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from meshwright.construct.dual.bound import LineCertificate, find_certificate
 from meshwright.construct.weighted.by_price import least_cost
 from meshwright.kernels.core.cost_arrays import CostArrays
 from meshwright.kernels.core.subgraphs import TopicLists
 from meshwright.kernels.metrics import bounds as kernel
 from meshwright.kernels.metrics.bounds import Counts, Subscribers
+from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Floats, Ids, Offsets, Ticks
+from meshwright.runtime.errors import OptionError
 from meshwright.runtime.parallel import Chunk, balanced_chunks, on_all_cores
 from meshwright.runtime.progress import Progress
 
@@ -42,12 +45,39 @@ _ROUNDING = 1e-9
 class LowerBound:
     """No topic-connected overlay has fewer than `edges`; `method` says by which argument.
 
-    Nor do the links of any cost less than `cost`, by duality; None where that is not known.
+    Nor do the links of any cost less than `cost`, by duality; None where that is not known. `certificate`
+    proves as many edges, or fewer where another method finds more; None where none was asked for.
     """
 
     edges: int
     method: str
     cost: float | None = None
+    certificate: LineCertificate | None = None
+
+
+_TIGHT_STEPS = 300
+"""At 1,000 nodes about a second, and at 10,000 half a minute (`benchmarks/dual_guided.py`)."""
+
+_MOST_TIGHT_PAIRS = 20_000_000_000
+"""Pairs of subscribers, summed over topics: a look at all of them takes about a minute."""
+
+
+def tightened(bound: LowerBound, interests: Interests, progress: Progress | None = None) -> LowerBound:
+    """The bound, or the Lagrangian one (`construct/dual/bound.py`) if it is as great, with a certificate.
+
+    `method` is then "lagrangian".
+    """
+    pairs = float(np.sum(np.diff(interests.topic_indptr).astype(np.float64) ** 2) / 2)
+    if pairs > _MOST_TIGHT_PAIRS:
+        raise OptionError(
+            f"the tight bound would look at {pairs:.2g} pairs of subscribers again and again, at most "
+            f"{_MOST_TIGHT_PAIRS:.2g} are allowed; use the quick one",
+            option="bound",
+        )
+    certificate = find_certificate(interests, steps=_TIGHT_STEPS, progress=progress)
+    if certificate.edges < bound.edges:
+        return replace(bound, certificate=certificate)
+    return replace(bound, edges=certificate.edges, method="lagrangian", certificate=certificate)
 
 
 def bound_of(

@@ -101,6 +101,7 @@ GLOSSARY = {
     "many links. The best possible overlay lies between the bound and this overlay.",
     "Method of the lower bound": "How the bound is proven. spanning: to connect n nodes takes n - 1 links. "
     "overlap-duality: a link can serve only the topics that both of its ends have. dual: the value of a "
-    "solution of the dual linear program.",
+    "solution of the dual linear program. lagrangian: the same, with a price for each topic of each "
+    "possible link, raised as far as possible.",
 }
 """The measures of an overlay, explained."""

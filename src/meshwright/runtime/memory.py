@@ -27,6 +27,8 @@ BYTES: dict[str, Mapping[str, int]] = {
     "greedy": {"pairs": 1, "interests": 44, "words": 16},
     "pricing": {"tree_slots": 12, "candidates": 16},
     "reverse delete": {"shared_topics": 28, "interests": 76},
+    # Prices of candidate edges, those before and after others join them.
+    "raising prices": {"shares": 84, "interests": 80},
     "repairing": {"pairs": 1},
     "costs": {"pairs": 8},
 }

@@ -1,0 +1,1 @@
+"""Prices that topics pay for edges: what bounds the edges of every topic-connected overlay from below."""

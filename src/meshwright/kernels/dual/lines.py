@@ -1,0 +1,185 @@
+"""Topics as lines: what makes the trees of all topics a proof for all pairs of nodes.
+
+A *line* lists the subscribers of a topic one after the other, with a whole number, the *gap*, before each but
+the first. Two subscribers are as far apart as the greatest gap between them. Where the distances of no pair
+of nodes, over the topics that both have, add up to more than the scale, all gaps together are at most the
+scale times the edges of any topic-connected overlay; `construct/dual/bound.py` has the proof.
+
+Arrays *by slot* have one item for each interest, in the order of topics and then of their lines.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from meshwright.kernels.compiling import inner, kernel
+from meshwright.kernels.core.heap import smallest
+from meshwright.kernels.core.totals import greatest
+from meshwright.kernels.dual.shares import Shares
+from meshwright.runtime.arrays import Flags, Floats, Ids, Longs, Offsets, Ticks
+from meshwright.runtime.progress import CANCEL
+
+_NONE = -1
+
+
+class Lines(NamedTuple):
+    """The lines of all topics."""
+
+    indptr: Offsets  # by topic: its first slot
+    nodes: Ids  # by slot
+    gaps: Longs  # by slot: to the one before; 0 for the first of a line
+    slots: Offsets  # by interest, in node order
+
+
+class Exceeding(NamedTuple):
+    """Pairs of nodes whose distances add up to more than the scale."""
+
+    pairs: Ids  # (m, 2)
+    totals: Longs  # by pair
+    counts: Longs  # [how many are listed, how many there are, the greatest total of all pairs]
+
+
+@kernel
+def draw_lines(
+    shares: Shares, prices: Floats, taken: Flags, scale: float, indptr: Offsets, order: Ids, gaps: Longs
+) -> None:
+    """Write the lines that the trees of all topics make: by slot the component, and the gap before it.
+
+    The edges of a tree, from the cheapest on, join two lines at their ends, with the edge's price as the gap:
+    the distance of two components is then the dearest edge between them in the tree. Prices are rounded down.
+    """
+    widest = greatest(shares.components)
+    heads, tails = np.empty(widest, np.int32), np.empty(widest, np.int32)
+    following, before = np.empty(widest, np.int32), np.empty(widest, np.int64)
+    for topic in range(len(shares.components)):
+        for component in range(shares.components[topic]):
+            heads[component] = tails[component] = component
+            following[component], before[component] = _NONE, 0
+        start, end = shares.topic_indptr[topic], shares.topic_indptr[topic + 1]
+        tree = start + np.flatnonzero(taken[shares.by_topic[start:end]])
+        costs = prices[shares.by_topic[tree]]
+        for at in np.argsort(costs, kind="mergesort"):
+            left = _head(heads, shares.lefts[tree[at]])
+            right = _head(heads, shares.rights[tree[at]])
+            following[tails[left]], before[right] = right, np.int64(costs[at] * scale)
+            tails[left], heads[right] = tails[right], left
+        slot = indptr[topic]
+        component = _head(heads, 0) if slot < indptr[topic + 1] else _NONE
+        while component != _NONE:
+            order[slot], gaps[slot] = component, before[component]
+            slot += 1
+            component = following[component]
+
+
+@inner
+def _head(heads: Ids, component: int) -> int:
+    """The first component of a line; the way to it gets half as long."""
+    while heads[component] != component:
+        heads[component] = heads[heads[component]]
+        component = heads[component]
+    return component
+
+
+@kernel
+def slots_of(indptr: Offsets, line_indptr: Offsets, nodes: Ids) -> Offsets:
+    """The slot of each interest, in node order. O(interests)."""
+    free = indptr[:-1].copy()
+    slots = np.empty(len(nodes), np.int64)
+    for slot in range(len(nodes)):
+        node = nodes[slot]
+        slots[free[node]] = slot
+        free[node] += 1
+    return slots
+
+
+@inner
+def _add_distances(lines: Lines, slot: int, start: int, end: int, totals: Longs) -> None:
+    """Add the distances of the node at a slot of the line from `start` to `end` to those of all others."""
+    far = np.int64(0)
+    for other in range(slot + 1, end):
+        far = max(far, lines.gaps[other])
+        totals[lines.nodes[other]] += far
+    far = np.int64(0)
+    for other in range(slot - 1, start - 1, -1):
+        far = max(far, lines.gaps[other + 1])
+        totals[lines.nodes[other]] += far
+
+
+@kernel
+def find_exceeding(
+    indptr: Offsets,
+    topic_ids: Ids,
+    lines: Lines,
+    scale: int,
+    nodes: tuple[int, int],
+    most: int,
+    found: Exceeding,
+    ticks: Ticks,
+) -> None:
+    """Find the pairs of a range of nodes, with later ones, whose distances add up to more than the scale.
+
+    At most the `most` greatest of each node are listed in `found`, which has room for so many. Exact.
+    O(sum over the nodes' topics of their subscribers).
+    """
+    node_count = len(indptr) - 1
+    totals = np.zeros(node_count, np.int64)
+    row = np.empty(node_count, np.int32)
+    for node in range(*nodes):
+        if ticks[CANCEL]:
+            return
+        for i in range(indptr[node], indptr[node + 1]):
+            topic = topic_ids[i]
+            _add_distances(lines, lines.slots[i], lines.indptr[topic], lines.indptr[topic + 1], totals)
+        count = 0
+        for other in range(node + 1, node_count):
+            if totals[other] > scale:
+                row[count] = other
+                count += 1
+        _list_greatest(node, row[:count], totals, most, found)
+        for other in range(node_count):
+            totals[other] = 0
+
+
+@inner
+def _list_greatest(node: int, row: Ids, totals: Longs, most: int, found: Exceeding) -> None:
+    """List the pairs of a row with the greatest totals, at most `most`."""
+    least = np.int64(0)
+    if len(row) > most:
+        least = np.int64(-smallest((-totals[row]).astype(np.float64), most - 1))
+    listed = found.counts[0]
+    full = listed + most
+    for above in (1, 0):
+        for other in row:
+            if listed < full and ((totals[other] > least) if above else (totals[other] == least)):
+                found.pairs[listed, 0], found.pairs[listed, 1] = node, other
+                found.totals[listed] = totals[other]
+                listed += 1
+    for other in row:
+        found.counts[2] = max(found.counts[2], totals[other])
+    found.counts[0] = listed
+    found.counts[1] += len(row)
+
+
+@kernel
+def write_distances(
+    indptr: Offsets, topic_ids: Ids, lines: Lines, shares: Shares, edges: Offsets, prices: Floats
+) -> None:
+    """Write how far apart the ends of some edges are, which begin in different components of every topic."""
+    for edge in edges:
+        u, v = shares.edges[edge]
+        i, j, share = indptr[u], indptr[v], shares.indptr[edge]
+        while i < indptr[u + 1] and j < indptr[v + 1]:
+            topic, other = topic_ids[i], topic_ids[j]
+            if topic == other:
+                prices[share] = _distance(lines, lines.slots[i], lines.slots[j])
+                share += 1
+            i += topic <= other
+            j += other <= topic
+
+
+@inner
+def _distance(lines: Lines, one: int, other: int) -> float:
+    far = np.int64(0)
+    for slot in range(min(one, other) + 1, max(one, other) + 1):
+        far = max(far, lines.gaps[slot])
+    return float(far)

@@ -1,0 +1,138 @@
+"""Check a certificate of a lower bound against interests, in exact arithmetic, with nothing but this file.
+
+The certificate puts the subscribers of each topic on a line, with a whole number, the gap, before each but
+the first. In a topic, two nodes are as far apart as the greatest gap between them on its line. If, for every
+pair of nodes, the distances in all topics that both have add up to at most the scale, then every
+topic-connected overlay has at least (sum of all gaps) / scale links: cut a line at all gaps of at least h,
+for any h > 0. The links inside the topic connect its parts, so at least as many of them as there are cuts
+join two parts, and are at least h long. Summed over all h, the links inside a topic are together at least as
+long as its gaps; summed over all topics, each link is at most as long as the scale.
+
+    python -m meshwright.metrics.certificate_checker DATASET CERTIFICATE
+
+Python's whole numbers have no limit, and NumPy's are used only where no sum can reach 2^63.
+"""
+
+import json
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+
+FORMAT = "meshwright lower bound certificate"
+VERSION = 1
+Topics = list[list[int]]
+
+
+class NoCertificateError(ValueError):
+    """The file can't be read, or is of another format, version or of other interests."""
+
+
+class RefutedError(ValueError):
+    """The certificate proves less than it says."""
+
+
+def check_files(dataset: Path, certificate: Path) -> int:
+    """The links that every topic-connected overlay of a dataset's interests has at least, by a file."""
+    try:
+        found = json.loads(certificate.read_text("utf-8"), parse_constant=_refuse)
+    except (OSError, ValueError, RecursionError) as error:
+        raise NoCertificateError(f"{certificate} can't be read: {error}") from None
+    return check(read_topics(dataset), found)
+
+
+def read_topics(dataset: Path) -> Topics:
+    """The topics of each node, by id, from the tables `nodes` and `lists` of a dataset."""
+    nodes = pq.read_table(dataset / "nodes", columns=["id"]).num_rows
+    lists = pq.read_table(dataset / "lists", columns=["node_id", "topic_ids"])
+    topics: Topics = [[] for _ in range(nodes)]
+    for node, own in zip(lists["node_id"].to_pylist(), lists["topic_ids"].to_pylist(), strict=True):
+        topics[node] = own
+    return topics
+
+
+def check(topics: Topics, certificate: Any) -> int:
+    """The links that the certificate proves for nodes with these topics; refuses it if it is wrong."""
+    lines, gaps = _lines(topics, certificate)
+    scale, edges = certificate["scale"], certificate["edges"]
+    total = sum(sum(own) for own in gaps)
+    if edges * scale >= total + scale:
+        raise RefutedError(f"the gaps add up to {total}, which is not enough for {edges} links")
+    _check_distances(topics, lines, gaps, scale)
+    return int(edges)
+
+
+def _lines(topics: Topics, certificate: Any) -> tuple[list[list[int]], list[list[int]]]:
+    """The nodes and gaps of each topic; refuses what is no line of just its subscribers."""
+    if not isinstance(certificate, Mapping) or certificate.get("format") != FORMAT:
+        raise NoCertificateError(f"its format is not {FORMAT!r}")
+    if certificate.get("version") != VERSION:
+        raise NoCertificateError(
+            f"its version is {certificate.get('version')!r}, but only {VERSION} is known"
+        )
+    scale, edges, lines = (certificate.get(key) for key in ("scale", "edges", "lines"))
+    if not _is_whole(scale, 1) or not _is_whole(edges, 0) or not isinstance(lines, list):
+        raise NoCertificateError("its scale, edges or lines are missing or no whole numbers")
+    subscribers: list[set[int]] = [set() for _ in lines]
+    for node, own in enumerate(topics):
+        for topic in own:
+            if topic >= len(lines):
+                raise NoCertificateError(f"it has {len(lines)} topics, but the interests have more")
+            subscribers[topic].add(node)
+    for topic, line in enumerate(lines):
+        _check_line(topic, line, subscribers[topic])
+    return [line["nodes"] for line in lines], [line["gaps"] for line in lines]
+
+
+def _check_line(topic: int, line: Any, subscribers: set[int]) -> None:
+    nodes, gaps = (line.get(key) if isinstance(line, Mapping) else None for key in ("nodes", "gaps"))
+    if not isinstance(nodes, list) or not isinstance(gaps, list) or len(nodes) != len(gaps):
+        raise NoCertificateError(f"the line of topic {topic} has no nodes, or not a gap for each of them")
+    if not all(_is_whole(node, 0) for node in nodes) or not all(_is_whole(gap, 0) for gap in gaps):
+        raise NoCertificateError(f"the line of topic {topic} has a node or gap that is no whole number")
+    if len(nodes) != len(subscribers) or set(nodes) != subscribers:
+        raise NoCertificateError(
+            f"the line of topic {topic} has other nodes than the topic: it is of other interests"
+        )
+    if gaps and gaps[0] != 0:
+        raise RefutedError(f"the line of topic {topic} begins with a gap")
+
+
+def _check_distances(topics: Topics, lines: list[list[int]], gaps: list[list[int]], scale: int) -> None:
+    """Refuse a pair of nodes that is further apart than the scale, over all topics that both have."""
+    widest = max((gap for own in gaps for gap in own), default=0)
+    if widest > scale or scale * (len(lines) + 1) >= 2**63:
+        raise RefutedError(
+            f"a gap is {widest}, more than the scale, {scale}, or the scale is too great to add up"
+        )
+    nodes_of = [np.array(line, np.int64) for line in lines]
+    gaps_of = [np.array(own, np.int64) for own in gaps]
+    places = [{node: place for place, node in enumerate(line)} for line in lines]
+    for node, own in enumerate(topics):
+        far = np.zeros(len(topics), np.int64)
+        for topic in own:
+            place = places[topic][node]
+            behind = np.maximum.accumulate(gaps_of[topic][place + 1 :])
+            ahead = np.maximum.accumulate(gaps_of[topic][place:0:-1])
+            far[nodes_of[topic][place + 1 :]] += behind
+            far[nodes_of[topic][:place][::-1]] += ahead
+        if far.max(initial=0) > scale:
+            other = int(far.argmax())
+            raise RefutedError(
+                f"nodes {node} and {other} are {far[other]} apart, more than the scale, {scale}"
+            )
+
+
+def _is_whole(value: object, least: int) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and value >= least
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(f"{constant} is no whole number")
+
+
+if __name__ == "__main__":
+    print(check_files(Path(sys.argv[1]), Path(sys.argv[2])))

@@ -1,0 +1,90 @@
+"""Independent, obviously right answers about prices, lines and optimal overlays of small interests."""
+
+from collections.abc import Iterable, Mapping
+from itertools import chain, combinations
+
+import networkx as nx
+import numpy as np
+from scipy.optimize import linprog
+
+from tests.oracles import Edge, Topics, is_topic_connected
+
+
+def shared_pairs(topics_of: Topics) -> list[Edge]:
+    """All pairs of nodes that share a topic."""
+    return [(u, v) for u, v in combinations(sorted(topics_of), 2) if topics_of[u] & topics_of[v]]
+
+
+def fewest_edges(topics_of: Topics) -> int:
+    """The edges of a smallest topic-connected overlay, by trying all."""
+    pairs = shared_pairs(topics_of)
+    for size in range(len(pairs) + 1):
+        if any(is_topic_connected(topics_of, edges) for edges in combinations(pairs, size)):
+            return size
+    raise AssertionError
+
+
+def members(topics_of: Topics) -> dict[int, list[int]]:
+    """The subscribers of each topic."""
+    topics = set(chain.from_iterable(topics_of.values()))
+    return {topic: sorted(u for u, own in topics_of.items() if topic in own) for topic in topics}
+
+
+def linear_program(topics_of: Topics) -> float:
+    """The optimum with a point of the spanning tree polytope for each topic, with all inequalities."""
+    pairs = shared_pairs(topics_of)
+    columns = {("edge", pair): i for i, pair in enumerate(pairs)}
+    for topic, nodes in members(topics_of).items():
+        for pair in combinations(nodes, 2):
+            columns[topic, pair] = len(columns)
+    rows, limits, equal_rows, equals = [], [], [], []
+    for topic, nodes in members(topics_of).items():
+        for pair in combinations(nodes, 2):
+            rows.append({columns[topic, pair]: 1.0, columns["edge", pair]: -1.0})
+            limits.append(0.0)
+        for size in range(2, len(nodes) + 1):
+            for some in combinations(nodes, size):
+                row = {columns[topic, pair]: 1.0 for pair in combinations(some, 2)}
+                (equal_rows if size == len(nodes) else rows).append(row)
+                (equals if size == len(nodes) else limits).append(size - 1.0)
+    if not columns:
+        return 0.0
+    cost = [float(key[0] == "edge") for key in columns]
+    found = linprog(
+        cost, _dense(rows, len(columns)), limits, _dense(equal_rows, len(columns)), equals, bounds=(0, None)
+    )
+    return float(found.fun)
+
+
+def _dense(rows: Iterable[Mapping[int, float]], width: int) -> np.ndarray:
+    return np.array([[row.get(i, 0.0) for i in range(width)] for row in rows]).reshape(-1, width)
+
+
+def line_distance(nodes: list[int], gaps: list[int], u: int, v: int) -> int:
+    """How far two nodes of a line are apart."""
+    low, high = sorted((nodes.index(u), nodes.index(v)))
+    return max(gaps[low + 1 : high + 1], default=0)
+
+
+def proves(
+    topics_of: Topics, lines: Mapping[int, tuple[list[int], list[int]]], scale: int, edges: int
+) -> bool:
+    """Whether lines prove a number of edges."""
+    total = sum(sum(gaps[1:]) for _, gaps in lines.values())
+    far = max(
+        (
+            sum(line_distance(*lines[topic], u, v) for topic in topics_of[u] & topics_of[v])
+            for u, v in combinations(topics_of, 2)
+        ),
+        default=0,
+    )
+    begins = all(not gaps or gaps[0] == 0 for _, gaps in lines.values())
+    return begins and far <= scale and edges <= -(-total // scale)
+
+
+def tree_cost(size: int, edges: Iterable[tuple[int, int, float]]) -> float:
+    """What a minimum spanning tree of a multigraph costs."""
+    graph = nx.MultiGraph()
+    graph.add_nodes_from(range(size))
+    graph.add_weighted_edges_from(edges)
+    return float(nx.minimum_spanning_tree(graph).size(weight="weight"))

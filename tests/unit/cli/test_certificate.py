@@ -1,0 +1,80 @@
+"""`evaluate --bound tight --certificate` and `check-certificate`."""
+
+import json
+
+import pytest
+
+import meshwright as mw
+
+
+@pytest.fixture(scope="module")
+def overlay(tmp_path_factory):
+    path = tmp_path_factory.mktemp("certificates") / "overlay"
+    mw.build(mw.workloads.unif(40, 8, subscriptions=3, seed=1), "gm").write(path)
+    return path
+
+
+@pytest.fixture
+def certificate(run, overlay, tmp_path):
+    path = tmp_path / "bound.json"
+    assert run("evaluate", overlay, "--bound", "tight", "--certificate", path)[0] == 0
+    return path
+
+
+def test_what_evaluate_writes_check_certificate_proves(run, overlay, certificate):
+    code, said, _ = run("evaluate", overlay, "--bound", "tight", "--json")
+    found = json.loads(said)
+    assert (code, found["lower_bound_method"]) == (0, "lagrangian")
+    edges = round(found["lower_bound_average_degree"] * 40 / 2)
+    code, said, _ = run("check-certificate", overlay, certificate)
+    assert (code, f"has at least {edges} links" in said) == (0, True)
+    code, said, _ = run("check-certificate", overlay, certificate, "--json")
+    assert (code, json.loads(said)) == (0, {"valid": True, "edges": edges, "reason": None})
+
+
+@pytest.mark.parametrize("as_json", [False, True])
+def test_a_certificate_that_says_too_much_is_answered_with_no(run, overlay, certificate, as_json):
+    found = json.loads(certificate.read_text("utf-8"))
+    certificate.write_text(json.dumps(found | {"edges": found["edges"] + 1}), "utf-8")
+    code, said, _ = run("check-certificate", overlay, certificate, *["--json"] * as_json)
+    assert code == 1
+    assert "is not enough" in (json.loads(said)["reason"] if as_json else said)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"), [({"version": 7}, "its version is 7"), ({"lines": []}, "it has 0 topics")]
+)
+def test_a_certificate_of_another_version_or_other_interests_is_a_wrong_call(
+    run, overlay, certificate, change, words
+):
+    found = json.loads(certificate.read_text("utf-8"))
+    certificate.write_text(json.dumps(found | change), "utf-8")
+    code, _, said = run("check-certificate", overlay, certificate)
+    assert code == 2
+    assert words in said
+    assert "write one with evaluate --certificate" in said
+
+
+def test_a_folder_or_file_that_is_not_there_is_a_wrong_call(run, overlay, certificate, tmp_path):
+    assert run("check-certificate", tmp_path / "none", certificate)[0] == 2
+    code, _, said = run("check-certificate", overlay, tmp_path / "none.json")
+    assert (code, "can't be read" in said) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--bound", "tigth"), "did you mean"),
+        (("--certificate", "x.json"), "only the tight bound has a certificate"),
+        (("--bound", "tight", "--no-bound", "--certificate", "x.json"), "only the tight bound"),
+        (("--bound", "tight", "--engine", "spark"), "Spark computes only the quick bound"),
+    ],
+)
+def test_wrong_bounds_are_refused(run, overlay, words, said):
+    code, _, error = run("evaluate", overlay, *words)
+    assert (code, said in error) == (2, True)
+
+
+def test_without_a_bound_none_is_shown(run, overlay):
+    found = json.loads(run("evaluate", overlay, "--no-bound", "--json")[1])
+    assert found["lower_bound_average_degree"] is None

@@ -1,0 +1,196 @@
+"""Certificates on disk, and the checker that shares no code with what writes them."""
+
+import ast
+import copy
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import meshwright as mw
+from meshwright.metrics import certificate_checker
+from meshwright.metrics.certificate_checker import NoCertificateError, RefutedError, check, check_files
+from meshwright.metrics.certificates import write_certificate
+from tests import oracles_dual
+from tests.helpers import topics_by_node
+
+SPOILED = 150
+
+
+@pytest.fixture(scope="module")
+def interests():
+    return mw.workloads.zipf(60, 20, subscriptions=6, seed=1)
+
+
+@pytest.fixture(scope="module")
+def overlay(interests):
+    return mw.build(interests, "gm")
+
+
+@pytest.fixture(scope="module")
+def evaluation(overlay):
+    return mw.evaluate(overlay, bound="tight")
+
+
+@pytest.fixture
+def dataset(overlay, tmp_path):
+    overlay.write(tmp_path / "overlay")
+    return tmp_path / "overlay"
+
+
+@pytest.fixture
+def file(evaluation, interests, tmp_path):
+    write_certificate(tmp_path / "bound.json", evaluation.certificate, interests)
+    return tmp_path / "bound.json"
+
+
+@pytest.fixture
+def certificate(file):
+    return json.loads(file.read_text("utf-8"))
+
+
+@pytest.fixture(scope="module")
+def topics(interests):
+    return [sorted(own) for own in topics_by_node(interests).values()]
+
+
+def test_the_checker_proves_the_bound_that_evaluate_states(dataset, file, evaluation):
+    edges = check_files(dataset, file)
+    assert evaluation.lower_bound_method == "lagrangian"
+    assert evaluation.lower_bound_average_degree == 2 * edges / evaluation.nodes
+
+
+def test_the_checker_imports_nothing_of_this_project():
+    tree = ast.parse(Path(certificate_checker.__file__).read_text("utf-8"))
+    modules = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+    modules += [name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names]
+    assert modules
+    assert not [module for module in modules if module is None or module.startswith("meshwright")]
+
+
+def spoil(certificate, chance):
+    """The certificate with one to three numbers changed: gaps, nodes, the scale or the links."""
+    spoiled = copy.deepcopy(certificate)
+    lines = [line for line in spoiled["lines"] if len(line["nodes"]) > 2]
+    for _ in range(chance.integers(1, 4)):
+        line = lines[chance.integers(len(lines))]
+        i, j = chance.choice(len(line["nodes"]), 2, replace=False)
+        kind = chance.integers(5)
+        if kind == 0:
+            line["gaps"][i] += int(chance.integers(1, spoiled["scale"]))
+        elif kind == 1:
+            line["gaps"][i], line["gaps"][j] = line["gaps"][j], line["gaps"][i]
+        elif kind == 2:
+            line["nodes"][i], line["nodes"][j] = line["nodes"][j], line["nodes"][i]
+        elif kind == 3:
+            spoiled["scale"] -= int(chance.integers(1, spoiled["scale"] // 4))
+        else:
+            spoiled["edges"] += int(chance.integers(1, 4))
+    return spoiled
+
+
+def test_every_one_of_many_spoiled_certificates_is_found(topics, interests, certificate):
+    chance, found, drawn = np.random.default_rng(1), 0, 0
+    while found < SPOILED:
+        spoiled, drawn = spoil(certificate, chance), drawn + 1
+        lines = {topic: (line["nodes"], line["gaps"]) for topic, line in enumerate(spoiled["lines"])}
+        if oracles_dual.proves(topics_by_node(interests), lines, spoiled["scale"], spoiled["edges"]):
+            assert check(topics, spoiled) == spoiled["edges"]
+            continue
+        found += 1
+        with pytest.raises(RefutedError):
+            check(topics, spoiled)
+    assert drawn < 3 * SPOILED
+
+
+def test_a_pair_is_found_that_is_one_too_far_apart():
+    topics = [[0, 1], [0, 1], [0], [1]]
+    lines = [{"nodes": [0, 1, 2], "gaps": [0, 6, 10]}, {"nodes": [3, 1, 0], "gaps": [0, 10, 4]}]
+    tight = {"format": certificate_checker.FORMAT, "version": 1, "scale": 10, "edges": 3, "lines": lines}
+    assert check(topics, tight) == 3
+    lines[0]["gaps"][1] = 7
+    with pytest.raises(RefutedError, match="nodes 0 and 1 are 11 apart, more than the scale, 10"):
+        check(topics, tight)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda c: c.update(format="another"), "format"),
+        (lambda c: c.update(version=2), "version is 2, but only 1 is known"),
+        (lambda c: c.update(version=None), "version is None"),
+        (lambda c: c.update(scale=0), "scale"),
+        (lambda c: c.update(scale=1.5), "scale"),
+        (lambda c: c.update(edges=True), "edges"),
+        (lambda c: c.update(edges=-1), "edges"),
+        (lambda c: c.update(lines={}), "lines"),
+        (lambda c: c["lines"].pop(), "19 topics, but the interests have more"),
+        (lambda c: c["lines"].append({"nodes": [0], "gaps": [0]}), "other interests"),
+        (lambda c: c["lines"][0]["nodes"].pop(), "not a gap for each"),
+        (lambda c: c["lines"][0].pop("gaps"), "not a gap for each"),
+        (lambda c: c["lines"].__setitem__(0, None), "not a gap for each"),
+        (lambda c: c["lines"][0]["gaps"].__setitem__(1, -5), "no whole number"),
+        (lambda c: c["lines"][0]["gaps"].__setitem__(1, 0.5), "no whole number"),
+        (lambda c: c["lines"][0]["nodes"].__setitem__(1, c["lines"][0]["nodes"][0]), "other interests"),
+        (lambda c: c["lines"][0]["nodes"].__setitem__(1, "n1"), "no whole number"),
+    ],
+)
+def test_what_is_no_certificate_of_these_interests_is_refused(topics, certificate, change, words):
+    change(certificate)
+    with pytest.raises(NoCertificateError, match=words):
+        check(topics, certificate)
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda c: c["lines"][0]["gaps"].__setitem__(0, 5), "begins with a gap"),
+        (lambda c: c["lines"][0]["gaps"].__setitem__(1, 2**70), "more than the scale"),
+        (lambda c: c.update(scale=2**62, edges=0), "too great"),
+        (lambda c: c.update(edges=c["edges"] + 1), "not enough"),
+    ],
+)
+def test_numbers_that_prove_nothing_are_refuted(topics, certificate, change, words):
+    change(certificate)
+    with pytest.raises(RefutedError, match=words):
+        check(topics, certificate)
+
+
+def test_certificates_of_other_interests_are_refused(certificate):
+    other = mw.workloads.zipf(60, 20, subscriptions=6, seed=2)
+    with pytest.raises(NoCertificateError, match="other interests"):
+        check([sorted(own) for own in topics_by_node(other).values()], certificate)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"format": NaN}', "\udcff"])
+def test_files_that_hold_no_certificate_are_refused(dataset, tmp_path, text):
+    path = tmp_path / "wrong.json"
+    path.write_bytes(text.encode("utf-8", "surrogateescape"))
+    with pytest.raises(NoCertificateError):
+        check_files(dataset, path)
+
+
+@pytest.mark.parametrize("bound", ["tigth", 1, None])
+def test_an_unknown_bound_is_refused(overlay, bound):
+    with pytest.raises(mw.OptionError, match="the bound is"):
+        mw.evaluate(overlay, bound=bound)
+
+
+def test_interests_with_too_many_pairs_are_refused_with_the_way_out(overlay, monkeypatch):
+    monkeypatch.setattr("meshwright.metrics.bounds._MOST_TIGHT_PAIRS", 10)
+    with pytest.raises(mw.OptionError, match="use the quick one"):
+        mw.evaluate(overlay, bound="tight")
+
+
+def test_without_the_tight_bound_there_is_no_certificate(overlay):
+    assert mw.evaluate(overlay).certificate is None
+    assert mw.evaluate(overlay, bound=True) == mw.evaluate(overlay, bound="quick")
+
+
+def test_a_certificate_is_given_where_another_method_proves_more(overlay, monkeypatch):
+    monkeypatch.setattr("meshwright.metrics.bounds._TIGHT_STEPS", 0)
+    found = mw.evaluate(overlay, bound="tight")
+    quick = mw.evaluate(overlay)
+    assert found.certificate is not None
+    assert found.lower_bound_average_degree >= quick.lower_bound_average_degree
