@@ -65,6 +65,12 @@ _BUILT_IN = {
         load="meshwright.construct.greedy:greedy_merge",
         options=construct.GmOptions,
     ),
+    "dg": Algorithm(
+        summary="Dual-guided Greedy: fewer links than gm, guided by prices of topics; takes several times as "
+        "long",
+        load="meshwright.construct.dual.guided:dual_guided",
+        options=construct.DgOptions,
+    ),
     "dc": Algorithm(
         summary="Divide and Conquer: Greedy Merge on parts; a few nodes of each part connect them; for "
         "large fleets",

@@ -2,9 +2,9 @@
 
 from hypothesis import given
 
-from meshwright import Overlay, evaluate
+from meshwright import Overlay, build, evaluate
 from meshwright.construct.dual.bound import SCALE, find_certificate
-from tests import oracles_dual
+from tests import oracles, oracles_dual
 from tests.helpers import interests_of, topics_by_node
 from tests.strategies import topic_sets
 from tests.unit.construct.dual.test_bound import proves
@@ -27,3 +27,17 @@ def test_no_overlay_has_fewer_edges_than_the_tight_bound(topics):
     found = evaluate(Overlay.from_edges(interests, []), bound="tight")
     fewest = oracles_dual.fewest_edges(topics_by_node(interests))
     assert found.lower_bound_average_degree * len(topics) / 2 <= fewest + 1e-9 if topics else fewest == 0
+
+
+@given(topic_sets())
+def test_dg_connects_every_topic_with_no_more_links_than_gm_at_the_same_seed(topics):
+    interests = interests_of(topics)
+    found = build(interests, "dg", seed=3, budget=30)
+    assert oracles.is_topic_connected(topics_by_node(interests), map(tuple, found.edges.tolist()))
+    assert len(found) <= len(build(interests, "gm", seed=3))
+
+
+@given(topic_sets(max_nodes=5, max_topics=5))
+def test_dg_is_at_most_one_link_above_the_optimum_of_tiny_interests(topics):
+    interests = interests_of(topics)
+    assert len(build(interests, "dg")) <= oracles_dual.fewest_edges(topics_by_node(interests)) + 1

@@ -235,6 +235,8 @@ def _parsed(name: str, text: str, annotation: Any) -> Any:
     try:
         if kinds == {bool}:
             return _WORDS[text.lower()]
+        if kinds == {int, str}:
+            return int(text) if text.isdecimal() else text
         if kinds <= {int, float, str}:
             return next(iter(kinds))(text)
     except (KeyError, ValueError):

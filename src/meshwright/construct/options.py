@@ -1,5 +1,6 @@
 """The options of the algorithms in this folder, in a module of their own: importing it loads no kernel."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
@@ -42,6 +43,49 @@ class GmOptions(Checked):
         for topic, weight in (self.weights or {}).items():
             if not isinstance(topic, str) or not checks.is_whole(weight) or not 0 <= weight < 2**20:
                 raise OptionError(f"topic {topic!r} weighs {weight!r}; give a whole number from 0 to 1048575")
+
+
+_BUDGET = re.compile(r"(\d+(?:\.\d+)?)s")
+
+
+def _check_budget(name: str, budget: object) -> None:
+    """Refuse what is neither a whole number of steps from 1 on nor seconds above 0, such as "30s"."""
+    if budget is None or (checks.is_whole(budget) and 1 <= budget < 2**31):
+        return
+    found = _BUDGET.fullmatch(budget) if isinstance(budget, str) else None
+    if found is None or not 0 < float(found[1]) < 2**31:
+        raise OptionError(
+            f'the {name} is {budget!r}; give a whole number of steps from 1 on, or seconds such as "30s"',
+            option=name,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class DgOptions(Checked):
+    """How long Dual-guided Greedy searches, how it settles ties, and the memory it may take.
+
+    Attributes:
+        budget: how many steps prices are raised, or for how many seconds, such as "30s"; by default 150 to
+        600
+            steps, fewer the more interests there are. More steps give fewer links. Only steps give the same
+            overlay each time.
+        ties: as for Greedy Merge, whose overlay it begins with.
+        memory_limit: bytes that may be taken; four fifths of what is free, unless given.
+    """
+
+    budget: int | str | None = checks.checked(None, _check_budget)
+    ties: str = checks.choice("shuffled", TIES)
+    memory_limit: int | None = checks.whole_number(None, 1)
+
+    @property
+    def steps(self) -> int | None:
+        """The steps; None where the budget is in seconds, or not given."""
+        return int(self.budget) if checks.is_whole(self.budget) else None
+
+    @property
+    def seconds(self) -> float | None:
+        """The seconds; None where the budget is in steps, or not given."""
+        return float(self.budget[:-1]) if isinstance(self.budget, str) else None
 
 
 def check_rho(name: str, rho: object) -> None:

@@ -54,7 +54,7 @@ SCALE = 10**9
 _CANDIDATES_EACH = 8
 """Of each node, beside the best partner in each topic."""
 
-_MOST_EACH = 32
+MOST_EACH = 32
 """Exceeding pairs of a node that become candidates at once, while prices are raised further."""
 
 _MOST_AT_LAST = 256
@@ -96,7 +96,7 @@ def find_certificate(
     Cost: a step takes some 30 ns for each topic of each candidate edge, on all cores; each round of 30 steps
     one look at all pairs of subscribers of all topics. Memory is linear in the interests and candidates.
     """
-    pricing = _Pricing(interests, progress)
+    pricing = Pricing(interests, progress)
     with ThreadPoolExecutor(threads()) as pool:
         climber = Climber(pool, threads())
         shares = pricing.shares(candidate_edges(interests, _CANDIDATES_EACH, progress))
@@ -108,7 +108,7 @@ def find_certificate(
             done += turn
             if done < steps:
                 lines = pricing.lines(ascent)
-                ascent = pricing.extended(climber, ascent, lines, pricing.exceeding(lines, _MOST_EACH))
+                ascent = pricing.extended(climber, ascent, lines, pricing.exceeding(lines, MOST_EACH))
         lines = pricing.valid_lines(climber, ascent)
     return LineCertificate(nodes=lines.nodes, gaps=lines.gaps, steps=done)
 
@@ -117,11 +117,13 @@ def _climb(climber: Climber, ascent: Ascent, steps: int, progress: Progress | No
     run_with_ticks(lambda ticks: climber.climb(ascent, steps, ticks), "raising prices", steps, progress)
 
 
-class _Pricing:
+class Pricing:
     """Looks at the pairs that are no candidates."""
 
-    def __init__(self, interests: Interests, progress: Progress | None) -> None:
-        self._interests, self._progress = interests, progress
+    def __init__(
+        self, interests: Interests, progress: Progress | None, memory_limit: int | None = None
+    ) -> None:
+        self._interests, self._progress, self._limit = interests, progress, memory_limit
         self._arrays = arrays_of(interests)
         self._ranks = interest_ranks(self._arrays[1], interests.topic_count)
         self._steps = pair_steps(interests)
@@ -131,7 +133,8 @@ class _Pricing:
         indptr, topic_ids, topic_indptr, _ = self._arrays
         shares = int(count_links(indptr, topic_ids, edges)[-1])
         estimate = needed("raising prices", shares=shares, interests=len(topic_ids))
-        check_memory(f"the tight bound over {len(edges):,} candidate links", estimate, "use the quick bound")
+        what = f"raising prices of {len(edges):,} candidate links"
+        check_memory(what, estimate, "use the quick bound, or gm instead of dg", self._limit)
         sizes = np.diff(topic_indptr).astype(np.int32)
         return make_shares(indptr, topic_ids, self._ranks, sizes, edges, np.ones(len(edges)))
 

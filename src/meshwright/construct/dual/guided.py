@@ -1,0 +1,183 @@
+"""Dual-guided Greedy: overlays that the prices of topics lead to."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from meshwright.construct.dual.ascent import Ascent, Climber
+from meshwright.construct.dual.bound import MOST_EACH, Pricing
+from meshwright.construct.dual.candidates import candidate_edges, unique_edges
+from meshwright.construct.greedy import greedy_merge
+from meshwright.construct.options import DgOptions, GmOptions
+from meshwright.construct.reverse_delete import reverse_delete
+from meshwright.kernels.dual.guiding import Ends, contracted, ends_of, greatest_of_edges, take_by_worth
+from meshwright.kernels.dual.shares import Shares
+from meshwright.model.costs.costs import Costs
+from meshwright.model.edges import Built
+from meshwright.model.interests import Interests
+from meshwright.runtime.arrays import Ids, Offsets, Ticks
+from meshwright.runtime.machine import threads
+from meshwright.runtime.progress import CANCEL, Progress, run_with_ticks
+from meshwright.runtime.seeds import generator
+
+_CANDIDATES_EACH = 8
+"""Of each node, beside the best partner in each topic."""
+
+_LOOKS = 3
+"""How often all pairs are looked at for further candidates."""
+
+_FIRST_SHARE = 0.3
+"""Of the budget, for prices before the first edge is taken."""
+
+_ROUNDS = 20
+"""In which edges are taken for good, the same number in each."""
+
+_OWN_WORTH = 0.05
+"""What joining two components is worth by itself, beside the topic's price."""
+
+_IN_TREES = 0.0005
+"""How often a candidate must have been in trees lately to stay one: less than the latest trees count."""
+
+_MOST_STEPS, _LEAST_STEPS, _STEPS_TIMES_INTERESTS = 600, 150, 25_000_000
+"""The default budget: the more interests, the fewer steps."""
+
+_FEW_STEPS = 5
+"""Between two looks at the clock."""
+
+
+@dataclass
+class _Budget:
+    """How long prices may be raised: some steps, or until some seconds after the beginning."""
+
+    steps: int | None
+    seconds: float | None
+    began: float
+    spent: float = 0.0
+
+    def raise_prices(self, climber: Climber, ascent: Ascent, share: float, ticks: Ticks) -> None:
+        """Spend a share of the budget."""
+        before, self.spent = self.spent, min(1.0, self.spent + share)
+        if self.steps is not None:
+            climber.climb(ascent, round(self.steps * self.spent) - round(self.steps * before), ticks)
+            return
+        while perf_counter() < self.began + (self.seconds or 0.0) * self.spent and not ticks[CANCEL]:
+            climber.climb(ascent, _FEW_STEPS, ticks)
+
+
+def dual_guided(
+    interests: Interests, costs: Costs | None, options: DgOptions, seed: int, progress: Progress | None
+) -> Built:
+    """Dual-guided Greedy (DG).
+
+    Guarantee: topic-connected, without an edge that no topic needs, and never more edges than Greedy Merge at
+    the same seed. Deterministic for a seed, whatever the number of cores, where the budget is in steps. Costs
+    change nothing.
+
+    How: topics pay prices for candidate edges, which are raised as for the tight bound (`bound.py`). The mean
+    of the trees is nearly the solution of the linear program. A greedy takes the edge of the greatest worth:
+    what the topics that it joins pay for it, and a little for each, times one more than how often the edge
+    was in a tree. Only the first of these edges are kept; their components become one, the prices for what is
+    left are raised further, and the greedy begins again, until nothing is left. Of all overlays on the way
+    the smallest is given, after reverse delete.
+
+    Cost: beside Greedy Merge, a step takes some 30 ns for each topic of each candidate edge, on all cores.
+    """
+    del costs
+    began = perf_counter()
+    merged = np.asarray(greedy_merge(interests, None, _gm(options), seed, progress).edges, np.int32)
+    start = reverse_delete(interests, merged, memory_limit=options.memory_limit, progress=progress)
+    if not len(start):
+        return Built(edges=start, facts={"gm_edges": len(merged), "candidates": 0}, in_order=True)
+    steps = default_steps(len(interests)) if options.budget is None else options.steps
+    budget = _Budget(steps, options.seconds, began)
+    dive = _Dive(interests, start, seed, options.memory_limit, progress)
+    with ThreadPoolExecutor(threads()) as pool:
+        dive.run(Climber(pool, threads()), budget)
+    facts = {"gm_edges": len(merged), "candidates": dive.candidates}
+    return Built(edges=dive.best, facts=facts, in_order=True)
+
+
+def default_steps(interest_count: int) -> int:
+    """How many steps are taken where no budget is given."""
+    return max(_LEAST_STEPS, min(_MOST_STEPS, _STEPS_TIMES_INTERESTS // max(1, interest_count)))
+
+
+def _gm(options: DgOptions) -> GmOptions:
+    return GmOptions(ties=options.ties, memory_limit=options.memory_limit)
+
+
+class _Dive:
+    """Takes edges round by round, and keeps the best overlay on the way."""
+
+    def __init__(
+        self, interests: Interests, start: Ids, seed: int, memory_limit: int | None, progress: Progress | None
+    ) -> None:
+        self.best, self.candidates = start, 0
+        self._interests, self._progress, self._limit = interests, progress, memory_limit
+        self._taken = np.empty((0, 2), np.int32)
+        self._random = generator(seed, "dg")
+
+    def run(self, climber: Climber, budget: _Budget) -> None:
+        """All rounds; the last takes all edges that are left."""
+        ascent = self._begin(climber, budget)
+        self.candidates = len(ascent.shares.edges)
+        for left in range(_ROUNDS, 0, -1):
+            if not len(ascent.shares.edges):
+                break
+            ends, whole = ends_of(ascent.shares), left in (_ROUNDS, 1)
+            expected = max(1, len(self.best) - len(self._taken))
+            most = -(-expected // left)
+            order = self._in_order(ascent, ends, len(ascent.shares.edges) if whole else most)
+            if whole:
+                self._keep_best(ascent.shares.edges[order])
+            ascent = self._after(climber, ascent, ends, order[:most])
+            self._raise(climber, ascent, budget, (1 - _FIRST_SHARE) / _ROUNDS)
+
+    def _begin(self, climber: Climber, budget: _Budget) -> Ascent:
+        """Prices for the candidates, with those that a look at all pairs adds."""
+        pricing = Pricing(self._interests, self._progress, self._limit)
+        likely = candidate_edges(self._interests, _CANDIDATES_EACH, self._progress)
+        ascent = climber.start(pricing.shares(unique_edges(np.concatenate([likely, self.best]))))
+        for look in range(_LOOKS):
+            self._raise(climber, ascent, budget, _FIRST_SHARE / (_LOOKS + 1))
+            lines = pricing.lines(ascent)
+            ascent = pricing.extended(climber, ascent, lines, pricing.exceeding(lines, MOST_EACH >> look))
+        self._raise(climber, ascent, budget, _FIRST_SHARE / (_LOOKS + 1))
+        return ascent
+
+    def _raise(self, climber: Climber, ascent: Ascent, budget: _Budget, share: float) -> None:
+        def work(ticks: Ticks) -> None:
+            budget.raise_prices(climber, ascent, share, ticks)
+
+        run_with_ticks(work, "raising prices", 0, self._progress)
+
+    def _in_order(self, ascent: Ascent, ends: Ends, most: int) -> Offsets:
+        """The first edges that the greedy takes."""
+        shares = ascent.shares
+        factors = (1 + greatest_of_edges(shares, ascent.mean)) / shares.limits
+        worth = ascent.prices + _OWN_WORTH * float(np.median(shares.limits))
+        ties = self._random.permutation(len(shares.edges))
+
+        def work(ticks: Ticks) -> Offsets:
+            return take_by_worth(shares.indptr, ends, worth, factors, ties, most, ticks)
+
+        return run_with_ticks(work, "taking edges", 0, self._progress)
+
+    def _keep_best(self, following: Ids) -> None:
+        """Keep the overlay of the edges taken for good and those that follow, if it is the smallest."""
+        edges = np.concatenate([self._taken, following])
+        kept = reverse_delete(self._interests, edges, memory_limit=self._limit, progress=self._progress)
+        if len(kept) < len(self.best):
+            self.best = kept
+
+    def _after(self, climber: Climber, ascent: Ascent, ends: Ends, edges: Offsets) -> Ascent:
+        """Take edges for good, and leave out candidates that were in no tree lately.
+
+        Those that are kept connect every topic, since the latest trees count more.
+        """
+        keep = greatest_of_edges(ascent.shares, ascent.mean) >= _IN_TREES
+        self._taken = np.concatenate([self._taken, ascent.shares.edges[edges]])
+        shares, prices, mean = contracted(ascent.shares, ends, edges, keep, ascent.prices, ascent.mean)
+        return climber.start(Shares(*shares), prices, mean)

@@ -1,0 +1,93 @@
+from math import nan
+from typing import get_type_hints
+
+import numpy as np
+import pytest
+
+import meshwright as mw
+from meshwright.cli.common import parse_settings
+from meshwright.construct.dual import guided
+from meshwright.construct.dual.guided import default_steps
+from meshwright.construct.options import DgOptions
+from tests import oracles
+from tests.helpers import topics_by_node
+
+WORKLOADS = {
+    "unif": mw.workloads.unif(120, 20, subscriptions=6, seed=1),
+    "zipf": mw.workloads.zipf(120, 40, subscriptions=8, seed=1),
+    "expo": mw.workloads.expo(120, 40, subscriptions=8, seed=1),
+}
+
+
+@pytest.mark.parametrize("name", WORKLOADS)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_dg_connects_every_topic_with_fewer_links_than_gm(name, seed):
+    interests = WORKLOADS[name]
+    gm, dg = (mw.build(interests, algorithm, seed=seed) for algorithm in ("gm", "dg"))
+    assert oracles.is_topic_connected(topics_by_node(interests), map(tuple, dg.edges.tolist()))
+    assert len(dg) < 0.98 * len(gm)
+    assert dg.facts["gm_edges"] == len(gm)
+    assert 2 * len(dg) / len(interests.nodes) >= mw.evaluate(gm, bound="tight").lower_bound_average_degree
+
+
+def test_every_link_is_needed():
+    interests = WORKLOADS["zipf"]
+    edges, topics_of = mw.build(interests, "dg").edges.tolist(), topics_by_node(interests)
+    for edge in edges:
+        assert not oracles.is_topic_connected(topics_of, [other for other in edges if other != edge])
+
+
+def test_one_step_is_enough_for_an_overlay_that_is_no_larger_than_gms():
+    interests = WORKLOADS["expo"]
+    assert len(mw.build(interests, "dg", budget=1)) <= len(mw.build(interests, "gm"))
+
+
+def test_where_the_dive_finds_nothing_better_gm_is_given(monkeypatch):
+    interests = WORKLOADS["unif"]
+    monkeypatch.setattr(guided._Dive, "_keep_best", lambda self, following: None)
+    gm = mw.build(interests, "gm", reverse_delete=True)
+    assert np.array_equal(mw.build(interests, "dg", budget=5).edges, gm.edges)
+
+
+def test_more_steps_give_fewer_links():
+    interests = mw.workloads.expo(400, 200, subscriptions=15, seed=1)
+    few, many = (len(mw.build(interests, "dg", budget=steps)) for steps in (20, 400))
+    assert many < 0.98 * few
+
+
+def test_a_budget_in_seconds_gives_a_good_overlay():
+    interests = WORKLOADS["unif"]
+    assert len(mw.build(interests, "dg", budget="0.5s")) <= len(mw.build(interests, "gm"))
+
+
+def test_the_default_budget_falls_with_the_interests_and_has_limits():
+    assert [default_steps(count) for count in (0, 10, 20_000, 100_000, 10**9)] == [600, 600, 600, 250, 150]
+
+
+@pytest.mark.parametrize(
+    "budget", [0, -1, 1.5, nan, True, "", "s", "0s", "-1s", "nans", "infs", "10", "1e3s"]
+)
+def test_a_budget_of_nothing_is_refused(budget):
+    with pytest.raises(
+        mw.OptionError, match=r'give a whole number of steps from 1 on, or seconds such as "30s"'
+    ):
+        mw.build(WORKLOADS["unif"], "dg", budget=budget)
+
+
+@pytest.mark.parametrize(("text", "budget"), [("20", 20), ("1.5s", "1.5s"), ("none", None)])
+def test_a_budget_is_read_from_the_command_line(text, budget):
+    read = parse_settings([f"budget={text}"], get_type_hints(DgOptions))
+    assert read == {"budget": budget}
+    assert DgOptions(**read).steps == (20 if text == "20" else None)
+    assert DgOptions(**read).seconds == (1.5 if text == "1.5s" else None)
+
+
+def test_what_does_not_fit_into_memory_is_refused_with_the_way_out():
+    with pytest.raises(mw.CapacityError, match="use "):
+        mw.build(WORKLOADS["unif"], "dg", memory_limit=100_000)
+
+
+def test_seeds_give_different_overlays():
+    interests = WORKLOADS["unif"]
+    one, other = (mw.build(interests, "dg", seed=seed, budget=30).edges for seed in (1, 2))
+    assert not np.array_equal(one, other)
