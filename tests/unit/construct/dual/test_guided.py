@@ -49,6 +49,14 @@ def test_where_the_dive_finds_nothing_better_gm_is_given(monkeypatch):
     assert np.array_equal(mw.build(interests, "dg", budget=5).edges, gm.edges)
 
 
+def test_a_larger_overlay_on_the_way_is_not_kept():
+    interests = WORKLOADS["unif"]
+    best, larger = (mw.build(interests, name).edges.copy() for name in ("dg", "gm"))
+    dive = guided._Dive(interests, best, 0, None, None)
+    dive._keep_best(larger)
+    assert dive.best is best
+
+
 def test_more_steps_give_fewer_links():
     interests = mw.workloads.expo(400, 200, subscriptions=15, seed=1)
     few, many = (len(mw.build(interests, "dg", budget=steps)) for steps in (20, 400))
