@@ -93,7 +93,7 @@ def find_certificate(
 ) -> LineCertificate:
     """The best certificate that a number of steps finds; deterministic, whatever the number of threads.
 
-    Cost: a step takes some 30 ns for each topic of each candidate edge, on all cores; each round of 30 steps
+    Cost: a step takes some 50 ns for each topic of each candidate edge, on all cores; each round of 30 steps
     one look at all pairs of subscribers of all topics. Memory is linear in the interests and candidates.
     """
     pricing = Pricing(interests, progress)

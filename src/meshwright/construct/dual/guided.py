@@ -82,7 +82,7 @@ def dual_guided(
     left are raised further, and the greedy begins again, until nothing is left. Of all overlays on the way
     the smallest is given, after reverse delete.
 
-    Cost: beside Greedy Merge, a step takes some 30 ns for each topic of each candidate edge, on all cores.
+    Cost: beside Greedy Merge, a step takes some 50 ns for each topic of each candidate edge, on all cores.
     """
     del costs
     began = perf_counter()
