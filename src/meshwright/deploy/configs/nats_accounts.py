@@ -2,12 +2,12 @@
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple
 
+from meshwright.deploy.configs.nats_cycles import Import, TooManyImportsError, cycles
 from meshwright.deploy.configs.source import Findings
 from meshwright.deploy.configs.subjects import checked, covers
 from meshwright.deploy.configs.tree import Node
-from meshwright.deploy.mesh import Door, Flow, Place
+from meshwright.deploy.mesh import Door, Flow
 from meshwright.runtime.errors import quoted
 
 GLOBAL = "$G"
@@ -15,6 +15,7 @@ GLOBAL = "$G"
 
 _PLACEHOLDER = re.compile(r"\$(\d+)|\{\{\s*wildcard\((\d+)\)\s*\}\}", re.IGNORECASE)
 _SERVICE_STAGE, _STREAM_STAGE = 1, 3
+_MOST_SHOWN = 5
 
 Accounts = Mapping[str, Node]
 
@@ -96,29 +97,18 @@ def _subjects(node: Node, findings: Findings) -> tuple[tuple[str, ...] | None, t
     return allowed, checked(rules.at("deny"), "nats", findings)
 
 
-class _Import(NamedTuple):
-    """One import: `subject` of the exporter, `local` in the importing account."""
-
-    service: bool
-    importer: str
-    exporter: str
-    subject: str
-    local: str
-    place: Place
-
-
 def import_flows(server: str, accounts: Accounts, findings: Findings) -> Iterator[Flow]:
     """What goes from account to account inside a server.
 
-    A stream goes from the exporter to the importer, a request for a service the other way.
+    A stream goes from the exporter to the importer, a request for a service the other way. Imports that the
+    server refuses carry nothing.
     """
-    for found in _imports(accounts, findings):
-        if not _is_exported(found, accounts):
-            what = f"{quoted(found.importer)} imports {quoted(found.subject)} from {quoted(found.exporter)}"
-            message = f"account {what}, which does not export it; nats-server refuses this: add the export"
-            findings.say("useless-line", "error", message, found.place)
-            continue
+    exported = list(_exported_imports(accounts, findings))
+    refused = _refused_cycles(exported, accounts, findings)
+    for found in exported:
         flow = _import_flow(server, found)
+        if found in refused:
+            continue
         if flow is None:
             what = f"the import of {quoted(found.subject)} as {quoted(found.local)}"
             findings.not_decided(f"lint does not follow {what}, which moves words", found.place)
@@ -126,7 +116,51 @@ def import_flows(server: str, accounts: Accounts, findings: Findings) -> Iterato
             yield flow
 
 
-def _imports(accounts: Accounts, findings: Findings) -> Iterator[_Import]:
+def _exported_imports(accounts: Accounts, findings: Findings) -> Iterator[Import]:
+    """The imports of what another account exports; the others are told."""
+    for found in _imports(accounts, findings):
+        if _is_exported(found, accounts):
+            yield found
+            continue
+        what = f"{quoted(found.importer)} imports {quoted(found.subject)} from {quoted(found.exporter)}"
+        message = f"account {what}, which does not export it; nats-server refuses this: add the export"
+        findings.say("useless-line", "error", message, found.place)
+
+
+def _refused_cycles(imports: list[Import], accounts: Accounts, findings: Findings) -> set[Import]:
+    """The imports that form cycles; each cycle is told, also where new names may save it."""
+    streams = {
+        name: [text for each in account.at("exports").elements if (text := lowered(each).at("stream").text)]
+        for name, account in accounts.items()
+    }
+    refused: set[Import] = set()
+    try:
+        for cycle in cycles(imports, streams):
+            renames = any(each.local != each.subject for each in cycle)
+            refused.update(() if renames else cycle)
+            severity, starts = ("warning", "may not start") if renames else ("error", "does not start")
+            message = f"nats-server {starts}: {_cycle_message(cycle)}"
+            findings.say("unreadable", severity, message, cycle[0].place)
+    except TooManyImportsError:
+        message = "lint does not look for cycles among so many imports of accounts; try nats-server -t"
+        findings.not_decided(message, imports[0].place)
+    return refused
+
+
+def _cycle_message(cycle: list[Import]) -> str:
+    shown = [
+        f"{quoted(each.importer)} imports from {quoted(each.exporter)} (line {each.place.line})"
+        for each in cycle[:_MOST_SHOWN]
+    ]
+    more = f" and {len(cycle) - _MOST_SHOWN} more" if len(cycle) > _MOST_SHOWN else ""
+    what = "services" if cycle[0].service else "streams"
+    return (
+        f"imports of {what} form a cycle of accounts: "
+        f"{', '.join(shown)}{more}; remove one of them, or narrow its subject"
+    )
+
+
+def _imports(accounts: Accounts, findings: Findings) -> Iterator[Import]:
     for importer, account in accounts.items():
         for each in map(lowered, account.at("imports").elements):
             kind = "service" if "service" in each.entries else "stream"
@@ -137,7 +171,8 @@ def _imports(accounts: Accounts, findings: Findings) -> Iterator[_Import]:
                 continue
             subject, prefix = subjects[0], each.at("prefix").text
             local = _normal(each.at("to").text or (f"{prefix}.{subject}" if prefix else subject))
-            yield _Import(kind == "service", importer, exporter, subject, local, each.place)
+            prefixed = bool(prefix) and each.at("to").text is None
+            yield Import(kind == "service", importer, exporter, subject, local, each.place, prefixed)
 
 
 def _normal(subject: str) -> str:
@@ -147,7 +182,7 @@ def _normal(subject: str) -> str:
     return _PLACEHOLDER.sub("*", subject) if numbers == list(range(1, len(found) + 1)) else subject
 
 
-def _is_exported(found: _Import, accounts: Accounts) -> bool:
+def _is_exported(found: Import, accounts: Accounts) -> bool:
     kind = "service" if found.service else "stream"
     if found.exporter not in accounts:
         return False
@@ -158,7 +193,7 @@ def _is_exported(found: _Import, accounts: Accounts) -> bool:
     return False
 
 
-def _import_flow(server: str, found: _Import) -> Flow | None:
+def _import_flow(server: str, found: Import) -> Flow | None:
     old, new = (found.local, found.subject) if found.service else (found.subject, found.local)
     prefixes = _prefixes(old, new)
     if prefixes is None:

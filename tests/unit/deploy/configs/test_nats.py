@@ -1,5 +1,10 @@
 """NATS configurations as brokers and flows."""
 
+import os
+import shutil
+import subprocess
+import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -281,3 +286,81 @@ def test_included_files_belong_to_the_server(tmp_path: Path) -> None:
 )
 def test_a_configuration_is_told_by_its_beginning(text: bytes, answer: bool) -> None:
     assert looks_like(Path("x.conf"), text) is answer
+
+
+def _importing(kind: str, *imports: tuple[str, str, str]) -> str:
+    """Accounts that export `x.>` and import a subject from each other, one a line."""
+    rows = "\n".join(
+        f'  {name} {{ exports [{{{kind}: "x.>"}}], imports [{{{kind}: {{account: {other}, {more}}}}}] }}'
+        for name, other, more in imports
+    )
+    return f"accounts {{\n{rows}\n}}\n"
+
+
+CYCLES = {
+    "two": [("A", "B", 'subject: "x.>"'), ("B", "A", 'subject: "x.>"')],
+    "three": [("A", "B", 'subject: "x.>"'), ("B", "C", 'subject: "x.>"'), ("C", "A", 'subject: "x.a"')],
+}
+NO_CYCLES = {
+    "apart": [("A", "B", 'subject: "x.a"'), ("B", "A", 'subject: "x.b"')],
+    "a tree": [("A", "B", 'subject: "x.>"'), ("B", "C", 'subject: "x.>"'), ("C", "D", 'subject: "x.>"')],
+    "itself": [("A", "A", 'subject: "x.>"')],
+}
+
+
+def _starts(file: Path) -> bool:
+    server = shutil.which("nats-server", path=os.path.dirname(sys.executable))
+    assert server is not None
+    return subprocess.run([server, "-t", "-c", file], capture_output=True, check=False).returncode == 0
+
+
+@pytest.mark.parametrize("kind", ["stream", "service"])
+@pytest.mark.parametrize("case", CYCLES)
+def test_a_cycle_of_imports_is_one_error_since_the_server_does_not_start(
+    tmp_path: Path, kind: str, case: str
+) -> None:
+    found = parsed(tmp_path, _importing(kind, *CYCLES[case]))
+    (note,) = found.notes
+    assert (note.rule, note.severity, note.place.line) == ("unreadable", "error", 2)
+    assert "nats-server does not start" in note.message
+    for line, (name, other, _) in enumerate(CYCLES[case], 2):
+        assert f"'{name}' imports from '{other}' (line {line})" in note.message
+    assert found.flows == []
+    assert not _starts(tmp_path / "nats.conf")
+
+
+@pytest.mark.parametrize("kind", ["stream", "service"])
+@pytest.mark.parametrize("case", NO_CYCLES)
+def test_imports_that_do_not_lead_back_are_no_cycle(tmp_path: Path, kind: str, case: str) -> None:
+    text = _importing(kind, *NO_CYCLES[case]).replace(
+        "\n}\n", f'\n  D {{ exports [{{{kind}: "x.>"}}] }}\n}}\n'
+    )
+    found = parsed(tmp_path, text)
+    assert found.notes == []
+    assert len(found.flows) == len(NO_CYCLES[case])
+    assert _starts(tmp_path / "nats.conf")
+
+
+def test_a_cycle_under_new_names_is_a_warning_since_the_server_starts_at_times(tmp_path: Path) -> None:
+    imports = [("A", "B", 'subject: "x.a"'), ("B", "A", 'subject: "x.>"}, prefix: "x"')]
+    text = _importing("stream", *imports).replace('"x"}}', '"x"}')
+    found = parsed(tmp_path, text)
+    (note,) = found.notes
+    assert (note.rule, note.severity) == ("unreadable", "warning")
+    assert "may not start" in note.message
+    assert len(found.flows) == 2
+
+
+def test_imports_in_number_are_looked_at_in_short_time(tmp_path: Path) -> None:
+    names = [f"A{number}" for number in range(60)]
+    accounts = [
+        f"{name} {{ exports [{{stream: '>'}}], imports ["
+        + ", ".join(
+            f"{{stream: {{account: {other}, subject: '{name}.{other}'}}}}" for other in names if other != name
+        )
+        + "] }"
+        for name in names
+    ]
+    begin = time.monotonic()
+    assert parsed(tmp_path, "accounts {\n" + "\n".join(accounts) + "\n}\n").notes == []
+    assert time.monotonic() - begin < 15
