@@ -16,6 +16,7 @@ from meshwright.deploy.mesh import Place
 from meshwright.runtime.errors import quoted
 
 _MOST_FILES = 1000
+_MOST_EXPANDED = 100_000
 _BLANKS = re.compile(r"[ \t]*")
 _LINE = re.compile(r"[^\r\n]*")
 _SEPARATOR = re.compile(r"\s*[=:]?\s*")
@@ -44,12 +45,14 @@ class Config:
         comments: those of all files.
         variables: the keys that values refer to.
         files: those that were read.
+        expanded: how many values variables stand for.
     """
 
     root: Node
     comments: list[Comment] = field(default_factory=list)
     variables: set[str] = field(default_factory=set)
     files: list[str] = field(default_factory=list)
+    expanded: int = 0
 
 
 def read_nats(path: Path) -> Config:
@@ -233,8 +236,22 @@ class _Reader:
         self.config.variables.add(name)
         for scope in reversed(self.scopes):
             if name in scope:
+                self._count_expanded(scope[name])
                 return scope[name]._replace(place=place)
         return Node(Outside(name), place)
+
+    def _count_expanded(self, node: Node) -> None:
+        """Count the values that a variable stands for, and refuse those that grow without bounds."""
+        waiting = [node]
+        while waiting:
+            self.config.expanded += 1
+            if self.config.expanded > _MOST_EXPANDED:
+                raise self.fault(f"variables stand for more than {_MOST_EXPANDED:,} values")
+            value = waiting.pop().value
+            if isinstance(value, list):
+                waiting.extend(value)
+            elif isinstance(value, dict):
+                waiting.extend(value.values())
 
 
 def _scalar(text: str) -> Scalar:

@@ -1,5 +1,6 @@
 """The configuration language of NATS servers, as `nats-server -t` of version 2.15.1 takes it."""
 
+import time
 from pathlib import Path
 
 import pytest
@@ -129,3 +130,17 @@ def test_a_long_chain_of_includes_is_refused(tmp_path: Path) -> None:
 def test_the_environment_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SECRET_OF_MINE", "1")
     assert read(tmp_path, "a: $SECRET_OF_MINE") == {"a": Outside("SECRET_OF_MINE")}
+
+
+def test_variables_that_stand_for_ever_more_values_are_refused_in_short_time(tmp_path: Path) -> None:
+    lines = ['a0: ["x","x"]', *(f"a{n}: [{', '.join([f'$a{n - 1}'] * 10)}]" for n in range(1, 12))]
+    begin = time.monotonic()
+    with pytest.raises(UnreadableError, match="more than 100,000 values") as refused:
+        read(tmp_path, "\n".join([*lines, "leafnodes { remotes: $a11 }"]))
+    assert refused.value.place.line < 12
+    assert time.monotonic() - begin < 2
+
+
+def test_a_variable_may_be_used_often(tmp_path: Path) -> None:
+    users = ", ".join(["$u"] * 20_000)
+    assert read(tmp_path, f"u: [a, b]\nv: [{users}]") == {"u": ["a", "b"], "v": [["a", "b"]] * 20_000}
