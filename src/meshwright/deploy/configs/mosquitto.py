@@ -10,13 +10,22 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from meshwright.deploy.configs.mosquitto_directives import DIRECTIVES, PREFIXES, SECRETS
-from meshwright.deploy.configs.source import Findings, UnreadableError, address, alternatives, read_text
+from meshwright.deploy.configs.source import (
+    Findings,
+    UnreadableError,
+    address,
+    alternatives,
+    holds_password,
+    read_text,
+)
 from meshwright.deploy.mesh import Broker, Flow, Parsed, Place
 from meshwright.runtime.errors import quoted
 
 _PORT = 1883
 _DIRECTIONS = ("out", "in", "both")
 _PROTOCOLS = ("mqttv31", "mqttv311", "mqttv50")
+_NUL = "Mosquitto does not read this line and those below it: it has a NUL byte; remove the byte"
+_WAY_OUT = "put it in when the file is deployed, or use certificates"
 _PLACEHOLDER = re.compile(r"\$\{.*\}|\{\{.*\}\}|<.*>|@.*@|%.*%|\$[A-Z_]+")
 
 
@@ -133,7 +142,11 @@ class _Reader:
             return
         self._bridge = None
         for number, line in enumerate(text.split("\n"), start=1):
-            self._line(line.rstrip("\r"), Place(str(path), number), is_main=is_main)
+            place = Place(str(path), number)
+            if "\0" in line:
+                self._refuse(_NUL, place)
+                return
+            self._line(line.rstrip("\r"), place, is_main=is_main)
 
     def _line(self, line: str, place: Place, *, is_main: bool) -> None:
         if line.startswith("#"):
@@ -152,18 +165,25 @@ class _Reader:
         self._check_secret(name, value, place)
 
     def _unknown(self, name: str, place: Place) -> None:
+        """Say that a directive is not known; what follows its name without a blank may be a secret."""
         if name == "#":
             self._refuse(
                 "Mosquitto takes a comment only at the very start of a line; remove the blanks", place
             )
+            return
+        word, rest = _split_word(name)
+        if word in DIRECTIVES and rest:
+            self._refuse(
+                f"{word} must be followed by a blank; Mosquitto does not start with this line", place
+            )
+            self._check_secret(word, rest[1:].strip(), place)
         else:
-            self._found.unknown(name, "Mosquitto", DIRECTIVES, place)
+            self._found.unknown(word, "Mosquitto", DIRECTIVES, place)
 
     def _check_secret(self, name: str, value: str, place: Place) -> None:
         secret = name in SECRETS or (name.startswith(PREFIXES) and re.search("pass|secret|token", name))
         if secret and value and not _PLACEHOLDER.fullmatch(value):
-            way_out = "put it in when the file is deployed, or use certificates"
-            self._found.secret(f"the value of {name}", way_out, place)
+            self._found.secret(f"the value of {name}", _WAY_OUT, place)
 
     def _refuse(self, message: str, place: Place) -> None:
         self._found.say("unreadable", "error", message, place)
@@ -234,12 +254,26 @@ class _Reader:
             self._refuse(f"the address of the connection {fault}", place)
             return
         for each in filter(None, value.split(" ")):
-            host, colon, port = each.rpartition(":")
+            plain = self._without_user(each, place)
+            host, colon, port = plain.rpartition(":")
             if colon and not (port.isascii() and port.isdecimal() and 0 < int(port) <= 65535):
-                self._refuse(f"the port in {quoted(each)} is no number from 1 to 65535", place)
+                self._refuse(f"the port in {quoted(plain)} is no number from 1 to 65535", place)
                 bridge.is_broken = True
                 continue
-            bridge.addresses.append(address(host or each, int(port) if colon else _PORT))
+            bridge.addresses.append(address(host or plain, int(port) if colon else _PORT))
+
+    def _without_user(self, text: str, place: Place) -> str:
+        """HOST or HOST:PORT of an address; what else is in it is told, but not shown."""
+        plain = text.rpartition("@")[2].rpartition("://")[2]
+        if holds_password(text):
+            self._found.secret("a password", _WAY_OUT, place)
+        if plain != text:
+            message = (
+                "the address has a scheme or a user, and Mosquitto finds no host of this name; give HOST or "
+                "HOST:PORT alone, and the user by remote_username"
+            )
+            self._refuse(message, place)
+        return plain
 
     def _flag(self, name: str, value: str, place: Place) -> bool | None:
         if value in ("true", "1", "false", "0"):
@@ -275,10 +309,20 @@ class _Reader:
         if bridge is None:
             return
         try:
-            bridge.lines.append(_topic_line(value, place))
+            line = _topic_line(value, place)
         except ValueError as fault:
             bridge.is_broken = True
             self._refuse(f"{fault}; Mosquitto does not start with this line", place)
+            return
+        if _is_filter(line.pattern):
+            bridge.lines.append(line)
+        else:
+            bridge.is_broken = True
+            self._refuse(
+                f"{quoted(line.pattern)} is no topic filter: Mosquitto starts with it, but the broker at the "
+                f"other end closes the link each time; write # as the last level, and + alone in a level",
+                place,
+            )
 
     def parsed(self) -> Parsed:
         """All that the files say."""
@@ -363,9 +407,17 @@ def _topic_line(value: str, place: Place) -> _Line:
     for prefix in (local, remote):
         if re.search("[+#]", prefix):
             raise ValueError(f"the prefix {quoted(prefix)} has a wildcard; write the levels in full")
-        if not _is_filter(prefix + pattern):
-            raise ValueError(f"{quoted(prefix + pattern)} is no topic filter; end the prefix with /")
+        if prefix and not _is_filter(prefix + pattern):
+            way_out = "end the prefix with /" if _is_filter(pattern) else "correct the topic"
+            raise ValueError(f"{quoted(prefix + pattern)} is no topic filter; {way_out}")
     return _Line(pattern, direction.lower() or "out", level, local, remote, place)
+
+
+def _split_word(text: str) -> tuple[str, str]:
+    """The name at the start of a text, at least one letter, and the rest."""
+    found = re.match(r"[\w.-]+|.", text, re.DOTALL)
+    end = found.end() if found else 0
+    return text[:end], text[end:]
 
 
 def _unmarked(word: str) -> str:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 
-from meshwright.deploy.configs.source import Findings, url_of
+from meshwright.deploy.configs.source import Findings, holds_password
 from meshwright.deploy.configs.tree import Node
 
 _TOP = """
@@ -95,5 +95,5 @@ def check_secrets(root: Node, findings: Findings) -> None:
             findings.secret("a seed", _WAY_OUT, node.place)
         elif name in _URLS:
             for each in node.elements:
-                if (url := url_of(each.text or "")) and url.has_password:
+                if holds_password(each.text or ""):
                     findings.secret("a password", _WAY_OUT, each.place)

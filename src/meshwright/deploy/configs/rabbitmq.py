@@ -17,7 +17,7 @@ from meshwright.deploy.configs.rabbitmq_routing import (
     routing_flows,
 )
 from meshwright.deploy.configs.rabbitmq_shovels import shovel_flows, shovelled_queues
-from meshwright.deploy.configs.source import Findings, UnreadableError, read_text, url_of
+from meshwright.deploy.configs.source import Findings, UnreadableError, holds_password, read_text
 from meshwright.deploy.configs.tree import Node
 from meshwright.deploy.mesh import Broker, Parsed, Place
 
@@ -118,7 +118,7 @@ def _check_secrets(root: Node, findings: Findings) -> None:
     for each in root.at("parameters").elements:
         for key in ("uri", "src-uri", "dest-uri"):
             for uri in each.at("value").at(key).elements:
-                if (url := url_of(uri.text or "")) and url.has_password:
+                if holds_password(uri.text or ""):
                     findings.secret("a password", _KEEP_PRIVATE, uri.place)
 
 

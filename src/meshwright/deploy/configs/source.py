@@ -15,6 +15,7 @@ from meshwright.runtime.wording import meant
 
 _MOST_BYTES = 64 << 20
 _SUPPRESSION = re.compile(r"meshwright:\s*ignore\b\s*([\w-]*)\s*:?\s*(.*)", re.DOTALL)
+_PASSWORD = re.compile(r"(?:^|/)[^/@:]*:[^@]+@")
 _EVERYWHERE = {"0.0.0.0", "::", "[::]", "*", ""}
 
 
@@ -132,27 +133,36 @@ class Findings:
             self.useless("a suppression needs a rule and a reason: meshwright: ignore RULE: reason", place)
 
 
+def holds_password(text: str) -> bool:
+    """Whether an address or URL has a password before its host, also if it is no URL otherwise."""
+    return bool(_PASSWORD.search(text.partition("://")[2] or text))
+
+
 class Url(NamedTuple):
     """The parts of a URL that matter to links."""
 
     scheme: str
     user: str | None
-    has_password: bool
     address: str
     """`host:port`; empty where there is no host."""
     path: str
 
 
 def url_of(text: str, port: int | None = None) -> Url | None:
-    """The parts of a URL, or of `host:port`; None if it is none. `port` is taken where it names none."""
+    """The parts of a URL, or of `host:port`; None if it is none. `port` is taken where it names none.
+
+    A text whose `?` or `#` stands before an `@` is none: these are letters of a password, and not of a host.
+    """
     try:
         parts = urlsplit(text if "://" in text else f"//{text}")
         host, named = parts.hostname or "", parts.port
         user = None if parts.username is None else unquote(parts.username)
     except ValueError:
         return None
+    if "@" in parts.query + parts.fragment:
+        return None
     shown = address(host, named if named is not None else port) if host else ""
-    return Url(parts.scheme, user, bool(parts.password), shown, parts.path)
+    return Url(parts.scheme, user, shown, parts.path)
 
 
 def address(host: str, port: int | None) -> str:

@@ -1,3 +1,7 @@
+import os
+import re
+import shutil
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -195,3 +199,67 @@ def test_no_text_makes_the_reader_fail(tmp_path_factory: pytest.TempPathFactory,
     parsed = parse(file)
     assert len(parsed.brokers) == 1
     assert all(isinstance(flow, Flow) for flow in parsed.flows)
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "mqtts://user:HuNtEr9@b.example.org:8883",
+        "user:HuNtEr9@b.example.org:8883",
+        "user:HuNtEr9@b.example.org",
+        "user:Hu@NtEr9@b.example.org",
+        "user:HuNtEr9@b.example.org:port",
+        "mqtts://user:HuNt/Er9@b.example.org:8883",
+    ],
+)
+def test_a_password_in_an_address_is_told_and_never_shown(tmp_path: Path, address: str) -> None:
+    parsed = _parsed(tmp_path, f"connection b\naddress {address}\ntopic # out\n")
+    assert "secret" in _rules(parsed)
+    assert "unreadable" in _rules(parsed)
+    shown = " ".join([*(note.message for note in parsed.notes), *(flow.target for flow in parsed.flows)])
+    assert not re.search("hu@?nt|er9|user:", shown, re.IGNORECASE)
+    assert all(flow.target.partition(":")[0] == "b.example.org" for flow in parsed.flows)
+
+
+@pytest.mark.parametrize("mark", ["\t", "=", ":"])
+def test_a_secret_that_no_blank_separates_from_its_name_is_not_shown(tmp_path: Path, mark: str) -> None:
+    parsed = _bridge(tmp_path, f"remote_password{mark}hunter2", "topic #")
+    assert _rules(parsed) == ["unreadable", "secret"]
+    assert not any("hunter2" in note.message for note in parsed.notes)
+
+
+def test_a_filter_that_is_none_is_refused_by_the_other_end_unless_a_prefix_is_checked(tmp_path: Path) -> None:
+    (alone,) = _bridge(tmp_path, "topic a/#/b both 0").notes
+    assert (alone.rule, alone.severity) == ("unreadable", "error")
+    assert "Mosquitto starts with it" in alone.message
+    assert "prefix" not in alone.message
+    (prefixed,) = _bridge(tmp_path, "topic a/#/b both 0 l/ r/").notes
+    assert "does not start" in prefixed.message
+    assert "correct the topic" in prefixed.message
+    (joined,) = _bridge(tmp_path, 'topic # both 0 "" r').notes
+    assert "end the prefix with /" in joined.message
+
+
+def test_nothing_is_read_from_a_nul_byte_on(tmp_path: Path) -> None:
+    parsed = _bridge(tmp_path, "topic a\0b both 0", "topic c")
+    assert [(note.rule, note.severity, note.place.line) for note in parsed.notes] == [
+        ("unreadable", "error", 3),
+        ("unreadable", "error", 1),
+    ]
+    assert "NUL" in parsed.notes[0].message
+    assert "has no topic line" in parsed.notes[1].message
+    assert parsed.flows == []
+
+
+_MOSQUITTO = shutil.which("mosquitto", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+
+
+@pytest.mark.skipif(_MOSQUITTO is None, reason="there is no Mosquitto on this machine")
+@pytest.mark.parametrize(
+    "line", ["topic a\0b both 0", "topic a/#/b both 0 l/ r/", 'topic # both 0 "" r', "remote_password\tx"]
+)
+def test_the_broker_does_not_start_with_what_lint_says_it_refuses(tmp_path: Path, line: str) -> None:
+    parsed = _parsed(tmp_path, f"listener 0 {tmp_path}/s\nconnection b\naddress 127.0.0.1:9\n{line}\n")
+    assert any(note.severity == "error" for note in parsed.notes)
+    command = [str(_MOSQUITTO), "-c", str(tmp_path / "a.conf")]
+    assert subprocess.run(command, capture_output=True, check=False, timeout=20).returncode == 3

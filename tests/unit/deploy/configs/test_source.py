@@ -9,6 +9,7 @@ from meshwright.deploy.configs.source import (
     Findings,
     UnreadableError,
     alternatives,
+    holds_password,
     listener,
     read_text,
     suppression,
@@ -79,25 +80,25 @@ def test_an_unknown_key_is_told_once_with_what_may_be_meant() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "port", "address", "user", "has_password"),
+    ("text", "port", "address", "user"),
     [
-        ("nats://U:pw@Host.Example:1", None, "host.example:1", "U", True),
-        ("nats://host", 7422, "host:7422", None, False),
-        ("host:5", 7422, "host:5", None, False),
-        ("tls://[2001:DB8::1]:5", None, "[2001:db8::1]:5", None, False),
-        ("amqp://u%40x@h", 5672, "h:5672", "u@x", False),
-        ("amqp:///vhost", 5672, "", None, False),
+        ("nats://U:pw@Host.Example:1", None, "host.example:1", "U"),
+        ("nats://host", 7422, "host:7422", None),
+        ("host:5", 7422, "host:5", None),
+        ("tls://[2001:DB8::1]:5", None, "[2001:db8::1]:5", None),
+        ("amqp://u%40x@h", 5672, "h:5672", "u@x"),
+        ("amqp:///vhost", 5672, "", None),
     ],
 )
 def test_a_url_names_an_address_and_a_user(
-    text: str, port: int | None, address: str, user: str | None, has_password: bool
+    text: str, port: int | None, address: str, user: str | None
 ) -> None:
     url = url_of(text, port)
     assert url is not None
-    assert (url.address, url.user, url.has_password) == (address, user, has_password)
+    assert (url.address, url.user) == (address, user)
 
 
-@pytest.mark.parametrize("text", ["a://h:x", "a://h:99999", "a://[::1"])
+@pytest.mark.parametrize("text", ["a://h:x", "a://h:99999", "a://[::1", "a://t?k@h:1", "a://t#k@h:1"])
 def test_what_is_no_url_is_none(text: str) -> None:
     assert url_of(text) is None
 
@@ -120,3 +121,23 @@ def test_a_listener_on_all_addresses_is_its_port(text: str, port: int | None, ad
 
 def test_alternatives_of_a_link_are_one_end_without_repeats() -> None:
     assert alternatives(["a:1", "", "b:1", "a:1"]) == "a:1 b:1"
+
+
+@pytest.mark.parametrize(
+    ("text", "holds"),
+    [
+        ("nats://U:pw@h:1", True),
+        ("u:pw@h:1", True),
+        ("nats://u:p/w@h:1", True),
+        ("nats://u:p#w@h", True),
+        ("nats://u:p@w@h", True),
+        ("nats://u:pw@h:port", True),
+        ("nats://u@h:1", False),
+        ("nats://h:1", False),
+        ("[::1]:1883", False),
+        ("h:1", False),
+        ("", False),
+    ],
+)
+def test_a_password_is_what_stands_between_a_colon_and_the_host(text: str, holds: bool) -> None:
+    assert holds_password(text) == holds
