@@ -17,6 +17,7 @@ from meshwright.deploy.configs.rabbitmq_routing import (
     routing_flows,
 )
 from meshwright.deploy.configs.rabbitmq_shovels import shovel_flows, shovelled_queues
+from meshwright.deploy.configs.rabbitmq_types import check_types
 from meshwright.deploy.configs.source import Findings, UnreadableError, holds_password, read_text
 from meshwright.deploy.configs.tree import Node
 from meshwright.deploy.mesh import Broker, Parsed, Place
@@ -56,6 +57,7 @@ def parse(path: Path) -> Parsed:
     except UnreadableError as error:
         findings.unreadable(error)
         return findings.parsed
+    check_types(root, findings)
     _check_keys(root, findings)
     _check_secrets(root, findings)
     _take_suppressions(root, findings)

@@ -357,3 +357,37 @@ def test_the_settings_that_rabbitmq_takes_are_known(tmp_path: Path) -> None:
     }
     parameters = [parameter("shovel", "s", settings), upstream("u", uri="amqp://u", queue="q", **known)]
     assert rules(parsed(tmp_path, parameters=parameters, policies=[policy(ALL)])) == []
+
+
+@pytest.mark.parametrize(
+    ("definitions", "words"),
+    [
+        ({"vhosts": 5}, "vhosts is a number"),
+        ({"parameters": {"a": 1}}, "parameters is a map"),
+        ({"bindings": None}, "bindings is null"),
+        ({"exchanges": [{"name": "x"}, "y"]}, "an entry of exchanges is a text"),
+        ({"parameters": [parameter("shovel", "s", None)]}, "the value of the shovel 's' is null"),
+        (
+            {"parameters": [parameter("federation-upstream", "u", [])]},
+            "the federation upstream 'u' is a list",
+        ),
+        ({"parameters": [parameter("federation-upstream-set", "u", {})]}, "give a list"),
+        ({"parameters": [shovel(src_queue="q")]}, "has no src-uri"),
+        (
+            {"parameters": [shovel(src_uri="amqp://", src_queue="q", dest_uri=5)]},
+            "the dest-uri of the shovel 's' is no",
+        ),
+        ({"policies": [{"name": "p", "pattern": "", "definition": 3}]}, "the definition of the policy 'p'"),
+    ],
+)
+def test_definitions_of_wrong_types_are_told(tmp_path: Path, definitions: dict[str, Any], words: str) -> None:
+    errors = [note for note in parsed(tmp_path, **definitions).notes if note.severity == "error"]
+    assert {note.rule for note in errors} == {"unreadable"}
+    assert any(words in note.message for note in errors)
+
+
+def test_a_uri_that_is_none_is_told_without_its_password(tmp_path: Path) -> None:
+    uri = "amqp://u:hunter2@h:port"
+    found = parsed(tmp_path, parameters=[shovel(src_uri=uri, src_queue="q", dest_uri="amqp://")])
+    assert {"secret", "unreadable"} <= set(rules(found))
+    assert not any("hunter2" in note.message for note in found.notes)
