@@ -1,19 +1,26 @@
 """From files to a mesh: which files are configurations, whose they are, and where links lead."""
 
 import os
+import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from typing import NamedTuple
 
-from meshwright.deploy.configs import kind_of, reader_of
+from meshwright.deploy.configs import kind_of, may_be_one, reader_of
+from meshwright.deploy.configs.mosquitto import is_default
+from meshwright.deploy.configs.source import UnreadableError, read_text
 from meshwright.deploy.inventory import Entry
 from meshwright.deploy.mesh import Broker, Flow, Note, Parsed, Place
 from meshwright.deploy.settle import settle
 from meshwright.runtime.errors import InputError, quoted
 
 _HEAD = 1 << 16
+_NO_FORMAT = (
+    "this is no configuration that lint knows (Mosquitto, NATS, RabbitMQ or Zenoh); "
+    "correct it, or leave it out"
+)
 _COMMON = {
     *(
         "bridge",
@@ -51,20 +58,28 @@ def read_mesh(paths: Sequence[Path], inventory: Sequence[Entry] = ()) -> Mesh:
     parsed = {file: reader_of(kind).parse(file) for file, kind in files.items() if kind is not None}
     included = {Path(each).resolve() for one in parsed.values() for each in one.included}
     own = {file: one for file, one in parsed.items() if file.resolve() not in included}
+    unknown = [file for file, kind in files.items() if kind is None and file.resolve() not in included]
+    named = {*paths, *(file for entry in inventory for file in entry.files)}
+    notes = [_unknown_format(file, is_named=file in named) for file in unknown]
     if not any(one.brokers for one in own.values()) and not any(one.notes for one in own.values()):
-        raise InputError(
-            f"no configuration of a broker is in {', '.join(map(str, paths))}; "
-            f"name the files, or the folder that holds them"
-        )
-    notes = [_unknown_format(file) for file, kind in files.items() if kind is None]
+        raise _nothing_in(paths, notes)
     mesh = Mesh([], [], notes, [])
     names = _Names(own, inventory)
     for file, one in own.items():
         _add(mesh, names.rename(file, one))
     mesh.brokers.extend(names.missing())
-    flows, unknown = _resolved(mesh.brokers, mesh.flows)
+    flows, elsewhere = _resolved(mesh.brokers, mesh.flows)
     settled, said = settle(mesh.brokers, flows)
-    return mesh._replace(flows=settled, notes=[*mesh.notes, *unknown, *said])
+    return mesh._replace(flows=settled, notes=[*mesh.notes, *elsewhere, *said])
+
+
+def _nothing_in(paths: Sequence[Path], notes: Sequence[Note]) -> InputError:
+    """What to say where there is no configuration, with the first file that might be one."""
+    first = f" ({notes[0].place.file}: {notes[0].message.partition(';')[0]})" if notes else ""
+    return InputError(
+        f"no configuration of a broker is in {', '.join(map(str, paths))}{first}; "
+        f"name the files, or the folder that holds them"
+    )
 
 
 def _add(mesh: Mesh, parsed: Parsed) -> None:
@@ -74,24 +89,47 @@ def _add(mesh: Mesh, parsed: Parsed) -> None:
     mesh.suppressions.extend(parsed.suppressions)
 
 
-def _unknown_format(file: Path) -> Note:
-    message = "this is no configuration that lint knows (Mosquitto, NATS, RabbitMQ or Zenoh); leave it out"
-    return Note("unreadable", "error", message, Place(str(file), 0))
+def _unknown_format(file: Path, *, is_named: bool) -> Note:
+    """What to say of a file whose format is not known: of one that was named, it is an error."""
+    try:
+        message = _NO_FORMAT if read_text(file).strip() else "this file is empty; fill it, or leave it out"
+    except UnreadableError as error:
+        message = error.message
+    return Note("unreadable", "error" if is_named else "warning", message, Place(str(file), 0))
 
 
 def _files(paths: Sequence[Path], inventory: Sequence[Entry]) -> dict[Path, str | None]:
-    """The files to read, with their formats; None for one that was named and has none that is known."""
+    """The files to read, with their formats; None for one that was named, or may be meant, and has none."""
     kinds = {file: entry.kind for entry in inventory for file in entry.files}
     found: dict[Path, str | None] = {}
     for path in [*paths, *kinds]:
         if not path.exists() and not path.is_symlink():
             raise InputError(f"{path} does not exist; check the path", path=path)
-        is_folder = path.is_dir()
-        for file in sorted(_inside(path)) if is_folder else [path]:
-            kind = kinds.get(file) or kind_of(file, _head(file))
-            if kind is not None or not is_folder:
-                found.setdefault(file, kind)
+        inside = _kinds_inside(path, kinds) if path.is_dir() else {path: _kind(path, kinds)}
+        for file, kind in inside.items():
+            found.setdefault(file, kind)
     return found
+
+
+def _kind(file: Path, kinds: Mapping[Path, str | None]) -> str | None:
+    return kinds.get(file) or kind_of(file, _head(file))
+
+
+def _kinds_inside(folder: Path, kinds: Mapping[Path, str | None]) -> dict[Path, str | None]:
+    """The files of a folder with their formats; those that can't be meant as configurations are left out.
+
+    Among files of Mosquitto, one of comments alone is a broker with default settings.
+    """
+    found = {file: _kind(file, kinds) for file in sorted(_inside(folder))}
+    defaults = "mosquitto" in found.values() and "nats" not in found.values()
+    for file, kind in found.items():
+        if kind is None and defaults and is_default(file, _head(file)):
+            found[file] = "mosquitto"
+    return {
+        file: kind
+        for file, kind in found.items()
+        if kind is not None or (may_be_one(file) and not _is_inventory(_head(file)))
+    }
 
 
 def _inside(folder: Path) -> Iterator[Path]:
@@ -110,6 +148,11 @@ def _head(file: Path) -> bytes:
             return opened.read(_HEAD)
     except OSError:
         return b""
+
+
+def _is_inventory(head: bytes) -> bool:
+    """Whether a file begins like an inventory of brokers."""
+    return bool(re.match(rb'\s*\{\s*"brokers"\s*:', head))
 
 
 class _Names:
@@ -238,7 +281,8 @@ class _AddressBook:
         """What to say of an address that is no broker's."""
         port = _port(end.partition(" ")[0])
         listening = sorted(self._listening.get(port, []))
-        maybe = f" ({', '.join(map(quoted, listening[:3]))} listen at this port)" if listening else ""
+        verb = "listens" if len(listening) == 1 else "listen"
+        maybe = f" ({', '.join(map(quoted, listening[:3]))} {verb} at this port)" if listening else ""
         message = (
             f"{quoted(end)} is no broker of this mesh{maybe}, and what goes there is not followed; "
             f"add its configuration, or its address to the inventory"

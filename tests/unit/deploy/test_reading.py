@@ -108,3 +108,63 @@ def test_an_inventory_of_another_form_is_refused_with_what_to_write(
 ) -> None:
     with pytest.raises(InputError, match=words):
         read_inventory(_write(tmp_path / "inventory.json", text))
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (_bridge("a").encode("utf-16"), "byte 1 is not UTF-8"),
+        (bytes(range(128, 256)), "byte 1 is not UTF-8"),
+        (b"listner 1884\n", "no configuration that lint knows"),
+        (b"", "empty"),
+        (b" \n\n", "empty"),
+    ],
+)
+@pytest.mark.parametrize("name", ["b.conf", "b.cfg", "b.JSON"])
+def test_a_file_of_a_folder_that_ends_like_a_configuration_and_is_none_is_told(
+    tmp_path: Path, name: str, content: bytes, words: str
+) -> None:
+    _write(tmp_path / "a.conf", "listener 1883\n")
+    (tmp_path / name).write_bytes(content)
+    (note,) = read_mesh([tmp_path]).notes
+    assert (note.rule, note.severity, note.place) == ("unreadable", "warning", (str(tmp_path / name), 0))
+    assert words in note.message
+
+
+def test_other_files_of_a_folder_are_passed_over(tmp_path: Path) -> None:
+    _write(tmp_path / "a.conf", "listener 1883\n")
+    _write(tmp_path / "inventory.json", '{\n "brokers": []}')
+    for name in ("README.md", "ca.pem", "values.yaml", "passwords", "empty.txt"):
+        (tmp_path / name).write_bytes(b"\xff\xfe hello")
+    assert read_mesh([tmp_path]).notes == []
+
+
+def test_an_included_file_that_says_nothing_alone_is_not_told(tmp_path: Path) -> None:
+    _write(tmp_path / "a.conf", "listener 1883\ninclude_dir conf.d\n")
+    _write(tmp_path / "conf.d/empty.conf", "")
+    assert read_mesh([tmp_path]).notes == []
+
+
+def test_comments_alone_are_a_default_broker_among_those_of_mosquitto(tmp_path: Path) -> None:
+    _write(tmp_path / "b.conf", "# nothing yet\n\n# more\n")
+    _write(tmp_path / "a.conf", "listener 1885\n" + _bridge("b"))
+    mesh = read_mesh([tmp_path])
+    assert {broker.name: broker.addresses for broker in mesh.brokers} == {"a": (":1885",), "b": (":1883",)}
+    assert mesh.notes == []
+    _write(tmp_path / "c.conf", "server_name: c\nport: 4222\n")
+    told = [note for note in read_mesh([tmp_path]).notes if note.rule == "unreadable"]
+    assert [note.place.file for note in told] == [str(tmp_path / "b.conf")]
+
+
+def test_where_nothing_can_be_read_the_first_file_that_might_be_meant_is_named(tmp_path: Path) -> None:
+    (tmp_path / "b.conf").write_bytes(_bridge("a").encode("utf-16"))
+    with pytest.raises(InputError, match=r"b\.conf: byte 1 is not UTF-8"):
+        read_mesh([tmp_path])
+
+
+def test_an_unknown_address_names_who_listens_at_its_port(tmp_path: Path) -> None:
+    _write(tmp_path / "a.conf", "listener 1885\n" + _bridge("10.0.0.7:1884"))
+    _write(tmp_path / "b.conf", "listener 1884\n")
+    assert "('b' listens at this port)" in read_mesh([tmp_path]).notes[0].message
+    _write(tmp_path / "c.conf", "listener 1884\n")
+    assert "('b', 'c' listen at this port)" in read_mesh([tmp_path]).notes[0].message

@@ -9,6 +9,8 @@ from meshwright.deploy.mesh import Parsed
 KINDS = ("rabbitmq", "zenoh", "nats", "mosquitto")
 """The formats, those that are told apart most surely first; each has a module of its name."""
 
+_ENDINGS = (".conf", ".cfg", ".json", ".json5")
+
 
 class Reader(Protocol):
     """The reader of one format."""
@@ -28,3 +30,8 @@ def reader_of(kind: str) -> Reader:
 def kind_of(path: Path, head: bytes) -> str | None:
     """The format of a file that begins so; None where it is none of those known."""
     return next((kind for kind in KINDS if reader_of(kind).looks_like(path, head)), None)
+
+
+def may_be_one(path: Path) -> bool:
+    """Whether a file has an ending that configurations have."""
+    return path.suffix.lower() in _ENDINGS

@@ -40,6 +40,12 @@ def looks_like(path: Path, head: bytes) -> bool:
     )
 
 
+def is_default(path: Path, head: bytes) -> bool:
+    """Whether a file has nothing but comments: Mosquitto takes it for a broker with default settings."""
+    lines = [line for line in head.splitlines() if line.strip()]
+    return path.suffix.lower() == ".conf" and bool(lines) and all(line.startswith(b"#") for line in lines)
+
+
 _TELLING = set(DIRECTIVES) - {
     "port",
     "user",
