@@ -30,9 +30,19 @@ broker is contacted. See docs/lint.md.
 """
 
 
+def _path(text: str) -> Path:
+    """A path; an empty one would mean this folder, and most often is a variable that was not set."""
+    if not text:
+        raise OptionError("a PATH is empty; give a file or folder, or . for this folder")
+    return Path(text)
+
+
 def lint(
     paths: Annotated[
-        list[Path], typer.Argument(metavar="PATH", help="Configurations of brokers, and folders with them.")
+        list[Path],
+        typer.Argument(
+            metavar="PATH", parser=_path, help="Configurations of brokers, and folders with them."
+        ),
     ],
     inventory: Annotated[
         Path | None,

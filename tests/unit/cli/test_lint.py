@@ -63,3 +63,14 @@ def test_lint_refuses_two_formats_and_paths_that_do_not_exist(run, folder):
     code, out, err = run("lint", "nowhere")
     assert (code, out) == (2, "")
     assert "does not exist" in err
+
+
+def test_lint_refuses_an_empty_path_rather_than_reading_this_folder(run, folder):
+    code, out, err = run("lint", "")
+    assert (code, out) == (2, "")
+    assert "a PATH is empty" in err
+
+
+def test_lint_counts_a_single_line_in_the_singular(run, folder):
+    _, out, _ = run("lint", "brokers/a.conf")
+    assert out.splitlines()[-1].startswith("1 broker, 1 line that shares topics: ")

@@ -41,7 +41,8 @@ def _at(place: Place) -> str:
 
 
 def _summary(report: Report) -> str:
-    looked = f"{count(report.brokers, 'broker')}, {count(report.lines, 'line')} that share topics"
+    lines = count(report.lines, "line that shares topics", "lines that share topics")
+    looked = f"{count(report.brokers, 'broker')}, {lines}"
     kinds = [
         count(number, severity)
         for severity in ("error", "warning", "note")
