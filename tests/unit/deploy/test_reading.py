@@ -1,4 +1,5 @@
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -168,3 +169,31 @@ def test_an_unknown_address_names_who_listens_at_its_port(tmp_path: Path) -> Non
     assert "('b' listens at this port)" in read_mesh([tmp_path]).notes[0].message
     _write(tmp_path / "c.conf", "listener 1884\n")
     assert "('b', 'c' listen at this port)" in read_mesh([tmp_path]).notes[0].message
+
+
+_SHOVEL = (
+    '{"vhosts": [], "parameters": [{"component": "shovel", "name": "s", "vhost": "/", "value": '
+    '{"src-uri": "amqp://%s:5672", "src-queue": "q", "dest-uri": "amqp://", "dest-queue": "r"}}]}'
+)
+_LINKS = {
+    "a.conf": "listener 1885\nconnection x\naddress %s:1884\ntopic # out\n",
+    "b.conf": "listener 1885\nconnection x\naddress mqtts://%s\ntopic # out\n",
+    "nats.conf": 'server_name: n\nleafnodes { remotes [{url: "nats://%s:7422"}] }\n',
+    "route.conf": 'server_name: n\ncluster { routes ["nats://%s:6222"] }\n',
+    "d.json": _SHOVEL,
+    "z.json5": '{mode: "router", connect: {endpoints: ["tcp/%s:7447"]}}',
+    "y.json5": '{mode: "router", connect: {endpoints: {router: [{locators: ["tcp/%s:7447"]}]}}}',
+}
+
+
+@pytest.mark.parametrize("password", ["HUNTER", "HUN/TER", "HUN#TER", "HUN?TER", "HUN@TER", "HUN:TER"])
+@pytest.mark.parametrize("name", _LINKS)
+def test_a_password_in_the_address_of_a_link_is_told_and_never_shown(
+    tmp_path: Path, name: str, password: str
+) -> None:
+    mesh = read_mesh([_write(tmp_path / name, _LINKS[name] % f"us:{password}@far.example")])
+    shown = " ".join(
+        [*(note.message for note in mesh.notes), *(f"{f.source} {f.target}" for f in mesh.flows)]
+    )
+    assert "secret" in {note.rule for note in mesh.notes}
+    assert not re.search("hun|ter[@:]|us:", shown.replace(str(tmp_path), ""), re.IGNORECASE)

@@ -12,6 +12,7 @@ from meshwright.deploy.configs.source import (
     Findings,
     UnreadableError,
     alternatives,
+    holds_password,
     listener,
     read_text,
     url_of,
@@ -47,6 +48,7 @@ _KEYS = {
 }
 _SECRETS = {"password": "a password", "private_key_pem": "a private key", "secret": "a secret"}
 _BASE64_KEY = re.compile(r".*private_key_base64")
+_SECRET_SETTING = re.compile(r"(?:password|private_key_base64|secret)=[^;]")
 _WAY_OUT = "put it into a file that only the router reads (dictionary_file, private_key_file)"
 
 
@@ -177,3 +179,14 @@ def _check_secrets(root: Node, findings: Findings) -> None:
         what = "a private key" if _BASE64_KEY.fullmatch(key) else _SECRETS.get(key)
         if what and node.text:
             findings.secret(what, _WAY_OUT, node.place)
+    for place in (root.at("connect"), root.at("listen")):
+        for each in _scalars(place):
+            if holds_password(each.text or "") or _SECRET_SETTING.search(each.text or ""):
+                findings.secret("a secret of an endpoint", _WAY_OUT, each.place)
+
+
+def _scalars(node: Node) -> Iterator[Node]:
+    """All values inside that are no maps or lists."""
+    inside = node.entries.values() if node.entries else node.elements
+    for each in inside:
+        yield from (each,) if each is node else _scalars(each)
