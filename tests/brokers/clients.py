@@ -47,6 +47,10 @@ class Client(ABC):
             await self._writer.wait_closed()
 
 
+# Names that # passes over, of meshes that share them.
+_WITH_DOLLAR = ("$foo/#", "$SYS/broker/connection/x/state")
+
+
 class MqttClient(Client):
     """All at QoS 0, so that no packet wants an answer."""
 
@@ -56,7 +60,8 @@ class MqttClient(Client):
         self._send(0x10, _string("MQTT") + bytes([4, 2]) + (0).to_bytes(2) + nobody)
         kind, body = await self._packet()
         assert (kind, body[1]) == (0x20, 0), f"refused: {body!r}"
-        self._send(0x82, (1).to_bytes(2) + _string("#") + b"\0")
+        wanted = b"".join(_string(each) + b"\0" for each in ("#", *_WITH_DOLLAR))
+        self._send(0x82, (1).to_bytes(2) + wanted)
         while kind != 0x90:
             kind, body = await self._packet()
 

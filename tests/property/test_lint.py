@@ -1,7 +1,8 @@
 """Lint against the simulation of Mosquitto: whatever the mesh, both find the same kinds of trouble."""
 
 import tempfile
-from itertools import product
+from dataclasses import replace
+from itertools import pairwise, product
 from pathlib import Path
 
 from hypothesis import given
@@ -9,11 +10,12 @@ from hypothesis import strategies as st
 
 from meshwright.deploy.lint.findings import Finding
 from meshwright.deploy.lint.linting import lint
-from tests.oracles_lint import Connection, Line, simulate, write
+from tests.oracles_lint import Connection, Line, crossing, simulate, write
 
-_PATTERNS = ("#", "a/#", "+/b", "a", "+", "a/b", "+/#")
-_PREFIXES = ("", "", "", "a/", "b/", "a/b/")
-_NAMES = ["/".join(words) for length in (1, 2, 3) for words in product(("a", "b", "z"), repeat=length)]
+_PATTERNS = ("#", "a/#", "+/b", "a", "+", "a/b", "+/#", "$d/#", "a/$d/+")
+_PREFIXES = ("", "", "", "a/", "b/", "a/b/", "$d/")
+_WORDS = ("a", "b", "z", "$d")
+_NAMES = ["/".join(words) for length in (1, 2, 3) for words in product(_WORDS, repeat=length)]
 
 _lines = st.builds(
     Line,
@@ -77,3 +79,28 @@ def test_a_message_on_the_topic_of_a_finding_gets_into_that_trouble(connections:
         verdict = simulate(3, connections, [finding.topic])
         endless = verdict.loops or verdict.grows  # of a message that does both, the simulation sees one
         assert endless or (kind == "doubled-delivery" and verdict.doubles)
+
+
+def _lines_of(connections: list[Connection]) -> dict[tuple[str, int], Connection]:
+    """By file and number, each topic line as a connection of its own."""
+    found = {}
+    for number in range(3):
+        at = 1
+        for connection in (each for each in connections if each.opener == number):
+            at += 2 if connection.private else 3
+            for line in connection.lines:
+                at += 1
+                found[f"b{number}.conf", at] = replace(connection, lines=(line,))
+    return found
+
+
+@given(_meshes)
+def test_every_line_of_a_witness_matches_the_name_that_crosses(connections: list[Connection]) -> None:
+    lines = _lines_of(connections)
+    for finding in _lint(connections):
+        for path in (finding.path, finding.other_path):
+            for before, after in pairwise(path):
+                assert after.place is not None
+                line = lines[Path(after.place.file).name, after.place.line]
+                names = [crossing(line, before.name, outward=outward) for outward in (True, False)]
+                assert after.name in names

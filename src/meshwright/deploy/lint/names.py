@@ -24,6 +24,14 @@ from meshwright.filters.patterns import (
 
 Words = tuple[str, ...]
 
+_PUBLISHED: tuple[Words, ...] = (
+    ("$SYS", "broker", "uptime"),
+    ("$SYS", "broker", "clients", "connected"),
+    ("$SYS", "broker", "messages", "sent"),
+    ("$SYS", "broker", "load", "messages", "sent", "1min"),
+)
+"""Some of the names that Mosquitto publishes itself."""
+
 
 class Names(NamedTuple):
     """The names that a pattern matches and none of the others does."""
@@ -80,9 +88,13 @@ def matches(pattern: Pattern, words: Words, rules: Rules) -> bool:
 def example(names: Names, rules: Rules, fresh: str) -> Words | None:
     """A name of the set, with a fresh word for each wildcard; None where the set is empty.
 
+    Where all names begin with $SYS, it is one that brokers publish, if there is one.
+
     Of names of one length, the one with fresh words is in the set if any is: what excludes it excludes all.
     """
-    for words in _candidates(names, fresh):
+    begins = names.pattern[:1] == _PUBLISHED[0][:1]
+    published = [words for words in _PUBLISHED if begins and matches(names.pattern, words, rules)]
+    for words in (*published, *_candidates(names, fresh)):
         if not any(matches(pattern, words, rules) for pattern in names.without):
             return words
     return None

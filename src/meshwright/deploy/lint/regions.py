@@ -116,7 +116,7 @@ def regions(ways: Sequence[Way], fresh: str, most: int) -> Iterator[Region]:
     """
     riders = [_Rider(way, way.names.pattern) for way in ways]
     riders += [_Rider(way, pattern, True) for way in ways for pattern in way.denied]
-    waiting = list(_next((), riders, fresh)) or [((fresh,), riders)]
+    waiting = [((fresh,), riders)] if _take_all(riders) else list(_next((), riders, fresh))
     done: set[frozenset[int]] = set()
     looks = 0
     while waiting:
@@ -134,7 +134,12 @@ def regions(ways: Sequence[Way], fresh: str, most: int) -> Iterator[Region]:
 
 def _shown(words: Words, riders: list[_Rider], fresh: str) -> Words:
     """The name to show for those that begin so: with one word more, where only `a/#` and such are left."""
-    return (*words, fresh) if words[-1] != fresh and all(rider.rest == (MANY,) for rider in riders) else words
+    return (*words, fresh) if words[-1] != fresh and _take_all(riders) else words
+
+
+def _take_all(riders: list[_Rider]) -> bool:
+    """Whether whatever comes next makes no difference: only `a/#` and such are left."""
+    return all(rider.rest == (MANY,) for rider in riders)
 
 
 def _carrying(riders: list[_Rider]) -> list[Way]:
@@ -146,7 +151,7 @@ def _carrying(riders: list[_Rider]) -> list[Way]:
 
 def _next(words: Words, riders: list[_Rider], fresh: str) -> Iterator[tuple[Words, list[_Rider]]]:
     """Each word that may come next, and the ways that it leaves; the fresh word stands for all others."""
-    if all(rider.rest == (MANY,) for rider in riders):
+    if _take_all(riders):
         return
     going = [rider for rider in riders if rider.rest]
     literal: dict[str, list[_Rider]] = {fresh: []}
@@ -155,7 +160,7 @@ def _next(words: Words, riders: list[_Rider], fresh: str) -> Iterator[tuple[Word
             literal.setdefault(rider.rest[0], []).append(rider)
     wild = [rider for rider in going if not isinstance(rider.rest[0], str)]
     for word, own in literal.items():
-        passed = [_step(rider) for rider in wild if words or not rider.way.rules.hide(word, first=True)]
+        passed = [_step(rider) for rider in wild if not rider.way.rules.hide(word, first=not words)]
         left = [*(rider._replace(rest=rider.rest[1:]) for rider in own), *passed]
         kept = _kept(left)
         if kept:

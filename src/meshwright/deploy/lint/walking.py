@@ -7,7 +7,7 @@ from typing import NamedTuple
 from meshwright.deploy.lint.names import Names, Renaming, Words, example, less, matches, meet
 from meshwright.deploy.lint.ways import Way
 from meshwright.deploy.mesh import Broker
-from meshwright.filters.patterns import MANY, Pattern
+from meshwright.filters.patterns import MANY, NOTHING_HIDDEN, Partial, Pattern, Rules
 
 
 class Cargo(NamedTuple):
@@ -40,15 +40,46 @@ def taken(cargo: Cargo, way: Way, fresh: str) -> list[Cargo]:
         crosses = _carries(way, cargo.fixed)
         return _renamed(cargo, way) if crosses else []
     found: list[Cargo] = []
-    for both in meet(cargo.renaming.of(cargo.names.pattern), way.names.pattern, way.rules):
-        pattern = cargo.renaming.back(both)
-        names = less(Names(pattern), cargo.names.without, way.rules)
+    hidden = _passed_over(cargo, way)
+    for pattern in _met(cargo, way):
+        names = less(Names(pattern), [*cargo.names.without, *hidden], way.rules)
         if way.names.without:
-            own = less(Names(both), way.names.without, way.rules).without
+            both = cargo.renaming.of(pattern)
+            own = less(Names(both), way.names.without, _rules_behind(cargo, way)).without
             names = Names(pattern, names.without | {cargo.renaming.back(one) for one in own})
         if not names.without or example(names, way.rules, fresh) is not None:
             found += _renamed(cargo._replace(names=names), way)
     return found
+
+
+def _met(cargo: Cargo, way: Way) -> Iterator[Pattern]:
+    """What a way takes of a cargo by their patterns, as the names were when they set out.
+
+    A word that a wildcard passes over where the names set out does not get in by being called otherwise.
+    """
+    here = cargo.renaming.of(cargo.names.pattern)
+    for both in meet(here, way.names.pattern, _rules_behind(cargo, way)):
+        pattern = cargo.renaming.back(both)
+        yield from meet(cargo.names.pattern, pattern, way.rules) if cargo.renaming.new else [pattern]
+
+
+def _has_come_first(cargo: Cargo) -> bool:
+    """Whether a wildcard stands first now that did not when the names set out: no word is hidden from it."""
+    old, new = cargo.renaming
+    return len(old) > len(new) == 0 and _first_word(cargo.renaming.of(cargo.names.pattern)) is None
+
+
+def _rules_behind(cargo: Cargo, way: Way) -> Rules:
+    """Of matching what has become of a cargo with the filter of a way."""
+    is_free = _has_come_first(cargo) and _first_word(way.names.pattern) is not None
+    return NOTHING_HIDDEN if is_free and not way.rules.everywhere else way.rules
+
+
+def _passed_over(cargo: Cargo, way: Way) -> list[Pattern]:
+    """The names that have got a first word which the wildcard at the start of a filter passes over."""
+    if not way.rules.hides or not _has_come_first(cargo) or _first_word(way.names.pattern) is not None:
+        return []
+    return [(*cargo.renaming.old, Partial((*way.rules.hides, MANY)), MANY)]
 
 
 def _carries(way: Way, name: Words) -> bool:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
-from meshwright.deploy.lint.names import Names, Words, less
+from meshwright.deploy.lint.names import Names, Renaming, Words, less, meet
 from meshwright.deploy.mesh import Broker, Flow, Note
 from meshwright.filters.dialects import Dialect, dialect_of
 from meshwright.filters.filter import rules_of
@@ -15,6 +15,9 @@ from meshwright.filters.patterns import ANY, MANY, Pattern, Rules, has_simple_fo
 from meshwright.runtime.errors import quoted
 
 DIALECT_OF_KIND = {"mosquitto": "mqtt", "nats": "nats", "rabbitmq": "amqp", "zenoh": "zenoh"}
+
+STATE_OF_LINK: Pattern = ("$SYS", "broker", "connection", ANY, "state")
+"""The only names with $SYS that Mosquitto takes from clients, bridges included."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -99,7 +102,7 @@ def ways_of(brokers: Sequence[Broker], flows: Iterable[Flow]) -> Ways:
         made = maker.way(len(found.ways), flow)
         if isinstance(made, Way):
             found.ways.append(made)
-        else:
+        elif made is not None:
             found.notes.append(made)
     return found._replace(ways=_in_order(found.ways))
 
@@ -141,8 +144,8 @@ class _Maker:
     def _dialect(self, flow: Flow) -> Dialect:
         return dialect_of(DIALECT_OF_KIND[self._brokers[self._opener(flow)].kind])
 
-    def way(self, number: int, flow: Flow) -> Way | Note:
-        """The way of a flow, or why there is none."""
+    def way(self, number: int, flow: Flow) -> Way | Note | None:
+        """The way of a flow, or why there is none; None where the target refuses all that would cross."""
         dialect = self._dialect(flow)
         patterns = self._patterns[dialect.name]
         if flow.filter not in patterns:
@@ -151,6 +154,11 @@ class _Maker:
         change = _whole_words(pattern, flow, dialect)
         if change is None:
             return _not_decided(flow, "the prefixes cut a level that is a wildcard")
+        if self._brokers[self._number_of[flow.target]].kind == "mosquitto":
+            left = _not_refused(pattern, Renaming(*change), rules_of(dialect))
+            if left is None:
+                return None
+            pattern = left
         opener = self._opener(flow)
         return Way(
             number=number,
@@ -171,6 +179,14 @@ class _Maker:
 
 def _not_decided(flow: Flow, why: str) -> Note:
     return Note("not-decided", "warning", f"{why}; what crosses by this line is not followed", flow.place)
+
+
+def _not_refused(pattern: Pattern, change: Renaming, rules: Rules) -> Pattern | None:
+    """What Mosquitto takes of a pattern from a client: of names that begin with $SYS, the states of links."""
+    behind = change.of(pattern)
+    if behind[:1] != STATE_OF_LINK[:1]:
+        return pattern
+    return next(map(change.back, meet(behind, STATE_OF_LINK, rules)), None)
 
 
 def _with_rest(pattern: Pattern, strip: str, dialect: Dialect) -> Pattern:

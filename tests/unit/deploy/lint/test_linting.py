@@ -202,3 +202,46 @@ def test_a_comment_that_suppresses_nothing_is_told(mesh: Mesh) -> None:
 def test_names_with_odd_letters_are_followed(mesh: Mesh) -> None:
     report = mesh(a=[("b", 'topic it\'s/"x"/é/# both')], b=[("a", 'topic it\'s/"x"/é/1 both')])
     assert _only(report).topic == 'it\'s/"x"/é/1'
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [("#", "$SYS/broker/load/#"), ("#", "$foo/#"), ("+/x", "$foo/x"), ("+/#", "$foo/x/#")],
+)
+def test_a_wildcard_at_the_start_does_not_meet_a_dollar(mesh: Mesh, one: str, other: str) -> None:
+    links = {"a": [("b", f"topic {one} both")], "b": [("a", f"topic {other} both")]}
+    assert mesh(**links).findings == []
+
+
+def test_a_triangle_of_all_names_and_of_a_dollar_is_silent(mesh: Mesh) -> None:
+    everything, app = "topic # both", "topic $app/# both"
+    assert mesh(a=[("b", everything)], b=[("c", everything)], c=[("a", app)]).findings == []
+
+
+def test_a_dollar_that_a_prefix_hides_was_not_taken_before(mesh: Mesh) -> None:
+    up, down = 'topic # out 0 "" up/', "topic $foo/# out 0 up/"
+    assert mesh(a=[("b", up)], b=[("a", down)]).findings == []
+
+
+def test_a_dollar_behind_a_prefix_that_is_removed_is_followed(mesh: Mesh) -> None:
+    up, down = "topic # out 0 up/", 'topic $foo/# out 0 "" up/'
+    assert _only(mesh(a=[("b", up)], b=[("a", down)])).topic in ("up/$foo/x", "$foo/x")
+
+
+@pytest.mark.parametrize(
+    ("line", "topic"),
+    [("$SYS/#", "$SYS/broker/connection/x/state"), ("$foo/#", "$foo/x")],
+)
+def test_the_witness_of_a_loop_is_a_name_that_brokers_take(mesh: Mesh, line: str, topic: str) -> None:
+    found = _only(mesh(a=[("b", f"topic {line} both")], b=[("a", f"topic {line} both")]))
+    assert found.topic == topic
+
+
+def test_names_that_mosquitto_refuses_from_others_do_not_loop(mesh: Mesh) -> None:
+    line = "topic $SYS/broker/load/# both"
+    assert mesh(a=[("b", line)], b=[("a", line)]).findings == []
+
+
+def test_the_witness_is_a_name_that_brokers_publish(mesh: Mesh) -> None:
+    up = 'topic $SYS/# out 0 "" up/'
+    assert _only(mesh(a=[("b", up), ("b", up)])).topic == "$SYS/broker/uptime"
