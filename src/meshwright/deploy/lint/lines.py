@@ -5,9 +5,8 @@ from typing import NamedTuple
 
 from meshwright.deploy.lint.findings import Finding
 from meshwright.deploy.lint.names import Names, covers, example, meet
-from meshwright.deploy.lint.ways import Way, Ways
+from meshwright.deploy.lint.ways import Way, Ways, may_meet
 from meshwright.deploy.mesh import Broker, Place
-from meshwright.filters.patterns import Element, Wild
 from meshwright.runtime.errors import quoted, visible
 
 _DOUBLES_FROM = (2, 1)
@@ -60,34 +59,13 @@ def _pairs(ways: Sequence[Way]) -> Iterator[_Pair]:
             lines.setdefault(way.line, []).append(way)
     for own in lines.values():
         if len(own) > 1:
-            yield from _meeting(own, 0)
+            for pair in may_meet(own):
+                yield from _if_met(*sorted(pair, key=_rank))
 
 
 def _rank(way: Way) -> tuple[bool, int]:
     """The order in which lines count: those with prefixes come first."""
     return not (way.flow.strip or way.flow.add), way.number
-
-
-def _meeting(ways: list[Way], depth: int) -> Iterator[_Pair]:
-    """Pairs that meet, by the word at a depth; lines with different words there don't."""
-    wild = [way for way in ways if _word(way, depth) is None]
-    by_word: dict[Element, list[Way]] = {}
-    for way in ways:
-        word = _word(way, depth)
-        if word is not None:
-            by_word.setdefault(word, []).append(way)
-    for own in by_word.values():
-        if len(own) > 1:
-            yield from _meeting(own, depth + 1)
-    for number, way in enumerate(wild):
-        for other in [*wild[number + 1 :], *(each for own in by_word.values() for each in own)]:
-            yield from _if_met(*sorted((way, other), key=_rank))
-
-
-def _word(way: Way, depth: int) -> Element | None:
-    """The word of a filter at a depth; None where there is none, or a wildcard."""
-    pattern = way.names.pattern
-    return None if depth >= len(pattern) or isinstance(pattern[depth], Wild) else pattern[depth]
 
 
 def _if_met(first: Way, second: Way) -> Iterator[_Pair]:

@@ -40,7 +40,7 @@ class Budget:
 
     def spend(self, cargo: Cargo) -> bool:
         """Take one step, which costs more where names are followed; False where nothing is left."""
-        self.left -= 1 if cargo is ANYTHING else 5 + len(cargo.renaming.new)
+        self.left -= 1 if cargo is ANYTHING else 5 + len(cargo.renaming.new) + len(cargo.names.without)
         return self.left >= 0
 
 

@@ -1,7 +1,8 @@
 """Flows made ready for walking: filters as patterns, prefixes as whole words, and what earlier lines take."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain, islice
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -11,13 +12,19 @@ from meshwright.deploy.mesh import Broker, Flow, Note
 from meshwright.filters.dialects import Dialect, dialect_of
 from meshwright.filters.filter import rules_of
 from meshwright.filters.parsing import parse_filters
-from meshwright.filters.patterns import ANY, MANY, Pattern, Rules, has_simple_form
+from meshwright.filters.patterns import ANY, MANY, Element, Pattern, Rules, Wild, has_simple_form
 from meshwright.runtime.errors import quoted
 
 DIALECT_OF_KIND = {"mosquitto": "mqtt", "nats": "nats", "rabbitmq": "amqp", "zenoh": "zenoh"}
 
 STATE_OF_LINK: Pattern = ("$SYS", "broker", "connection", ANY, "state")
 """The only names with $SYS that Mosquitto takes from clients, bridges included."""
+
+_MOST_PAIRS = 200_000
+"""Pairs of lines of one link that may match the same names; links that make more are not followed."""
+
+_MOST_DEPTH = 50
+"""Words of filters that are compared to find such pairs."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -90,7 +97,7 @@ class Ways(NamedTuple):
         return dialect_of(DIALECT_OF_KIND[self.brokers[broker].kind])
 
 
-def ways_of(brokers: Sequence[Broker], flows: Iterable[Flow]) -> Ways:
+def ways_of(brokers: Sequence[Broker], flows: Iterable[Flow], most_pairs: int = _MOST_PAIRS) -> Ways:
     """The flows between brokers of the mesh as ways, and a note for each that can't be followed."""
     number_of = {broker.name: number for number, broker in enumerate(brokers)}
     flows = list(flows)
@@ -104,7 +111,8 @@ def ways_of(brokers: Sequence[Broker], flows: Iterable[Flow]) -> Ways:
             found.ways.append(made)
         elif made is not None:
             found.notes.append(made)
-    return found._replace(ways=_in_order(found.ways))
+    ways, notes = _in_order(found.ways, most_pairs)
+    return found._replace(ways=ways, notes=[*found.notes, *notes])
 
 
 def patterns_of(texts: Iterable[str], dialect: Dialect) -> dict[str, Pattern]:
@@ -181,6 +189,14 @@ def _not_decided(flow: Flow, why: str) -> Note:
     return Note("not-decided", "warning", f"{why}; what crosses by this line is not followed", flow.place)
 
 
+def _too_many_pairs(flow: Flow) -> Note:
+    said = (
+        "what crosses this link is not followed: more of its lines may match the same names than lint "
+        "compares; use fewer wildcards at the start of filters"
+    )
+    return Note("not-decided", "warning", said, flow.place)
+
+
 def _not_refused(pattern: Pattern, change: Renaming, rules: Rules) -> Pattern | None:
     """What Mosquitto takes of a pattern from a client: of names that begin with $SYS, the states of links."""
     behind = change.of(pattern)
@@ -209,26 +225,68 @@ def _whole_words(pattern: Pattern, flow: Flow, dialect: Dialect) -> tuple[Words,
     return (*strip[:-1], word), (*add[:-1], add[-1] + rest)
 
 
-def _in_order(ways: list[Way]) -> list[Way]:
-    """The ways, each without the names that an earlier line of its link takes."""
+def _in_order(ways: list[Way], most_pairs: int) -> tuple[list[Way], list[Note]]:
+    """The ways, each without the names that an earlier line of its link takes.
+
+    Links are left out, with a note, from the first one on whose lines make more than `most_pairs` pairs with
+    those of earlier links.
+    """
     lines: dict[tuple[object, ...], list[Way]] = {}
     for way in ways:
         lines.setdefault(way.line, []).append(way)
-    found = dict.fromkeys(ways)
-    changed = {one: new for own in lines.values() for one, new in _first_wins(own)}
-    return [changed.get(way, way) for way in found]
+    changed: dict[Way, Way | None] = {}
+    notes: list[Note] = []
+    for own in lines.values():
+        pairs = list(islice(may_meet(own), most_pairs + 1))
+        most_pairs -= len(pairs)
+        if most_pairs >= 0:
+            changed.update(_first_wins(own, pairs))
+        else:
+            most_pairs = 0
+            changed.update(dict.fromkeys(own))
+            notes.append(_too_many_pairs(own[0].flow))
+    left = (changed.get(way, way) for way in ways)
+    return [way for way in left if way is not None], list(dict.fromkeys(notes))
 
 
-def _first_wins(lines: list[Way]) -> Iterable[tuple[Way, Way]]:
+def may_meet(ways: Sequence[Way], depth: int = 0) -> Iterator[tuple[Way, Way]]:
+    """Pairs of ways, less those whose filters have different words in one place."""
+    wild = [way for way in ways if _word(way, depth) is None]
+    by_word: dict[Element, list[Way]] = {}
+    for way in ways:
+        word = _word(way, depth)
+        if word is not None:
+            by_word.setdefault(word, []).append(way)
+    for own in by_word.values():
+        if len(own) > 1:
+            yield from may_meet(own, depth + 1)
+    literal = [way for own in by_word.values() for way in own]
+    for number, way in enumerate(wild):
+        for other in chain(islice(wild, number + 1, None), literal):
+            yield way, other
+
+
+def _word(way: Way, depth: int) -> Element | None:
+    """The word of a filter at a depth; None where there is none, a wildcard, or nothing is compared."""
+    pattern = way.names.pattern
+    return (
+        None
+        if depth >= min(len(pattern), _MOST_DEPTH) or isinstance(pattern[depth], Wild)
+        else pattern[depth]
+    )
+
+
+def _first_wins(lines: list[Way], pairs: Iterable[tuple[Way, Way]]) -> Iterator[tuple[Way, Way]]:
     """What is left to each line behind those before it; lines with prefixes come first."""
-    if len(lines) == 1 and not lines[0].denied:
-        return
     ordered = sorted(lines, key=lambda way: way.first_wins and not (way.flow.strip or way.flow.add))
-    before: list[Way] = []
-    for way in ordered:
-        taken = [one.names.pattern for one in before if _takes_from(one, way)]
-        yield way, _without(way, taken)
-        before.append(way)
+    rank = {way: number for number, way in enumerate(ordered)}
+    taken: dict[Way, list[Pattern]] = {way: [] for way in lines}
+    for pair in pairs:
+        earlier, later = sorted(pair, key=rank.__getitem__)
+        if _takes_from(earlier, later):
+            taken[later].append(earlier.names.pattern)
+    for way in lines:
+        yield way, _without(way, taken[way])
 
 
 def _takes_from(earlier: Way, way: Way) -> bool:

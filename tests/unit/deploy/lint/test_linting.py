@@ -245,3 +245,15 @@ def test_names_that_mosquitto_refuses_from_others_do_not_loop(mesh: Mesh) -> Non
 def test_the_witness_is_a_name_that_brokers_publish(mesh: Mesh) -> None:
     up = 'topic $SYS/# out 0 "" up/'
     assert _only(mesh(a=[("b", up), ("b", up)])).topic == "$SYS/broker/uptime"
+
+
+def test_more_lines_that_may_meet_than_are_compared_are_not_decided(mesh: Mesh) -> None:
+    crossed = "\n".join(f"topic +/t{number}/# both\ntopic t{number}/+/# out" for number in range(1000))
+    report = mesh(a=[("b", crossed)], b=[("a", "topic q/# both")])
+    assert _rules(report) == ["not-decided"]
+
+
+def test_many_lines_that_do_not_meet_are_decided(mesh: Mesh) -> None:
+    lines = "\n".join(f"topic t/{number}/# both" for number in range(1000))
+    report = mesh(a=[("b", lines)], b=[("a", "topic t/7/# both")])
+    assert _only(report).topic == "t/7/x"
