@@ -5,6 +5,8 @@ A JSON file: {"brokers": [{"name": "north", "files": ["north.conf"], "addresses"
 """
 
 import json
+import re
+from collections.abc import Hashable, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
@@ -14,6 +16,9 @@ from meshwright.runtime.wording import choose, type_of
 
 _LISTS = ("files", "addresses", "subscribes", "publishes")
 _TEXTS = ("name", "kind", "version")
+_VERSION = re.compile(r"\d+(\.\d+)*([-+~]\S+)?")
+_ADDRESS = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[^\s:/\[\]]+):([0-9]{1,5})")
+_LAST_PORT = 65_535
 
 
 class Entry(NamedTuple):
@@ -45,13 +50,32 @@ def read_inventory(path: Path) -> list[Entry]:
             path=path,
         )
     entries = [_entry(row, path, number) for number, row in enumerate(brokers, start=1)]
-    names = [entry.name for entry in entries]
-    twice = next((name for name in names if names.count(name) > 1), None)
+    _check_unique(entries, path)
+    return entries
+
+
+def _check_unique(entries: list[Entry], path: Path) -> None:
+    """Refuse names, files and addresses that two brokers have."""
+    twice = _shared((entry.name, number) for number, entry in enumerate(entries))
     if twice is not None:
         raise InputError(
-            f"the inventory {path} has two brokers called {quoted(twice)}; rename one", path=path
+            f"the inventory {path} has two brokers called {quoted(str(twice))}; rename one", path=path
         )
-    return entries
+    files = ((file.resolve(), entry.name) for entry in entries for file in entry.files)
+    addresses = ((address.lower(), entry.name) for entry in entries for address in entry.addresses)
+    for what, pairs in (("file", files), ("address", addresses)):
+        if (twice := _shared(pairs)) is not None:
+            raise InputError(
+                f"the inventory {path} gives the {what} {quoted(str(twice))} to two brokers; "
+                f"leave it with the one that has it",
+                path=path,
+            )
+
+
+def _shared(pairs: Iterable[tuple[Hashable, Hashable]]) -> Hashable | None:
+    """The first thing that has two owners; None where there is none."""
+    owners: dict[Hashable, Hashable] = {}
+    return next((thing for thing, owner in pairs if owners.setdefault(thing, owner) != owner), None)
 
 
 def _entry(row: object, path: Path, number: int) -> Entry:
@@ -72,6 +96,27 @@ def _entry(row: object, path: Path, number: int) -> Entry:
         raise InputError(
             f"{where} is of the kind {quoted(row['kind'])}; {choose(row['kind'], KINDS)}", path=path
         )
+    _check_version(row.get("version"), where, path)
+    for address in row.get("addresses", ()):
+        _check_address(address, where, path)
     lists = {key: tuple(row.get(key, ())) for key in _LISTS if key != "files"}
     files = tuple(path.parent / file for file in row.get("files", ()))
     return Entry(row["name"], row.get("kind"), row.get("version"), files, **lists)
+
+
+def _check_version(version: str | None, where: str, path: Path) -> None:
+    if version is not None and not _VERSION.fullmatch(version):
+        raise InputError(f"{where} has the version {quoted(version)}; write numbers, as in 2.0.18", path=path)
+
+
+def _check_address(address: str, where: str, path: Path) -> None:
+    found = _ADDRESS.fullmatch(address)
+    if found is None:
+        raise InputError(
+            f"{where} has the address {quoted(address)}; write HOST:PORT, as in north.example.org:1883",
+            path=path,
+        )
+    if not 0 < int(found[2]) <= _LAST_PORT:
+        raise InputError(
+            f"{where} has the address {quoted(address)}; give a port from 1 to {_LAST_PORT:,}", path=path
+        )

@@ -265,10 +265,14 @@ class _AddressBook:
         if len(exact) == 1:
             return exact[0]
         for called in (host, host.partition(".")[0]):
-            named = [name for name in self._called.get(called, []) if port in self._ports[name]]
+            named = [name for name in self._called.get(called, []) if self._may_listen(name, port)]
             if len(named) == 1 and not _is_ip(host):
                 return named[0]
         return None
+
+    def _may_listen(self, name: str, port: str) -> bool:
+        """Whether a broker listens at a port, or nothing is known of where it listens."""
+        return not self._ports[name] or port in self._ports[name]
 
     def _on_this_machine(self, port: str, other: str) -> str | None:
         """Who listens at a port of the machine of another broker: that one itself, or the only one."""

@@ -88,6 +88,8 @@ class InterestSearch:
         self._wanted = _Wants(self._wants("subscribes"))
         self._published = _Wants(self._wants("publishes"))
         self.findings: list[Finding] = []
+        self._check_filters("subscribes", self._wanted.all)
+        self._check_filters("publishes", self._published.all)
         self._vain: set[int] = set()
         self._left = most_steps
         for publisher in self._published.all:
@@ -107,6 +109,17 @@ class InterestSearch:
             for text in dict.fromkeys(getattr(broker, field))
             if (pattern := patterns[self._mesh.dialect(number).name].get(text)) is not None
         ]
+
+    def _check_filters(self, field: str, wants: list[_Want]) -> None:
+        """Tell of what the inventory has as filters and is none in the dialect of its broker."""
+        read = {(want.broker, want.text) for want in wants}
+        for number, broker in enumerate(self._mesh.brokers):
+            word = self._mesh.dialect(number).filter_word
+            for text in dict.fromkeys(getattr(broker, field)):
+                if (number, text) not in read:
+                    what = f"{quoted(text)} in {field} of {quoted(broker.name)}"
+                    said = f"{what} is no {word}; correct the inventory"
+                    self.findings.append(Finding("unreadable", "error", said, broker.place))
 
     def _rules(self, broker: int) -> Rules:
         return rules_of(self._mesh.dialect(broker))
