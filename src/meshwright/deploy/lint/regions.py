@@ -116,9 +116,9 @@ def regions(ways: Sequence[Way], fresh: str, most: int) -> Iterator[Region]:
     """
     riders = [_Rider(way, way.names.pattern) for way in ways]
     riders += [_Rider(way, pattern, True) for way in ways for pattern in way.denied]
-    waiting: list[tuple[Words, list[_Rider]]] = (
-        [((fresh,), riders)] if _take_all(riders) else list(_next((), riders, fresh))
-    )
+    waiting: list[tuple[Words, list[_Rider]]] = list(_next((), riders, fresh))
+    if _take_all(riders):
+        waiting.append(((fresh,), riders))
     done: set[frozenset[int]] = set()
     looks = 0
     while waiting:
