@@ -1,4 +1,4 @@
-"""Every example of the page about lint shows its rule: the bad one has it, the good one does not."""
+"""Every rule of lint has a page, whose bad example has what it finds, and whose good one does not."""
 
 import json
 import re
@@ -11,7 +11,7 @@ from meshwright.deploy.inventory import read_inventory
 from meshwright.deploy.lint.findings import RULES
 from meshwright.deploy.lint.linting import lint
 
-_PAGE = Path(__file__).parents[2] / "docs/lint.md"
+_PAGES = Path(__file__).parents[2] / "docs/lint"
 _FILE = re.compile(r"# (\w+\.conf)")
 # What the clients do in all examples.
 _CLIENTS = [
@@ -32,13 +32,12 @@ class Example(NamedTuple):
 
 
 def _examples() -> list[Example]:
-    rules = _PAGE.read_text().partition("(rules)=")[2]
     found = []
-    for section in re.split(r"^### ", rules, flags=re.MULTILINE)[1:]:
-        blocks = re.findall(r"^(?:Bad|Good).*?```text\n(.*?)```", section, re.MULTILINE | re.DOTALL)
+    for page in sorted(_PAGES.glob("*.md")):
+        blocks = re.findall(r"^(?:Bad|Good).*?```text\n(.*?)```", page.read_text(), re.MULTILINE | re.DOTALL)
         if blocks:
             bad, good = map(_files, blocks)
-            found.append(Example(section.partition("\n")[0], bad, good))
+            found.append(Example(page.stem, bad, good))
     return found
 
 
@@ -68,6 +67,10 @@ def _found(files: Files, folder: Path) -> set[str]:
 
 
 _EXAMPLES = _examples()
+
+
+def test_every_rule_has_a_page() -> None:
+    assert {page.stem for page in _PAGES.glob("*.md")} == RULES.keys()
 
 
 def test_every_rule_has_examples() -> None:

@@ -99,7 +99,7 @@ def test_no_bound_holds_for_an_overlay_that_leaves_topics_apart():
     [
         (([],), r"algorithms is \[\]; give a list of at least one name"),
         (("gm",), "algorithms is 'gm'; give a list of at least one name"),
-        ((["gm", "gn"],), r"no algorithm 'gn' to build with; did you mean gm\?"),
+        ((["gm", "gn"],), r"no algorithm 'gn' to build with; did you mean gm or dg\?"),
         ((["ring", "gm", "ring"],), "'ring' is named twice"),
         ((["gm", "sm"],), "no algorithm 'sm' to build with"),
         ((["gm", "gr-maw"],), "gr-maw needs the costs of links"),

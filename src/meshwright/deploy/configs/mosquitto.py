@@ -5,7 +5,7 @@ comment, and a word that begins with # ends a topic line behind its pattern.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -348,6 +348,7 @@ class _Reader:
 
     def _flows(self, bridge: _Bridge) -> Iterator[Flow]:
         here, there = str(self._main), alternatives(bridge.addresses)
+        outward = _lines_out(bridge)
         for number, line in enumerate(bridge.lines) if bridge.addresses else ():
             doubles = bridge.protocol == "mqttv50"
             shared = Flow(
@@ -355,23 +356,31 @@ class _Reader:
             )
             if line.goes_out:
                 yield from _renamed(shared, line.pattern, line.local, line.remote)
-            if line.comes_in and self._is_subscribed(bridge, line, bridge.lines[number + 1 :]):
+            if line.comes_in and self._is_subscribed(line, number, outward):
                 echoes = not bridge.try_private and bridge.protocol != "mqttv50"
                 inward = shared._replace(source=there, target=here, pulls=True, echoes=echoes)
                 yield from _renamed(inward, line.pattern, line.remote, line.local)
 
-    def _is_subscribed(self, bridge: _Bridge, line: _Line, later: list[_Line]) -> bool:
+    def _is_subscribed(self, line: _Line, number: int, outward: Mapping[str, list[tuple[int, int]]]) -> bool:
         """Whether a line takes anything in: a later line out unsubscribes from the same topic."""
-        for other in later:
-            same = other.remote + other.pattern == line.remote + line.pattern
-            if same and not other.comes_in and bridge.attempt_unsubscribe:
+        for later, at in outward.get(line.remote + line.pattern, ()):
+            if later > number:
                 self._found.useless(
-                    f"nothing comes in by this line: line {other.place.line} unsubscribes from its topic; "
+                    f"nothing comes in by this line: line {at} unsubscribes from its topic; "
                     f"write one line with both, or set bridge_attempt_unsubscribe false",
                     line.place,
                 )
                 return False
         return True
+
+
+def _lines_out(bridge: _Bridge) -> dict[str, list[tuple[int, int]]]:
+    """By topic at the other end, which lines only go out: their numbers in the bridge and in the file."""
+    found: dict[str, list[tuple[int, int]]] = {}
+    for number, line in enumerate(bridge.lines if bridge.attempt_unsubscribe else ()):
+        if not line.comes_in:
+            found.setdefault(line.remote + line.pattern, []).append((number, line.place.line))
+    return found
 
 
 def _included_files(folder: str, main: Path) -> list[Path] | None:

@@ -92,7 +92,7 @@ def as_sarif(report: Report) -> dict[str, Any]:
         {
             "id": rule,
             "shortDescription": {"text": about},
-            "help": {"text": f"See the documentation of Meshwright: docs/lint.md, {rule}."},
+            "help": {"text": f"See the documentation of Meshwright: docs/lint/{rule}.md."},
         }
         for rule, about in RULES.items()
     ]
