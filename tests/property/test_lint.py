@@ -56,8 +56,12 @@ def _without_unsubscribed(connection: Connection) -> bool:
     return True
 
 
-_meshes = st.lists(_connections, min_size=1, max_size=4).filter(
-    lambda connections: all(map(_without_unsubscribed, connections))
+def _leads_elsewhere(connection: Connection) -> bool:
+    return connection.opener != connection.other
+
+
+_meshes = st.lists(
+    _connections.filter(_leads_elsewhere).filter(_without_unsubscribed), min_size=1, max_size=4
 )
 
 
@@ -65,9 +69,9 @@ _meshes = st.lists(_connections, min_size=1, max_size=4).filter(
 def test_lint_finds_what_simulated_messages_get_into(connections: list[Connection]) -> None:
     verdict = simulate(3, connections, _NAMES)
     found = {_kind(finding) for finding in _lint(connections)}
-    assert not verdict.loops or found & {"loop", "not-decided"}
-    assert not verdict.grows or found & {"growing-loop", "not-decided"}
-    assert not verdict.doubles or found & {"doubled-delivery", "loop", "growing-loop", "not-decided"}
+    endless = {"loop", "growing-loop", "not-decided"}  # of lines that do both, one is told
+    assert not (verdict.loops or verdict.grows) or found & endless
+    assert not verdict.doubles or found & {"doubled-delivery", *endless}
 
 
 @given(_meshes)
