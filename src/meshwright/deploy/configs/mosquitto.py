@@ -4,6 +4,7 @@ A line is read as the broker reads it: words are separated by blanks alone, a li
 comment, and a word that begins with # ends a topic line behind its pattern.
 """
 
+import codecs
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -24,6 +25,7 @@ from meshwright.runtime.errors import quoted
 _PORT = 1883
 _DIRECTIONS = ("out", "in", "both")
 _PROTOCOLS = ("mqttv31", "mqttv311", "mqttv50")
+_BOM = "Mosquitto does not start with a file that begins with a byte order mark; save it without one"
 _NUL = "Mosquitto does not read this line and those below it: it has a NUL byte; remove the byte"
 _WAY_OUT = "put it in when the file is deployed, or use certificates"
 _PLACEHOLDER = re.compile(r"\$\{.*\}|\{\{.*\}\}|<.*>|@.*@|%.*%|\$[A-Z_]+")
@@ -147,6 +149,8 @@ class _Reader:
             self._found.unreadable(error)
             return
         self._bridge = None
+        if path.read_bytes().startswith(codecs.BOM_UTF8):
+            self._refuse(_BOM, Place(str(path), 1))
         for number, line in enumerate(text.split("\n"), start=1):
             place = Place(str(path), number)
             if "\0" in line:

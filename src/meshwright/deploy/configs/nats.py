@@ -19,7 +19,7 @@ from meshwright.deploy.configs.nats_accounts import (
 )
 from meshwright.deploy.configs.nats_keys import check_keys, check_secrets
 from meshwright.deploy.configs.nats_syntax import read_nats
-from meshwright.deploy.configs.source import Findings, UnreadableError, alternatives, listener, url_of
+from meshwright.deploy.configs.source import Findings, UnreadableError, Url, alternatives, listener, url_of
 from meshwright.deploy.configs.subjects import checked
 from meshwright.deploy.configs.tree import Node, Outside
 from meshwright.deploy.mesh import Broker, Flow, Parsed, Place
@@ -92,8 +92,7 @@ class _Server:
 
     def _leaf_flows(self, remote: Node, link: str) -> Iterator[Flow]:
         account = remote.at("account", "local").text or GLOBAL
-        urls = [*remote.at("url").texts, *remote.at("urls").texts]
-        found = [url for text in urls if (url := url_of(text, _LEAF_PORT))]
+        found = self._urls(remote, _LEAF_PORT)
         to = alternatives(url.address for url in found)
         if remote.at("disabled").value is True or not to or not self._has_account(account, remote.place):
             return
@@ -103,6 +102,18 @@ class _Server:
         yield out._replace(denies=checked(remote.at("deny_exports", "deny_export"), "nats", self._findings))
         back = out._replace(source=to, target=self._name, account=None, target_account=account, pulls=True)
         yield back._replace(denies=checked(remote.at("deny_imports", "deny_import"), "nats", self._findings))
+
+    def _urls(self, holder: Node, port: int) -> list[Url]:
+        """The URLs of a remote; the server does not start with one that it can't read, or with none."""
+        texts = [*holder.at("url").texts, *holder.at("urls").texts]
+        found = [url for text in texts if (url := url_of(text, port)) and url.address]
+        given = [holder.at("url"), holder.at("urls"), *holder.at("urls").elements]
+        from_outside = any(isinstance(node.value, Outside) for node in given)
+        if len(found) < max(len(texts), 0 if from_outside else 1):
+            what = "a URL here can't be read" if texts else "there is no URL here"
+            message = f"{what}, and nats-server does not start with it; write url: nats://HOST:PORT"
+            self._findings.say("unreadable", "error", message, holder.place)
+        return found
 
     def _has_account(self, account: str, place: Place) -> bool:
         if account == GLOBAL or account in self._accounts or has_operator(self._root):
@@ -116,14 +127,19 @@ class _Server:
     def _meshed(self) -> Iterator[Flow]:
         """Routes and gateways; their full mesh is completed when all files are known."""
         for route in self._cluster.at("routes").elements:
-            yield from self._meshed_with(route.texts, ROUTE, route.place)
+            urls = [url for text in route.texts if (url := url_of(text, _ROUTE_PORT)) and url.address]
+            if not urls:
+                message = (
+                    "this route can't be read, and nats-server does not start with it; write nats://HOST:PORT"
+                )
+                self._findings.say("unreadable", "error", message, route.place)
+            yield from self._meshed_with(urls, ROUTE, route.place)
         for other in map(lowered, self._gateway.at("gateways").elements):
             if other.at("name").text != self._gateway.at("name").text:
-                urls = [*other.at("url").texts, *other.at("urls").texts]
-                yield from self._meshed_with(urls, "gateway", other.place)
+                yield from self._meshed_with(self._urls(other, _ROUTE_PORT), "gateway", other.place)
 
-    def _meshed_with(self, urls: Iterable[str], link: str, place: Place) -> Iterator[Flow]:
-        to = alternatives(url.address for text in urls if (url := url_of(text, _ROUTE_PORT)))
+    def _meshed_with(self, urls: Iterable[Url], link: str, place: Place) -> Iterator[Flow]:
+        to = alternatives(url.address for url in urls)
         if to:
             out = Flow(self._name, to, ">", "", "", link, place, on_demand=True, meshed=True)
             out = out._replace(stage=_MESHED_STAGE)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from meshwright.deploy.configs.json5 import DEEPEST
-from meshwright.deploy.configs.source import Comment, Lines, UnreadableError, read_text
+from meshwright.deploy.configs.source import Comment, Lines, UnreadableError, read_text, without_secret
 from meshwright.deploy.configs.tree import Node, Outside, Scalar
 from meshwright.deploy.mesh import Place
 from meshwright.runtime.errors import quoted
@@ -169,7 +169,7 @@ class _Reader:
         """Pass over what separates a key from its value; outside of braces, a line must not end behind it."""
         self._pass(_SEPARATOR if closing else _SEPARATOR_AT_TOP)
         if not self._next() or self._next() in "\r\n}]" or (closing and self._next() == ","):
-            raise self.fault(f"{quoted(key)} has no value")
+            raise self.fault(f"{quoted(without_secret(key))} has no value")
 
     def _pass(self, pattern: re.Pattern[str]) -> None:
         """Pass over what a pattern matches."""

@@ -110,7 +110,9 @@ class Findings:
             return
         self._told.add((where, name))
         near = meant(name, known).strip() or "check its spelling"
-        message = f"{quoted(name)} is not a known key of {where}, and lint passes over it; {near}"
+        message = (
+            f"{quoted(without_secret(name))} is not a known key of {where}, and lint passes over it; {near}"
+        )
         self.say("unknown-directive", "warning", message, place)
 
     def unreadable(self, error: UnreadableError) -> None:
@@ -131,6 +133,18 @@ class Findings:
             self.parsed.suppressions.append((place, *found))
         else:
             self.useless("a suppression needs a rule and a reason: meshwright: ignore RULE: reason", place)
+
+
+_SECRET_WORD = re.compile(
+    r"(.*?(?:passw(?:or)?d|passphrase|pass(?!w|phrase)|psk|token|secret|nkey|seed))\W*\w.*", re.I | re.S
+)
+
+
+def without_secret(name: str) -> str:
+    """A name as it may be shown: a value may stick to it, behind the word for a secret or before an `@`."""
+    if found := _SECRET_WORD.fullmatch(name):
+        return f"{found[1]}…"
+    return f"…@{name.rpartition('@')[2]}" if "@" in name else name
 
 
 def holds_password(text: str) -> bool:
@@ -159,7 +173,7 @@ def url_of(text: str, port: int | None = None) -> Url | None:
         user = None if parts.username is None else unquote(parts.username)
     except ValueError:
         return None
-    if "@" in parts.query + parts.fragment:
+    if "@" in parts.query + parts.fragment or re.search(r"\s", parts.netloc):
         return None
     shown = address(host, named if named is not None else port) if host else ""
     return Url(parts.scheme, user, shown, parts.path)

@@ -77,20 +77,25 @@ class InterestSearch:
     For each filter of a publisher, there is an example of what it shares with each filter of a subscriber,
     and with each line that leaves its broker.
 
+    Ways that a server refuses carry nothing. What comes round by ways on loops is told with these, and not
+    here as carried in vain.
+
     Attributes:
         findings: what was found.
     """
 
-    def __init__(self, mesh: Ways, fresh: str, looping: set[int], most_steps: int = _MOST_STEPS) -> None:
+    def __init__(
+        self, mesh: Ways, fresh: str, refused: set[int], looping: set[int], most_steps: int = _MOST_STEPS
+    ) -> None:
         self._mesh, self._fresh = mesh, fresh
-        self._walker = Walker([way for way in mesh.ways if way.number not in looping], mesh.brokers, fresh)
+        self._walker = Walker([way for way in mesh.ways if way.number not in refused], mesh.brokers, fresh)
         self._witnesses = Witnesses(mesh, fresh)
         self._wanted = _Wants(self._wants("subscribes"))
         self._published = _Wants(self._wants("publishes"))
         self.findings: list[Finding] = []
         self._check_filters("subscribes", self._wanted.all)
         self._check_filters("publishes", self._published.all)
-        self._vain: set[int] = set()
+        self._vain = set(looping)
         self._left = most_steps
         for publisher in self._published.all:
             if self._left < 0:

@@ -36,7 +36,8 @@ class LinkSearch:
 
     Attributes:
         findings: what was found.
-        looping: the numbers of ways that are on loops, or that a server refuses.
+        looping: the numbers of ways that are on loops.
+        refused: the numbers of ways that a server refuses.
     """
 
     def __init__(self, mesh: Ways, most_steps: int = MOST_STEPS) -> None:
@@ -46,17 +47,16 @@ class LinkSearch:
         self._witnesses = Witnesses(mesh, self._fresh)
         self.findings: list[Finding] = []
         self.looping: set[int] = set()
-        refused = self._refused()
-        carrying = [way for way in mesh.ways if way.number not in refused and self._carries(way)]
+        self.refused = self._find_refused()
+        carrying = [way for way in mesh.ways if way.number not in self.refused and self._carries(way)]
         for part in parts(carrying):
             self._search(part)
-        self.looping |= refused
 
     def _carries(self, way: Way) -> bool:
         """Whether anything is left to a way by the lines before it."""
         return not way.names.without or example(way.names, way.rules, self._fresh) is not None
 
-    def _refused(self) -> set[int]:
+    def _find_refused(self) -> set[int]:
         """The ways that NATS may refuse, since they close cycles of leaf node connections."""
         leaves = core(way for way in self._mesh.ways if way.flow.refuses_loops)
         search = LoopSearch(leaves, self._mesh.brokers, self._fresh, self._budget, carried=True)

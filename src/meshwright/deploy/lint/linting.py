@@ -56,7 +56,7 @@ def _found(mesh: Mesh) -> Iterator[Finding]:
     fresh = fresh_word_of(ways.ways)
     told = {note.place for note in mesh.notes if note.rule == "useless-line"}
     yield from overlapping(ways, fresh, told)
-    yield from InterestSearch(ways, fresh, links.looping).findings
+    yield from InterestSearch(ways, fresh, links.refused, links.looping).findings
 
 
 def _of_note(note: Note) -> Finding:

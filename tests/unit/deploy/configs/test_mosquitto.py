@@ -263,3 +263,11 @@ def test_the_broker_does_not_start_with_what_lint_says_it_refuses(tmp_path: Path
     assert any(note.severity == "error" for note in parsed.notes)
     command = [str(_MOSQUITTO), "-c", str(tmp_path / "a.conf")]
     assert subprocess.run(command, capture_output=True, check=False, timeout=20).returncode == 3
+
+
+def test_a_byte_order_mark_is_told_as_mosquitto_does_not_start_with_it(tmp_path: Path) -> None:
+    found = _parsed(tmp_path, "\ufefflistener 1883\n")
+    assert [(note.rule, note.severity, note.place.line) for note in found.notes] == [
+        ("unreadable", "error", 1)
+    ]
+    assert "byte order mark" in found.notes[0].message

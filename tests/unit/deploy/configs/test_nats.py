@@ -364,3 +364,19 @@ def test_imports_in_number_are_looked_at_in_short_time(tmp_path: Path) -> None:
     begin = time.monotonic()
     assert parsed(tmp_path, "accounts {\n" + "\n".join(accounts) + "\n}\n").notes == []
     assert time.monotonic() - begin < 15
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "leafnodes { remotes [{url: 'nats://b:bad'}] }",
+        "leafnodes { remotes [{urls: []}] }",
+        "leafnodes { remotes [{account: A}] }, accounts {A {}}",
+        "leafnodes { remotes [{urls: ['nats://a b:7422', 'nats://c:1']}] }",
+        "cluster { port: 1, routes: ['nats://c2:xx'] }",
+    ],
+)
+def test_a_link_without_a_url_that_can_be_read_is_told(tmp_path: Path, text: str) -> None:
+    found = parsed(tmp_path, text)
+    assert notes(found) == [("unreadable", 1)]
+    assert "nats-server does not start" in found.notes[0].message

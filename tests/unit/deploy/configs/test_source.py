@@ -14,6 +14,7 @@ from meshwright.deploy.configs.source import (
     read_text,
     suppression,
     url_of,
+    without_secret,
 )
 from meshwright.deploy.mesh import Place
 
@@ -141,3 +142,21 @@ def test_alternatives_of_a_link_are_one_end_without_repeats() -> None:
 )
 def test_a_password_is_what_stands_between_a_colon_and_the_host(text: str, holds: bool) -> None:
     assert holds_password(text) == holds
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("remote_passwordSEKRET", "remote_password…"),
+        ("passwordsekret2", "password…"),
+        ("SEKRET@b", "…@b"),
+        ("listner", "listner"),
+        ("password", "password"),
+    ],
+)
+def test_a_value_that_sticks_to_a_name_is_not_shown(name: str, shown: str) -> None:
+    assert without_secret(name) == shown
+
+
+def test_a_host_with_a_blank_is_no_url() -> None:
+    assert url_of("nats://a b:7422") is None

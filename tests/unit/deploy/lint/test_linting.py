@@ -257,3 +257,21 @@ def test_many_lines_that_do_not_meet_are_decided(mesh: Mesh) -> None:
     lines = "\n".join(f"topic t/{number}/# both" for number in range(1000))
     report = mesh(a=[("b", lines)], b=[("a", "topic t/7/# both")])
     assert _only(report).topic == "t/7/x"
+
+
+CLIENTS = [
+    {"name": "a", "publishes": ["plant/+/t", "cmd/#"]},
+    {"name": "b", "subscribes": ["plant/#", "cmd/1"]},
+]
+
+
+@pytest.mark.parametrize("back", ["topic # both", "topic # out", "topic plant/# out"])
+def test_what_goes_round_is_not_out_of_reach(mesh: Mesh, back: str) -> None:
+    report = mesh(CLIENTS, a=[("b", "topic # both")], b=[("a", back)])
+    assert "both-ends" in _rules(report)
+    assert "unreachable" not in _rules(report)
+
+
+def test_beside_a_loop_what_is_not_carried_is_still_out_of_reach(mesh: Mesh) -> None:
+    report = mesh(CLIENTS, a=[("b", "topic plant/# both")], b=[("a", "topic plant/# both")])
+    assert _rules(report) == ["both-ends", "unreachable"]
