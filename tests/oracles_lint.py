@@ -6,13 +6,15 @@ first renames it; a prefix that a name does not begin with is not removed; nothi
 by which it came, except from the remote end with `try_private false`.
 """
 
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from itertools import product
 from pathlib import Path
 
 LONGEST = 7
+MOST_COPIES = 2_000
+"""More than three brokers make without a loop; enough for names that grow to become too long."""
 
 
 @dataclass(frozen=True)
@@ -96,9 +98,10 @@ def simulate(brokers: int, connections: list[Connection], names: Iterable[str]) 
 
 def _publish(start: int, name: str, connections: list[Connection], verdict: Verdict) -> None:
     heard = Counter({(start, name): 1})
-    copies: list[tuple[int, str, tuple[int, bool] | None, tuple[object, ...]]] = [(start, name, None, ())]
-    while copies:
-        broker, now, came, before = copies.pop()
+    copies: deque[tuple[int, str, tuple[int, bool] | None, tuple[object, ...]]] = deque()
+    copies.append((start, name, None, ()))
+    while copies and heard.total() < MOST_COPIES:
+        broker, now, came, before = copies.popleft()
         state = (broker, now, came)
         if state in before:
             verdict.loops.add(name)
@@ -117,8 +120,6 @@ def _publish(start: int, name: str, connections: list[Connection], verdict: Verd
                 if new:
                     heard[target, new] += 1
                     copies.append((target, new, (number, outward), (*before, state)))
-        if sum(heard.values()) > 400:  # more copies than three brokers without a loop can make
-            break
     if name not in verdict.loops | verdict.grows and any(times > 1 for times in heard.values()):
         verdict.doubles.add(name)
 

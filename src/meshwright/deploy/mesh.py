@@ -67,6 +67,8 @@ class Flow(NamedTuple):
     """The connection; a message never returns over the one it came by, unless this `echoes`."""
     place: Place
     qos: int | None = None
+    prefixed: bool = False
+    """Mosquitto: the line has a prefix, and comes before those of its link that have none."""
     echoes: bool = False
     """What came over the link may go back over it, as with Mosquitto's `try_private false`."""
     doubles: bool = False

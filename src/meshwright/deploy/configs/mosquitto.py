@@ -403,9 +403,10 @@ def _renamed(flow: Flow, pattern: str, strip: str, add: str) -> Iterator[Flow]:
 
     `a/#` matches `a`, too, from which the prefix `a/` can't be removed: it gets the new prefix as it is.
     """
+    flow = flow._replace(prefixed=bool(strip or add))
     yield flow._replace(filter=strip + pattern, strip=strip, add=add)
     if pattern == "#" and strip.endswith("/") and len(strip) > 1:
-        yield flow._replace(filter=strip[:-1], strip="", add=add)
+        yield flow._replace(filter=strip[:-1], add=add)
 
 
 def _topic_line(value: str, place: Place) -> _Line:

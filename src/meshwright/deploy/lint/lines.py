@@ -1,6 +1,7 @@
 """Lines of one link that match the same names: those that deliver twice, and those that do nothing."""
 
 from collections.abc import Container, Iterator, Sequence
+from operator import attrgetter
 from typing import NamedTuple
 
 from meshwright.deploy.lint.findings import Finding
@@ -60,12 +61,7 @@ def _pairs(ways: Sequence[Way]) -> Iterator[_Pair]:
     for own in lines.values():
         if len(own) > 1:
             for pair in may_meet(own):
-                yield from _if_met(*sorted(pair, key=_rank))
-
-
-def _rank(way: Way) -> tuple[bool, int]:
-    """The order in which lines count: those with prefixes come first."""
-    return not (way.flow.strip or way.flow.add), way.number
+                yield from _if_met(*sorted(pair, key=attrgetter("rank")))
 
 
 def _if_met(first: Way, second: Way) -> Iterator[_Pair]:

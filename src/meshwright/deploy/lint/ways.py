@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, islice
+from operator import attrgetter
 from typing import NamedTuple
 
 import pyarrow as pa
@@ -75,6 +76,11 @@ class Way:
     def stays(self) -> bool:
         """Whether it leads from a broker to itself: between accounts, or by a link to itself."""
         return self.source == self.target
+
+    @property
+    def rank(self) -> tuple[bool, int]:
+        """The order in which lines of a link count: those of Mosquitto that have prefixes come first."""
+        return self.first_wins and not self.flow.prefixed, self.number
 
     @property
     def line(self) -> tuple[int, int, int, bool, str | None, str | None]:
@@ -277,12 +283,10 @@ def _word(way: Way, depth: int) -> Element | None:
 
 
 def _first_wins(lines: list[Way], pairs: Iterable[tuple[Way, Way]]) -> Iterator[tuple[Way, Way]]:
-    """What is left to each line behind those before it; lines with prefixes come first."""
-    ordered = sorted(lines, key=lambda way: way.first_wins and not (way.flow.strip or way.flow.add))
-    rank = {way: number for number, way in enumerate(ordered)}
+    """What is left to each line behind those before it."""
     taken: dict[Way, list[Pattern]] = {way: [] for way in lines}
     for pair in pairs:
-        earlier, later = sorted(pair, key=rank.__getitem__)
+        earlier, later = sorted(pair, key=attrgetter("rank"))
         if _takes_from(earlier, later):
             taken[later].append(earlier.names.pattern)
     for way in lines:

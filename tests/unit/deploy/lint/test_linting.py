@@ -275,3 +275,10 @@ def test_what_goes_round_is_not_out_of_reach(mesh: Mesh, back: str) -> None:
 def test_beside_a_loop_what_is_not_carried_is_still_out_of_reach(mesh: Mesh) -> None:
     report = mesh(CLIENTS, a=[("b", "topic plant/# both")], b=[("a", "topic plant/# both")])
     assert _rules(report) == ["both-ends", "unreachable"]
+
+
+def test_a_name_that_keeps_its_prefix_crosses_by_the_first_line_that_has_one(mesh: Mesh) -> None:
+    lines = 'topic # out 0 a/ ""\ntopic a/# out 0 "" b/'
+    report = mesh(None, a=[("b", lines)], b=[("a", "topic # out")])
+    assert _rules(report) == ["both-ends", "useless-line"]
+    assert {finding.topic for finding in report.findings if finding.rule == "both-ends"} == {"a"}
