@@ -6,15 +6,16 @@ first renames it; a prefix that a name does not begin with is not removed; nothi
 by which it came, except from the remote end with `try_private false`.
 """
 
-from collections import Counter, deque
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from graphlib import CycleError, TopologicalSorter
 from itertools import product
 from pathlib import Path
+from typing import NamedTuple
 
 LONGEST = 7
-MOST_COPIES = 2_000
-"""More than three brokers make without a loop; enough for names that grow to become too long."""
+"""Slashes in a name; names that grow beyond are taken to grow for ever."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,14 @@ class Connection:
     other: int
     lines: tuple[Line, ...]
     private: bool = True
+
+
+class State(NamedTuple):
+    """A copy of a message at a broker, and the connection and direction by which it came."""
+
+    broker: int
+    name: str
+    came: tuple[int, bool] | None
 
 
 @dataclass
@@ -97,31 +106,47 @@ def simulate(brokers: int, connections: list[Connection], names: Iterable[str]) 
 
 
 def _publish(start: int, name: str, connections: list[Connection], verdict: Verdict) -> None:
-    heard = Counter({(start, name): 1})
-    copies: deque[tuple[int, str, tuple[int, bool] | None, tuple[object, ...]]] = deque()
-    copies.append((start, name, None, ()))
-    while copies and heard.total() < MOST_COPIES:
-        broker, now, came, before = copies.popleft()
-        state = (broker, now, came)
-        if state in before:
-            verdict.loops.add(name)
-            continue
-        if now.count("/") > LONGEST:
+    """Follow a message through all states that its copies can be in: broker, name, and how it came there."""
+    states = {State(start, name, None): list[State]()}
+    waiting = list(states)
+    while waiting:
+        state = waiting.pop()
+        if state.name.count("/") > LONGEST:
             verdict.grows.add(name)
             continue
-        for number, connection in enumerate(connections):
-            for outward in (True, False):
-                source, target = connection.opener, connection.other
-                if not outward:
-                    source, target = target, source
-                if source != broker or (came is not None and _is_back(came, number, outward, connection)):
-                    continue
-                new = crossing(connection, now, outward=outward)
-                if new:
-                    heard[target, new] += 1
-                    copies.append((target, new, (number, outward), (*before, state)))
-    if name not in verdict.loops | verdict.grows and any(times > 1 for times in heard.values()):
+        states[state] = list(_next(state, connections))
+        fresh = [new for new in dict.fromkeys(states[state]) if new not in states]
+        states |= {new: [] for new in fresh}
+        waiting += fresh
+    try:
+        order = list(TopologicalSorter(states).static_order())[::-1]
+    except CycleError:
+        verdict.loops.add(name)
+        return
+    if name in verdict.grows:
+        return
+    copies = Counter({State(start, name, None): 1})
+    heard: Counter[tuple[int, str]] = Counter()
+    for state in order:
+        heard[state.broker, state.name] += copies[state]
+        for new in states[state]:
+            copies[new] += copies[state]
+    if any(times > 1 for times in heard.values()):
         verdict.doubles.add(name)
+
+
+def _next(state: State, connections: list[Connection]) -> Iterator[State]:
+    """Where copies of a message go from a state."""
+    for (number, connection), outward in product(enumerate(connections), (True, False)):
+        source, target = connection.opener, connection.other
+        if not outward:
+            source, target = target, source
+        came = state.came
+        if source != state.broker or (came is not None and _is_back(came, number, outward, connection)):
+            continue
+        new = crossing(connection, state.name, outward=outward)
+        if new:
+            yield State(target, new, (number, outward))
 
 
 def _is_back(came: tuple[int, bool], number: int, outward: bool, connection: Connection) -> bool:

@@ -60,7 +60,10 @@ BORNE_OUT_BY = {
     "unreachable": {"lost"},
     "carries-unwanted": {"in vain"},
 }
-SAID = {"refused-link": "Loop detected", "unknown-directive": "Unknown configuration variable"}
+SAID = {
+    "refused-link": ("Loop detected", "same cluster name"),
+    "unknown-directive": ("Unknown configuration variable",),
+}
 
 
 @every_mesh
@@ -68,7 +71,7 @@ def test_every_finding_is_borne_out(mesh: Mesh) -> None:
     for rule in mesh.findings - {"secret"}:
         if rule in SAID:
             assert mesh.says
-            assert SAID[rule] in mesh.says
+            assert any(words in mesh.says for words in SAID[rule])
         elif rule == "useless-line":
             assert mesh.useless
         else:

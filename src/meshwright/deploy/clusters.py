@@ -47,8 +47,10 @@ class Clusters:
         A server passes nothing on between its routes and the leaf links that it opened. So every member needs
         its link to a hub; together they are like one link, since a hub sends to each just what is for it.
         """
-        notes: list[Note] = []
-        dropped: set[str] = set()
+        inside = {leaf.link: leaf for leaf in _leaves_of(flows) if leaf.hub in self._cluster_of(leaf)}
+        notes = list(map(_refused, inside.values()))
+        dropped = set(inside)
+        flows = [flow for flow in flows if flow.link not in dropped]
         for group in self._groups(flows):
             dropped.update(self._repeated(group, notes))
             notes.extend(self._left_out(group))
@@ -57,11 +59,15 @@ class Clusters:
     def _groups(self, flows: Iterable[Flow]) -> Iterable[list[_Leaf]]:
         """Leaf links from the same cluster to the same servers, for the same accounts."""
         groups: dict[tuple[object, ...], dict[str, _Leaf]] = {}
-        for leaf in (_leaf_of(flow) for flow in flows if flow.refuses_loops):
-            own = tuple(self._clusters.get(leaf.opener, (leaf.opener,)))
+        for leaf in _leaves_of(flows):
+            own = tuple(self._cluster_of(leaf))
             hubs = tuple(self._meshes.get(leaf.hub, (leaf.hub,)))
             groups.setdefault((own, hubs, leaf.accounts), {}).setdefault(leaf.link, leaf)
         return [list(group.values()) for group in groups.values()]
+
+    def _cluster_of(self, leaf: _Leaf) -> list[str]:
+        """The servers that routes connect with the one that opened a link, itself among them."""
+        return self._clusters.get(leaf.opener, [leaf.opener])
 
     def _repeated(self, group: list[_Leaf], notes: list[Note]) -> Iterator[str]:
         """The links after the first; a server that has one to each of two members gets everything twice."""
@@ -87,11 +93,24 @@ class Clusters:
             yield Note("unreachable", "warning", message, first.place)
 
 
-def _leaf_of(flow: Flow) -> _Leaf:
-    if flow.pulls:
-        accounts = flow.target_account, flow.account
-        return _Leaf(flow.link, flow.target, flow.source, accounts, flow.place)
-    return _Leaf(flow.link, flow.source, flow.target, (flow.account, flow.target_account), flow.place)
+def _leaves_of(flows: Iterable[Flow]) -> Iterator[_Leaf]:
+    for flow in flows:
+        if flow.refuses_loops and flow.pulls:
+            accounts = flow.target_account, flow.account
+            yield _Leaf(flow.link, flow.target, flow.source, accounts, flow.place)
+        elif flow.refuses_loops:
+            accounts = flow.account, flow.target_account
+            yield _Leaf(flow.link, flow.source, flow.target, accounts, flow.place)
+
+
+def _refused(leaf: _Leaf) -> Note:
+    """Measured: such a link is closed with "remote leafnode has same cluster name", whatever the accounts."""
+    own = "itself" if leaf.hub == leaf.opener else f"{quoted(leaf.hub)} of its own cluster"
+    message = (
+        f"{quoted(leaf.opener)} opens a leaf node connection to {own}, and NATS refuses it, in any account; "
+        f"remove it"
+    )
+    return Note("refused-link", "error", message, leaf.place)
 
 
 def _doubled(leaf: _Leaf, known: str) -> Note:

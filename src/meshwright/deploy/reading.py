@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from meshwright.deploy.configs import kind_of, may_be_one, reader_of
-from meshwright.deploy.configs.mosquitto import is_default
+from meshwright.deploy.configs.mosquitto import is_access_list, is_default
 from meshwright.deploy.configs.source import UnreadableError, read_text
 from meshwright.deploy.inventory import Entry
 from meshwright.deploy.mesh import Broker, Flow, Note, Parsed, Place
@@ -128,7 +128,7 @@ def _kinds_inside(folder: Path, kinds: Mapping[Path, str | None]) -> dict[Path, 
     return {
         file: kind
         for file, kind in found.items()
-        if kind is not None or (may_be_one(file) and not _is_inventory(_head(file)))
+        if kind is not None or (may_be_one(file) and not _goes_with_others(_head(file)))
     }
 
 
@@ -150,9 +150,9 @@ def _head(file: Path) -> bytes:
         return b""
 
 
-def _is_inventory(head: bytes) -> bool:
-    """Whether a file begins like an inventory of brokers."""
-    return bool(re.match(rb'\s*\{\s*"brokers"\s*:', head))
+def _goes_with_others(head: bytes) -> bool:
+    """Whether a file begins like an inventory of brokers, or is an access control list."""
+    return bool(re.match(rb'\s*\{\s*"brokers"\s*:', head)) or is_access_list(head)
 
 
 class _Names:
@@ -238,9 +238,12 @@ class _AddressBook:
     def __init__(self, brokers: Sequence[Broker]) -> None:
         self._names = {broker.name for broker in brokers}
         self._at: dict[str, list[str]] = {}
+        self._at_short: dict[str, list[str]] = {}
         for broker in brokers:
-            for address in broker.addresses:
-                self._at.setdefault(address.lower(), []).append(broker.name)
+            for address in map(str.lower, broker.addresses):
+                self._at.setdefault(address, []).append(broker.name)
+                if (short := _short(address)) != address:
+                    self._at_short.setdefault(short, []).append(broker.name)
         self._ports = {broker.name: {_port(address) for address in broker.addresses} for broker in brokers}
         self._listening: dict[str, list[str]] = {}
         for name, ports in self._ports.items():
@@ -261,9 +264,11 @@ class _AddressBook:
         host, port = address.rpartition(":")[0], _port(address)
         if _is_loopback(host):
             return self._on_this_machine(port, other)
-        exact = self._at.get(address, [])
-        if len(exact) == 1:
-            return exact[0]
+        # A host without a domain may be any of its name; two hosts with different domains are two hosts.
+        by_host = self._at_short if _short(address) == address else self._at
+        for at in (self._at.get(address, []), by_host.get(_short(address), [])):
+            if len(at) == 1:
+                return at[0]
         for called in (host, host.partition(".")[0]):
             named = [name for name in self._called.get(called, []) if self._may_listen(name, port)]
             if len(named) == 1 and not _is_ip(host):
@@ -296,6 +301,12 @@ class _AddressBook:
 
 def _port(address: str) -> str:
     return address.rpartition(":")[2]
+
+
+def _short(address: str) -> str:
+    """An address without the domain of its host."""
+    host, _, port = address.rpartition(":")
+    return address if _is_ip(host) else f"{host.partition('.')[0]}:{port}"
 
 
 def _is_loopback(host: str) -> bool:

@@ -68,6 +68,16 @@ def test_links_of_servers_that_are_in_no_cluster_stay() -> None:
     assert (len(kept), notes) == (3, [])
 
 
+def test_a_leaf_link_inside_a_cluster_or_to_itself_is_refused() -> None:
+    clusters = Clusters(routes(("s1", "s2")))
+    kept, notes = links(clusters, leaf("s1", "s2"), leaf("h", "h", "X"), leaf("h", "s1"))
+    assert kept == {"h s1 $G"}
+    assert [(note.rule, note.severity, note.place.file) for note in notes] == [
+        ("refused-link", "error", "s1"),
+        ("refused-link", "error", "h"),
+    ]
+
+
 def test_components_are_what_pairs_connect() -> None:
     found = components([("a", "b"), ("d", "c"), ("b", "d"), ("x", "y"), ("z", "z")])
     assert found["a"] == found["d"] == ["a", "b", "c", "d"]

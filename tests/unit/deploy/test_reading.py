@@ -50,6 +50,40 @@ def test_an_address_that_only_shares_a_port_is_not_guessed(tmp_path: Path, addre
     assert [(note.rule, note.severity) for note in mesh.notes] == [("unknown-broker", "note")]
 
 
+def _rabbit(host: str, uri: str) -> str:
+    exchange = {"name": "x", "vhost": "/", "type": "topic", "durable": True}
+    policy = {"name": "p", "vhost": "/", "pattern": "x", "definition": {"federation-upstream": "u"}}
+    upstream = {"name": "u", "vhost": "/", "component": "federation-upstream", "value": {"uri": uri}}
+    cluster = {"name": "cluster_name", "value": f"rabbit@{host}"}
+    parts = {"exchanges": [exchange], "policies": [policy], "parameters": [upstream]}
+    return json.dumps({"global_parameters": [cluster], "vhosts": [{"name": "/"}]} | parts)
+
+
+@pytest.mark.parametrize(
+    ("host", "address", "is_found"),
+    [
+        ("north", "north.example.org", True),
+        ("north.example.org", "north", True),
+        ("north.example.org", "north.example.com", False),
+        ("north", "northern.example.org", False),
+    ],
+)
+def test_a_host_is_found_with_and_without_its_domain(
+    tmp_path: Path, host: str, address: str, is_found: bool
+) -> None:
+    _write(tmp_path / "n.json", _rabbit(host, "amqp://elsewhere.example.net"))
+    _write(tmp_path / "s.json", _rabbit("south", f"amqp://{address}"))
+    sources = {flow.source for flow in read_mesh([tmp_path]).flows if "south" in flow.target}
+    assert (f"rabbit@{host}" in sources) is is_found
+
+
+def test_access_control_lists_are_no_brokers(tmp_path: Path) -> None:
+    _write(tmp_path / "a.conf", "listener 1883\nacl_file acl.conf\n")
+    _write(tmp_path / "acl.conf", "# who may what\nuser kitchen\ntopic read plant/#\npattern write $SYS/%c\n")
+    mesh = read_mesh([tmp_path])
+    assert ([broker.name for broker in mesh.brokers], mesh.notes) == (["a"], [])
+
+
 def test_a_loopback_port_that_is_its_own_is_the_broker_itself(tmp_path: Path) -> None:
     for name in "ab":
         _write(tmp_path / f"{name}.conf", "listener 1883\n" + _bridge("127.0.0.1"))

@@ -38,8 +38,14 @@ def looks_like(path: Path, head: bytes) -> bool:
     text = head.decode("utf-8", "replace")
     words = {line.split(" ", 1)[0].strip() for line in text.splitlines()}
     return path.name == "mosquitto.conf" or (
-        bool(words & _TELLING) and not re.search(r"[{\[]\s*$", text, re.M)
+        bool(words & _TELLING) and not is_access_list(head) and not re.search(r"[{\[]\s*$", text, re.M)
     )
+
+
+def is_access_list(head: bytes) -> bool:
+    """Whether a file is what `acl_file` names: users and topics, but no bridge that the topics are of."""
+    words = {line.split()[0] for line in head.splitlines() if line.strip() and not line.startswith(b"#")}
+    return bool(words & {b"topic", b"pattern"}) and words <= {b"user", b"topic", b"pattern"}
 
 
 def is_default(path: Path, head: bytes) -> bool:

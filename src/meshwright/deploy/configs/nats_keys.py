@@ -51,6 +51,20 @@ _EXPORT = """
     stream service response response_type threshold response_threshold response_max_time response_time
     accounts latency account_token_position allow_trace
 """
+_AUTHORIZATION = """
+    user username pass password token users timeout permissions default_permission default_permissions
+    auth_callout auth_hook proxy_required
+"""
+_LEAF_AUTHORIZATION = "user username pass password nkey account users timeout proxy_required"
+_USER = """
+    user username pass password nkey permission permissions authorization allowed_connection_types
+    connection_types clients proxy_required
+"""
+_LEAF_USER = "user username pass password account proxy_required"
+_PERMISSIONS = """
+    pub publish import sub subscribe export publish_allow_responses allow_responses
+"""
+_SUBJECTS = "allow deny"
 
 _SECRETS = {"password": "a password", "pass": "a password", "token": "a token", "seed": "a seed"}
 _HASH = re.compile(r"\$2[abxy]\$")
@@ -77,11 +91,31 @@ def _blocks(root: Node) -> Iterator[tuple[str, str, Node]]:
     yield "gateway", _GATEWAY, root.at("gateway")
     for remote in leaf.at("remotes").elements:
         yield "a remote of leafnodes", _REMOTE, remote
+    yield "authorization of leafnodes", _LEAF_AUTHORIZATION, leaf.at("authorization")
+    for user in leaf.at("authorization").at("users").elements:
+        yield "a user of leafnodes", _LEAF_USER, user
+    yield "authorization", _AUTHORIZATION, root.at("authorization")
+    yield from _permission_blocks(root.at("authorization"))
     for account in root.at("accounts").entries.values():
         yield "an account", _ACCOUNT, account
+        yield from _permission_blocks(account)
         for key, known in (("imports", _IMPORT), ("exports", _EXPORT)):
             for each in account.at(key).elements:
                 yield key, known, each
+
+
+def _permission_blocks(block: Node) -> Iterator[tuple[str, str, Node]]:
+    """The users of an account or of an authorization block, and what they may do."""
+    users = block.at("users").elements
+    for user in users:
+        yield "a user", _USER, user
+    owners: list[tuple[Node, tuple[str, ...]]] = [(block, ("default_permissions", "default_permission"))]
+    owners += [(user, ("permissions", "permission", "authorization")) for user in users]
+    for owner, names in owners:
+        permissions = owner.at(*names)
+        yield "permissions", _PERMISSIONS, permissions
+        for subjects in (("publish", "pub", "import"), ("subscribe", "sub", "export")):
+            yield "permissions of subjects", _SUBJECTS, permissions.at(*subjects)
 
 
 def check_secrets(root: Node, findings: Findings) -> None:

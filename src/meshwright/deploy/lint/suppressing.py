@@ -22,19 +22,13 @@ def suppressed(findings: Iterable[Finding], suppressions: Sequence[Suppression])
     held = [(place, rule, reason, _lines_below(place)) for place, rule, reason in suppressions]
     used: set[Place] = set()
     for finding in findings:
-        found = next(
-            (
-                (place, reason)
-                for place, rule, reason, lines in held
-                if rule == finding.rule and any(_holds(place, lines, one) for one in finding.places)
-            ),
-            None,
-        )
-        if found is None:
-            yield finding
-        else:
-            used.add(found[0])
-            yield finding._replace(reason=found[1])
+        found = {
+            place: reason
+            for place, rule, reason, lines in held
+            if rule == finding.rule and any(_holds(place, lines, one) for one in finding.places)
+        }
+        used.update(found)
+        yield finding._replace(reason=next(iter(found.values()), None))
     for place, rule, _ in suppressions:
         if place not in used:
             yield _in_vain(place, rule)

@@ -249,6 +249,18 @@ def test_a_subject_that_is_none_is_told_and_left_out(tmp_path: Path) -> None:
     assert "a word is empty" in found.notes[0].message
 
 
+def test_unknown_directives_of_users_and_permissions_are_told(tmp_path: Path) -> None:
+    text = """
+    accounts { A { users [{user: a, password: $P, typo1: 1, permissions: {publish: {typo2: x}}}] } }
+    authorization { typo3: 1, default_permissions: {typo4: x} }
+    leafnodes { authorization { users: [{user: a, password: $P, account: A}, {typo5: 1}] } }
+    """
+    unknown = [note for note in parsed(tmp_path, text).notes if note.rule == "unknown-directive"]
+    assert [next(w for w in note.message.split() if "typo" in w)[1:6] for note in unknown] == [
+        f"typo{number}" for number in (5, 3, 4, 1, 2)
+    ]
+
+
 def test_suppressions_are_comments_with_a_reason(tmp_path: Path) -> None:
     text = "port: 1 # meshwright: ignore loop: by hand\n// meshwright: ignore secret: a test\n"
     text += "# meshwright: ignore loop\n"

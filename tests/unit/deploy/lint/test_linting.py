@@ -199,6 +199,13 @@ def test_a_comment_that_suppresses_nothing_is_told(mesh: Mesh) -> None:
     assert (_only(report).rule, _only(report).severity) == ("useless-line", "warning")
 
 
+def test_every_comment_at_a_line_of_the_witness_is_used(mesh: Mesh) -> None:
+    line = "# meshwright: ignore both-ends: {}\ntopic # both"
+    report = mesh(a=[("b", line.format("one"))], b=[("a", line.format("two"))])
+    assert report.findings == []
+    assert len(report.suppressed) == 1
+
+
 def test_names_with_odd_letters_are_followed(mesh: Mesh) -> None:
     report = mesh(a=[("b", 'topic it\'s/"x"/é/# both')], b=[("a", 'topic it\'s/"x"/é/1 both')])
     assert _only(report).topic == 'it\'s/"x"/é/1'
