@@ -67,6 +67,7 @@ for command in (
     "export",
     "verify",
     "lint",
+    "study",
     "algorithms",
 ):
     module = import_module(f"{__name__}.{command}")

@@ -10,6 +10,8 @@ from meshwright.report.markup import Html, as_text, joined, legible, name, secti
 from meshwright.runtime.places import Place, replace_text
 
 _SECTIONS = {
+    "verdicts": "Verdicts",
+    "variants": "Variants, not counted",
     "broken": "Cut topics",
     "comparison": "Compared",
     "spending": "Where the cost goes",

@@ -26,9 +26,15 @@ class Verdict(Enum):
 
 @dataclass(frozen=True, kw_only=True)
 class Statistics:
-    """What a number came out as, over several runs."""
+    """What a number came out as, over several runs.
+
+    The mean lies between `low` and `high` with a confidence of 95%, by Student's t; with a single run, both
+    are the number itself.
+    """
 
     mean: float
+    low: float
+    high: float
     variance: float
     minimum: float
     maximum: float
@@ -42,14 +48,27 @@ def over_runs(value: Callable[[int], float], label: str, runs: int, progress: Pr
         for run in range(runs):
             values.append(value(run))
             advance(run + 1)
-    found = np.array(values)
+    return statistics_of(values)
+
+
+def statistics_of(values: Sequence[float]) -> Statistics:
+    """The statistics of the values of all runs, at least one."""
+    found = np.array(values, np.float64)
+    # Of equal values, rounding may put the mean outside.
+    mean = float(np.clip(found.mean(), found.min(), found.max()))
+    margin = 0.0
+    if len(found) > 1:
+        from scipy.stats import t
+
+        margin = float(t.ppf(0.975, len(found) - 1) * found.std(ddof=1) / np.sqrt(len(found)))
     return Statistics(
-        # Of equal values, rounding may put the mean outside.
-        mean=float(np.clip(found.mean(), found.min(), found.max())),
+        mean=mean,
+        low=mean - margin,
+        high=mean + margin,
         variance=float(found.var()),
         minimum=float(found.min()),
         maximum=float(found.max()),
-        runs=runs,
+        runs=len(found),
     )
 
 
@@ -93,6 +112,8 @@ class Claim:
         pooled: instead: one number for the seeds of all runs. Without either nothing can be compared.
         runs: how many runs the paper averages over; more runs than that say no more.
         reason: why ours differs or can't be compared; a test shows that the reason holds.
+        variant_of: the claim of which this one is a variant, measured to test a reason why that one differs,
+            or in a setting that was chosen after seeing what settings give. Variants are never counted.
     """
 
     name: str
@@ -104,6 +125,7 @@ class Claim:
     pooled: Callable[[Sequence[int]], float] | None = None
     runs: int = 1
     reason: str = ""
+    variant_of: str = ""
 
     def __post_init__(self) -> None:
         if self.expected.tolerance < 0:
@@ -143,11 +165,12 @@ class Finding:
             **{each.name: getattr(ours, each.name, None) for each in fields(Statistics)},
             "verdict": self.verdict.value,
             "reason": claim.reason,
+            "variant_of": claim.variant_of,
         }
 
 
 _STATED = ("name", "source", "statement")
-_JUDGED = ("verdict", "reason")
+_JUDGED = ("verdict", "reason", "variant_of")
 
 
 def as_frame(findings: Iterable[Finding]) -> "pd.DataFrame":
@@ -175,14 +198,20 @@ def check(
     """Measure a claim, over `runs` runs (those of the paper, unless given), and judge it."""
     measure, pooled, count = claim.measure, claim.pooled, claim.runs if runs is None else runs
     if measure is not None:
-        measured = over_runs(lambda run: measure(seed + run), claim.name, count, progress)
-    elif pooled is not None:
+        return judge(claim, over_runs(lambda run: measure(seed + run), claim.name, count, progress))
+    if pooled is not None:
         seeds = range(seed, seed + count)
-        measured = replace(over_runs(lambda _: pooled(seeds), claim.name, 1, progress), runs=count)
-    else:
+        return judge(claim, replace(over_runs(lambda _: pooled(seeds), claim.name, 1, progress), runs=count))
+    return judge(claim, None)
+
+
+def judge(claim: Claim, measured: Statistics | None) -> Finding:
+    """The verdict: reproduced only if the whole interval of the mean is within the tolerance."""
+    if measured is None:
         return Finding(claim=claim, measured=None, verdict=Verdict.NOT_COMPARABLE)
     relation, number, tolerance = claim.expected
-    near = _MISSED_BY[relation](measured.mean, number) <= tolerance * abs(number)
+    missed = max(_MISSED_BY[relation](end, number) for end in (measured.low, measured.high))
+    near = missed <= tolerance * abs(number)
     return Finding(claim=claim, measured=measured, verdict=Verdict.REPRODUCED if near else Verdict.DIFFERS)
 
 

@@ -1,10 +1,20 @@
 import json
+from dataclasses import replace
 
 import pytest
 
 from meshwright.runtime.errors import OptionError
 from meshwright.runtime.json_values import records
-from meshwright.studies.claims import Claim, Expected, Statistics, Verdict, as_frame, check, over_runs
+from meshwright.studies.claims import (
+    Claim,
+    Expected,
+    Verdict,
+    as_frame,
+    check,
+    judge,
+    over_runs,
+    statistics_of,
+)
 
 
 def claim(**changes):
@@ -44,7 +54,7 @@ def test_a_claim_is_measured_over_the_runs_of_the_paper_unless_told():
 
 def test_a_pooled_claim_is_one_number_of_the_seeds_of_all_runs():
     found = check(claim(measure=None, pooled=lambda seeds: float(sum(seeds))), runs=4, seed=1).measured
-    assert found == Statistics(mean=10.0, variance=0.0, minimum=10.0, maximum=10.0, runs=4)
+    assert found == replace(statistics_of([10.0]), runs=4)
 
 
 def test_a_claim_that_can_not_be_measured_is_not_comparable():
@@ -69,9 +79,23 @@ def test_a_claim_without_reason_tolerance_or_relation_is_refused(changes):
 
 def test_the_mean_of_equal_values_is_their_value():
     assert over_runs(lambda run: 1.6, "equal", 3, None).mean == 1.6
-    assert over_runs(float, "rising", 5, None) == Statistics(
-        mean=2.0, variance=2.0, minimum=0.0, maximum=4.0, runs=5
-    )
+    rising = over_runs(float, "rising", 5, None)
+    assert (rising.mean, rising.variance, rising.minimum, rising.maximum, rising.runs) == (2, 2, 0, 4, 5)
+    # scipy.stats.ttest_1samp([0, 1, 2, 3, 4], 0).confidence_interval()
+    assert (rising.low, rising.high) == pytest.approx((0.036757, 3.963243), abs=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("values", "verdict"),
+    [
+        ([10.0, 10.0, 10.0], Verdict.REPRODUCED),
+        ([9.6, 10.0, 10.4], Verdict.REPRODUCED),
+        ([9.2, 10.0, 10.8], Verdict.DIFFERS),
+        ([10.0], Verdict.REPRODUCED),
+    ],
+)
+def test_a_claim_is_reproduced_only_if_the_interval_of_the_mean_is_within(values, verdict):
+    assert judge(claim(), statistics_of(values)).verdict is verdict
 
 
 def test_findings_as_a_frame_and_as_json_say_what_was_stated_and_found():

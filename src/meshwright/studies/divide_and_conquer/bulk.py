@@ -1,11 +1,12 @@
 """Claims of [1] about Divide-and-Conquer with Bulk Clones: Fig. 10(a) at 10,000 nodes."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
 
 from meshwright import workloads
 from meshwright.building import build
 from meshwright.metrics.evaluation import evaluate
+from meshwright.studies.catalogue import Curves, Point
 from meshwright.studies.claims import Claim, about, at_least
 
 _HOW = (
@@ -77,3 +78,18 @@ CLAIMS = (
     ),
 )
 """Where the text gives the numbers of a figure; its axes leave the workload open."""
+
+
+def _figure_10a(seed: int, scale: str) -> Iterator[Point]:
+    sizes = (1_000, 2_000, 4_000) if scale == "quick" else (1_000, 2_000, 4_000, 6_000, 8_000, 10_000)
+    for nodes in sizes:
+        for name, (degree, _) in figure_10a(nodes, seed).items():
+            yield Point(name, nodes, degree)
+
+
+FIGURE_10A = Curves(
+    measure=_figure_10a,
+    x="nodes",
+    y="average degree",
+    stated=(Point("gm", 10_000, 4.18), Point("dcbc", 10_000, 4.60)),
+)

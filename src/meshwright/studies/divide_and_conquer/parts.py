@@ -1,6 +1,6 @@
 """Claims of [1] about Divide and Conquer: Table I, and Fig. 6 to 8 over the ways to divide."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from meshwright import workloads
 from meshwright.building import build
 from meshwright.model.interests import Interests
+from meshwright.studies.catalogue import Curves, Point
 from meshwright.studies.claims import Claim, about, at_least, at_most
 
 _NODES = 1_000
@@ -248,3 +249,20 @@ CLAIMS = (
     ),
 )
 """What the paper states of random parts and of the number of parts."""
+
+
+def _figure_7(seed: int, scale: str) -> Iterator[Point]:
+    del scale
+    for divided in _over_p(seed):
+        yield Point("dc", divided.partitions, divided.degree)
+
+
+def _figure_8(seed: int, scale: str) -> Iterator[Point]:
+    del scale
+    for divided in _over_p(seed):
+        yield Point("inner links", divided.partitions, divided.inner_edges)
+        yield Point("outer links", divided.partitions, divided.outer_edges)
+
+
+FIGURE_7 = Curves(measure=_figure_7, x="parts", y="average degree")
+FIGURE_8 = Curves(measure=_figure_8, x="parts", y="links")

@@ -1,12 +1,13 @@
 """The claims of [1], divide and conquer."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import partial
 from statistics import fmean
 
 from meshwright import workloads
 from meshwright.building import build
 from meshwright.model.interests import Interests
+from meshwright.studies.catalogue import Curves, Point
 from meshwright.studies.claims import Claim, about, at_least
 from meshwright.studies.divide_and_conquer import bulk, merging, parts
 
@@ -82,3 +83,20 @@ CLAIMS = (
     *bulk.CLAIMS,
 )
 """What the paper states of the algorithms that are there, each with its way of measuring."""
+
+
+def claims_at(scale: str) -> tuple[Claim, ...]:
+    """The claims, which are measured at the paper's sizes at every scale."""
+    del scale
+    return CLAIMS
+
+
+def _figure_9(seed: int, scale: str) -> Iterator[Point]:
+    nodes = 1_000 if scale == "quick" else 4_000
+    for size in _SIZES:
+        interests = workloads.unif(nodes, 1_000, subscriptions=size, seed=seed)
+        for name in ("ring", "gm", "dc", "dcbc"):
+            yield Point(name, size, _average_degree(interests, name, seed))
+
+
+FIGURE_9 = Curves(measure=_figure_9, x="topics per node", y="average degree")

@@ -19,3 +19,8 @@ def claims(setting: ChurnSetting) -> tuple[Claim, ...]:
 
 CLAIMS = claims(ChurnSetting())
 """At the sizes of the paper."""
+
+
+def claims_at(scale: str) -> tuple[Claim, ...]:
+    """The claims, on small systems at the scale "quick"."""
+    return claims(QUICK) if scale == "quick" else CLAIMS

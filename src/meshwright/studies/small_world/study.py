@@ -18,6 +18,7 @@ from meshwright.studies.small_world.statements import (
 )
 
 PUBLICATIONS = 10_000
+_LETTER = "-letter"
 
 
 class Reading(NamedTuple):
@@ -56,7 +57,7 @@ READINGS = (
         {"2a-RandomSW": _NEVER_UNDER_CHORD, "3c-GrSwico": _FEW_TOPICS},
     ),
     Reading(
-        "-letter",
+        _LETTER,
         TO_THE_LETTER,
         "a finger in every phase, which serves its owner alone, any of equals: to the letter",
         {
@@ -81,8 +82,9 @@ def _measure(statement: Statement, setting: SweepSetting) -> Callable[[int], flo
 def _claims() -> Iterator[Claim]:
     for reading in READINGS:
         for stated in STATEMENTS:
+            name = f"small-world-figure-{stated.name.lower()}"
             yield Claim(
-                name=f"small-world-figure-{stated.name.lower()}{reading.suffix}",
+                name=f"{name}{reading.suffix}",
                 source=stated.source,
                 statement=stated.statement,
                 expected=stated.expected,
@@ -90,7 +92,14 @@ def _claims() -> Iterator[Claim]:
                 f"{PUBLICATIONS:,} publications; {reading.how}.",
                 measure=_measure(stated, reading.setting),
                 reason=reading.reasons.get(stated.name, ""),
+                variant_of="" if reading.suffix else f"{name}{_LETTER}",
             )
 
 
 CLAIMS = tuple(_claims())
+
+
+def claims_at(scale: str) -> tuple[Claim, ...]:
+    """The claims, which are measured at the paper's sizes at every scale."""
+    del scale
+    return CLAIMS

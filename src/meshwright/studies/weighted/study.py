@@ -21,3 +21,8 @@ def claims(setting: CostSetting) -> tuple[Claim, ...]:
 
 CLAIMS = claims(CostSetting())
 """At the sizes of the paper, with costs that are drawn by a rule."""
+
+
+def claims_at(scale: str) -> tuple[Claim, ...]:
+    """The claims, on small systems at the scale "quick"."""
+    return claims(QUICK) if scale == "quick" else CLAIMS

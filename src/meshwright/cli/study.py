@@ -1,0 +1,120 @@
+"""`meshwright study`: the tables and figures of the papers, run again."""
+
+from datetime import UTC, datetime
+from typing import Annotated, Any
+
+import typer
+
+from meshwright.cli import common
+from meshwright.cli.options.groups import Engine, chosen_engine
+from meshwright.runtime.errors import OptionError
+from meshwright.runtime.places import local_path
+
+EPILOG = """NAME is a study, a paper (all of its studies) or all. The folder gets a page for each study
+with its picture (PNG and SVG) and its data (Parquet), an index with all verdicts, and findings.json. Each
+claim of a paper is measured for several seeds. It counts as reproduced only if the 95% interval of the mean
+lies within a tolerance that was settled before.
+
+**Examples**
+
+List the studies:
+
+`meshwright study list`
+
+Run one of them, in a minute:
+
+`meshwright study divide-and-conquer-figure-7 --out figure-7`
+
+Run all of them on Spark, and continue after an interruption:
+
+`meshwright study all --engine spark --out studies`
+
+`meshwright study all --engine spark --out studies --resume`
+
+Use the sizes and runs of the papers, which takes hours:
+
+`meshwright study all --scale paper --out studies`
+"""
+
+
+def study(
+    name: Annotated[str, typer.Argument(metavar="list|NAME|all", help="What to run, or list.")],
+    out: Annotated[str | None, typer.Option("--out", metavar="DIR", help="The folder to write.")] = None,
+    scale: Annotated[
+        str, typer.Option(metavar="quick|paper", help="Small systems and few runs, or those of the papers.")
+    ] = "quick",
+    runs: Annotated[
+        int | None, typer.Option(metavar="N", help="Measure each claim for N seeds, whatever the scale.")
+    ] = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="The first seed.")] = 0,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue a run that was interrupted.")] = False,
+    engine: Engine = "auto",
+    master: common.Master = None,
+    conf: common.Conf = None,
+    as_json: common.Json = False,
+) -> None:
+    """Run tables and figures of the papers again, and give a verdict on every claim."""
+    from meshwright.studies import catalogue
+
+    if name == "list":
+        _list(as_json)
+        return
+    if out is None:
+        raise OptionError("the option --out is missing (the folder to write)", option="out")
+    wanted = catalogue.chosen(name)
+    where = chosen_engine(engine, [out], master, conf, True)
+    from meshwright.studies import pages, running
+
+    plan = running.Plan(studies=[one.name for one in wanted], scale=scale, runs=runs, seed=seed)
+    folder, progress = local_path(out), common.progress_bar()
+    with common.engine_session(where, master, conf) as session:
+        rows = running.run(plan, folder, resume=resume, session=session, progress=progress)
+    done = [pages.Done(one, rows[one.name], running.findings(one, plan, rows[one.name])) for one in wanted]
+    about = _about(name, plan, where)
+    pages.write_site(folder, done, about)
+    if as_json:
+        found = [finding.to_json() | {"study": one.study.name} for one in done for finding in one.findings]
+        common.print_json({"out": out, **about, "findings": found})
+        return
+    table = [(one.study.name, pages.verdicts(one.counted) or "no claims") for one in done]
+    common.print_table(("study", "verdicts"), table)
+    counted = [finding for one in done for finding in one.counted]
+    print(f"{len(counted)} claims: {pages.verdicts(counted)}.")
+    print(f"Open the page with pictures: {out}/index.html")
+
+
+def _about(name: str, plan: Any, engine: str) -> dict[str, Any]:
+    import platform
+
+    from meshwright.model.storage.manifest import versions
+
+    return {
+        "command": f"study {name}",
+        "scale": plan.scale,
+        "runs": plan.runs,
+        "seed": plan.seed,
+        "engine": engine,
+        "date": datetime.now(UTC).date().isoformat(),
+        "machine": f"{platform.system()} {platform.machine()}",
+        "versions": versions(),
+    }
+
+
+def _list(as_json: bool) -> None:
+    from meshwright.studies.catalogue import studies
+
+    found = [
+        {
+            "name": one.name,
+            "paper": one.paper,
+            "source": one.source,
+            "title": one.title,
+            "claims": sum(not claim.variant_of for claim in one.claims("paper")),
+        }
+        for one in studies().values()
+    ]
+    if as_json:
+        common.print_json(found)
+    else:
+        rows = [(one["name"], one["claims"], one["title"]) for one in found]
+        common.print_table(("study", "claims", "what"), rows)

@@ -1,0 +1,232 @@
+"""The studies by name: every table and figure of the papers that is measured again."""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from importlib import import_module
+from typing import NamedTuple
+
+from meshwright.runtime.errors import OptionError
+from meshwright.runtime.wording import choose
+from meshwright.studies.claims import Claim
+
+SCALES = ("quick", "paper")
+"""Smaller systems and few runs, for minutes; the sizes and runs of the papers."""
+
+_QUICK_RUNS = 3
+_LEAST_RUNS = 5
+
+
+class Point(NamedTuple):
+    """A value of a figure."""
+
+    series: str
+    x: float
+    y: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curves:
+    """The curves of a figure.
+
+    Attributes:
+        measure: what comes out for a seed, at a scale.
+        x: what is on the horizontal axis.
+        y: what is on the vertical axis.
+        stated: the values that the paper's text gives.
+    """
+
+    measure: Callable[[int, str], Iterable[Point]]
+    x: str
+    y: str
+    stated: tuple[Point, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Study:
+    """A table or a figure of a paper.
+
+    Attributes:
+        name: unique among all studies.
+        paper: the name of the paper's folder.
+        title: what is studied, for people.
+        source: where the paper has it.
+        curves: what the figure shows, where it is drawn again.
+    """
+
+    name: str
+    paper: str
+    title: str
+    source: str
+    curves: Curves | None = None
+
+    def claims(self, scale: str) -> tuple[Claim, ...]:
+        """What the paper states there, each with its way of measuring at a scale."""
+        part = re.escape(self.name.removeprefix(f"{self.paper}-"))
+        belongs = re.compile(rf"(^|-){part}[a-z]?(-|$)")
+        return tuple(claim for claim in paper_claims(self.paper, scale) if belongs.search(claim.name))
+
+
+def runs_of(claim: Claim, scale: str, runs: int | None) -> int:
+    """Over how many seeds a claim is measured: enough for an interval, unless told otherwise."""
+    if runs is not None:
+        return runs
+    return _QUICK_RUNS if scale == "quick" else max(claim.runs, _LEAST_RUNS)
+
+
+_VARIANTS = {
+    "table-1-gm-degree-independent": "table-1-gm-degree",
+    "table-1-dc-degree-8-parts": "table-1-dc-degree",
+    "table-1-star-set-fixed": "table-1-star-set",
+    "figure-4-sm-over-nm-10-topics": "figure-4-sm-over-nm",
+    "figure-6-degree-independent": "figure-6-degree",
+    "figure-6-no-bulk-nodes": "figure-6-degree",
+    "figure-7-fastest-p-50": "figure-7-fastest-p",
+    "weighted-figure-4-trees-by-topic": "weighted-figure-4-trees",
+    "weighted-figure-4-trees-by-topic-1000": "weighted-figure-4-trees",
+    "weighted-figure-4-pd-detours": "weighted-figure-4-pd-over-gr",
+    "weighted-figure-8-cost-delays": "weighted-figure-8-cost",
+    "weighted-figure-8-diameters-detours": "weighted-figure-8-diameters",
+    "weighted-figure-9-pairs": "weighted-figure-9-time",
+    "shadows-figure-2-greedy-by-links-most-primaries": "shadows-figure-2-greedy-most-primaries",
+    "shadows-figure-2-greedy-by-links-few-primaries": "shadows-figure-2-greedy-few-primaries",
+    "shadows-figure-3-primal-dual-backups-of-more-covers": "shadows-figure-3-primal-dual-backups",
+    "shadows-figure-4-greedy-by-links": "shadows-figure-4-greedy",
+    "shadows-figure-6-maximum-degree-few-links": "shadows-figure-6-maximum-degree",
+    "shadows-figure-6-average-degree-of-stated-backups": "shadows-figure-6-average-degree",
+    "shadows-figure-8-rebuild-ratio-rho-1.5": "shadows-figure-8-rebuild-ratio",
+    "figure-6a-initial-close": "figure-6a-initial",
+    "figure-6a-final-close": "figure-6a-final",
+    "connectivity-learning": "connectivity-strong",
+}
+"""Claims in settings that were added after the run of another claim, to test why that one differs."""
+
+
+@cache
+def paper_claims(paper: str, scale: str) -> tuple[Claim, ...]:
+    """All claims of a paper, at a scale."""
+    module = import_module(f"meshwright.studies.{paper.replace('-', '_')}.study")
+    return tuple(
+        replace(claim, variant_of=_VARIANTS.get(claim.name, claim.variant_of))
+        for claim in module.claims_at(scale)
+    )
+
+
+class _Part(NamedTuple):
+    """A table or figure, its title, and its curves as "module:name" in the folder of the paper."""
+
+    name: str
+    title: str
+    curves: str = ""
+
+
+class _Paper(NamedTuple):
+    citation: str
+    title: str
+    parts: tuple[_Part, ...]
+
+
+PAPERS: Mapping[str, _Paper] = {
+    "divide-and-conquer": _Paper(
+        "[1]",
+        "Divide and conquer",
+        (
+            _Part("table-1", "Greedy Merge and Divide and Conquer at 1,000 nodes"),
+            _Part("figure-4", "Degrees of merged overlays"),
+            _Part("figure-5", "The work of Star Merge"),
+            _Part("figure-6", "Random parts and k-means clusters"),
+            _Part("figure-7", "Degree and work over the number of parts", "parts:FIGURE_7"),
+            _Part("figure-8", "Inner and outer links over the number of parts", "parts:FIGURE_8"),
+            _Part("figure-9", "Ring-per-Topic against the greedy algorithms", "study:FIGURE_9"),
+            _Part("figure-10a", "Bulk Clones as the nodes grow", "bulk:FIGURE_10A"),
+        ),
+    ),
+    "weighted": _Paper(
+        "[2]",
+        "Links that cost",
+        (
+            _Part("figure-4", "Cost over the number of nodes"),
+            _Part("figure-5", "Cost over the number of topics"),
+            _Part("figure-6", "Cost over the size of subscriptions"),
+            _Part("figure-7", "Greedy by cost against Greedy Merge"),
+            _Part("figure-8", "Greedy by cost against primal-dual"),
+            _Part("figure-9", "Divide and conquer by cost"),
+        ),
+    ),
+    "shadows": _Paper(
+        "[3]",
+        "Overlays under churn",
+        (
+            _Part("figure-2", "Backups chosen greedily"),
+            _Part("figure-3", "Backups chosen by primal-dual"),
+            _Part("figure-4", "Degrees with greedy backups"),
+            _Part("figure-5", "Degrees over the coverage factor"),
+            _Part("figure-6", "Degrees under churn"),
+            _Part("figure-7", "The work of repairs"),
+            _Part("figure-8", "Links that repairs change"),
+        ),
+    ),
+    "small-world": _Paper(
+        "[4]",
+        "Small worlds",
+        (
+            _Part("figure-2", "Routing as the topics grow"),
+            _Part("figure-3", "Routing as the nodes grow"),
+        ),
+    ),
+    "stan": _Paper(
+        "[5]",
+        "Gossip",
+        (
+            _Part("figure-6", "Physical view sizes, round by round"),
+            _Part("figure-7", "How many nodes improve"),
+            _Part("figure-8", "Links over the number of topics"),
+            _Part("figure-9", "Clustering and diameters, before and after"),
+            _Part("connectivity", "Topics stay connected"),
+        ),
+    ),
+}
+"""By folder: how the paper is cited, and the tables and figures that are measured again."""
+
+
+@cache
+def studies() -> Mapping[str, Study]:
+    """All studies by name, in the order of the papers."""
+    return {
+        f"{paper}-{part.name}": Study(
+            name=f"{paper}-{part.name}",
+            paper=paper,
+            title=part.title,
+            source=f"{own.citation}, {_called(part.name)}",
+            curves=_curves(paper, part.curves),
+        )
+        for paper, own in PAPERS.items()
+        for part in own.parts
+    }
+
+
+def _called(part: str) -> str:
+    kind, _, number = part.partition("-")
+    return {"table": f"Table {number}", "figure": f"Fig. {number}"}.get(kind, kind)
+
+
+def _curves(paper: str, where: str) -> Curves | None:
+    if not where:
+        return None
+    module, _, name = where.partition(":")
+    found: Curves = getattr(import_module(f"meshwright.studies.{paper.replace('-', '_')}.{module}"), name)
+    return found
+
+
+def chosen(name: str) -> list[Study]:
+    """The studies that a name stands for: one, all of a paper, or all.
+
+    Raises:
+        OptionError: there is none of that name.
+    """
+    known = studies()
+    found = [study for study in known.values() if name in (study.name, study.paper, "all")]
+    if not found:
+        raise OptionError(f"there is no study {name!r}; {choose(name, ['all', *PAPERS, *known])}")
+    return found

@@ -1,0 +1,251 @@
+"""Runs of studies: seed by seed, in this process or on Spark, and kept so that they can be continued.
+
+A unit of work is one study with one seed: claims of a study share what they measure. Its rows are written
+when it is done. What is random is drawn from the seed, so both engines give the same rows, but for times.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from time import process_time
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from meshwright.runtime.atomic_files import write_whole
+from meshwright.runtime.checks import check_whole
+from meshwright.runtime.errors import DatasetError, OptionError
+from meshwright.runtime.progress import Progress, stage
+from meshwright.runtime.wording import choose
+from meshwright.studies.catalogue import SCALES, Study, runs_of, studies
+from meshwright.studies.claims import Claim, Finding, judge, statistics_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
+
+POOLED = -1
+"""In place of a seed: all seeds together."""
+
+_UNITS_A_JOB = 4
+"""Units per core that a job of Spark does before their rows are kept."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What to run.
+
+    Attributes:
+        studies: names of studies.
+        scale: "quick" or "paper".
+        runs: over how many seeds; unless given, as many as the scale says.
+        seed: the first seed.
+    """
+
+    studies: Sequence[str]
+    scale: str = "quick"
+    runs: int | None = None
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        if self.scale not in SCALES:
+            raise OptionError(f"--scale is {self.scale!r}; {choose(self.scale, SCALES)}", option="scale")
+        check_whole("runs", self.runs, 1)
+        check_whole("seed", self.seed, 0, required=True)
+
+    def runs_of(self, claim: Claim) -> int:
+        """Over how many seeds a claim is measured."""
+        return runs_of(claim, self.scale, self.runs)
+
+    def units(self) -> list[Unit]:
+        """All units of work; those of pooled claims come after the others of their study."""
+        found = []
+        for name in self.studies:
+            claims = studies()[name].claims(self.scale)
+            seeds = max((self.runs_of(claim) for claim in claims if claim.measure), default=0)
+            if studies()[name].curves is not None:
+                seeds = max(seeds, 1)
+            found += [Unit(name, self.seed + run) for run in range(seeds)]
+            if any(claim.pooled for claim in claims):
+                found.append(Unit(name, POOLED))
+        return found
+
+
+class Unit(NamedTuple):
+    """One study with one seed."""
+
+    study: str
+    seed: int
+
+
+class Row(NamedTuple):
+    """A number: of a claim, or a point of a curve, which has the name of its series and an x."""
+
+    study: str
+    seed: int
+    name: str
+    x: float | None
+    value: float
+    seconds: float
+    """Of processor time."""
+
+
+SCHEMA = pa.schema(
+    [
+        ("study", pa.string()),
+        ("seed", pa.int64()),
+        ("name", pa.string()),
+        ("x", pa.float64()),
+        ("value", pa.float64()),
+        ("seconds", pa.float64()),
+    ]
+)
+
+
+def measure(plan: Plan, unit: Unit) -> list[Row]:
+    """Do a unit of work."""
+    study = studies()[unit.study]
+    rows = []
+    for claim in study.claims(plan.scale):
+        runs = plan.runs_of(claim)
+        begin = process_time()
+        if unit.seed == POOLED and claim.pooled:
+            value = claim.pooled(range(plan.seed, plan.seed + runs))
+        elif unit.seed != POOLED and claim.measure and unit.seed < plan.seed + runs:
+            value = claim.measure(unit.seed)
+        else:
+            continue
+        rows.append(Row(*unit, claim.name, None, float(value), process_time() - begin))
+    if unit.seed != POOLED and study.curves is not None:
+        begin = process_time()
+        points = list(study.curves.measure(unit.seed, plan.scale))
+        spent = (process_time() - begin) / max(len(points), 1)
+        rows += [Row(*unit, point.series, point.x, point.y, spent) for point in points]
+    return rows
+
+
+def run(
+    plan: Plan,
+    folder: Path,
+    *,
+    resume: bool = False,
+    session: SparkSession | None = None,
+    progress: Progress | None = None,
+) -> dict[str, list[Row]]:
+    """All rows by study; with a session, units are tasks of Spark.
+
+    Rows are kept in `folder/.units` unit by unit. With `resume`, units that are there are not done again.
+
+    Raises:
+        DatasetError: the folder holds units of another plan, or there is something in it without `resume`.
+    """
+    kept = _Kept(folder / ".units", plan, resume)
+    units = plan.units()
+    waiting = [unit for unit in units if not kept.has(unit)]
+    with stage(progress, "running studies", len(units)) as advance:
+        advance(len(units) - len(waiting))
+        for done, (unit, rows) in enumerate(_results(plan, waiting, session), len(units) - len(waiting) + 1):
+            kept.write(unit, rows)
+            advance(done)
+    found: dict[str, list[Row]] = {name: [] for name in plan.studies}
+    for unit in units:
+        found[unit.study] += kept.read(unit)
+    return found
+
+
+def _results(
+    plan: Plan, units: Sequence[Unit], session: SparkSession | None
+) -> Iterator[tuple[Unit, list[Row]]]:
+    if session is None:
+        for unit in units:
+            yield unit, measure(plan, unit)
+        return
+    step = _UNITS_A_JOB * session.sparkContext.defaultParallelism
+    for start in range(0, len(units), step):
+        yield from _on_spark(plan, units[start : start + step], session)
+
+
+def _on_spark(plan: Plan, units: Sequence[Unit], session: SparkSession) -> Iterator[tuple[Unit, list[Row]]]:
+    """A unit is a partition: a task that ends early takes the next one."""
+    context = session.sparkContext
+    done = context.parallelize(list(units), len(units)).map(_task(plan)).collect()
+    for unit, rows in done:
+        yield Unit(*unit), [Row(*row) for row in rows]
+
+
+def _task(plan: Plan) -> Callable[[Unit], tuple[Unit, list[Row]]]:
+    def work(unit: Unit) -> tuple[Unit, list[Row]]:
+        return unit, measure(plan, Unit(*unit))
+
+    return work
+
+
+class _Kept:
+    """Rows of units on disk, each unit a file that is whole or not there."""
+
+    def __init__(self, folder: Path, plan: Plan, resume: bool) -> None:
+        self._folder = folder
+        about = json.dumps({"scale": plan.scale, "runs": plan.runs, "seed": plan.seed})
+        told = folder / "plan.json"
+        if told.exists() and told.read_text("utf-8") != about:
+            raise DatasetError(
+                f"{folder.parent} holds runs of another plan: {told.read_text('utf-8')}; "
+                f"give the same --scale, --runs and --seed, or another --out"
+            )
+        if told.exists() and not resume:
+            raise DatasetError(
+                f"{folder.parent} holds runs already; continue with --resume, or give another --out"
+            )
+        folder.mkdir(parents=True, exist_ok=True)
+        write_whole(told, about.encode())
+
+    def _path(self, unit: Unit) -> Path:
+        return self._folder / f"{unit.study}.{'pooled' if unit.seed == POOLED else unit.seed}.json"
+
+    def has(self, unit: Unit) -> bool:
+        """Whether a unit is done."""
+        return self._path(unit).exists()
+
+    def write(self, unit: Unit, rows: Sequence[Row]) -> None:
+        """Keep the rows of a unit."""
+        write_whole(self._path(unit), json.dumps([row[2:] for row in rows]).encode())
+
+    def read(self, unit: Unit) -> list[Row]:
+        """The rows of a unit.
+
+        Raises:
+            DatasetError: the file is damaged.
+        """
+        path = self._path(unit)
+        try:
+            return [Row(*unit, *row) for row in json.loads(path.read_text("utf-8"))]
+        except (OSError, ValueError, TypeError) as error:
+            raise DatasetError(
+                f"{path} is damaged ({error}); remove it, and continue with --resume"
+            ) from None
+
+
+def write_rows(path: Path, rows: Sequence[Row]) -> None:
+    """Write the rows of a study as Parquet."""
+    columns: Iterable[Any] = zip(*rows, strict=True) if rows else ([] for _ in SCHEMA)
+    arrays = [pa.array(column, field.type) for column, field in zip(columns, SCHEMA, strict=True)]
+    pq.write_table(pa.table(arrays, schema=SCHEMA), path, compression="zstd")
+
+
+def findings(study: Study, plan: Plan, rows: Sequence[Row]) -> list[Finding]:
+    """The verdict on each claim of a study."""
+    values: dict[str, list[float]] = {}
+    for row in rows:
+        if row.x is None:
+            values.setdefault(row.name, []).append(row.value)
+    return [_judged(claim, plan, values) for claim in study.claims(plan.scale)]
+
+
+def _judged(claim: Claim, plan: Plan, values: Mapping[str, list[float]]) -> Finding:
+    if claim.name not in values:
+        return judge(claim, None)
+    found = statistics_of(values[claim.name])
+    return judge(claim, replace(found, runs=plan.runs_of(claim)) if claim.pooled else found)

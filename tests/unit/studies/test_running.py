@@ -1,0 +1,129 @@
+"""Runs of studies that are continued, and what they leave."""
+
+import json
+from dataclasses import replace
+
+import pyarrow.parquet as pq
+import pytest
+
+from meshwright.runtime.errors import DatasetError, OptionError
+from meshwright.studies import catalogue, pages, running
+from meshwright.studies.catalogue import Curves, Point, Study
+from meshwright.studies.claims import Claim, about, at_most
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    """A study of a paper with four claims that takes no time; which seeds were measured."""
+    seeds = []
+
+    def ten(seed):
+        seeds.append(seed)
+        return 10.0 + seed / 100
+
+    known = {"source": "[9], Fig. 1", "statement": "It is ten.", "how": "counted"}
+    claims = (
+        Claim(name="toy-figure-1-ten", **known, expected=about(10, 0.1), measure=ten, runs=4),
+        Claim(name="toy-figure-1-eleven", **known, expected=about(11, 0.01), measure=ten, reason="it is ten"),
+        Claim(
+            name="toy-figure-1-pooled", **known, expected=at_most(3), pooled=lambda seeds: float(len(seeds))
+        ),
+        Claim(name="toy-figure-1-none", **known, expected=about(1), reason="nobody says how"),
+        Claim(
+            name="toy-figure-1-other",
+            **known,
+            expected=about(10),
+            measure=ten,
+            variant_of="toy-figure-1-eleven",
+        ),
+    )
+    curves = Curves(
+        measure=lambda seed, scale: [Point("ours", x, x * (1 + seed)) for x in (1, 2)],
+        x="size",
+        y="links",
+        stated=(Point("ours", 2, 2.5),),
+    )
+    study = Study(name="toy-figure-1", paper="toy", title="A toy", source="[9], Fig. 1", curves=curves)
+    monkeypatch.setattr(catalogue, "paper_claims", lambda paper, scale: claims)
+    monkeypatch.setitem(catalogue.PAPERS, "toy", catalogue._Paper("[9]", "Toys", ()))
+    monkeypatch.setattr(running, "studies", lambda: {study.name: study})
+    return study, seeds
+
+
+PLAN = running.Plan(studies=["toy-figure-1"])
+
+
+def test_each_claim_is_measured_for_its_seeds_and_judged(measured, tmp_path):
+    study, _ = measured
+    rows = running.run(PLAN, tmp_path)["toy-figure-1"]
+    found = {finding.claim.name: finding for finding in running.findings(study, PLAN, rows)}
+    assert {name: finding.verdict.value for name, finding in found.items()} == {
+        "toy-figure-1-ten": "reproduced",
+        "toy-figure-1-eleven": "differs",
+        "toy-figure-1-pooled": "reproduced",
+        "toy-figure-1-none": "not comparable",
+        "toy-figure-1-other": "differs",
+    }
+    assert found["toy-figure-1-ten"].measured.mean == pytest.approx(10.01)
+    assert found["toy-figure-1-pooled"].measured.runs == 3
+
+
+def test_an_interrupted_run_is_continued_where_it_stopped(measured, tmp_path, monkeypatch):
+    _, seeds = measured
+    whole = running.run(PLAN, tmp_path / "whole")
+    seeds.clear()
+    writing = running._Kept.write
+
+    def killed(self, unit, rows):
+        if unit.seed == 1:
+            raise KeyboardInterrupt
+        writing(self, unit, rows)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(running._Kept, "write", killed)
+        with pytest.raises(KeyboardInterrupt):
+            running.run(PLAN, tmp_path / "cut")
+    seeds.clear()
+    rows = running.run(PLAN, tmp_path / "cut", resume=True)
+    assert set(seeds) == {1, 2}
+    assert _values(rows) == _values(whole)
+
+
+def _values(rows):
+    return {name: [row[:5] for row in own] for name, own in rows.items()}
+
+
+def test_another_plan_or_a_second_run_is_refused(measured, tmp_path):
+    running.run(PLAN, tmp_path)
+    with pytest.raises(DatasetError, match="--resume"):
+        running.run(PLAN, tmp_path)
+    with pytest.raises(DatasetError, match="another plan"):
+        running.run(replace(PLAN, seed=7), tmp_path, resume=True)
+
+
+def test_a_damaged_unit_is_named(measured, tmp_path):
+    running.run(PLAN, tmp_path)
+    (tmp_path / ".units" / "toy-figure-1.1.json").write_text('[["toy')
+    with pytest.raises(DatasetError, match=r"toy-figure-1\.1\.json is damaged"):
+        running.run(PLAN, tmp_path, resume=True)
+
+
+@pytest.mark.parametrize("changes", [{"scale": "small"}, {"runs": 0}, {"seed": -1}])
+def test_wrong_plans_are_refused(changes):
+    with pytest.raises(OptionError):
+        replace(PLAN, **changes)
+
+
+def test_the_site_has_data_pictures_pages_and_counts_no_variant(measured, tmp_path):
+    study, _ = measured
+    rows = running.run(PLAN, tmp_path)["toy-figure-1"]
+    done = pages.Done(study, rows, running.findings(study, PLAN, rows))
+    pages.write_site(tmp_path, [done], {"scale": "quick"})
+    assert pq.read_table(tmp_path / "data" / "toy-figure-1.parquet").num_rows == len(rows)
+    assert (tmp_path / "figures" / "toy-figure-1.png").read_bytes().startswith(b"\x89PNG")
+    index = (tmp_path / "index.html").read_text("utf-8")
+    assert "2 reproduced, 1 differs, 1 not comparable" in index
+    own = (tmp_path / "toy-figure-1.html").read_text("utf-8")
+    assert "<svg" in own
+    assert "it is ten" in own
+    assert len(json.loads((tmp_path / "findings.json").read_text("utf-8"))["findings"]) == 5
