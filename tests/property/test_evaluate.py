@@ -94,6 +94,27 @@ def test_connectivity_and_support_are_those_of_networkx(overlay):
 
 
 @given(overlays())
+def test_cut_nodes_bridges_and_the_worst_node_are_those_of_networkx(overlay):
+    found, graphs = evaluate(overlay, diameters=False, bound=False), topic_graphs(overlay)
+    cut_nodes = [set(nx.articulation_points(graph)) for graph in graphs]
+    assert found.cut_nodes_per_topic.tolist() == [len(nodes) for nodes in cut_nodes]
+    assert found.bridges_per_topic.tolist() == [len(list(nx.bridges(graph))) for graph in graphs]
+    assert found.cut_nodes_topics == sum(map(bool, cut_nodes))
+    assert found.cut_nodes == len(set().union(*cut_nodes))
+    lost = {node: [0, 0] for node in sorted(set().union(*cut_nodes))}
+    for graph, nodes in zip(graphs, cut_nodes, strict=True):
+        for node in nodes:
+            left = nx.node_connected_component(graph, node) - {node}
+            parts = nx.connected_components(graph.subgraph(left))
+            lost[node][0] += 1
+            lost[node][1] += len(left) - max(map(len, parts))
+    worst = sorted(lost.items(), key=lambda item: -item[1][1])
+    told = [(node.name, [node.topics, node.cut_off]) for node in found.dangerous_nodes]
+    assert told == worst[:10]
+    assert found.worst_node == (worst[0][0] if worst else None)
+
+
+@given(overlays())
 def test_diameters_are_those_of_networkx(overlay):
     found, expected = evaluate(overlay, bound=False), []
     for graph, diameter in zip(topic_graphs(overlay), found.diameter_per_topic.tolist(), strict=True):

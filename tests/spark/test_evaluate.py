@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from meshwright import Costs, Interests, Overlay, build, cli, evaluate, workloads
-from meshwright.metrics import bounds
+from meshwright.construct import overlaps
 from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.evaluate import grid, triangles
 from meshwright.pipeline.evaluate.job import evaluate_on_spark, link_counts
@@ -28,6 +28,8 @@ PER_TOPIC = (
     "subscribers_per_topic",
     "links_per_topic",
     "cost_per_topic",
+    "cut_nodes_per_topic",
+    "bridges_per_topic",
 )
 
 
@@ -180,6 +182,9 @@ def test_topics_too_large_for_a_task_get_exact_components_and_bounds(spark, tmp_
         else:
             assert (upper, costs) == (-1, -1)
     expected = evaluate(overlay)
+    assert found.cut_nodes_per_topic.tolist() == expected.cut_nodes_per_topic.tolist()
+    assert found.bridges_per_topic.tolist() == expected.bridges_per_topic.tolist()
+    assert found.dangerous_nodes == expected.dangerous_nodes
     assert not found.diameters_exact or not uppers
     assert found.maximum_topic_diameter == max(uppers, default=None)
     if uppers:
@@ -209,7 +214,7 @@ def test_what_is_not_asked_for_is_none_and_forests_are_enough_for_connectivity(s
 
 
 def test_where_overlaps_take_too_long_the_bound_is_that_of_spanning(spark, tmp_path, monkeypatch):
-    monkeypatch.setattr(bounds, "_MOST_STEPS", 0)
+    monkeypatch.setattr(overlaps, "_MOST_STEPS", 0)
     overlay = build(AWKWARD["two islands"], "gm")
     found = evaluate_on_spark(spark, written(overlay, tmp_path / "o"))
     assert found.lower_bound_method == "spanning"

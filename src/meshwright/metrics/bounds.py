@@ -1,21 +1,19 @@
 """Lower bounds on the edges, and on the link cost, of every topic-connected overlay of given interests."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from meshwright.construct.dual.bound import LineCertificate, find_certificate
+from meshwright.construct.overlaps import most_shared, overlaps_pay
 from meshwright.construct.weighted.by_price import least_cost
 from meshwright.kernels.core.cost_arrays import CostArrays
 from meshwright.kernels.core.subgraphs import TopicLists
 from meshwright.kernels.metrics import bounds as kernel
 from meshwright.kernels.metrics.bounds import Counts, Subscribers
 from meshwright.model.interests import Interests
-from meshwright.runtime.arrays import Floats, Ids, Offsets, Ticks
+from meshwright.runtime.arrays import Floats, Ids, Offsets
 from meshwright.runtime.errors import OptionError
-from meshwright.runtime.parallel import Chunk, balanced_chunks, on_all_cores
 from meshwright.runtime.progress import Progress
 
 _MOST_PAIRS = 12_500_000
@@ -33,9 +31,6 @@ def dual_pays(sizes: Offsets, node_count: int) -> bool:
     steps = np.sum(sizes.astype(np.float64) ** 2) / 2
     return bool(node_count**2 / 2 <= _MOST_PAIRS and steps <= _MOST_DUAL_STEPS)
 
-
-_MOST_STEPS = 5_000_000_000
-"""Steps that overlaps may take, so that a bound is a matter of seconds."""
 
 # Above the relative error of the sums, which is their number of terms times 2^-53.
 _ROUNDING = 1e-9
@@ -138,7 +133,7 @@ def bounds_by_method(
     edges = np.maximum(np.bincount(components, minlength=node_count) - 1, 0)
     found = {"spanning": int(edges.sum())}
     if overlaps_pay(sizes):
-        overlaps = _overlaps(lists, subscribers, progress)
+        overlaps = most_shared(lists, subscribers, progress)
         found["overlap-duality"] = int(
             np.maximum(edges, _by_duality(subscribers, overlaps, components)).sum()
         )
@@ -148,11 +143,6 @@ def bounds_by_method(
         found["dual"] = int(_rounded_up(np.array(least_cost(*arrays, progress=progress))))
         cost = None if costs is None else least_cost(*arrays, costs, progress)
     return found, cost
-
-
-def overlaps_pay(sizes: Offsets) -> bool:
-    """Whether overlaps take few enough steps, with topics of these sizes."""
-    return bool(np.sum(sizes.astype(np.float64) ** 2) / 2 <= _MOST_STEPS)
 
 
 def _by_duality(subscribers: Subscribers, overlaps: Counts, components: Ids) -> Offsets:
@@ -170,22 +160,3 @@ def _by_duality(subscribers: Subscribers, overlaps: Counts, components: Ids) -> 
 def _rounded_up(sums: Floats) -> Floats:
     """The next whole number of each sum, or the one just below, should rounding have led over it."""
     return np.ceil(sums * (1 - _ROUNDING) - _ROUNDING)
-
-
-def _overlaps(lists: TopicLists, subscribers: Subscribers, progress: Progress | None) -> Counts:
-    """By subscription (t, v), the most topics that v shares with another node of t."""
-    unsigned = TopicLists(lists.indptr, lists.topic_ids.view(np.uint32), lists.ranks.view(np.uint32))
-    later = np.diff(subscribers.indptr)[lists.topic_ids] - lists.ranks
-    steps = np.diff(np.concatenate([[0], np.cumsum(later)])[lists.indptr])
-    most = int(np.diff(lists.indptr).max(initial=0))
-    kind: type[np.unsignedinteger[Any]] = np.uint16 if most <= np.iinfo(np.uint16).max else np.uint32
-
-    def raise_overlaps(turns: Iterator[Chunk], ticks: Ticks) -> Counts:
-        overlaps = np.zeros(len(lists.topic_ids), kind)
-        for nodes in turns:
-            kernel.raise_overlaps(unsigned, subscribers, nodes, overlaps, ticks)
-        return overlaps
-
-    by_thread = on_all_cores(raise_overlaps, balanced_chunks(steps), "bounding the degree", progress)
-    found: Counts = np.maximum.reduce(by_thread)
-    return found

@@ -1,7 +1,7 @@
 """`evaluate`: measure an overlay, in this process or from what Spark has measured."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from typing import Any
 
 import numpy as np
@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from meshwright.construct.dual.bound import LineCertificate
 from meshwright.metrics.bounds import LowerBound
+from meshwright.metrics.resilience import DangerousNode
 from meshwright.metrics.topics import DIAMETER_BUDGET, TopicMeasures
 from meshwright.metrics.views import LinkCounts
 from meshwright.model.costs.costs import Costs
@@ -53,6 +54,12 @@ class Evaluation:
     the costs between all nodes are not known, or nodes and topics are too many for it. `cost_unit` is what
     costs are counted in; None where nobody said.
 
+    `cut_nodes_topics` are the topics that the failure of some one node cuts: without it, their other
+    subscribers are in more parts than before. `bridge_topics` are those that the failure of some one link
+    cuts, so each topic of two that are linked is among them. `cut_nodes` counts the nodes whose failure
+    cuts any topic, and `worst_node` is the one that cuts off most subscriptions: in each topic,
+    all but the largest part that is left of those that were connected.
+
     Of an overlay with views (gossip made it), `view_counts` has the link counts of every node, and `to_json`
     says `logical_view_size` and `physical_view_size`, the means over all nodes ([5], 3.3), and of the number
     of nodes that have one in a view, `in_view_deviation` (standard) and `maximum_in_view`.
@@ -75,6 +82,12 @@ class Evaluation:
     clustering_coefficient: float
     lower_bound_average_degree: float | None
     lower_bound_method: str | None
+    cut_nodes_topics: int
+    bridge_topics: int
+    cut_nodes: int
+    worst_node: str | None
+    worst_node_topics: int
+    worst_node_cuts_off: int
     weighted_average_degree: float | None = None
     lower_bound_weighted_average_degree: float | None = None
     lower_bound_weighted_method: str | None = None
@@ -96,6 +109,12 @@ class Evaluation:
     """The links of each topic's sub-overlay: those between two of its subscribers."""
     cost_per_topic: npt.NDArray[np.float64] | None = field(repr=False, compare=False)
     """What they cost together; None where links have no cost."""
+    cut_nodes_per_topic: npt.NDArray[np.int32] = field(repr=False, compare=False)
+    """The subscribers of each topic whose failure cuts it."""
+    bridges_per_topic: npt.NDArray[np.int32] = field(repr=False, compare=False)
+    """The links of each topic whose failure cuts it."""
+    dangerous_nodes: list[DangerousNode] = field(repr=False, compare=False)
+    """The ten nodes whose failure cuts off most subscriptions, the worst first."""
     topic_names: pa.StringArray = field(repr=False, compare=False)
     certificate: LineCertificate | None = field(default=None, repr=False, compare=False)
     """The proof of the tight bound; None where that was not asked for."""
@@ -115,11 +134,12 @@ class Evaluation:
         return numbers | ({} if self.view_counts is None else self.view_counts.to_json())
 
     def distributions(self) -> dict[str, Any]:
-        """How degrees, diameters and, where there are views, the link counts of nodes are spread."""
+        """How degrees, diameters, losses and, where there are views, link counts are spread over nodes."""
         spread = {} if self.view_counts is None else {"view_distributions": self.view_counts.distributions()}
         return {
             "degree_distribution": self.degree_distribution().tolist(),
             "diameter_distribution": self.diameter_distribution(),
+            "dangerous_nodes": [asdict(node) for node in self.dangerous_nodes],
             **spread,
         }
 
@@ -207,6 +227,7 @@ def evaluate(
         clustering=clustering_coefficient(links, progress),
         topics=topics,
         topic_names=interests.topics,
+        worst=topics.failures.worst(lambda ids: interests.nodes.take(arrow_of(ids)).to_pylist()),
         view_counts=count_links(Views.of(overlay), progress) if TABLE in overlay.tables else None,
     )
     return replace(assemble(found, diameters=diameters), cost_unit=unit_of(overlay.facts))
@@ -233,7 +254,7 @@ def unit_of(facts: Mapping[str, Any]) -> str | None:
 class Measures:
     """What is measured of an overlay; `costs` is the sum over all edges, None where links have none.
 
-    `view_counts` is None where the overlay has no views.
+    `worst` are the nodes that are worst to lose. `view_counts` is None where the overlay has no views.
     """
 
     interests: int
@@ -244,6 +265,7 @@ class Measures:
     topics: TopicMeasures
     bound: LowerBound | None
     topic_names: pa.StringArray
+    worst: list[DangerousNode]
     view_counts: LinkCounts | None
 
 
@@ -274,6 +296,10 @@ def assemble(found: Measures, *, diameters: bool) -> Evaluation:
         lower_bound_weighted_method="dual" if found.bound and found.bound.cost is not None else None,
         weighted_average_degree=None if found.costs is None else _average_degree(found.costs, nodes),
         **_extremes("weighted_topic_diameter", weighted, least_weighted, topics.components, float),
+        **topics.failures.to_json(),
+        worst_node=found.worst[0].name if found.worst else None,
+        worst_node_topics=found.worst[0].topics if found.worst else 0,
+        worst_node_cuts_off=found.worst[0].cut_off if found.worst else 0,
         degrees=found.degrees,
         components_per_topic=topics.components,
         diameter_per_topic=hops,
@@ -281,6 +307,9 @@ def assemble(found: Measures, *, diameters: bool) -> Evaluation:
         subscribers_per_topic=topics.sizes,
         links_per_topic=topics.links,
         cost_per_topic=None if found.costs is None else topics.costs,
+        cut_nodes_per_topic=topics.failures.cut_nodes,
+        bridges_per_topic=topics.failures.bridges,
+        dangerous_nodes=found.worst,
         topic_names=found.topic_names,
         certificate=found.bound.certificate if found.bound else None,
         view_counts=found.view_counts,

@@ -12,6 +12,7 @@ from meshwright.kernels.metrics.clustering import count_triangles, upward_links
 from meshwright.kernels.metrics.diameters import EXACT, NO_BUDGET
 from meshwright.kernels.metrics.diameters import measure_topics as measure_kernel
 from meshwright.kernels.metrics.weighted_diameters import weighted_topic_diameters
+from meshwright.metrics.resilience import Failures, add_failures
 from meshwright.model.overlay import Overlay
 from meshwright.runtime.arrays import Floats, Ids, Offsets, Ticks
 from meshwright.runtime.parallel import Chunk, balanced_chunks, on_all_cores
@@ -30,7 +31,7 @@ class TopicMeasures:
 
     `links` are those of its sub-overlay, and `costs` what they cost together, 0 where links have no cost.
     Where diameters are upper bounds, `least_diameters` and `least_weighted_diameters` are lower ones, and
-    elsewhere the same.
+    elsewhere the same. `failures` are what single failures would cut.
     """
 
     sizes: Offsets
@@ -41,6 +42,7 @@ class TopicMeasures:
     costs: Floats
     least_diameters: Ids
     least_weighted_diameters: Floats
+    failures: Failures
 
 
 DIAMETER_BUDGET = 1 << 24
@@ -88,11 +90,14 @@ def measure_topics(
         costs=np.zeros(topic_count),
         least_diameters=np.full(topic_count, -1, np.int32),
         least_weighted_diameters=np.full(topic_count, -1.0),
+        failures=Failures.none(topic_count, overlay.interests.node_count),
     )
+    subscribers, starts = overlay.interests.node_ids, overlay.interests.topic_indptr
     for row in topic_rows(measures.links, _EDGES_AT_ONCE):
         graphs, places = _room(measures.sizes, counts, row, with_edge_ids=overlay.costs is not None)
         _fill(graphs, links, lists, places, progress)
         _measure(graphs, measures, budget, overlay.costs, progress)
+        add_failures(graphs, subscribers, starts, measures.failures, progress)
         if overlay.costs is not None:
             _add_costs(graphs, measures, overlay.costs)
     return measures

@@ -16,6 +16,7 @@ _SECTIONS = {
     "comparison": "Compared",
     "spending": "Where the cost goes",
     "busiest": "The busiest nodes",
+    "failures": "If a node fails",
     "load": "Load by topic",
     "quality": "Data quality",
     "interests": "The interests",

@@ -5,6 +5,7 @@ from typing import Any
 
 from meshwright.report.contents import Contents
 from meshwright.report.distributions import correlation, distributions
+from meshwright.report.failures import failures
 from meshwright.report.gossip import views
 from meshwright.report.load import busiest, load
 from meshwright.report.markup import count, percent
@@ -54,6 +55,7 @@ def report_page(contents: Contents) -> str:
         "comparison": comparison(contents),
         "spending": spending(contents),
         "busiest": busiest(contents),
+        "failures": failures(contents),
         "load": load(contents),
         "quality": data_quality(contents.quality),
         "interests": distributions(contents.profile),

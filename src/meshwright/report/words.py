@@ -34,6 +34,12 @@ _WORDS = {
     "maximum_topic_diameter_lower_bound": f"{LONGEST_PATH}, at least",
     "mean_topic_diameter_lower_bound": f"{MEAN_PATH}, at least",
     "diameters_exact": "longest paths are exact",
+    "cut_nodes_topics": "topics that one node's failure cuts",
+    "bridge_topics": "topics that one link's failure cuts",
+    "cut_nodes": "nodes whose failure cuts a topic",
+    "worst_node": "worst node to lose",
+    "worst_node_topics": "worst node to lose: topics cut",
+    "worst_node_cuts_off": "worst node to lose: subscriptions cut off",
     "lower_bound_average_degree": f"lower bound of {LINKS_PER_NODE}",
     "lower_bound_method": "method of the lower bound",
     "weighted_average_degree": "cost per node",
@@ -91,6 +97,14 @@ GLOSSARY = {
     "another, on the shortest way through subscribers of that topic alone (the diameter of the topic). Only "
     "topics that are connected have one.",
     "Cut topic": WHAT_CUT_MEANS,
+    "Topics that one node's failure cuts": "Topics whose other subscribers can't all reach each other any "
+    "more once some one subscriber has failed.",
+    "Topics that one link's failure cuts": "The same for a link. A topic of two subscribers that are linked "
+    "is always among them.",
+    "Nodes whose failure cuts a topic": "How many nodes there are whose failure cuts at least one topic.",
+    "Worst node to lose": "The node whose failure would cut off most subscriptions. When a node fails, the "
+    "other subscribers of a topic may fall into parts that can't reach each other; all but the largest part "
+    "count as cut off.",
     "Links that no topic uses": "Links between two nodes that have no topic in common.",
     "TCO support ratio": "The share of the joins between subscribers of a topic that the links make, over "
     "all topics: 0 if every subscriber is alone, 1 if all topics are connected. TCO is short for "

@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 
 from meshwright import Costs, Interests, Overlay, build, evaluate
+from meshwright.construct import overlaps
 from meshwright.metrics import bounds
 from meshwright.metrics.topics import prepare
 from meshwright.runtime import parallel as cores
@@ -51,7 +52,7 @@ def test_weaker_arguments_are_left_where_stronger_ones_take_too_long(random_inte
     overlap = lower_bound(random_interests)
     assert overlap.method == "overlap-duality"
     assert dual.edges > overlap.edges > 299
-    monkeypatch.setattr(bounds, "_MOST_STEPS", 0)
+    monkeypatch.setattr(overlaps, "_MOST_STEPS", 0)
     assert lower_bound(random_interests) == bounds.LowerBound(edges=299, method="spanning")
 
 

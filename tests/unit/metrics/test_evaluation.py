@@ -25,6 +25,12 @@ KEYS = [
     "clustering_coefficient",
     "lower_bound_average_degree",
     "lower_bound_method",
+    "cut_nodes_topics",
+    "bridge_topics",
+    "cut_nodes",
+    "worst_node",
+    "worst_node_topics",
+    "worst_node_cuts_off",
 ]
 COST_KEYS = [
     "weighted_average_degree",
@@ -217,6 +223,7 @@ def test_every_stage_that_begins_also_ends(square):
         "counting edges by topic",
         "sorting edges by topic",
         "measuring topics",
+        "finding cut nodes",
         "bounding the degree",
         "bounding by duality",
         "directing links",

@@ -56,6 +56,7 @@ def evaluation_of(found: mw.Evaluation) -> dict[str, Any]:
     return found.to_json() | {
         "degree_distribution": found.degree_distribution().tolist(),
         "diameter_distribution": np.column_stack([values, topics]).tolist(),
+        "dangerous_nodes": found.distributions()["dangerous_nodes"],
         "view_distributions": found.distributions().get("view_distributions"),
         "disconnected_topic_components": found.disconnected_topic_components(),
     }

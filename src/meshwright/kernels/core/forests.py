@@ -16,13 +16,21 @@ Values = TypeVar("Values", bound=npt.NDArray[np.generic])
 
 
 @kernel
-def number_ends(ends: Ids, indptr: Offsets) -> None:
+def number_ends(ends: Ids, indptr: Offsets, sizes: Offsets) -> Ids:
     """Replace, in each graph of a row, the ids at the ends of edges by their ranks among those that occur.
 
-    Graph i has the edges `ends[indptr[i] : indptr[i + 1]]`. O(edges), and a sort of each graph's ids.
+    Graph i has the edges `ends[indptr[i] : indptr[i + 1]]`. Gives the ids that ranks stand for: `sizes[i]`
+    for graph i, of which those of vertices without edges are not known, and -1. O(edges), and a sort of each
+    graph's ids.
     """
+    named = np.full(sizes.sum(), np.int32(-1))
+    first = 0
     for graph in range(indptr.size - 1):
-        rank_ids(ends[indptr[graph] : indptr[graph + 1]])
+        ids = rank_ids(ends[indptr[graph] : indptr[graph + 1]])
+        for rank in range(ids.size):
+            named[first + rank] = ids[rank]
+        first += sizes[graph]
+    return named
 
 
 @kernel

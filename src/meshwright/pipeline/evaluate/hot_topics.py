@@ -1,10 +1,12 @@
 """Hot topics: those with more edges than one task may hold.
 
 The edges of a hot topic already lie in pieces, one for each cell of the grid (`grid.py`). Each task reduces
-its piece to a spanning forest, and the forests are merged in a tree. A forest connects what its edges
-connected and has fewer edges than the topic has subscribers, however many edges there were. So components are
-exact. The diameter is at most that of the tree that is left in the end, and at least what the number of
-subscribers and of links allows.
+its piece to two spanning forests, the second of what the first leaves, and these are merged in a tree. Both
+are breadth-first, so without any one vertex, or any one edge, they connect what all edges together connect
+(Cheriyan, Kao and Thurimella, SIAM Journal on Computing 22(1), 1993), also when more edges come (Eppstein,
+Galil, Italiano and Nissenzweig, Journal of the ACM 44(5), 1997); and they have fewer than two edges for each
+subscriber of the topic. So components, cut nodes and bridges are exact. The diameter is at most that of the
+tree that is left in the end, and at least what the number of subscribers and of links allows.
 """
 
 from functools import partial
@@ -13,6 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from meshwright.kernels.core.forests import rank_ids, spanning_forest
+from meshwright.kernels.core.subgraphs import TopicGraphs
 from meshwright.pipeline.evaluate import topics as by_topic
 from meshwright.pipeline.evaluate.hypergraph import merged_in_tree
 from meshwright.pipeline.evaluate.topics import MEASURED, RUNS, Runs, as_ends, as_words
@@ -37,7 +40,7 @@ def measured_hot(
 
 
 def _forests(batches: Batches, hot: Ids, at_once: int) -> Batches:
-    """The forest of each hot topic among the edges of a partition."""
+    """The forests of each hot topic among the edges of a partition."""
     trees = np.full(int(hot.max()) + 1, -1, np.int32)
     trees[hot] = np.arange(len(hot), dtype=np.int32)
     part, forests = 0, [_Forest(at_once) for _ in hot]
@@ -51,7 +54,7 @@ def _forests(batches: Batches, hot: Ids, at_once: int) -> Batches:
 
 
 def _merged(batches: Batches) -> Batches:
-    """The forest of forests that are of the same topic and place."""
+    """The forests of forests that are of the same topic and place."""
     forest, last = _Forest(), None
     for last in by_topic.unpacked(batches):
         forest.add(last.ends, last.costs)
@@ -60,19 +63,27 @@ def _merged(batches: Batches) -> Batches:
 
 
 def _measure_trees(batches: Batches, sizes: Offsets, budget: int) -> Batches:
-    """Measure the one forest of a partition, that of one topic."""
+    """Measure the forests of a partition, those of one topic."""
     rows = list(by_topic.unpacked(batches))
     if not rows:
         return
     topic = rows[0].topics[:1].astype(np.int64)
     words, costs = (np.concatenate([getattr(row, name) for row in rows]) for name in ("ends", "costs"))
     ends = as_ends(words)
-    rank_ids(ends)
-    yield by_topic.measured(topic, sizes[topic], np.array([0, len(ends)]), ends, costs, budget=budget)
+    ids = rank_ids(ends)
+    named = np.append(ids, np.full(sizes[topic[0]] - len(ids), -1)).astype(np.int32)
+    cuts = by_topic.cuts_of(_graph(sizes[topic], ends), named)
+    kept = spanning_forest(len(ids), ends)
+    tree = _graph(sizes[topic], ends[kept])
+    yield by_topic.measured(topic, tree, costs[kept] if len(costs) else costs, cuts, budget=budget)
+
+
+def _graph(sizes: Offsets, ends: Ids) -> TopicGraphs:
+    return by_topic.graphs_of(sizes, np.array([0, len(ends)]), ends)
 
 
 class _Forest:
-    """Edges of a topic, reduced to a spanning forest whenever many have come together."""
+    """Edges of a topic, reduced to two spanning forests whenever many have come together."""
 
     def __init__(self, at_once: int | None = None) -> None:
         self._at_once = at_once
@@ -100,12 +111,14 @@ class _Forest:
 
 
 def reduced(words: Array, costs: Floats) -> tuple[Array, Floats]:
-    """The edges of a spanning forest, and their costs; it is the same in whatever order the edges come."""
+    """The edges of two spanning forests, and their costs; the same in whatever order the edges come."""
     ends = as_ends(words)
     order = np.lexsort((ends[:, 1], ends[:, 0]))
     ends = ends[order]
     ranks = ends.copy()
-    kept = spanning_forest(len(rank_ids(ranks)), ranks)
+    size = len(rank_ids(ranks))
+    kept = spanning_forest(size, ranks)
+    kept[~kept] = spanning_forest(size, ranks[~kept])
     return as_words(ends[kept]), costs[order][kept] if len(costs) else costs
 
 

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from meshwright.construct.overlaps import overlaps_pay
 from meshwright.kernels.core.subgraphs import TopicLists, interest_ranks
 from meshwright.kernels.metrics.bounds import Subscribers, interest_components
-from meshwright.metrics.bounds import LowerBound, bound_of, dual_pays, overlaps_pay
+from meshwright.metrics.bounds import LowerBound, bound_of, dual_pays
 from meshwright.model.costs.costs import Costs
 from meshwright.model.dense import transposed
 from meshwright.pipeline.evaluate.grid import Grid

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping
 from contextlib import ExitStack
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -23,6 +24,7 @@ from meshwright.pipeline.evaluate.topics import (
     edges_by_topic,
     grouped,
     load_by_topic,
+    losses,
     measured_groups,
     without_edges,
 )
@@ -96,6 +98,7 @@ class _Job(NamedTuple):
     progress: Progress | None
     edges: "DataFrame"
     lists: "DataFrame"
+    nodes: "DataFrame"
     topics: "DataFrame"
     views: "DataFrame | None"
     counts: Mapping[str, int]
@@ -152,6 +155,7 @@ def evaluate_on_spark(
             progress=progress,
             edges=edges,
             lists=read_table(session, dataset / "lists").select("node_id", "topic_ids"),
+            nodes=read_table(session, dataset / "nodes").select("id", "name"),
             topics=read_table(session, dataset / "topics").select("id", "name"),
             views=read_table(session, dataset / VIEWS) if VIEWS in manifest["tables"] else None,
             counts=counts,
@@ -206,8 +210,16 @@ def _measure(job: _Job) -> Measures:
         topics=topics,
         bound=bound,
         topic_names=names,
+        worst=topics.failures.worst(partial(_node_names, job.nodes)),
         view_counts=views,
     )
+
+
+def _node_names(nodes: "DataFrame", ids: Offsets) -> list[str]:
+    """The names of a few nodes, in the order of their ids as given."""
+    found = nodes.where(f.col("id").isin(ids.tolist())).collect() if len(ids) else []
+    by_node = {row["id"]: row["name"] for row in found}
+    return [by_node[node] for node in ids.tolist()]
 
 
 def _names(topics: pa.Table) -> pa.StringArray:
@@ -251,7 +263,7 @@ def _measure_topics(job: _Job, sizes: Offsets, maximum_degree: int, costs: _Cost
     """Components and diameters, in groups of topics; those too large for a task by forests."""
     from pyspark import StorageLevel
 
-    found = without_edges(sizes, budget=job.budget)
+    found = without_edges(sizes, job.grid.nodes, budget=job.budget)
     # Read three times. On disk, since Java's memory is for shuffles.
     runs = edges_by_topic(job.edges, job.lists, job.grid, job.where).persist(StorageLevel.DISK_ONLY)
     try:
@@ -261,7 +273,7 @@ def _measure_topics(job: _Job, sizes: Offsets, maximum_degree: int, costs: _Cost
         topics = grouped(sizes, edges, job.most_edges, job.session.sparkContext.defaultParallelism)
         if topics.group_count:
             with spark_stage(job.session, job.progress, "measuring topics"):
-                _write(found, measured_groups(runs, topics, budget=job.budget).toArrow())
+                _write_rows(found, measured_groups(runs, topics, budget=job.budget))
         if (edges > job.most_edges).any():
             _measure_hot(job, runs, found, edges, maximum_degree, costs)
     finally:
@@ -283,13 +295,28 @@ def _measure_hot(
             at_once=job.most_edges,
             budget=job.budget,
         )
-        _write(found, forests.toArrow())
+        _write_rows(found, forests)
     if not job.budget:
         return
     connected = hot[found.components[hot] == 1]
     least = least_diameters(found.sizes[connected], edges[connected], maximum_degree)
     found.least_diameters[connected] = least
     found.least_weighted_diameters[connected] = least * costs.least
+
+
+def _write_rows(found: TopicMeasures, measured: "DataFrame") -> None:
+    """Put the measures of topics where they belong, and add up what the loss of each node would cut off."""
+    from pyspark import StorageLevel
+
+    measured = measured.persist(StorageLevel.DISK_ONLY)  # read twice
+    try:
+        _write(found, measured.drop("nodes", "lost").toArrow())
+        lost = losses(measured).toArrow()
+    finally:
+        measured.unpersist()
+    nodes = lost["node"].to_numpy()
+    found.failures.topics_cut[nodes] += lost["topics"].to_numpy()
+    found.failures.cut_off[nodes] += lost["lost"].to_numpy()
 
 
 def _write(found: TopicMeasures, rows: pa.Table) -> None:
@@ -300,3 +327,5 @@ def _write(found: TopicMeasures, rows: pa.Table) -> None:
     found.least_diameters[topics] = rows["least"].to_numpy()
     found.weighted_diameters[topics] = rows["weighted_diameter"].to_numpy()
     found.least_weighted_diameters[topics] = rows["least_weighted"].to_numpy()
+    found.failures.cut_nodes[topics] = rows["cut_nodes"].to_numpy()
+    found.failures.bridges[topics] = rows["bridges"].to_numpy()

@@ -18,12 +18,16 @@ import pyarrow as pa
 from meshwright.kernels.core import subgraphs
 from meshwright.kernels.core.forests import number_ends, place_runs
 from meshwright.kernels.core.subgraphs import Links, TopicGraphs, TopicLists
+from meshwright.kernels.metrics.cut_nodes import measure_cuts
 from meshwright.kernels.metrics.diameters import measure_topics
 from meshwright.kernels.metrics.weighted_diameters import weighted_topic_diameters
+from meshwright.metrics.resilience import Failures
 from meshwright.metrics.topics import TopicMeasures, topic_rows
 from meshwright.pipeline.evaluate.grid import CELL, Grid, blocks_of, cells
 from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.arrays import Array, Batches, Packed, by_id, gathered
+from meshwright.pipeline.spark.arrays import packed as packed_arrays
+from meshwright.pipeline.spark.arrays import unpacked as unpacked_arrays
 from meshwright.runtime.arrays import Floats, Ids, Offsets
 
 if TYPE_CHECKING:
@@ -184,8 +188,10 @@ def _room(first: int, counts: Offsets, *, with_costs: bool) -> TopicGraphs:
 
 
 MEASURED = (
-    "topic int, components int, diameter int, least int, weighted_diameter double, least_weighted double"
+    "topic int, components int, diameter int, least int, weighted_diameter double, least_weighted double, "
+    "cut_nodes int, bridges int, nodes binary, lost binary"
 )
+"""By topic; `nodes` are its cut nodes, packed, and `lost` how many subscribers the loss of each cuts off."""
 _MEASURED_SCHEMA = pa.schema(
     [
         ("topic", pa.int32()),
@@ -194,6 +200,10 @@ _MEASURED_SCHEMA = pa.schema(
         ("least", pa.int32()),
         ("weighted_diameter", pa.float64()),
         ("least_weighted", pa.float64()),
+        ("cut_nodes", pa.int32()),
+        ("bridges", pa.int32()),
+        ("nodes", pa.binary()),
+        ("lost", pa.binary()),
     ]
 )
 _COUNTED = "topic int, edges long, cost double"
@@ -282,9 +292,14 @@ def _measure_group(batches: Batches, topics: Topics, budget: int) -> Batches:
     _place(first, free, ends, costs)
     for runs in rows:
         _place(runs, free, ends, costs)
-    graphs = as_ends(ends)
-    number_ends(graphs, indptr)
-    yield measured(here, topics.sizes[here], indptr, graphs, costs, budget=budget)
+    graphs = graphs_of(topics.sizes[here], indptr, as_ends(ends))
+    cuts = cuts_of(graphs, number_ends(graphs.ends, indptr, graphs.sizes))
+    yield measured(here, graphs, costs, cuts, budget=budget)
+
+
+def graphs_of(sizes: Offsets, indptr: Offsets, ends: Ids) -> TopicGraphs:
+    """Graphs in a row, whose edges are numbered as they stand."""
+    return TopicGraphs(0, sizes, indptr, ends, np.arange(len(ends), dtype=np.int32))
 
 
 def _place(runs: Runs, free: Offsets, ends: Offsets, costs: Floats) -> None:
@@ -295,22 +310,50 @@ def _place(runs: Runs, free: Offsets, ends: Offsets, costs: Floats) -> None:
 
 
 def measured(
-    topics: Offsets, sizes: Offsets, indptr: Offsets, ends: Ids, costs: Floats, *, budget: int
+    topics: Offsets, graphs: TopicGraphs, costs: Floats, cuts: list[pa.Array], *, budget: int
 ) -> pa.RecordBatch:
     """The rows of topics whose graphs stand in a row; diameters are -1 where not asked for."""
     ticks = np.zeros(2, np.int64)
-    every = np.arange(len(costs), dtype=np.int32)
-    graphs = TopicGraphs(0, sizes, indptr, ends, every)
     components, hops, least = np.full((3, len(topics)), -1, np.int32)
     weighted, least_weighted = np.full((2, len(topics)), -1.0)
     measure_topics(graphs, components, hops, least, budget, ticks)
     if budget and len(costs):
         weighted_topic_diameters(graphs, costs, components, weighted, least_weighted, budget, ticks)
     columns = [topics.astype(np.int32), components, hops, least, weighted, least_weighted]
-    return pa.record_batch(columns, schema=_MEASURED_SCHEMA)
+    return pa.record_batch([*columns, *cuts], schema=_MEASURED_SCHEMA)
 
 
-def without_edges(sizes: Offsets, *, budget: int) -> TopicMeasures:
+def cuts_of(graphs: TopicGraphs, named: Ids) -> list[pa.Array]:
+    """The columns on failures; `named` are the ids of all vertices, as `number_ends` gives them."""
+    cut_nodes, bridges = np.zeros((2, len(graphs.sizes)), np.int32)
+    lost = np.zeros(len(named), np.int32)
+    measure_cuts(graphs, cut_nodes, bridges, lost, np.zeros(2, np.int64))
+    ends = np.cumsum(graphs.sizes)[:-1]
+    parts = zip(np.split(named, ends), np.split(lost, ends), strict=True)
+    by_topic = [(nodes[own > 0], own[own > 0]) for nodes, own in parts]
+    return [cut_nodes, bridges, *(packed_arrays(column) for column in zip(*by_topic, strict=True))]
+
+
+_LOST = "node int, topics long, lost long"
+_LOST_SCHEMA = pa.schema([("node", pa.int32()), ("topics", pa.int64()), ("lost", pa.int64())])
+
+
+def losses(measured: "DataFrame") -> "DataFrame":
+    """A row for each node whose loss cuts topics: how many (`topics`), and what it cuts off (`lost`)."""
+    rows = measured.select("nodes", "lost").mapInArrow(_unpacked_losses, _LOST)
+    return rows.groupBy("node").agg(f.sum("topics").alias("topics"), f.sum("lost").alias("lost"))
+
+
+def _unpacked_losses(batches: Batches) -> Batches:
+    for batch in batches:
+        nodes, place = np.unique(unpacked_arrays(batch.column("nodes"), np.int32), return_inverse=True)
+        lost = unpacked_arrays(batch.column("lost"), np.int32)
+        by_node = np.bincount(place, lost, minlength=len(nodes)).astype(np.int64)
+        topics = np.bincount(place, minlength=len(nodes))
+        yield pa.record_batch([nodes, topics, by_node], schema=_LOST_SCHEMA)
+
+
+def without_edges(sizes: Offsets, nodes: int, *, budget: int) -> TopicMeasures:
     """Measures as they are where no topic has an edge: every subscriber is alone."""
     hops = np.where((sizes <= 1) & (budget > 0), 0, -1).astype(np.int32)
     return TopicMeasures(
@@ -322,4 +365,5 @@ def without_edges(sizes: Offsets, *, budget: int) -> TopicMeasures:
         costs=np.zeros(len(sizes)),
         least_diameters=hops.copy(),
         least_weighted_diameters=hops.astype(np.float64),
+        failures=Failures.none(len(sizes), nodes),
     )

@@ -22,7 +22,8 @@ def test_ranks_stand_for_the_ids_in_order(ends, spread):
 
 def test_graphs_in_a_row_are_numbered_one_by_one():
     ends = np.array([[7, 9], [9, 2_000_000_000], [9, 7]], np.int32)
-    number_ends(ends, np.array([0, 2, 2, 3]))
+    named = number_ends(ends, np.array([0, 2, 2, 3]), np.array([4, 1, 2]))
+    assert named.tolist() == [7, 9, 2_000_000_000, -1, -1, 7, 9]
     assert ends.tolist() == [[0, 1], [1, 2], [1, 0]]
 
 
