@@ -76,8 +76,10 @@ def runs_of(claim: Claim, scale: str, runs: int | None) -> int:
 
 
 _VARIANTS = {
-    "table-1-gm-degree-independent": "table-1-gm-degree",
+    "table-1-gm-degree-fixed": "table-1-gm-degree",
     "table-1-dc-degree-8-parts": "table-1-dc-degree",
+    "table-1-dc-degree-fixed": "table-1-dc-degree",
+    "table-1-time-ratio-all-pairs": "table-1-time-ratio",
     "table-1-star-set-fixed": "table-1-star-set",
     "figure-4-sm-over-nm-10-topics": "figure-4-sm-over-nm",
     "figure-6-degree-independent": "figure-6-degree",
@@ -138,8 +140,11 @@ PAPERS: Mapping[str, _Paper] = {
             _Part("figure-6", "Random parts and k-means clusters"),
             _Part("figure-7", "Degree and work over the number of parts", "parts:FIGURE_7"),
             _Part("figure-8", "Inner and outer links over the number of parts", "parts:FIGURE_8"),
-            _Part("figure-9", "Ring-per-Topic against the greedy algorithms", "study:FIGURE_9"),
-            _Part("figure-10a", "Bulk Clones as the nodes grow", "bulk:FIGURE_10A"),
+            _Part("figure-9", "Ring-per-Topic against the greedy algorithms", "scaling_figures:FIGURE_9"),
+            _Part("figure-10a", "Bulk Clones as the nodes grow", "scaling_figures:FIGURE_10A"),
+            _Part("figure-10b", "Bulk Clones as the topics grow", "scaling_figures:FIGURE_10B"),
+            _Part("figure-10c", "Bulk Clones as subscriptions grow", "scaling_figures:FIGURE_10C"),
+            _Part("figure-11", "Divide and Conquer with many topics", "scaling_figures:FIGURE_11"),
         ),
     ),
     "weighted": _Paper(
@@ -179,6 +184,10 @@ PAPERS: Mapping[str, _Paper] = {
         "[5]",
         "Gossip",
         (
+            _Part("table-1", "The universes"),
+            _Part("figure-3", "Subscriptions of LiveJournal"),
+            _Part("figure-4", "Subscriptions of Wikipedia"),
+            _Part("figure-5", "Correlation of subscriptions"),
             _Part("figure-6", "Physical view sizes, round by round"),
             _Part("figure-7", "How many nodes improve"),
             _Part("figure-8", "Links over the number of topics"),

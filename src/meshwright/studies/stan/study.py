@@ -167,7 +167,55 @@ def claims_at(scale: str) -> tuple[Claim, ...]:
 def claims(universes: Universes | None = None) -> tuple[Claim, ...]:
     """All claims; those of Fig. 7 to 9 on the universes given."""
     given = universes or Universes()
-    return (*_claims_on_the_grid(), *_claims_on_links(given), *claims_on_fitness(given))
+    return (
+        *_claims_on_workloads(given),
+        *_claims_on_the_grid(),
+        *_claims_on_links(given),
+        *claims_on_fitness(given),
+    )
+
+
+_NOT_PUBLIC = (
+    "The traces of LiveJournal and Wikipedia that [5] used are not public, and it states no law for them."
+)
+
+
+def _claims_on_workloads(given: Universes) -> Iterator[Claim]:
+    """What [5] says of its traces; of most, only the statement is left."""
+    for name, source, statement, number in (
+        ("table-1-livejournal", "Table 1", "The universe L1 of LiveJournal has 13,652 topics.", 13_652),
+        ("table-1-wikipedia", "Table 1", "The universe W1 of Wikipedia has 328,145 topics.", 328_145),
+        ("figure-3-topics", "Fig. 3", "Subscribers per topic of LiveJournal follow a power law.", 1),
+        ("figure-3-nodes", "Fig. 3", "Subscriptions per node of LiveJournal follow a power law.", 1),
+        ("figure-4-topics", "Fig. 4", "Subscribers per topic of Wikipedia follow a power law.", 1),
+        ("figure-4-nodes", "Fig. 4", "Subscriptions per node of Wikipedia follow a power law.", 1),
+    ):
+        yield Claim(
+            name=name,
+            source=f"[5], 3.1, 3.2 and {source}",
+            statement=statement,
+            expected=about(number),
+            how="It can't be measured.",
+            reason=_NOT_PUBLIC,
+        )
+    yield Claim(
+        name="figure-5-correlation",
+        source="[5], 3.2 and Fig. 5",
+        statement="Subscriptions of Wikipedia are correlated more strongly than those of LiveJournal.",
+        expected=at_least(1.0),
+        how=f"Mean size of the correlations of topics, in the strong universe over the mild; {given.told}.",
+        measure=lambda seed: _correlation(given.strong(seed)) / _correlation(given.mild(seed)),
+        runs=RUNS,
+    )
+
+
+def _correlation(interests: Interests) -> float:
+    """The mean size of Pearson's correlation over all pairs of topics that some, but not all, nodes have."""
+    matrix = np.zeros((interests.node_count, interests.topic_count))
+    matrix[np.repeat(np.arange(interests.node_count), np.diff(interests.indptr)), interests.topic_ids] = 1
+    varied = matrix[:, (matrix.min(axis=0) == 0) & (matrix.max(axis=0) == 1)]
+    found = np.atleast_2d(np.corrcoef(varied, rowvar=False))
+    return float(np.abs(found[np.triu_indices(len(found), 1)]).mean())
 
 
 _LESS_OVERLAP = (
