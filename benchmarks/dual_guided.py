@@ -1,37 +1,100 @@
 """How many links does Dual-guided Greedy save, how near to the optimum is it, and what does that take?
 
-    python -m benchmarks.dual_guided [--workload NAME …] [--seeds 1]
+    python -m benchmarks.dual_guided [--workload NAME …] [--seeds 3] [--facebook FILE] [--twitter FILE]
+        [--groups FILE] [--genres FILE]
 
-Degrees are averages, 2 |E| / |V|, over the seeds; `saved` is how much less dg has than gm, `above` how far it
-is above the tight bound, and `most` the maximum degree. Seconds are the processor's, which other work on the
-machine disturbs less than the clock, after a call that compiles; those of the checker are for a certificate
-that was read before.
+Files of real data add their workloads: friendships, `u v` on each line; follows, `follower followee`;
+memberships, `user<TAB>group`; and a JSON object of a user's genres on each line. `~` samples: of follows a
+breadth-first one, else users at random.
+
+Both algorithms get the same interests and the same seeds, each in a process of its own; degrees are averages,
+2 |E| / |V|, over the seeds. `saved` is how much less dg has than gm, `at most` what the tight bound leaves:
+no algorithm can save more. `above` is the proved distance: how far dg is above the bound. `most` is the
+maximum degree. Time is the processor's, which other work on the machine disturbs less than the clock, after a
+build that compiles; memory is what building adds to the peak of the process; both as multiples of gm's.
+`tight s` is what the bound takes, `checker s` its checker, for a certificate that was read before.
 """
 
 import argparse
+import gzip
 import itertools
-from collections.abc import Callable
+import json
+import resource
+import subprocess
+import sys
+from collections.abc import Callable, Iterable
+from pathlib import Path
 from time import process_time
 from typing import Any, NamedTuple
 
 import numpy as np
 
 import meshwright as mw
+from benchmarks.social import follows_sample, friendships
 from meshwright.construct.dual.bound import LineCertificate
 from meshwright.metrics.certificate_checker import FORMAT, VERSION, check
 
-_WORKLOADS: dict[str, Callable[[], mw.Interests]] = {
-    "unif 400 x 60": lambda: mw.workloads.unif(400, 60, subscriptions=12, seed=1),
-    "zipf 400 x 200": lambda: mw.workloads.zipf(400, 200, subscriptions=15, seed=1),
-    "expo 400 x 200": lambda: mw.workloads.expo(400, 200, subscriptions=15, seed=1),
-    "unif 1,000 x 100": lambda: mw.workloads.unif(1_000, 100, subscriptions=20, seed=1),
-    "unif 1,000 x 200": lambda: mw.workloads.unif(1_000, 200, seed=1),
-    "zipf 1,000 x 200": lambda: mw.workloads.zipf(1_000, 200, seed=1),
-    "expo 1,000 x 200": lambda: mw.workloads.expo(1_000, 200, seed=1),
-    "unif 10,000 x 1,000": lambda: mw.workloads.unif(10_000, 1_000, seed=1),
-    "zipf 10,000 x 1,000": lambda: mw.workloads.zipf(10_000, 1_000, seed=1),
-    "expo 10,000 x 1,000": lambda: mw.workloads.expo(10_000, 1_000, seed=1),
+Row = dict[str, Any]
+
+
+class Workload(NamedTuple):
+    """Interests, and of which table: `fixed` sizes, `law` (sizes by a power law), or a file."""
+
+    kind: str
+    make: Callable[[Path | None], mw.Interests]
+
+
+def pairs_of(path: Path) -> Iterable[tuple[str, str]]:
+    """The pairs of `user<TAB>group` lines, or of JSON objects of a user and the genres."""
+    with gzip.open(path, "rt", encoding="utf-8") as lines:
+        for line in lines:
+            if line.startswith("{"):
+                user, genres = json.loads(line).values()
+                yield from ((str(user), genre) for genre in genres)
+            elif not line.startswith("#"):
+                user, group = line.split()
+                yield user, group
+
+
+def users_sample(path: Path | None, nodes: int | None) -> mw.Interests:
+    """Some users at random, or all, with all their topics."""
+    pairs = list(pairs_of(Path(path or "")))
+    if nodes is None:
+        return mw.Interests.from_pairs(pairs)
+    users = sorted({user for user, _ in pairs})
+    chosen = set(np.random.default_rng(1).permutation(users)[:nodes].tolist())
+    return mw.Interests.from_pairs(pair for pair in pairs if pair[0] in chosen)
+
+
+def _law(name: str, nodes: int, topics: int) -> Workload:
+    return Workload("law", lambda _: getattr(mw.workloads, name)(nodes, topics, seed=1))
+
+
+def _fixed(name: str, nodes: int, topics: int, each: int) -> Workload:
+    make = getattr(mw.workloads, name)
+    return Workload("fixed", lambda _: make(nodes, topics, subscriptions=each, seed=1))
+
+
+WORKLOADS: dict[str, Workload] = {
+    "unif 400 x 60": _fixed("unif", 400, 60, 12),
+    "zipf 400 x 200": _fixed("zipf", 400, 200, 15),
+    "expo 400 x 200": _fixed("expo", 400, 200, 15),
+    "unif 1,000 x 100": _fixed("unif", 1_000, 100, 20),
+    **{
+        f"{name} {nodes:,} x {topics:,}": _law(name, nodes, topics)
+        for nodes in (1_000, 10_000)
+        for topics in (200, 1_000)
+        for name in ("unif", "zipf", "expo")
+    },
+    "Facebook": Workload("facebook", lambda path: friendships(Path(path or ""))),
+    "Twitter ~ 1,000": Workload("twitter", lambda path: follows_sample(Path(path or ""), 1_000, 1)),
+    "Twitter ~ 10,000": Workload("twitter", lambda path: follows_sample(Path(path or ""), 10_000, 1)),
+    "YouTube groups ~ 10,000": Workload("groups", lambda path: users_sample(path, 10_000)),
+    "YouTube groups": Workload("groups", lambda path: users_sample(path, None)),
+    "Deezer ~ 1,000": Workload("genres", lambda path: users_sample(path, 1_000)),
+    "Deezer ~ 10,000": Workload("genres", lambda path: users_sample(path, 10_000)),
 }
+_FILES = ("facebook", "twitter", "groups", "genres")
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:
@@ -52,45 +115,90 @@ def as_file(certificate: LineCertificate, interests: mw.Interests) -> dict[str, 
     return head | {"lines": lines}
 
 
-class Builds(NamedTuple):
-    """Means over some seeds."""
-
-    degree: float
-    most: float
-    seconds: float
+def _peak_bytes() -> int:
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
-def built(interests: mw.Interests, algorithm: str, seeds: int) -> Builds:
-    """What an algorithm builds."""
+def _small() -> mw.Interests:
+    """Interests that every kernel is compiled on."""
+    return mw.workloads.unif(50, 10, subscriptions=4, seed=1)
+
+
+def measure_build(interests: mw.Interests, algorithm: str, seeds: int) -> Row:
+    """What an algorithm builds, by seed, and what that takes."""
+    mw.build(_small(), algorithm)
+    before = _peak_bytes()
     found = [timed(lambda seed=seed: mw.build(interests, algorithm, seed=seed)) for seed in range(seeds)]
-    degrees = [overlay.degrees() for overlay, _ in found]
-    return Builds(
-        float(np.mean(degrees)),
-        float(np.mean([own.max() for own in degrees])),
-        float(np.mean([seconds for _, seconds in found])),
-    )
+    return {
+        "nodes": interests.node_count,
+        "edges": [len(overlay) for overlay, _ in found],
+        "most": [int(overlay.degrees().max()) for overlay, _ in found],
+        "seconds": float(np.mean([seconds for _, seconds in found])),
+        "bytes": max(1, _peak_bytes() - before),
+    }
 
 
-def show(name: str, interests: mw.Interests, seeds: int) -> None:
-    """One line of the table."""
-    gm, dg = (built(interests, algorithm, seeds) for algorithm in ("gm", "dg"))
+def measure_bound(interests: mw.Interests) -> Row:
+    """The tight bound, and what it and its checker take."""
+    mw.evaluate(mw.build(_small(), "gm"), bound="tight")
     overlay = mw.build(interests, "gm")
-    quick, quick_seconds = timed(lambda: mw.evaluate(overlay, diameters=False))
-    tight, tight_seconds = timed(lambda: mw.evaluate(overlay, diameters=False, bound="tight"))
-    bounds = interests.indptr
-    topics = [interests.topic_ids[a:b].tolist() for a, b in itertools.pairwise(bounds)]
+    quick_seconds = timed(lambda: mw.evaluate(overlay, diameters=False))[1]
+    tight, seconds = timed(lambda: mw.evaluate(overlay, diameters=False, bound="tight"))
+    topics = [interests.topic_ids[a:b].tolist() for a, b in itertools.pairwise(interests.indptr)]
     file = as_file(tight.certificate, interests)
     edges, check_seconds = timed(lambda: check(topics, file))
     if 2 * edges != round(tight.lower_bound_average_degree * interests.node_count):
-        raise SystemExit(f"{name}: the checker proves {edges} links, the evaluation says otherwise")
-    bound = tight.lower_bound_average_degree
+        raise SystemExit(f"the checker proves {edges} links, the evaluation says otherwise")
+    return {"edges": edges, "seconds": seconds - quick_seconds, "checker": check_seconds}
+
+
+def in_own_process(name: str, what: str, seeds: int, file: Path | None) -> Row:
+    """A measurement when nothing ran before it."""
+    words = ["--workload", name, "--one", what, "--seeds", str(seeds)]
+    if file:
+        words += [f"--{WORKLOADS[name].kind}", str(file)]
+    command = [sys.executable, "-m", "benchmarks.dual_guided", *words]
+    row: Row = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    return row
+
+
+def show(name: str, seeds: int, file: Path | None) -> Row:
+    """One line of the table."""
+    gm, dg, bound = (in_own_process(name, what, seeds, file) for what in ("gm", "dg", "bound"))
+    worse = [seed for seed in range(seeds) if dg["edges"][seed] > gm["edges"][seed]]
+    if worse:
+        raise SystemExit(f"{name}: dg has more links than gm with seed {worse[0]}")
+    nodes, before, after = gm["nodes"], float(np.mean(gm["edges"])), float(np.mean(dg["edges"]))
+    row = {
+        "nodes": nodes,
+        "saved": 1 - after / before,
+        "above": after / bound["edges"] - 1,
+        "most": float(np.mean(dg["most"]) / np.mean(gm["most"])),
+        "time": dg["seconds"] / gm["seconds"],
+        "memory": dg["bytes"] / gm["bytes"],
+    }
     print(
-        f"| {name} | {gm.degree:.2f} | {dg.degree:.2f} | {1 - dg.degree / gm.degree:.1%} | "
-        f"{gm.most:.0f} | {dg.most:.0f} | {quick.lower_bound_average_degree:.2f} | {bound:.2f} | "
-        f"{dg.degree / bound - 1:.1%} | {gm.seconds:.1f} | {dg.seconds:.1f} | "
-        f"{tight_seconds - quick_seconds:.1f} | {check_seconds:.1f} |",
+        f"| {name} | {2 * before / nodes:.2f} | {2 * after / nodes:.2f} | {row['saved']:.1%} | "
+        f"{1 - bound['edges'] / before:.1%} | {np.mean(gm['most']):.0f} | {np.mean(dg['most']):.0f} | "
+        f"{2 * bound['edges'] / nodes:.2f} | {row['above']:.1%} | {gm['seconds']:.1f} | "
+        f"{row['time']:.0f} times | {row['memory']:.1f} times | "
+        f"{bound['seconds']:.1f} | {bound['checker']:.1f} |",
         flush=True,
     )
+    return row
+
+
+def conclude(rows: list[Row]) -> None:
+    """What was asked for: on average over all workloads, and by size."""
+    small = [row["above"] for row in rows if row["nodes"] <= 2_000]
+    large = [row["above"] for row in rows if row["nodes"] > 2_000]
+    print(f"\nsaved on average: {np.mean([row['saved'] for row in rows]):.1%}")
+    print(f"greatest ratio of maximum degrees: {max(row['most'] for row in rows):.2f}")
+    for what, found in (("up to 2,000 nodes", small), ("more", large)):
+        if found:
+            print(f"proved distance on average, {what}: {np.mean(found):.1%}")
+    for name in ("time", "memory"):
+        print(f"{name}, at most: {max(row[name] for row in rows):.1f} times that of gm")
 
 
 def main() -> None:
@@ -98,16 +206,30 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--workload", action="append", choices=_WORKLOADS)
-    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--workload", action="append", choices=WORKLOADS)
+    parser.add_argument("--seeds", type=int, default=3)
+    for kind in _FILES:
+        parser.add_argument(f"--{kind}", type=Path, metavar="FILE")
+    parser.add_argument("--one", help=argparse.SUPPRESS)
     given = parser.parse_args()
-    small = mw.workloads.unif(50, 10, subscriptions=4, seed=1)
-    mw.evaluate(mw.build(small, "dg"), bound="tight")
-    print("| workload | gm | dg | saved | gm most | dg most | quick | tight | above | gm s | dg s | tight s "
-          "| checker s |")  # fmt: skip
-    print("|" + " --- |" * 13)
-    for name in given.workload or list(_WORKLOADS):
-        show(name, _WORKLOADS[name](), given.seeds)
+    files: dict[str, Path | None] = {kind: getattr(given, kind) for kind in _FILES}
+    names = given.workload or [
+        name for name, load in WORKLOADS.items() if load.kind not in _FILES or files[load.kind]
+    ]
+    if given.one:
+        load = WORKLOADS[names[0]]
+        interests = load.make(files.get(load.kind))
+        row = (
+            measure_bound(interests)
+            if given.one == "bound"
+            else measure_build(interests, given.one, given.seeds)
+        )
+        print(json.dumps(row))
+        return
+    heads = "workload | gm | dg | saved | at most | gm most | dg most | bound | above | gm s | dg s | "
+    print(f"| {heads}dg memory | tight s | checker s |")
+    print("|" + " --- |" * 14)
+    conclude([show(name, given.seeds, files.get(WORKLOADS[name].kind)) for name in names])
 
 
 if __name__ == "__main__":

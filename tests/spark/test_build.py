@@ -71,8 +71,8 @@ def built(spark, source, out, algorithm, seed=0, costs=None, reverse_delete=Fals
 
 
 SPREAD = [  # dc itself is built below, in parts and in a tree
-    ("dcbc", {"part_size": 40, "threshold": 9}),
-    ("dcbc-direct", {"bulk_size": 3, "crowd": 30, "slack": 0.2}),
+    ("dcbc", {"part_size": 40, "threshold": 9, "guide": "dual"}),
+    ("dcbc-direct", {"bulk_size": 20, "crowd": 30, "slack": 0.2, "guide": "dual"}),
     ("gm", {}),  # on the driver, as all that is not spread
 ]
 
@@ -103,7 +103,7 @@ def cost_files(ordered, tmp_path_factory):
         ("dc-maw", {"divide_by": "sites", "most_stars": 30}, None),
         ("dcbc-direct", {"bulk_size": 3}, 0),
         ("gr-maw", {}, None),
-        ("dc", {"partitions": 3, "reverse_delete": True}, None),
+        ("dc", {"partitions": 3, "reverse_delete": True, "guide": "dual"}, None),
     ],
 )
 def test_links_cost_on_spark_what_they_cost_in_this_process(

@@ -7,6 +7,7 @@ are taken, differs between the algorithms built on this. In process, `build_in_p
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 import numpy as np
 
@@ -16,10 +17,12 @@ from meshwright.construct.parts.interest_queries import InProcess, Source, choos
 from meshwright.construct.parts.partitioning import k_means_parts, random_parts
 from meshwright.construct.parts.star_sets import star_set
 from meshwright.construct.parts.topic_lists import Lists, join_lists, lists_of, split_lists, take_lists
+from meshwright.construct.parts.topic_prices import learn_weights, sampled
 from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Flags, Ids, Offsets, Ticks
+from meshwright.runtime.machine import cores
 from meshwright.runtime.parallel import map_parts, threads_each
 from meshwright.runtime.progress import Progress
 
@@ -54,12 +57,19 @@ class Part:
     facts: Mapping[str, int]
 
 
-Greedy = Callable[[GreedyProblem, Ids, Ticks, int], tuple[Ids, int]]
+Take = Callable[[GreedyProblem, Ids, Ticks, int], tuple[Ids, int]]
 """Takes the edges of a problem over some nodes, with ticks and a number of threads.
 
 It refuses what does not fit into memory. What comes back are edges, as places in the nodes, and how many
 pairs were examined.
 """
+
+
+class Greedy(NamedTuple):
+    """How edges are taken, and what a union counts in each topic: 1, unless there are weights."""
+
+    take: Take
+    weights: Ids | None = None
 
 
 PartOptions = DcOptions | DcMawOptions
@@ -83,8 +93,8 @@ def conquer(
     node had.
     """
     order = tie_order(np.diff(lists.indptr), ties, seed, part)
-    problem = make_problem(lists.indptr, lists.topic_ids, len(shared), order)
-    edges, examined = greedy(problem, lists.nodes, ticks, threads)
+    problem = make_problem(lists.indptr, lists.topic_ids, len(shared), order, weights=greedy.weights)
+    edges, examined = greedy.take(problem, lists.nodes, ticks, threads)
     stars = star_set(lists.indptr, lists.topic_ids, len(shared), order, shared)
     others = max(0, len(order) - 1)
     facts = {
@@ -115,8 +125,16 @@ def combine(greedy: Greedy, parts: Sequence[Part], shared: Flags, ticks: Ticks, 
     groups = np.repeat(np.arange(len(parts), dtype=np.int32), sizes)
     every = np.arange(len(groups), dtype=np.int32)
     labels = np.repeat(groups, np.diff(stars.indptr))
-    problem = make_problem(stars.indptr, stars.topic_ids, len(shared), every, groups=groups, labels=labels)
-    edges, examined = greedy(problem, stars.nodes, ticks, threads)
+    problem = make_problem(
+        stars.indptr,
+        stars.topic_ids,
+        len(shared),
+        every,
+        groups=groups,
+        labels=labels,
+        weights=greedy.weights,
+    )
+    edges, examined = greedy.take(problem, stars.nodes, ticks, threads)
     met = np.concatenate([part.met for part in parts]) + sizes.sum() - sizes[groups]
     chosen = star_set(stars.indptr, stars.topic_ids, len(shared), every, shared)
     facts = {name: sum(part.facts[name] for part in parts) for name in parts[0].facts}
@@ -232,8 +250,10 @@ def divide_and_conquer(
 
     """
     del costs
-    planned = plan(InProcess(interests), options, seed, progress)
-    whole, levels = build_in_parts(interests, planned, greedy_of(options), options, seed, progress)
+    source = InProcess(interests)
+    planned = plan(source, options, seed, progress)
+    greedy = greedy_of(source, planned.partitions, options, seed, progress)
+    whole, levels = build_in_parts(interests, planned, greedy, options, seed, progress)
     return Built(edges=whole.edges, facts=facts_of(whole.facts, levels, interests.node_count))
 
 
@@ -255,9 +275,25 @@ def plan(source: Source, options: DcOptions, seed: int, progress: Progress | Non
     return PartsPlan(part_of=part_of, partitions=partitions, shared=source.shared(part_of))
 
 
-def greedy_of(options: DcOptions) -> Greedy:
-    """The greedy by contribution, with the memory that the options allow."""
-    return partial(_by_contribution, memory_limit=options.memory_limit)
+def greedy_of(
+    source: Source, partitions: int, options: DcOptions, seed: int, progress: Progress | None = None
+) -> Greedy:
+    """The greedy by contribution, with the memory that the options allow; guided, by price.
+
+    Prices are then learned on random nodes, as many as a part has.
+    """
+    take = partial(_by_contribution, memory_limit=options.memory_limit)
+    if options.guide == "none":
+        return Greedy(take)
+    every = np.arange(source.node_count, dtype=np.int32)
+    sample = source.lists(sampled(every, -(-len(every) // partitions), len(every), seed))
+    order = tie_order(np.diff(sample.indptr), options.ties, seed)
+
+    def build(weights: Ids, ticks: Ticks) -> Ids:
+        problem = make_problem(sample.indptr, sample.topic_ids, source.topic_count, order, weights=weights)
+        return take(problem, sample.nodes, ticks, cores())[0]
+
+    return Greedy(take, learn_weights(build, sample, source.topic_count, progress))
 
 
 def _by_contribution(

@@ -201,7 +201,7 @@ def greedy(costs: Costs, options: DcMawOptions) -> Greedy:
 
     `costs` speak of all nodes in the order of their ids.
     """
-    return partial(_by_cost, costs=costs, memory_limit=options.memory_limit)
+    return Greedy(partial(_by_cost, costs=costs, memory_limit=options.memory_limit))
 
 
 def _by_cost(

@@ -16,7 +16,7 @@ from meshwright.kernels.core.totals import add_up
 from meshwright.runtime.arrays import Flags, Ids, Offsets, Ticks
 from meshwright.runtime.progress import CANCEL, DONE
 
-_NONE = -1
+NONE = -1
 
 
 @kernel
@@ -34,8 +34,8 @@ def cover(indptr: Offsets, topic_ids: Ids, topic_count: int, nodes: Ids, wanted:
     rest = wanted.copy()
     starts, members, gains = _by_topic(indptr, topic_ids, topic_count, nodes, rest)
     level = gains.max() if len(gains) else 0
-    first = np.full(level + 1, _NONE, np.int32)
-    following = np.full(len(nodes), _NONE, np.int32)
+    first = np.full(level + 1, NONE, np.int32)
+    following = np.full(len(nodes), NONE, np.int32)
     for i in range(len(nodes)):
         _put(first, following, gains[i], i)
     chosen = np.empty(len(nodes), np.int32)
@@ -90,7 +90,7 @@ def _sorted_bucket(first: Ids, following: Ids, gain: int, found: Ids) -> Ids:
     """What lies in a bucket, the earliest first."""
     count = 0
     i = first[gain]
-    while i != _NONE:
+    while i != NONE:
         found[count] = i
         count += 1
         i = following[i]
@@ -103,7 +103,7 @@ MOST_TOPICS = 2**16 - 1
 _BYTES_WORTH_A_MEMBER = 16
 """Adding so many bytes of a row takes as long as counting one member of a list (measured)."""
 
-_BLOCK = 64
+BLOCK = 64
 _NEVER = np.int64(2**63 - 1)
 _ONE = np.uint16(1)
 
@@ -115,7 +115,7 @@ class BulkTopics(NamedTuple):
 
     indptr: Offsets
     members: Ids  # sorted within a topic
-    row_of: Ids  # by topic: its row, or _NONE where the list is the cheaper form
+    row_of: Ids  # by topic: its row, or NONE where the list is the cheaper form
     rows: npt.NDArray[np.uint8]  # by row and place: 1 where the bulk node has the topic
 
 
@@ -126,7 +126,7 @@ def list_bulk_topics(indptr: Offsets, topic_ids: Ids, topic_count: int, bulk: Id
     for node in bulk:
         for topic in topic_ids[indptr[node] : indptr[node + 1]]:
             starts[topic + 1] += 1
-    row_of = np.full(topic_count, _NONE, np.int32)
+    row_of = np.full(topic_count, NONE, np.int32)
     count = 0
     for topic in range(topic_count):
         if starts[topic + 1] * _BYTES_WORTH_A_MEMBER > len(bulk):
@@ -140,7 +140,7 @@ def list_bulk_topics(indptr: Offsets, topic_ids: Ids, topic_count: int, bulk: Id
         for topic in topic_ids[indptr[bulk[place]] : indptr[bulk[place] + 1]]:
             members[fill[topic]] = place
             fill[topic] += 1
-            if row_of[topic] != _NONE:
+            if row_of[topic] != NONE:
                 rows[row_of[topic], place] = 1
     return BulkTopics(starts, members, row_of, rows)
 
@@ -151,7 +151,7 @@ def _count(table: BulkTopics, topic: int, gains: Gains) -> None:
 
     The loop is such that it compiles to vector instructions; an expression on whole arrays does not.
     """
-    if table.row_of[topic] != _NONE:
+    if table.row_of[topic] != NONE:
         row = table.rows[table.row_of[topic]]
         for place in range(len(row)):
             gains[place] += row[place]
@@ -163,7 +163,7 @@ def _count(table: BulkTopics, topic: int, gains: Gains) -> None:
 @inner
 def _discount(table: BulkTopics, topic: int, gains: Gains) -> None:
     """Undo `_count`."""
-    if table.row_of[topic] != _NONE:
+    if table.row_of[topic] != NONE:
         row = table.rows[table.row_of[topic]]
         for place in range(len(row)):
             gains[place] -= row[place]
@@ -173,9 +173,9 @@ def _discount(table: BulkTopics, topic: int, gains: Gains) -> None:
 
 
 @inner
-def _has(table: BulkTopics, topic: int, place: int) -> bool:
+def has_topic(table: BulkTopics, topic: int, place: int) -> bool:
     """Whether the bulk node at `place` has the topic."""
-    if table.row_of[topic] != _NONE:
+    if table.row_of[topic] != NONE:
         return table.rows[table.row_of[topic], place] == 1
     start, end = table.indptr[topic], table.indptr[topic + 1]
     at = start + np.searchsorted(table.members[start:end], place)
@@ -192,7 +192,7 @@ def _pick(gains: Gains, turns: Offsets, slack: float, tops: Gains) -> int:
     best = np.uint16(0)
     for block in range(len(tops)):
         top = np.uint16(0)
-        part = gains[block * _BLOCK : (block + 1) * _BLOCK]
+        part = gains[block * BLOCK : (block + 1) * BLOCK]
         for at in range(len(part)):  # not over its items, which is not vectorised (half as fast, measured)
             top = max(top, part[at])
         tops[block] = top
@@ -202,12 +202,12 @@ def _pick(gains: Gains, turns: Offsets, slack: float, tops: Gains) -> int:
     for block in range(len(tops)):
         if tops[block] < enough:
             continue
-        part, due = gains[block * _BLOCK : (block + 1) * _BLOCK], turns[block * _BLOCK : (block + 1) * _BLOCK]
+        part, due = gains[block * BLOCK : (block + 1) * BLOCK], turns[block * BLOCK : (block + 1) * BLOCK]
         turn = _NEVER
         for at in range(len(part)):  # without a branch, since equals are many (a third faster, measured)
             turn = min(turn, due[at] if part[at] >= enough else _NEVER)
         if turn < first:
-            first, where = turn, block * _BLOCK
+            first, where = turn, block * BLOCK
     while turns[where] != first:
         where += 1
     return where
@@ -232,7 +232,7 @@ def cover_nodes(
     edges = np.empty((room, 2), np.int32)
     left = np.empty(most, np.int32)
     gains = np.zeros(places, np.uint16)
-    tops = np.empty(-(-places // _BLOCK), np.uint16)
+    tops = np.empty(-(-places // BLOCK), np.uint16)
     taken = 0
     for node in nodes:
         if ticks[CANCEL]:
@@ -250,7 +250,7 @@ def cover_nodes(
             turns[place] += places
             kept = 0
             for i in range(count):
-                if _has(table, left[i], place):
+                if has_topic(table, left[i], place):
                     _discount(table, left[i], gains)
                 else:
                     left[kept] = left[i]

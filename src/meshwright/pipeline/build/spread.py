@@ -114,11 +114,10 @@ def bulk_clones(job: Job, costs: Costs | None, options: DcbcOptions, seed: int) 
     """
     del costs
     planned = dcbc.plan(job.source, options, seed, job.progress)
-    topics = job.source.topic_count
-    with broadcast(job.session, (planned.part_of, planned.bulk)) as known:
+    with broadcast(job.session, (planned.part_of, planned.known)) as known:
 
         def work(part: int, lists: Lists) -> Part:
-            return dcbc.conquer(part, lists, known.value[1], topics, options, seed, no_ticks())
+            return dcbc.conquer(part, lists, known.value[1], options, seed, no_ticks())
 
         blocks = job.source.blocks(lambda ids: known.value[0][ids], planned.partitions)
         kept = job.keep(conquered(blocks, work), "parts", "conquering parts")
@@ -152,7 +151,8 @@ def divide_and_conquer(job: Job, costs: Costs | None, options: DcOptions, seed: 
     """As `construct.parts.conquer.divide_and_conquer`, edge for edge, with parts and combines in tasks."""
     del costs
     planned = plan(job.source, options, seed, job.progress)
-    return _in_parts(job, planned, greedy_of(options), options, seed)
+    greedy = greedy_of(job.source, planned.partitions, options, seed, job.progress)
+    return _in_parts(job, planned, greedy, options, seed)
 
 
 def weighted_divide_and_conquer(job: Job, costs: Costs, options: DcMawOptions, seed: int) -> Spread:

@@ -10,7 +10,7 @@ from tests import oracles
 from tests.helpers import topics_by_node
 
 OPTIONS = DcOptions(partitions=4)
-GREEDY = greedy_of(OPTIONS)
+GREEDY = greedy_of(InProcess(mw.Interests.from_pairs([])), 1, OPTIONS, 0)
 
 
 @pytest.fixture(scope="module")
