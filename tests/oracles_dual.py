@@ -1,6 +1,6 @@
 """Independent, obviously right answers about prices, lines and optimal overlays of small interests."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, combinations
 
 import networkx as nx
@@ -22,6 +22,18 @@ def fewest_edges(topics_of: Topics) -> int:
         if any(is_topic_connected(topics_of, edges) for edges in combinations(pairs, size)):
             return size
     raise AssertionError
+
+
+def partitions(items: list[int]) -> Iterator[list[list[int]]]:
+    """All ways to divide items into parts."""
+    if not items:
+        yield []
+        return
+    first, *rest = items
+    for parts in partitions(rest):
+        yield [[first], *parts]
+        for at in range(len(parts)):
+            yield [*parts[:at], [first, *parts[at]], *parts[at + 1 :]]
 
 
 def members(topics_of: Topics) -> dict[int, list[int]]:

@@ -71,6 +71,11 @@ _BUILT_IN = {
         load="meshwright.construct.dual.guided:dual_guided",
         options=construct.DgOptions,
     ),
+    "exact": Algorithm(
+        summary="the optimum, with its proof: the fewest links of all, for small interests; may take minutes",
+        load="meshwright.construct.exact.optimum:optimum",
+        options=construct.ExactOptions,
+    ),
     "dc": Algorithm(
         summary="Divide and Conquer: Greedy Merge on parts; a few nodes of each part connect them; for "
         "large fleets",

@@ -89,6 +89,36 @@ class DgOptions(Checked):
         return float(self.budget[:-1]) if isinstance(self.budget, str) else None
 
 
+OBJECTIVES = ("links", "cost")
+
+
+def _check_seconds(name: str, budget: object) -> None:
+    """Refuse what is no number of seconds above 0, as a number or such as "30s"."""
+    found = _BUDGET.fullmatch(budget) if isinstance(budget, str) else None
+    seconds = float(found[1]) if found else budget
+    if not checks.is_number(seconds) or not 0 < seconds < 2**31:
+        raise OptionError(f'the {name} is {budget!r}; give seconds above 0, such as "30s"', option=name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExactOptions(Checked):
+    """For how long the optimum is looked for, and what is least.
+
+    Attributes:
+        budget: seconds, as a number or such as "30s". Once they are over, the best overlay found is given,
+            and how much better another might be.
+        objective: the number of `links`, or their `cost`.
+    """
+
+    budget: float | str = checks.checked("600s", _check_seconds)
+    objective: str = checks.choice("links", OBJECTIVES)
+
+    @property
+    def seconds(self) -> float:
+        """The budget as a number."""
+        return float(self.budget[:-1]) if isinstance(self.budget, str) else float(self.budget)
+
+
 def check_rho(name: str, rho: object) -> None:
     """Refuse what is no finite number of at least 1."""
     if not checks.is_number(rho) or not 1 <= rho < inf:

@@ -1,0 +1,40 @@
+"""Laws of the optimum."""
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from meshwright import Costs, build
+from meshwright.construct.exact.reduction import reduced
+from tests import oracles, oracles_dual, oracles_weighted
+from tests.helpers import interests_of, topics_by_node
+from tests.strategies import topic_sets
+
+
+@given(topic_sets(max_nodes=5, max_topics=6))
+def test_exact_has_as_few_links_as_the_best_of_all_overlays(topics):
+    interests = interests_of(topics)
+    found, topics_of = build(interests, "exact"), topics_by_node(interests)
+    assert oracles.is_topic_connected(topics_of, map(tuple, found.edges.tolist()))
+    assert found.facts["optimal"] is True
+    assert len(found) == found.facts["lower_bound"] == oracles_dual.fewest_edges(topics_of)
+
+
+@given(topic_sets(max_nodes=5, max_topics=5), st.lists(st.integers(1, 9), min_size=10, max_size=10))
+def test_exact_by_cost_is_as_cheap_as_the_best_of_all_overlays(topics, drawn):
+    interests, topics_of = interests_of(topics), dict(enumerate(topics))
+    pairs = {(u, v): float(drawn.pop()) for u in range(len(topics)) for v in range(u + 1, len(topics))}
+    names = interests.nodes.to_pylist()
+    matrix = [[pairs.get((min(u, v), max(u, v)), 0.0) for v in topics_of] for u in topics_of]
+    found = build(interests, "exact", costs=Costs.from_matrix(matrix, names), objective="cost")
+    assert oracles.is_topic_connected(topics_of, map(tuple, found.edges.tolist()))
+    least = oracles_weighted.least_cost(topics_of, lambda u, v: pairs[u, v])
+    assert found.costs.sum() == least
+    assert abs(found.facts["lower_bound"] - least) < 1e-6
+
+
+@given(topic_sets(max_nodes=5, max_topics=6))
+def test_what_is_linked_at_once_is_in_a_least_overlay(topics):
+    interests = interests_of(topics)
+    left = reduced(interests, link_nodes=True)
+    fewest = oracles_dual.fewest_edges(topics_by_node(left.interests)) + len(left.edges)
+    assert fewest == oracles_dual.fewest_edges(topics_by_node(interests))
