@@ -18,8 +18,17 @@ class CommandLine(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         """Write the sections as Markdown, and let the page's own parser read them."""
         group: Any = typer.main.get_command(commands)
-        text = "\n".join(line for name in group.commands for line in _section(name, group.commands[name]))
+        text = "\n".join(line for name, one in _commands(group) for line in _section(name, one))
         return self.parse_text_to_nodes(text, allow_section_headings=True)
+
+
+def _commands(group: Any) -> Iterator[tuple[str, Any]]:
+    """All commands by what is typed, those of a group behind its name."""
+    for name, command in group.commands.items():
+        if hasattr(command, "commands"):
+            yield from ((f"{name} {own}", one) for own, one in command.commands.items())
+        else:
+            yield name, command
 
 
 def _section(name: str, command: Any) -> Iterator[str]:

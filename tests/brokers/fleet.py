@@ -12,8 +12,8 @@ from itertools import count
 from pathlib import Path
 from typing import NamedTuple
 
+from meshwright.deploy.fleet.processes import group, reserved_ports
 from tests.brokers.corpus import Copies, Mesh, Publication
-from tests.brokers.processes import group, reserved_ports
 from tests.brokers.running import Running
 
 _REPEATS = 3

@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from pathlib import Path
 from subprocess import Popen
 
+from meshwright.deploy.fleet.processes import Group
 from tests.brokers.binaries import command
 from tests.brokers.clients import CLIENTS, Client
 from tests.brokers.corpus import Copies, Mesh, Publication
-from tests.brokers.processes import Group
 
 # So many copies of one message are no accident: no mesh has as many brokers or paths.
 ENDLESS = 100

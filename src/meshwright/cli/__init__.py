@@ -75,6 +75,7 @@ for command in (
         command.rstrip("_").replace("_", "-"), cls=Command, epilog=getattr(module, "EPILOG", None)
     )
     register(getattr(module, command))
+app.add_typer(import_module(f"{__name__}.deploy").app, name="deploy")
 
 
 def main() -> int:
@@ -147,6 +148,7 @@ def _flags() -> dict[str, str]:
     """The flags of the command that was called, by parameter."""
     commands: Any = typer.main.get_command(app)
     called = commands.commands.get(sys.argv[1] if sys.argv[1:] else "")
+    called = getattr(called, "commands", {}).get(sys.argv[2] if sys.argv[2:] else "", called)
     options = [one for one in called.params if one.param_type_name == "option"] if called else []
     return {one.opts[0].removeprefix("--").replace("-", "_"): one.opts[0] for one in options}
 

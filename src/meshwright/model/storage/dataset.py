@@ -43,7 +43,7 @@ from meshwright.runtime.progress import Progress, stage
 LEFT_BEHIND = "rejected"
 """The table that a refused ingest leaves by itself, to be looked at; no obstacle to the next attempt."""
 
-KINDS = ("interests", "overlay", "costs", "comparison", "migration")
+KINDS = ("interests", "overlay", "costs", "comparison", "migration", "plan")
 """What a dataset can be of; a folder with another manifest is none, and not overwritten as one."""
 
 _DRAFT = re.compile(r"\.partial-\d+-[0-9a-f]{8}")

@@ -58,6 +58,7 @@ _CONTENT = {
     "overlay": "an overlay",
     "comparison": "a comparison",
     "migration": "a migration",
+    "plan": "a plan",
     "run": "a run",
     "changes": "the changes of a stream",
     "interests": "interests",

@@ -9,14 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.brokers.processes import group, reserved_ports
+from meshwright.deploy.fleet.processes import group, reserved_ports
 from tests.patience import wait_for
 
-ROOT = Path(__file__).parents[2]
+ROOT = Path(__file__).parents[4]
 STARTS_ONE_AND_WAITS = """
 import sys, time
 from pathlib import Path
-from tests.brokers.processes import group
+from meshwright.deploy.fleet.processes import group
 with group() as processes:
     print(processes.start(["sleep", "1000"], Path(sys.argv[1])).pid, flush=True)
     time.sleep(1000)

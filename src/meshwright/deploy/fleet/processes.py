@@ -6,6 +6,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from meshwright.runtime.errors import NetworkError
+
 # Above are the ports that the system gives to clients.
 _PORTS = range(20_000, 32_000)
 
@@ -70,5 +72,9 @@ def reserved_ports(count: int) -> Iterator[list[int]]:
                 continue
             held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             ports.append(port)
-        assert len(ports) == count, f"{count} ports between {_PORTS[0]} and {_PORTS[-1]} are not free"
+        if len(ports) < count:
+            raise NetworkError(
+                f"{count:,} ports between {_PORTS[0]} and {_PORTS[-1]} are needed, but {len(ports):,} are "
+                f"free; end what listens there, or take a smaller plan"
+            )
         yield ports

@@ -1,0 +1,1 @@
+"""A plan as real brokers on this machine, and the proof of what they deliver."""

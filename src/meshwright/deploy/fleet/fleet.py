@@ -1,0 +1,237 @@
+"""The brokers of a plan as processes on loopback, from the rendered files; all of them end with the fleet."""
+
+import re
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from subprocess import Popen
+
+from meshwright.deploy.drivers import driver_of
+from meshwright.deploy.drivers.driver import Session, safe_name
+from meshwright.deploy.drivers.mosquitto import client_id, clients_of
+from meshwright.deploy.fleet.processes import Group, group, reserved_ports
+from meshwright.deploy.fleet.programs import program_of
+from meshwright.deploy.hosts import LOOPBACK, Host
+from meshwright.deploy.plan.plan import Link, Plan
+from meshwright.deploy.plan_folder import OWN_FILE
+from meshwright.deploy.reaching import forget_session
+from meshwright.runtime.atomic_files import write_whole
+from meshwright.runtime.errors import NetworkError
+from meshwright.runtime.progress import Progress, stage
+
+PATIENCE = 300.0
+"""Seconds to wait for brokers and links; only those that don't come take so long."""
+
+_PSS = re.compile(r"^Pss:\s+(\d+) kB", re.MULTILINE)
+
+
+@contextmanager
+def running(plan: Plan, folder: Path, progress: Progress | None = None) -> Iterator["Fleet"]:
+    """The fleet of a plan, listening and linked; its processes are gone afterwards."""
+    with ExitStack() as held:
+        count = len(plan.hosts)
+        own = driver_of(plan.driver).client_port(0) != 0
+        ports = held.enter_context(reserved_ports(count * (2 if own else 1)))
+        held_for = {
+            host.node: Host(host.node, LOOPBACK, port, max_links=host.max_links)
+            for host, port in zip(plan.hosts, ports[:: 2 if own else 1], strict=False)
+        }
+        fleet = Fleet(plan.with_hosts(held_for, loopback=True), folder, held.enter_context(group()))
+        with stage(progress, "starting brokers", count):
+            fleet.start()
+        with stage(progress, "waiting for links", len(plan.links)):
+            fleet.wait_for_links()
+        yield fleet
+
+
+class Fleet:
+    """Brokers that run. Restarts are in its own hands, so that `apply` can be tried on it."""
+
+    def __init__(self, plan: Plan, folder: Path, processes: Group) -> None:
+        self.plan = plan
+        self.driver = driver_of(plan.driver)
+        self.dead: set[str] = set()
+        self._folder, self._processes = folder, processes
+        self._running: dict[str, Popen[bytes]] = {}
+        self._logs = _Logs()
+
+    def folder_of(self, node: str) -> Path:
+        """Where the files of a broker are."""
+        return self._folder / safe_name(node)
+
+    def own_file(self, node: str) -> Path:
+        """The rendered file of a broker."""
+        return self.folder_of(node) / "conf.d" / OWN_FILE
+
+    def start(self) -> None:
+        """Write all files, start all brokers, and wait until they listen."""
+        for host in self.plan.hosts:
+            self.own_file(host.node).parent.mkdir(parents=True, exist_ok=True)
+            self.own_file(host.node).write_text(self.driver.render(self.plan, host.node))
+            whole = self.driver.whole(self.plan, host.node, self.own_file(host.node))
+            (self.folder_of(host.node) / "broker.conf").write_text(whole)
+        # Those that accept most links first: a bridge that finds nobody tries again only after seconds.
+        for host in sorted(self.plan.hosts, key=lambda host: -len(self.plan.accepted_by(host.node))):
+            self._launch(host.node)
+        for host in self.plan.hosts:
+            self.wait_until_listening(host.node)
+
+    def _launch(self, node: str) -> None:
+        folder = self.folder_of(node)
+        command: list[str | Path] = [program_of(self.kind), "-c", folder / "broker.conf"]
+        self._running[node] = self._processes.start(command, folder / "log")
+
+    @property
+    def kind(self) -> str:
+        """The kind of broker that runs."""
+        return "nats" if self.driver.engine.by_accounts else "mosquitto"
+
+    def wait_until_listening(self, node: str) -> None:
+        """Wait until a broker accepts connections.
+
+        Raises:
+            NetworkError: it has ended, and what it said last.
+        """
+        port = self.driver.client_port(self.plan.host_of[node].port)
+
+        def listens() -> bool:
+            self._check_running(node)
+            with socket.socket() as probe:
+                return probe.connect_ex((LOOPBACK, port)) == 0
+
+        if not within(PATIENCE, listens):
+            raise NetworkError(
+                f"the broker of {node!r} does not listen on port {port}; see {self.log_of(node)}"
+            )
+
+    def _check_running(self, node: str) -> None:
+        if self._running[node].poll() is not None:
+            said = self.log_of(node).read_text(errors="replace").strip().splitlines()[-1:]
+            raise NetworkError(f"the broker of {node!r} has ended: {' '.join(said)}; see {self.log_of(node)}")
+
+    def log_of(self, node: str) -> Path:
+        """What a broker says."""
+        return self.folder_of(node) / "log"
+
+    def end(self, node: str, *, kill: bool = False) -> None:
+        """End a broker, at once if `kill`, and wait until it is gone."""
+        process = self._running[node]
+        process.kill() if kill else process.terminate()
+        process.wait()
+        if kill:
+            self.dead.add(node)
+
+    def restart(self, node: str) -> None:
+        """End a broker and start it again with the files that it has now."""
+        self.end(node)
+        own = self.own_file(node)
+        for client in clients_of(own.read_text()) if own.exists() else ():
+            self._logs.forget(client)
+        self._logs.truncated(self.log_of(node))
+        self._launch(node)
+        self.wait_until_listening(node)
+
+    def wait_for_links(self, plan: Plan | None = None) -> None:
+        """Wait until every link of living brokers carries all that the plan says."""
+        self.plan = plan or self.plan
+        missing = [link for link in self.plan.links if self.dead.isdisjoint(link.ends)]
+
+        def up() -> bool:
+            missing[:] = [link for link in missing if not self._logs.shows(link, self.log_of(link.to))]
+            return not missing
+
+        if not within(PATIENCE, up):
+            link = missing[0]
+            raise NetworkError(
+                f"the link from {link.opens!r} to {link.to!r} is not up after {PATIENCE:.0f} s; see "
+                f"{self.log_of(link.opens)}"
+            )
+
+    def memory(self) -> float:
+        """The memory of all brokers in MB; what they share counts once."""
+        total = 0
+        for process in self._running.values():
+            try:
+                rollup = Path(f"/proc/{process.pid}/smaps_rollup").read_text()
+            except OSError:
+                continue
+            total += sum(map(int, _PSS.findall(rollup)))
+        return total / 1000
+
+
+class _Logs:
+    """Which lines of links brokers have told of in their logs, of which each part is read once."""
+
+    def __init__(self) -> None:
+        self._read: dict[Path, int] = {}
+        self._seen: dict[str, set[str]] = {}
+
+    def forget(self, client: str) -> None:
+        """What was told of a link so far counts no more."""
+        self._seen.pop(client, None)
+
+    def truncated(self, log: Path) -> None:
+        """A log begins anew."""
+        self._read[log] = 0
+
+    def shows(self, link: Link, log: Path) -> bool:
+        """Whether the other end has told of every line of a link."""
+        self._follow(log)
+        return self._seen.get(client_id(link), set()).issuperset(link.lines)
+
+    def _follow(self, log: Path) -> None:
+        start = self._read.get(log, 0)
+        with log.open("rb") as stream:
+            stream.seek(start)
+            fresh = stream.read()
+        whole = fresh[: fresh.rfind(b"\n") + 1]
+        self._read[log] = start + len(whole)
+        for line in whole.decode(errors="replace").splitlines():
+            words = line.split(" ")
+            if len(words) == 4 and words[1].startswith("mw-"):
+                self._seen.setdefault(words[1], set()).add(words[3])
+
+
+class FleetReach:
+    """What `apply` can do at the brokers of a fleet: files, restarts, clients in the place of links."""
+
+    def __init__(self, fleet: Fleet) -> None:
+        self._fleet = fleet
+        self.restarted: set[str] = set()
+
+    def read(self, host: Host) -> str | None:
+        """Its file; None where there is none."""
+        if host.node in self._fleet.dead:
+            raise NetworkError(f"the broker of {host.node!r} is dead")
+        own = self._fleet.own_file(host.node)
+        return own.read_text() if own.exists() else None
+
+    def write(self, host: Host, text: str | None) -> None:
+        """Put a file in place; None removes it."""
+        own = self._fleet.own_file(host.node)
+        if text is None:
+            own.unlink(missing_ok=True)
+        else:
+            write_whole(own, text.encode())
+
+    def reload(self, host: Host) -> None:
+        """Restart the broker."""
+        self._fleet.restart(host.node)
+        self.restarted.add(host.node)
+
+    def forget(self, host: Host, session: Session) -> None:
+        """Drop what a living broker keeps for a link that is gone."""
+        if host.node not in self._fleet.dead:
+            forget_session(session)
+
+
+def within(seconds: float, condition: Callable[[], bool]) -> bool:
+    """Wait until a condition holds, but not longer than this; whether it does."""
+    end = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True

@@ -1,0 +1,1 @@
+"""What a mesh has to carry over which link: pure, and the same for all drivers."""

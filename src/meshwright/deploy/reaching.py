@@ -1,0 +1,212 @@
+"""How files get to brokers: by shell commands, run here, by ssh, or by a command of the operator's."""
+
+import os
+import re
+import shlex
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from socket import create_connection
+from typing import Protocol
+
+from meshwright.deploy.drivers.driver import Session, reference, references
+from meshwright.deploy.hosts import Host
+from meshwright.runtime.errors import InputError, NetworkError, quoted
+
+_NOTHING_THERE = 44
+_SECONDS = 120
+_LISTENING_SECONDS = 30.0
+_SECRET_LINE = re.compile(r"^(remote_password) .*$", re.MULTILINE)
+
+
+class Reach(Protocol):
+    """What can be done at a broker."""
+
+    def read(self, host: Host) -> str | None:
+        """Its file, with passwords masked; None where there is none."""
+
+    def write(self, host: Host, text: str | None) -> None:
+        """Put a file in place, whole, with passwords filled in; None removes it."""
+
+    def reload(self, host: Host) -> None:
+        """Let the broker read its files, and wait until it listens again."""
+
+    def forget(self, host: Host, session: Session) -> None:
+        """Drop what a broker keeps for a link that is gone."""
+
+
+def masked(text: str) -> str:
+    """A file without its passwords, or the references to them."""
+    return _SECRET_LINE.sub(r"\1 (not shown)", text)
+
+
+class Commands:
+    """Brokers that are reached as the inventory says."""
+
+    def __init__(self, *, check: bool = True) -> None:
+        self._check = check
+
+    def read(self, host: Host) -> str | None:
+        """Its file, with passwords masked; None where there is none."""
+        path = shlex.quote(_path(host))
+        done = self._run(host, f"if [ -e {path} ]; then cat {path}; else exit {_NOTHING_THERE}; fi", "")
+        if done.returncode == _NOTHING_THERE:
+            return None
+        return masked(_checked(host, done, "reading its file").stdout)
+
+    def write(self, host: Host, text: str | None) -> None:
+        """Put a file in place, whole, with passwords filled in; None removes it."""
+        path = shlex.quote(_path(host))
+        if text is None:
+            _checked(host, self._run(host, f"rm -f {path}", ""), "removing its file")
+            return
+        mask = "077" if references(text) else "022"
+        command = f"umask {mask} && cat > {path}.new && mv {path}.new {path}"
+        _checked(host, self._run(host, command, resolved(text)), "writing its file")
+
+    def reload(self, host: Host) -> None:
+        """Let the broker read its files, and wait until it listens again."""
+        _checked(host, self._run(host, host.reload, ""), "reloading")
+        if self._check and host.accepts:
+            wait_until_listening(host)
+
+    def forget(self, host: Host, session: Session) -> None:
+        """Drop what a broker keeps for a link that is gone."""
+        if self._check:
+            forget_session(session, host.user, secret_of(host.password) if host.password else "", host.cafile)
+
+    def _run(self, host: Host, command: str, given: str) -> "subprocess.CompletedProcess[str]":
+        try:
+            return subprocess.run(
+                words_of_reach(host, command),
+                input=given,
+                capture_output=True,
+                text=True,
+                check=False,
+                timeout=_SECONDS,
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise NetworkError(
+                f"the node {quoted(host.node)} can't be reached: {error}; check its reach in the inventory"
+            ) from None
+
+
+def _path(host: Host) -> str:
+    if not host.config:
+        raise InputError(
+            f"the node {quoted(host.node)} has no config in the inventory; give the path of the file that "
+            f"Meshwright may write, such as /etc/mosquitto/conf.d/meshwright.conf"
+        )
+    return host.config
+
+
+def check_reachable(host: Host) -> None:
+    """Refuse a host that the inventory says too little of."""
+    _path(host)
+    if not host.reload:
+        raise InputError(
+            f"the node {quoted(host.node)} has no reload in the inventory; give the command that makes its "
+            f"broker read its files, such as 'systemctl restart mosquitto'"
+        )
+
+
+def words_of_reach(host: Host, command: str) -> list[str]:
+    """The command that runs a shell command at a broker, as words."""
+    if host.reach == "local":
+        return ["sh", "-c", command]
+    if host.reach == "ssh":
+        return ["ssh", "-o", "BatchMode=yes", "--", host.host, command]
+    values = {"{command}": command, "{node}": host.node, "{host}": host.host}
+    return [_filled(word, values) for word in shlex.split(host.reach)]
+
+
+def _filled(word: str, values: dict[str, str]) -> str:
+    return re.sub(r"\{(command|node|host)\}", lambda found: values[found[0]], word)
+
+
+def _checked(
+    host: Host, done: "subprocess.CompletedProcess[str]", doing: str
+) -> "subprocess.CompletedProcess[str]":
+    if done.returncode:
+        said = (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()[-1]
+        raise NetworkError(
+            f"{doing} failed at the node {quoted(host.node)} with exit code {done.returncode}: {said}; "
+            f"correct that, and apply again: it goes on from here"
+        )
+    return done
+
+
+def resolved(text: str) -> str:
+    """A file with its passwords."""
+    for each in set(references(text)):
+        text = text.replace(reference(each), secret_of(each))
+    return text
+
+
+def secret_of(where: str) -> str:
+    """The password that a reference means.
+
+    Raises:
+        InputError: there is none, or it can't be written on a line.
+    """
+    kind, _, name = where.partition(":")
+    try:
+        found = os.environ[name] if kind == "env" else Path(name).read_text(encoding="utf-8").rstrip("\n")
+    except (KeyError, OSError, UnicodeDecodeError):
+        raise InputError(f"the password {where} can't be read; set the variable, or make the file") from None
+    if not found or any(not letter.isprintable() for letter in found) or found != found.strip():
+        raise InputError(
+            f"the password {where} is empty, or has blanks around it or characters that a line can't hold; "
+            f"choose another"
+        )
+    return found
+
+
+def wait_until_listening(host: Host) -> None:
+    """Wait until a broker accepts connections."""
+    end = time.monotonic() + _LISTENING_SECONDS
+    while True:
+        try:
+            create_connection((host.host, host.port), timeout=5).close()
+            return
+        except OSError as error:
+            if time.monotonic() > end:
+                raise NetworkError(
+                    f"the broker of {quoted(host.node)} does not listen at {host.host}:{host.port} after its "
+                    f"reload ({error}); look at its log, and apply again; with --no-check it is not asked"
+                ) from None
+            time.sleep(0.05)
+
+
+def forget_session(session: Session, user: str = "", password: str = "", cafile: str = "") -> None:
+    """Connect once in the place of a link with a clean session, which drops what was kept for it."""
+    from meshwright.deploy.fleet.mqtt_ears import paho
+
+    library = paho()
+    client = library.Client(
+        library.CallbackAPIVersion.VERSION2, session.client, clean_session=True, protocol=library.MQTTv311
+    )
+    answers: list[int] = []
+    client.on_connect = lambda *given: answers.append(given[3].value)
+    if user:
+        client.username_pw_set(user, password or None)
+    if cafile:
+        client.tls_set(ca_certs=cafile)
+    try:
+        client.connect(session.host, session.port, keepalive=60)
+        _loop(client.loop, answers)
+    except OSError as error:
+        raise NetworkError(
+            f"{session.host}:{session.port} keeps a session {session.client} of a link that is gone, and "
+            f"can't be asked to drop it: {error}; apply again when it can be reached"
+        ) from None
+    client.disconnect()
+
+
+def _loop(turn: Callable[[float], object], answers: list[int]) -> None:
+    end = time.monotonic() + 10
+    while not answers and time.monotonic() < end:
+        turn(0.1)
+    if not answers or answers[0]:
+        raise OSError(f"refused with code {answers[0]}" if answers else "no answer in 10 s")

@@ -1,0 +1,146 @@
+"""Plans of random overlays: nested trees, files that lint is silent about, and steps without cycles."""
+
+import tempfile
+from pathlib import Path
+
+import networkx as nx
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import meshwright as mw
+from meshwright.deploy.applying import apply, status
+from meshwright.deploy.changing import common_lines
+from meshwright.deploy.drivers import mosquitto
+from meshwright.deploy.plan.nesting import nesting_of
+from meshwright.deploy.plan.plan import Plan
+from meshwright.deploy.plan.planning import Engine, make_plan
+from meshwright.deploy.plan.trees import nested_trees
+from meshwright.deploy.plan_folder import write_plan
+from tests.oracles_deploy import KilledError, MemoryBrokers
+
+_NODES = ("n0", "n1", "n2", "n3", "n4")
+_WORDS = st.sampled_from(("a", "b", "+"))
+_filters = st.builds(
+    lambda words, many: "/".join([*words, "#"] if many else words),
+    st.lists(_WORDS, min_size=1, max_size=3),
+    st.booleans(),
+)
+_pairs = st.lists(st.tuples(st.sampled_from(_NODES), _filters), min_size=2, max_size=8)
+_MQTT = mosquitto.DRIVER.engine
+
+
+def overlay_of(pairs: list[tuple[str, str]]) -> mw.Overlay:
+    return mw.build(mw.Interests.from_filters(pairs, dialect="mqtt"), "gm")
+
+
+def carrying(plan: Plan, name: str) -> nx.Graph:
+    """The links with a line that matches a name, as an independent matcher sees them."""
+    return nx.Graph(
+        link.ends for link in plan.links if any(mw.Filter(line).matches(name) for line in link.lines)
+    )
+
+
+@given(_pairs)
+def test_the_links_that_carry_a_name_are_a_tree_on_its_subscribers_and_named_relays(pairs):
+    plan = make_plan(overlay_of(pairs), _MQTT)
+    for topic in plan.topics:
+        graph = carrying(plan, topic.example)
+        graph.add_nodes_from(topic.nodes)
+        assert nx.is_tree(graph)
+        assert {*graph} == {*topic.nodes, *topic.relays}
+
+
+@given(_pairs)
+def test_no_line_of_a_link_covers_another(pairs):
+    for link in make_plan(overlay_of(pairs), _MQTT).links:
+        lines = [mw.Filter(line) for line in link.lines]
+        assert not any(one.covers(other) for one in lines for other in lines if one != other)
+
+
+_prefixes = st.sampled_from(("a", "a/#", "a/b", "a/b/#", "#"))
+
+
+@given(st.lists(st.tuples(st.sampled_from(_NODES), _prefixes), min_size=2))
+def test_names_and_prefixes_need_no_relays(pairs):
+    assert not any(topic.relays for topic in make_plan(overlay_of(pairs), _MQTT).topics)
+
+
+@given(_pairs)
+def test_lint_finds_nothing_wrong_with_rendered_files(pairs):
+    with tempfile.TemporaryDirectory() as folder:
+        write_plan(make_plan(overlay_of(pairs), _MQTT), Path(folder) / "plan")
+
+
+@given(_pairs)
+def test_topics_of_one_account_have_a_forest_of_links(pairs):
+    interests = mw.Interests.from_pairs(
+        [(node, text.replace("+", "x").replace("#", "y")) for node, text in pairs]
+    )
+    plan = make_plan(mw.build(interests, "gm"), Engine("nats", "nats", by_accounts=True))
+    for account in {topic.account for topic in plan.topics}:
+        graph = nx.Graph(link.ends for link in plan.links if account in link.accounts)
+        assert not graph or nx.is_forest(graph)
+
+
+@given(_pairs)
+def test_topics_that_share_a_tree_stay_nested(pairs):
+    overlay = overlay_of(pairs)
+    nesting = nesting_of(overlay.interests, "mqtt")
+    links = nested_trees(overlay, nesting, one_per_group=True).links
+    for topic, around in enumerate(nesting.around):
+        assert all(set(links[outer]) <= set(links[topic]) for outer in around)
+
+
+_names = st.lists(st.sampled_from(("a", "b")), min_size=1, max_size=4)
+
+
+@given(st.lists(_filters, max_size=4), st.lists(_filters, max_size=4), _names)
+def test_common_lines_carry_just_what_both_do(one, other, words):
+    one, other = ([mw.Filter(text).text for text in texts] for texts in (one, other))
+    name = "/".join(words)
+
+    def carries(lines):
+        return any(mw.Filter(line).matches(name) for line in lines)
+
+    assert carries(common_lines(one, other)) == (carries(one) and carries(other))
+
+
+_few_pairs = st.lists(st.tuples(st.sampled_from(_NODES[:4]), _filters), min_size=2, max_size=6)
+
+
+@given(_few_pairs, _few_pairs, st.lists(st.integers(0, 25), max_size=2))
+def test_apply_makes_no_cycle_and_goes_on_after_any_kill(before, after, kills):
+    plans = [make_plan(overlay_of(pairs), _MQTT) for pairs in (before, after)]
+    brokers = MemoryBrokers(_NODES[:4], [topic.example for plan in plans for topic in plan.topics])
+    with tempfile.TemporaryDirectory() as folder:
+        place = Path(folder) / "state.json"
+        for plan in plans:
+            for kill in kills:
+                brokers.actions_left = kill
+                try:
+                    apply(plan, place, brokers)
+                except KilledError:
+                    continue
+            brokers.actions_left = 1 << 30
+            apply(plan, place, brokers)
+            assert brokers.files == {host.node: mosquitto.render(plan, host.node) for host in plan.hosts}
+            assert {node: text for node, text in brokers.runs.items() if text} == brokers.files
+            assert apply(plan, place, brokers).steps == 0
+            told = status(plan, place, brokers)
+            assert (told["drift"], told["steps"], told["interrupted_at"]) == ([], [], [])
+
+
+@pytest.mark.parametrize("killed", range(0, 12, 4))
+def test_after_a_kill_the_plan_before_can_be_applied_again(killed, tmp_path):
+    old = make_plan(overlay_of([("n0", "a"), ("n1", "a"), ("n2", "a")]), _MQTT)
+    new = make_plan(overlay_of([("n0", "a/#"), ("n1", "a/b"), ("n2", "a/b"), ("n3", "a")]), _MQTT)
+    brokers = MemoryBrokers(_NODES, ["a", "a/b"])
+    apply(old, tmp_path / "state.json", brokers)
+    kept = dict(brokers.files)
+    brokers.actions_left = killed
+    with pytest.raises(KilledError):
+        apply(new, tmp_path / "state.json", brokers)
+    brokers.actions_left = 1 << 30
+    apply(old, tmp_path / "state.json", brokers)
+    assert brokers.files == kept
