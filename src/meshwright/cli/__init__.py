@@ -59,6 +59,7 @@ for command in (
     "evaluate",
     "check_certificate",
     "compare",
+    "suggest",
     "migrate",
     "report",
     "churn",
