@@ -20,6 +20,7 @@ PURPOSE = {
     "pipeline": "with or without Spark",
     "deploy": "configurations, lint",
     "comparing": "several algorithms, one table",
+    "suggesting": "which algorithm for these",
     "exporting": "overlays for other programs",
     "testing": "the contract, for pytest",
     "plugins": "algorithms of other packages",

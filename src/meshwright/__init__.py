@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from meshwright.stan.api import gossip
     from meshwright.stan.measures import Gossip
     from meshwright.stan.options import SimulationOptions, StanOptions
+    from meshwright.suggesting import suggest
 
 __all__ = [
     "Algorithm",
