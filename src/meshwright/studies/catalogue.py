@@ -84,7 +84,6 @@ _VARIANTS = {
     "figure-4-sm-over-nm-10-topics": "figure-4-sm-over-nm",
     "figure-6-degree-independent": "figure-6-degree",
     "figure-6-no-bulk-nodes": "figure-6-degree",
-    "figure-7-fastest-p-50": "figure-7-fastest-p",
     "weighted-figure-4-trees-by-topic": "weighted-figure-4-trees",
     "weighted-figure-4-trees-by-topic-1000": "weighted-figure-4-trees",
     "weighted-figure-4-pd-detours": "weighted-figure-4-pd-over-gr",
@@ -101,6 +100,7 @@ _VARIANTS = {
     "figure-6a-initial-close": "figure-6a-initial",
     "figure-6a-final-close": "figure-6a-final",
     "connectivity-learning": "connectivity-strong",
+    "connectivity-weak": "connectivity-strong",
 }
 """Claims in settings that were added after the run of another claim, to test why that one differs."""
 

@@ -49,6 +49,7 @@ def _candidates(case: Case) -> float:
     return (parts * comb(_SIZE, 2) + comb(parts, 2) * stars**2) / comb(case.nodes, 2)
 
 
+_BETTER = "Ours is nearer to GrMAW than that of [2], whose numbers of nodes and topics are not stated."
 _figure_9_claim = partial(Claim, source="[2], Fig. 9 and IX-G")
 
 
@@ -63,16 +64,18 @@ def _quality(setting: CostSetting, how: str) -> Iterator[Claim]:
     yield _figure_9_claim(
         name="weighted-figure-9-cost",
         statement="DcMAW costs 0.88 more than GrMAW.",
-        expected=at_most(0.88),
+        expected=about(0.88, tolerance=0.1),
         how=how,
         measure=lambda seed: fmean(map(_more_cost, _cases(setting, seed))),
+        reason=_BETTER,
     )
     yield _figure_9_claim(
         name="weighted-figure-9-degree",
         statement="The average degree of DcMAW is 0.097 above that of GrMAW.",
-        expected=at_most(0.097),
+        expected=about(0.097, tolerance=0.1),
         how=how,
         measure=lambda seed: fmean(map(_more_degree, _cases(setting, seed))),
+        reason=_BETTER,
     )
     yield _figure_9_claim(
         name="weighted-figure-9-gap",
