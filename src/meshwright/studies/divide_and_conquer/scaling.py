@@ -53,18 +53,33 @@ def _unequal(system: System, seed: int) -> Interests:
     )
 
 
+def _fitted(system: System, seed: int) -> Interests:
+    """Of eleven laws that were tried, the one with the degrees of gm and dcbc of Fig. 10(a)."""
+    return workloads.unif(
+        system.nodes, 200, min_subscriptions=10, max_subscriptions=90, size_exponent=2.0, seed=seed
+    )
+
+
 class Reading(NamedTuple):
     """A way to draw subscriptions, and how the names of its claims end; the first is the one that counts."""
 
     suffix: str
     draw: Callable[[System, int], Interests]
     how: str
+    figures: tuple[str, ...] = ()
+    """For which figures; all, if none is named."""
 
 
 READINGS = (
     Reading("", _independent, "each topic is taken independently, with the same chance"),
     Reading("-equal", _equal, "every node has exactly so many topics"),
     Reading("-unequal", _unequal, "sizes follow a power law from a fifth of so many to twice as many"),
+    Reading(
+        "-fitted",
+        _fitted,
+        "but with 200 topics, and 10 to 90 a node by a power law of exponent 2, fitted to the figure",
+        ("figure-10a",),
+    ),
 )
 
 

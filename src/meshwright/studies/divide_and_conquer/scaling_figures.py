@@ -419,7 +419,7 @@ _FIGURES: Mapping[str, _Figure] = {
 def _claims() -> Iterator[Claim]:
     for figure, own in _FIGURES.items():
         for number, reading in enumerate(READINGS):
-            for stated in own.statements:
+            for stated in own.statements if figure in (reading.figures or (figure,)) else ():
                 name = f"{figure}-{stated.name}"
                 yield Claim(
                     name=f"{name}{reading.suffix}",

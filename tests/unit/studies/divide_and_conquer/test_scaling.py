@@ -23,7 +23,7 @@ def test_the_first_reading_counts_and_the_others_are_its_variants():
     names = {claim.name for claim in scaling_figures.CLAIMS if not claim.variant_of}
     variants = [claim for claim in scaling_figures.CLAIMS if claim.variant_of]
     assert {claim.variant_of for claim in variants} == names
-    assert len(variants) == 2 * len(names)
+    assert len(variants) > 2 * len(names)
 
 
 @pytest.mark.parametrize(
