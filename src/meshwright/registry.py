@@ -124,6 +124,12 @@ _BUILT_IN = {
         load="meshwright.construct.weighted.by_price:primal_dual_reverse_delete",
         options=construct.PdMawOptions,
     ),
+    "dg-maw": _BY_COST(
+        summary="Dual-guided Greedy by cost: cheaper links than gr-maw and pdrd-maw; takes several times as "
+        "long",
+        load="meshwright.construct.dual.guided_by_cost:dual_guided_by_cost",
+        options=construct.DgMawOptions,
+    ),
     "dc-maw": _BY_COST(
         summary="gr-maw on parts of nodes near each other; a few nodes of each part connect them; "
         "for large fleets",

@@ -297,6 +297,17 @@ class PdMawOptions(GrMawOptions):
     """
 
 
+@dataclass(frozen=True, kw_only=True)
+class DgMawOptions(DgOptions):
+    """How long Dual-guided Greedy by cost searches, how it settles ties, and the memory it may take.
+
+    Attributes:
+        budget: as for Dual-guided Greedy; more steps give cheaper links.
+        ties: as for `gr-maw`, whose overlay it begins with.
+        memory_limit: bytes that may be taken; four fifths of what is free, unless given.
+    """
+
+
 DIVISIONS = ("k-means", "landmarks", "sites")
 
 

@@ -159,10 +159,13 @@ class Pricing:
         room = (nodes[1] - nodes[0]) * most
         pairs, totals = np.empty((room, 2), np.int32), np.empty(room, np.int64)
         found = Exceeding(pairs, totals, np.zeros(3, np.int64))
-        indptr, topic_ids = self._arrays[:2]
-        find_exceeding(indptr, topic_ids, lines, SCALE, nodes, most, found, ticks)
+        self.find(lines, nodes, most, found, ticks)
         listed = int(found.counts[0])
         return Exceeding(pairs[:listed].copy(), totals[:listed].copy(), found.counts)
+
+    def find(self, lines: Lines, nodes: Chunk, most: int, found: Exceeding, ticks: Ticks) -> None:
+        """Fill in the pairs of a range of nodes that are further apart than the scale."""
+        find_exceeding(*self._arrays[:2], lines, SCALE, nodes, most, found, ticks)
 
     def extended(self, climber: Climber, ascent: Ascent, lines: Lines, found: Exceeding) -> Ascent:
         """The same prices, with pairs that exceed the scale as further candidates.

@@ -22,7 +22,7 @@ from meshwright.runtime.machine import threads
 from meshwright.runtime.progress import CANCEL, Progress, run_with_ticks
 from meshwright.runtime.seeds import generator
 
-_CANDIDATES_EACH = 8
+CANDIDATES_EACH = 8
 """Of each node, beside the best partner in each topic."""
 
 _LOOKS = 3
@@ -48,7 +48,7 @@ _FEW_STEPS = 5
 
 
 @dataclass
-class _Budget:
+class Budget:
     """How long prices may be raised: some steps, or until some seconds after the beginning."""
 
     steps: int | None
@@ -91,8 +91,8 @@ def dual_guided(
     if not len(start):
         return Built(edges=start, facts={"gm_edges": len(merged), "candidates": 0}, in_order=True)
     steps = default_steps(len(interests)) if options.budget is None else options.steps
-    budget = _Budget(steps, options.seconds, began)
-    dive = _Dive(interests, start, seed, options.memory_limit, progress)
+    budget = Budget(steps, options.seconds, began)
+    dive = Dive(interests, start, seed, options.memory_limit, progress)
     with ThreadPoolExecutor(threads()) as pool:
         dive.run(Climber(pool, threads()), budget)
     facts = {"gm_edges": len(merged), "candidates": dive.candidates}
@@ -108,7 +108,7 @@ def _gm(options: DgOptions) -> GmOptions:
     return GmOptions(ties=options.ties, memory_limit=options.memory_limit)
 
 
-class _Dive:
+class Dive:
     """Takes edges round by round, and keeps the best overlay on the way."""
 
     def __init__(
@@ -119,7 +119,7 @@ class _Dive:
         self._taken = np.empty((0, 2), np.int32)
         self._random = generator(seed, "dg")
 
-    def run(self, climber: Climber, budget: _Budget) -> None:
+    def run(self, climber: Climber, budget: Budget) -> None:
         """All rounds; the last takes all edges that are left."""
         ascent = self._begin(climber, budget)
         self.candidates = len(ascent.shares.edges)
@@ -135,10 +135,9 @@ class _Dive:
             ascent = self._after(climber, ascent, ends, order[:most])
             self._raise(climber, ascent, budget, (1 - _FIRST_SHARE) / _ROUNDS)
 
-    def _begin(self, climber: Climber, budget: _Budget) -> Ascent:
+    def _begin(self, climber: Climber, budget: Budget) -> Ascent:
         """Prices for the candidates, with those that a look at all pairs adds."""
-        pricing = Pricing(self._interests, self._progress, self._limit)
-        likely = candidate_edges(self._interests, _CANDIDATES_EACH, self._progress)
+        pricing, likely = self._candidates()
         ascent = climber.start(pricing.shares(unique_edges(np.concatenate([likely, self.best]))))
         for look in range(_LOOKS):
             self._raise(climber, ascent, budget, _FIRST_SHARE / (_LOOKS + 1))
@@ -147,7 +146,16 @@ class _Dive:
         self._raise(climber, ascent, budget, _FIRST_SHARE / (_LOOKS + 1))
         return ascent
 
-    def _raise(self, climber: Climber, ascent: Ascent, budget: _Budget, share: float) -> None:
+    def _candidates(self) -> tuple[Pricing, Ids]:
+        """What looks at all pairs, and the first candidates."""
+        likely = candidate_edges(self._interests, CANDIDATES_EACH, self._progress)
+        return Pricing(self._interests, self._progress, self._limit), likely
+
+    def _size(self, edges: Ids) -> float:
+        """What is to be as small as can be."""
+        return len(edges)
+
+    def _raise(self, climber: Climber, ascent: Ascent, budget: Budget, share: float) -> None:
         def work(ticks: Ticks) -> None:
             budget.raise_prices(climber, ascent, share, ticks)
 
@@ -169,7 +177,7 @@ class _Dive:
         """Keep the overlay of the edges taken for good and those that follow, if it is the smallest."""
         edges = np.concatenate([self._taken, following])
         kept = reverse_delete(self._interests, edges, memory_limit=self._limit, progress=self._progress)
-        if len(kept) < len(self.best):
+        if self._size(kept) < self._size(self.best):
             self.best = kept
 
     def _after(self, climber: Climber, ascent: Ascent, ends: Ends, edges: Offsets) -> Ascent:

@@ -8,12 +8,12 @@ import numpy as np
 from meshwright.construct.dual.bound import find_certificate
 from meshwright.construct.dual.candidates import candidate_edges, unique_edges
 from meshwright.construct.dual.guided import dual_guided
+from meshwright.construct.dual.guided_by_cost import dual_guided_by_cost
 from meshwright.construct.exact.problem import Problem, make_problem
 from meshwright.construct.exact.reduction import reduced
 from meshwright.construct.exact.search import Found, Search
-from meshwright.construct.options import DgOptions, ExactOptions, GrMawOptions
+from meshwright.construct.options import DgMawOptions, DgOptions, ExactOptions
 from meshwright.construct.reverse_delete import reverse_delete
-from meshwright.construct.weighted.by_price import weighted_greedy
 from meshwright.kernels.core.subgraphs import interest_ranks
 from meshwright.kernels.dual.guiding import ends_of, take_by_worth
 from meshwright.kernels.dual.shares import make_shares
@@ -117,8 +117,8 @@ def _start(interests: Interests, costs: Costs | None, seed: int, progress: Progr
     if costs is None:
         found = dual_guided(interests, None, DgOptions(budget=_STEPS), seed, progress)
     else:
-        found = weighted_greedy(interests, costs, GrMawOptions(), seed, progress)
-    return reverse_delete(interests, np.asarray(found.edges, np.int32), progress=progress)
+        found = dual_guided_by_cost(interests, costs, DgMawOptions(budget=_STEPS), seed, progress)
+    return np.asarray(found.edges, np.int32)
 
 
 class _Rounding:

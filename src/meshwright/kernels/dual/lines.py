@@ -93,7 +93,7 @@ def slots_of(indptr: Offsets, line_indptr: Offsets, nodes: Ids) -> Offsets:
 
 
 @inner
-def _add_distances(lines: Lines, slot: int, start: int, end: int, totals: Longs) -> None:
+def add_distances(lines: Lines, slot: int, start: int, end: int, totals: Longs) -> None:
     """Add the distances of the node at a slot of the line from `start` to `end` to those of all others."""
     far = np.int64(0)
     for other in range(slot + 1, end):
@@ -129,19 +129,19 @@ def find_exceeding(
             return
         for i in range(indptr[node], indptr[node + 1]):
             topic = topic_ids[i]
-            _add_distances(lines, lines.slots[i], lines.indptr[topic], lines.indptr[topic + 1], totals)
+            add_distances(lines, lines.slots[i], lines.indptr[topic], lines.indptr[topic + 1], totals)
         count = 0
         for other in range(node + 1, node_count):
             if totals[other] > scale:
                 row[count] = other
                 count += 1
-        _list_greatest(node, row[:count], totals, most, found)
+        list_greatest(node, row[:count], totals, most, found)
         for other in range(node_count):
             totals[other] = 0
 
 
 @inner
-def _list_greatest(node: int, row: Ids, totals: Longs, most: int, found: Exceeding) -> None:
+def list_greatest(node: int, row: Ids, totals: Longs, most: int, found: Exceeding) -> None:
     """List the pairs of a row with the greatest totals, at most `most`."""
     least = np.int64(0)
     if len(row) > most:

@@ -44,7 +44,7 @@ def test_one_step_is_enough_for_an_overlay_that_is_no_larger_than_gms():
 
 def test_where_the_dive_finds_nothing_better_gm_is_given(monkeypatch):
     interests = WORKLOADS["unif"]
-    monkeypatch.setattr(guided._Dive, "_keep_best", lambda self, following: None)
+    monkeypatch.setattr(guided.Dive, "_keep_best", lambda self, following: None)
     gm = mw.build(interests, "gm", reverse_delete=True)
     assert np.array_equal(mw.build(interests, "dg", budget=5).edges, gm.edges)
 
@@ -52,7 +52,7 @@ def test_where_the_dive_finds_nothing_better_gm_is_given(monkeypatch):
 def test_a_larger_overlay_on_the_way_is_not_kept():
     interests = WORKLOADS["unif"]
     best, larger = (mw.build(interests, name).edges.copy() for name in ("dg", "gm"))
-    dive = guided._Dive(interests, best, 0, None, None)
+    dive = guided.Dive(interests, best, 0, None, None)
     dive._keep_best(larger)
     assert dive.best is best
 
