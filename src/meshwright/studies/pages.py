@@ -61,13 +61,16 @@ class Done(NamedTuple):
 
 
 def write_site(folder: Path, done: Sequence[Done], about: Mapping[str, Any]) -> None:
-    """Write data, pictures and pages of studies, and the index of those in the folder."""
+    """Write data, pictures and pages of studies, an index, and a page in Markdown for each paper."""
     for name in ("data", "figures"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     for one in done:
         write_rows(folder / "data" / f"{one.study.name}.parquet", one.rows)
         _draw(one, folder / "figures" / one.study.name)
         write_page(folder / f"{one.study.name}.html", _study_page(one, folder, about))
+    for paper in dict.fromkeys(one.study.paper for one in done):
+        own = [one for one in done if one.study.paper == paper]
+        (folder / f"{paper}.md").write_text(_markdown(paper, own, about), "utf-8")
     found = [finding.to_json() | {"study": one.study.name} for one in done for finding in one.findings]
     text = json.dumps({**about, "findings": found}, indent=2, ensure_ascii=False)
     (folder / "findings.json").write_text(f"{text}\n", "utf-8")
@@ -124,6 +127,48 @@ def _study_page(one: Done, folder: Path, about: Mapping[str, Any]) -> str:
         "reading": glossary(_WORDS),
     }
     return page(title, header("study", title, numbers), body)
+
+
+def _markdown(paper: str, done: Sequence[Done], about: Mapping[str, Any]) -> str:
+    """The studies of a paper, for the documentation."""
+    counted = [finding for one in done for finding in one.counted]
+    versions = ", ".join(f"{name} {version}" for name, version in about.get("versions", {}).items())
+    parts = [
+        f"# {PAPERS[paper].title}: results",
+        f"{len(counted)} claims: {verdicts(counted)}. Made by `meshwright {about.get('command')}` at the "
+        f"scale *{about.get('scale')}* on {about.get('date')} ({about.get('machine')}; {versions}).",
+    ]
+    for one in done:
+        parts += [
+            f"## {one.study.source}: {one.study.title}",
+            f"![{one.study.title}](figures/{one.study.name}.svg)",
+            _caption(one),
+            _rows(one.counted),
+        ]
+        reasons = [
+            f"- `{finding.claim.name}`: {finding.claim.reason}"
+            for finding in one.counted
+            if finding.verdict is not Verdict.REPRODUCED and finding.claim.reason
+        ]
+        parts += ["\n".join(reasons)] if reasons else []
+        parts += ["Variants, which are not counted:", _rows(one.variants)] if one.variants else []
+    return "\n\n".join(parts) + "\n"
+
+
+def _rows(findings: Sequence[Finding]) -> str:
+    """Findings as a table in Markdown."""
+    if not findings:
+        return "The paper states nothing here that can be measured."
+    lines = [
+        "| claim | the paper states | expected | ours (95% interval) | runs | verdict |",
+        "| --- " * 6 + "|",
+    ]
+    for finding in findings:
+        mean, interval, runs = _ours(finding)
+        ours = f"{mean} ({interval})" if mean else ""
+        cells = (f"`{finding.claim.name}`", finding.claim.statement, expected(finding), ours, runs)
+        lines.append(f"| {' | '.join(cells)} | {finding.verdict.value} |")
+    return "\n".join(lines)
 
 
 def _caption(one: Done) -> str:

@@ -126,4 +126,7 @@ def test_the_site_has_data_pictures_pages_and_counts_no_variant(measured, tmp_pa
     own = (tmp_path / "toy-figure-1.html").read_text("utf-8")
     assert "<svg" in own
     assert "it is ten" in own
+    markdown = (tmp_path / "toy.md").read_text("utf-8")
+    assert "4 claims: 2 reproduced, 1 differs, 1 not comparable" in markdown
+    assert "![A toy](figures/toy-figure-1.svg)" in markdown
     assert len(json.loads((tmp_path / "findings.json").read_text("utf-8"))["findings"]) == 5

@@ -13,7 +13,11 @@ def verdict_of_the_study(claim):
     return Verdict.DIFFERS if claim.reason else Verdict.REPRODUCED
 
 
-@pytest.mark.parametrize("claim", claims(QUICK), ids=lambda claim: claim.name)
+# Those on times are left out: they depend on what else the machine does.
+UNTIMED = [claim for claim in claims(QUICK) if "figure-4-time-" not in claim.name]
+
+
+@pytest.mark.parametrize("claim", UNTIMED, ids=lambda claim: claim.name)
 def test_the_verdict_at_small_sizes_is_that_of_the_study(claim):
     assert check(claim, runs=1, seed=1).verdict is verdict_of_the_study(claim)
 
