@@ -6,13 +6,15 @@ stay in Arrow arrays all the way, so that a million of them cost a few bytes eac
 
 from bisect import bisect_left
 from collections.abc import Iterable
+from itertools import takewhile
 from typing import TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from meshwright.runtime.arrays import Ids
+from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.columns import arrow_of, numpy_of
 from meshwright.runtime.errors import CapacityError, InputError, one_line
 from meshwright.runtime.wording import meant, type_of
@@ -140,14 +142,55 @@ def lookup(names: pa.StringArray, wanted: pa.StringArray) -> Ids:
 
 def ranks(names: pa.StringArray) -> tuple[pa.StringArray, Ids]:
     """The sorted names, each once, and for each of the names given its rank. O(n log n)."""
-    order = pc.sort_indices(names)
-    ordered = names.take(order)
+    order = _sorting(names)
+    ordered = names.take(arrow_of(order))
     first = np.ones(len(names), np.bool_)
     if len(names):
         first[1:] = numpy_of(pc.not_equal(ordered.slice(1), ordered.slice(0, len(names) - 1)))
     rank = np.empty(len(names), np.int32)
-    rank[numpy_of(order)] = np.cumsum(first) - 1
+    rank[order] = np.cumsum(first) - 1
     return ordered.filter(arrow_of(first)), rank
+
+
+_KEY_BYTES = 8
+_MOST_KEYS = 3
+
+
+def _sorting(names: pa.StringArray) -> Offsets:
+    """The places of the names in their order.
+
+    All names have the beginning that the least and the greatest share. Where little is left after it, what is
+    left is sorted as a few numbers: 0.6 to 0.9 s of processor time for three million names
+    instead of 1.5 to 1.8 s.
+    """
+    ends = pc.min_max(names).as_py()
+    least, greatest = ((ends[end] or "").encode() for end in ("min", "max"))
+    alike = (one == other for one, other in zip(least, greatest, strict=False))
+    shared = sum(takewhile(bool, alike))
+    lengths = numpy_of(pc.binary_length(names)) - np.int32(shared)
+    keys = -(-int(lengths.max(initial=0)) // _KEY_BYTES)
+    if keys > _MOST_KEYS:
+        return numpy_of(pc.sort_indices(names))
+    columns = [_key(names, shared + at * _KEY_BYTES, lengths - at * _KEY_BYTES) for at in range(keys)]
+    if keys == 1:
+        order = np.argsort(columns[0])
+        ordered = columns[0][order]
+        if (ordered[1:] > ordered[:-1]).all():
+            return order
+    # A name that ends is filled up with zeros, and may differ from one that goes on with them.
+    return np.lexsort((lengths, *columns[::-1]))
+
+
+def _key(names: pa.StringArray, skipped: int, left: npt.NDArray[np.int32]) -> npt.NDArray[np.uint64]:
+    """The eight bytes of each name after those that are skipped, of which it has `left`, as a number."""
+    _, offsets, data = names.buffers()
+    starts = np.frombuffer(offsets, np.int32)[names.offset : names.offset + len(names)].astype(np.int64)
+    text = np.concatenate([np.frombuffer(data or b"", np.uint8), np.zeros(_KEY_BYTES, np.uint8)])
+    at_each_byte = np.ndarray((len(text) - _KEY_BYTES + 1,), ">u8", text, strides=(1,))
+    found = at_each_byte[np.minimum(starts + skipped, len(text) - _KEY_BYTES)].astype(np.uint64)
+    missing = (8 * (_KEY_BYTES - np.clip(left, 0, _KEY_BYTES))).astype(np.uint64)
+    kept: npt.NDArray[np.uint64] = np.where(missing < 64, found >> missing << missing, np.uint64(0))
+    return kept
 
 
 def numbered(prefix: str, count: int) -> pa.StringArray:

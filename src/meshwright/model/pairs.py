@@ -32,7 +32,7 @@ from meshwright.runtime.errors import InputError
 from meshwright.runtime.progress import Progress, stage
 from meshwright.runtime.wording import type_of
 
-_ENCODED = pa.dictionary(pa.int32(), pa.string())
+ENCODED = pa.dictionary(pa.int32(), pa.string())
 _TUPLES_A_CHUNK = 1 << 16
 
 
@@ -271,7 +271,7 @@ def _csv_chunks(
     path: Path, known: _Labelled, first: FirstRow, has_header: bool, limits: ReadLimits
 ) -> Iterator[Chunk]:
     columns = known.wanted
-    types = {columns.first: _ENCODED, columns.second: _ENCODED}
+    types = {columns.first: ENCODED, columns.second: ENCODED}
     if columns.value is not None:
         types[columns.value] = pa.float64()
     layout = CsvLayout(

@@ -1,6 +1,8 @@
 import numpy as np
 import pyarrow as pa
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from meshwright.model import names
 from meshwright.model.names import NameEncoder, check_names, find, name_array, numbered, ranks
@@ -144,3 +146,18 @@ def test_a_near_miss_is_answered_with_the_name_that_was_meant(many: int) -> None
         find(known, "adelaide", "node")
     with pytest.raises(InputError, match=r"nodes$"):
         find(known, "quito", "node")
+
+
+@given(
+    parts=st.lists(
+        st.text(st.characters(exclude_categories=["Cs"]), max_size=4) | st.text("ab\0é", max_size=30),
+        max_size=20,
+    ),
+    shared=st.sampled_from(["", "user-", "é" * 9]),
+    skipped=st.integers(0, 2),
+)
+def test_names_sort_by_their_bytes_whatever_they_share(parts: list[str], shared: str, skipped: int) -> None:
+    given_names = pa.array([shared + part for part in parts], pa.string()).slice(skipped)
+    ordered, rank = ranks(given_names)
+    assert ordered.to_pylist() == sorted(set(given_names.to_pylist()), key=str.encode)
+    assert ordered.take(pa.array(rank)).equals(given_names)

@@ -18,7 +18,7 @@ import meshwright as mw
 from meshwright import Interests
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.model.storage.manifest import read_manifest
-from meshwright.pipeline.ingest import file_parts, lines
+from meshwright.pipeline.ingest import file_parts, lines, parquet_files
 from meshwright.pipeline.ingest.cutting import (
     EMPTY_NAME,
     LONG_NAME,
@@ -549,3 +549,20 @@ def test_files_of_several_formats_are_refused(tmp_path):
         InputError, match=r"several formats: .*a\.csv looks like csv, .*b\.txt looks like edges"
     ):
         ingest(None, [str(tmp_path)], tmp_path / "out", IngestOptions(relation="pairs"))
+
+
+def test_parquet_batches_with_and_without_bad_rows_give_the_same_interests(take, tmp_path, monkeypatch):
+    """Batches in which every name can be used are taken as they are, those beside them row by row."""
+    monkeypatch.setattr(parquet_files, "_ROWS_AT_ONCE", 4)
+    pairs = [(f"n{at % 7}", f"t{at % 3}") for at in range(40)]
+    spoiled = {5: (None, "t0"), 6: ("", "t1"), 18: ("n1", None), 33: ("x" * 70_000, "t2")}
+    rows = [spoiled.get(at, pair) for at, pair in enumerate(pairs)]
+    kinds = (pa.string(), pa.dictionary(pa.int8(), pa.string()), pa.large_string(), pa.binary())
+    for kind in kinds:
+        columns = [pa.array([row[side] for row in rows], pa.string()) for side in (0, 1)]
+        if pa.types.is_dictionary(kind):
+            columns = [column.dictionary_encode().cast(kind) for column in columns]
+        pq.write_table(pa.table([column.cast(kind) for column in columns], ["node", "topic"]), tmp_path / "a")
+        wanted = Interests.from_pairs(pair for at, pair in enumerate(pairs) if at not in spoiled)
+        assert take(tmp_path / "a", format="parquet", max_rejected=1.0) == wanted
+        assert [line for _, line, _ in rejected(tmp_path / "out")] == [at + 1 for at in spoiled]

@@ -1,6 +1,7 @@
 import csv
 import io
 import json
+from contextlib import suppress
 
 import pyarrow as pa
 import pytest
@@ -220,3 +221,17 @@ def test_json_lines_mean_the_same_together_and_one_by_one(records, escaped):
     apart = [read([text], JSONL, Place(7, 0, number)) for number, text in enumerate(written, 1)]
     assert sorted(together[0], key=str) == sorted((pair for pairs, _ in apart for pair in pairs), key=str)
     assert sorted(together[1]) == sorted(fault for _, faults in apart for fault in faults)
+
+
+@given(texts=st.lists(st.text('a",é ', min_size=1, max_size=9), min_size=1, max_size=8))
+def test_lines_with_quotes_are_cut_as_the_csv_module_cuts_them(texts):
+    rows = {}
+    for row, text in enumerate(texts):
+        with suppress(csv.Error):
+            fields = next(csv.reader([text], strict=True))
+            if len(fields) == 2 and text.count('"') % 2 == 0:
+                rows[row] = tuple(fields)
+    cut = cutting.cut_delimited(pa.array(texts, pa.string()), CSV)
+    found = zip(cut.first.to_pylist(), cut.second.to_pylist(), strict=True)
+    assert dict(zip(cut.rows.tolist(), found, strict=True)) == rows
+    assert {row for row, _ in cut.bad} == set(range(len(texts))) - rows.keys()

@@ -138,23 +138,45 @@ def cut_adjacency(texts: pa.StringArray, layout: Layout) -> Cut:
 
 
 def cut_delimited(texts: pa.StringArray, layout: Layout) -> Cut:
-    """Columns between delimiters; lines that have a quote go through the csv module one by one."""
+    """Columns between delimiters; lines with a quote inside a field go through the csv module one by one."""
     quoted = flags_of(pc.match_substring(texts, '"'))
     if not quoted.any():
         return _cut_unquoted(texts, np.arange(len(texts)), layout)
     rows = np.flatnonzero(~quoted)
     plain = _cut_unquoted(texts.take(pa.array(rows)), rows, layout)
     rows = np.flatnonzero(quoted)
-    fields, bad = _unquoted(texts.take(pa.array(rows)).to_pylist(), rows, layout.delimiter)
+    simple, left = _cut_simply_quoted(texts.take(pa.array(rows)), rows, layout)
+    fields, bad = _unquoted(texts.take(pa.array(left)).to_pylist(), left, layout.delimiter)
     parts = pa.array(list(fields.values()), pa.list_(pa.string()))
     whole = flags_of(pc.equal(pc.list_value_length(parts), layout.width))
     other = _elements(parts, whole, np.fromiter(fields, np.int64, len(fields)), layout, WRONG_COLUMNS)
+    cuts = (plain, simple, other)
     return Cut(
-        np.concatenate([plain.rows, other.rows]),
-        pa.concat_arrays([plain.first, other.first]),
-        pa.concat_arrays([plain.second, other.second]),
-        plain.bad + other.bad + bad,
+        np.concatenate([cut.rows for cut in cuts]),
+        pa.concat_arrays([cut.first for cut in cuts]),
+        pa.concat_arrays([cut.second for cut in cuts]),
+        [*plain.bad, *simple.bad, *other.bad, *bad],
     )
+
+
+def _cut_simply_quoted(texts: pa.StringArray, rows: Longs, layout: Layout) -> tuple[Cut, Longs]:
+    """Lines in which quotes only enclose whole fields, without a quote or a delimiter inside.
+
+    Gives the rows of the other lines, too. Many programs put quotes around every text: ten times as fast as
+    the csv module.
+    """
+    parts = pc.split_pattern(texts, layout.delimiter)
+    fields = pc.list_flatten(parts)
+    quotes = pc.count_substring(fields, '"')
+    ends = pc.and_(pc.starts_with(fields, '"'), pc.ends_with(fields, '"'))
+    enclosed = flags_of(pc.and_(ends, pc.equal(quotes, 2)))
+    odd = ~enclosed & flags_of(pc.greater(quotes, 0))
+    is_simple = np.ones(len(texts), np.bool_)
+    is_simple[pc.list_parent_indices(parts).to_numpy()[odd]] = False
+    bare = pc.if_else(pa.array(enclosed), pc.utf8_slice_codeunits(fields, 1, -1), fields)
+    lists = pa.ListArray.from_arrays(parts.offsets, bare).filter(pa.array(is_simple))
+    whole = flags_of(pc.equal(pc.list_value_length(lists), layout.width))
+    return _elements(lists, whole, rows[is_simple], layout, WRONG_COLUMNS), rows[~is_simple]
 
 
 def _cut_unquoted(texts: pa.StringArray, rows: Longs, layout: Layout) -> Cut:

@@ -4,19 +4,17 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from meshwright.filters.classes import Classes, classes_of
 from meshwright.filters.dialects import dialect_of
 from meshwright.filters.parsing import parse_filters
 from meshwright.model.filtered import dense_of_classes
 from meshwright.model.interests import Interests
-from meshwright.model.names import ranks
 from meshwright.model.pairs import Pairs
 from meshwright.pipeline.ingest.cutting import NO_FILTER
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.name_files import read_names
-from meshwright.runtime.arrays import Ids
+from meshwright.runtime.packing import pack
 from meshwright.runtime.progress import Progress
 
 
@@ -45,27 +43,10 @@ def class_facts(classes: Classes) -> dict[str, int]:
 
 
 def filter_interests(
-    node: pa.ChunkedArray, topic: pa.ChunkedArray, options: IngestOptions, progress: Progress | None
+    pairs: Pairs, options: IngestOptions, progress: Progress | None
 ) -> tuple[Interests, int, dict[str, int]]:
-    """The interests of nodes in the classes of filters, how many rows came twice, and what to say of it.
-
-    A null topic is a node alone.
-    """
-    nodes, node_ids = _ids(node)
-    alone = topic.is_null()
-    filters, filter_ids = _ids(topic.drop_null())
-    owners = node_ids[~alone.combine_chunks().to_numpy(zero_copy_only=False)]
-    pairs = Pairs(owners, nodes, filter_ids, filters, None)
-    distinct = len(np.unique(owners.astype(np.int64) << 32 | filter_ids))
-    classes = filter_classes(filters, options, progress)
+    """The interests of nodes in the classes of filters, how many rows came twice, and what to say of it."""
+    rows = pack(pairs.first_ids, pairs.second_ids)
+    classes = filter_classes(pairs.second_names, options, progress)
     interests = Interests(*dense_of_classes(pairs, classes))
-    return interests, len(filter_ids) - distinct, class_facts(classes)
-
-
-def _ids(names: pa.ChunkedArray) -> tuple[pa.StringArray, Ids]:
-    """The distinct names, sorted, and for each name its rank."""
-    coded = pc.dictionary_encode(names).combine_chunks()
-    if isinstance(coded, pa.ChunkedArray):
-        coded = pa.concat_arrays(coded.chunks)
-    distinct, rank = ranks(coded.dictionary)
-    return distinct, rank[coded.indices.to_numpy()]
+    return interests, len(rows) - len(np.unique(rows)), class_facts(classes)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +15,6 @@ from meshwright.model.storage.dataset import whole, write_tables
 from meshwright.model.wildcards import find_wildcards
 from meshwright.pipeline.ingest.file_parts import parts_of, staged_parts
 from meshwright.pipeline.ingest.filter_rows import filter_interests
-from meshwright.pipeline.ingest.grouping import GROUPED, NO_TOPIC, grouped, own_code
 from meshwright.pipeline.ingest.inputs import InputFile
 from meshwright.pipeline.ingest.job import Quality, line_notes, wildcard_fact
 from meshwright.pipeline.ingest.layouts import file_layouts
@@ -23,6 +22,7 @@ from meshwright.pipeline.ingest.lines import BLOCK_END, Passed
 from meshwright.pipeline.ingest.names_alike import names_alike
 from meshwright.pipeline.ingest.notices import TWO_KINDS
 from meshwright.pipeline.ingest.options import IngestOptions
+from meshwright.pipeline.ingest.pair_ids import PairCoder, interests_of, share_no_name
 from meshwright.pipeline.ingest.parquet_files import REJECTED, Found, parquet_rows
 from meshwright.pipeline.ingest.whole_files import WHOLE_READERS
 from meshwright.runtime.machine import cores
@@ -43,16 +43,18 @@ class InProcess:
         folder: Place,
         timer: StageTimer,
     ) -> "LocalRows":
-        """All rows are in memory then."""
+        """All rows are in memory then, as ids."""
         del folder
+        coder, read, done = PairCoder(), list[Found](), 0
         with stage(timer, "reading bytes", sum(file.bytes for file in files)) as advance:
-            read, done = [], 0
             work = _READERS.get(format, partial(_text_rows, format=format))(files, options=options)
             for found, bytes_read in work:
-                read.append(found)
+                for batch in found.pairs:
+                    coder.add(batch.column(0), batch.column(1))
+                read.append(found._replace(pairs=()))
                 done += bytes_read
                 advance(done)
-        return LocalRows(Found.joined(read), options)
+        return LocalRows(coder, Found.joined(read), options)
 
 
 def _text_rows(
@@ -63,11 +65,12 @@ def _text_rows(
     shares = parts_of({at: file.path for at, file in enumerate(files)}, cores())
     blocks: list[pa.RecordBatch] = []
     for share in shares:
-        pairs: list[pa.RecordBatch] = []
         for batch in staged_parts(share, layouts, options.limits):
-            is_good = batch.column("reason").null_count == batch.num_rows
-            (pairs if is_good else blocks).append(batch)
-        yield Found(pairs, []), sum(part.stop - part.start for part in share)
+            if batch.column("reason").null_count == batch.num_rows:
+                yield Found([batch], []), 0
+            else:
+                blocks.append(batch)
+        yield Found([], []), sum(part.stop - part.start for part in share)
     passed = Passed(
         *(sum(pc.sum(batch.column(name)).as_py() or 0 for batch in blocks) for name in Passed._fields)
     )
@@ -101,26 +104,16 @@ def _running(lines: Mapping[int, int]) -> dict[int, int]:
 _READERS: Mapping[str, Any] = {"parquet": parquet_rows, **WHOLE_READERS}
 
 
-class _Rows(NamedTuple):
-    """Pairs of names; a null topic is a node alone."""
-
-    node: pa.ChunkedArray
-    topic: pa.ChunkedArray
-
-
 class LocalRows:
-    """See `Rows`: all in memory."""
+    """See `Rows`: all in memory, those that can be used as ids."""
 
-    def __init__(self, found: Found, options: IngestOptions) -> None:
+    def __init__(self, coder: PairCoder, found: Found, options: IngestOptions) -> None:
         order = [(name, "ascending") for name in REJECTED.names]
         self._rejected = pa.concat_tables([REJECTED.empty_table(), *found.rejected]).sort_by(order)
-        self._pairs = _Rows(
-            *(pa.chunked_array([one.column(at) for one in found.pairs], pa.string()) for at in (0, 1))
-        )
-        self._options = options
+        self._coder, self._options = coder, options
         counted = pc.value_counts(self._rejected["reason"]).to_pylist()
         reasons = {one["values"]: one["counts"] for one in counted}
-        self.quality = Quality.of(len(self._pairs.node), reasons, found.notes)
+        self.quality = Quality.of(coder.rows, reasons, found.notes)
 
     def write_rejected(self, folder: Place) -> None:
         """See `Rows`."""
@@ -142,53 +135,15 @@ class LocalRows:
     def interests(self, timer: StageTimer) -> tuple[Interests, dict[str, Any]]:
         """The interests that the rows state, and what else is found in them."""
         with stage(timer, "making ids"):
-            facts: dict[str, int] = {}
+            pairs, facts = self._coder.finish(), dict[str, int]()
             if self._options.filters is None:
-                interests, duplicates = _interests(self._pairs, self._options)
+                interests, duplicates = interests_of(pairs, self._options)
             else:
-                interests, duplicates, facts = filter_interests(*self._pairs, self._options, timer)
+                interests, duplicates, facts = filter_interests(pairs, self._options, timer)
             alike = {"nodes": names_alike(interests.nodes), "topics": names_alike(interests.topics)}
         found = {"duplicates": duplicates, "look_alikes": alike, **facts}
         if self._options.topics_are_names:
             found |= wildcard_fact(find_wildcards(interests.topics))
-        elif self._options.relation == "friendship" and self._has_two_kinds():
+        elif self._options.relation == "friendship" and share_no_name(pairs):
             found[TWO_KINDS] = True
         return interests, found
-
-    def _has_two_kinds(self) -> bool:
-        """Whether no name is in both columns, though both hold users."""
-        node, topic = self._pairs
-        named = topic.drop_null()
-        return len(named) > 0 and not pc.any(pc.is_in(node.unique(), named.unique())).as_py()
-
-
-def _interests(rows: _Rows, options: IngestOptions) -> tuple[Interests, int]:
-    """The interests that rows state, and how many of them said again what another had said."""
-    node, topic = _both_ways(rows) if options.relation == "friendship" else rows
-    named = [*topic.drop_null().chunks, *(node.chunks if options.own_topic else [])]
-    names = pa.chunked_array(named, pa.string()).unique()
-    topics = names.take(pc.sort_indices(names))
-    codes = pc.fill_null(pc.index_in(topic, topics), NO_TOPIC)
-    coded = [pa.table([node, codes], names=["name", "code"])]
-    if options.relation != "pairs":
-        own = np.full(len(topics), NO_TOPIC, np.int32)
-        if options.own_topic:
-            own = own_code(np.arange(len(topics), dtype=np.int32))
-        coded.append(pa.table([topics, own], names=["name", "code"]))
-    batches = chain.from_iterable(table.to_batches() for table in coded)
-    lists = pa.Table.from_batches(list(grouped(batches)), GROUPED)
-    sizes = pc.list_value_length(lists["topic_ids"]).to_numpy()
-    indptr = np.concatenate([[0], np.cumsum(sizes, dtype=np.int64)])
-    topic_ids = pc.list_flatten(lists["topic_ids"]).to_numpy()
-    interests = Interests(indptr, topic_ids, lists["name"].combine_chunks(), topics)
-    return interests, int(pc.sum(lists["duplicates"]).as_py() or 0)
-
-
-def _both_ways(rows: _Rows) -> _Rows:
-    """Each friendship in both directions; a node alone, or its own friend, once."""
-    two = pc.fill_null(pc.not_equal(rows.node, rows.topic), False)
-    there, back = rows.node.filter(two), rows.topic.filter(two)
-    return _Rows(
-        pa.chunked_array([*rows.node.chunks, *back.chunks], pa.string()),
-        pa.chunked_array([*rows.topic.chunks, *there.chunks], pa.string()),
-    )

@@ -111,8 +111,8 @@ def fingerprint(session: SparkSession | None, inputs: Sequence[str]) -> list[dic
     return [{"path": file.path, "bytes": file.bytes, "modified": file.modified} for file in files]
 
 
-_MOST_TEXT = 1 << 30
-"""Bytes of text that this process reads within a minute; for more, Spark is worth its start."""
+_MOST_TEXT = 1 << 33
+"""Bytes of text that this process reads within some minutes; for more, many cores are worth Spark's start."""
 
 _TIMES_UNPACKED = 6
 """How much longer text is than a compressed file of it, or than Parquet; measured on lists of follows."""

@@ -14,6 +14,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from meshwright.model.interests import PAIRS_SCHEMA
+from meshwright.model.pairs import ENCODED
 from meshwright.model.reading.files import check_rows, reading
 from meshwright.model.wildcards import has_wildcard
 from meshwright.pipeline.ingest import cutting
@@ -27,7 +28,8 @@ from meshwright.runtime.arrays import Flags, Longs
 REJECTED = pa.schema(
     [("file", pa.string()), ("line", pa.int64()), ("reason", pa.string()), ("text", pa.string())]
 )
-_ROWS_AT_ONCE = 1 << 16
+_ROWS_AT_ONCE = 1 << 18
+_BYTES_OF_A_REPEATED_NAME = 3
 NO_NOTES: Mapping[str, int] = MappingProxyType({})
 
 
@@ -59,8 +61,10 @@ def parquet_rows(files: Sequence[InputFile], *, options: IngestOptions) -> Itera
         for file, schema in zip(files, schemas(None, files, options.limits), strict=True)
     ]
     for file, own in zip(files, columns, strict=True):
-        with reading(file.path), pq.ParquetFile(file.path) as opened:
-            yield Found.joined(_found(opened, file.path, own, options)), file.bytes
+        with reading(file.path):
+            for found in _found(file.path, own, options):
+                yield found, 0
+        yield Found([], []), file.bytes
 
 
 def _wanted(path: str, schema: pa.Schema, options: IngestOptions) -> tuple[str, str]:
@@ -98,16 +102,57 @@ def _is_text(kind: pa.DataType) -> bool:
     return any(test(kind) for test in tests)
 
 
-def _found(
-    opened: pq.ParquetFile, path: str, columns: tuple[str, str], options: IngestOptions
-) -> Iterator[Found]:
+def _found(path: str, columns: tuple[str, str], options: IngestOptions) -> Iterator[Found]:
     line = 1
-    for batch in opened.iter_batches(_ROWS_AT_ONCE, columns=list(columns)):
-        node, topic = (_bytes_of(batch.column(name)) for name in columns)
-        rows = _exploded(node, topic, options.limits.line)
-        yield _sorted_out(rows, path, line, options)
-        line += batch.num_rows
-    check_rows(opened.metadata, path, line - 1)
+    metadata = pq.read_metadata(path)
+    at_once, repeating = _how_to_read(metadata, columns)
+    with pq.ParquetFile(path, metadata=metadata, read_dictionary=repeating) as opened:
+        for batch in opened.iter_batches(at_once, columns=list(columns)):
+            names = [batch.column(name) for name in columns]
+            if all(map(_can_be_used, names)) and not _looks_at_topics(options):
+                yield Found([pa.record_batch(names, names=list(PAIRS_SCHEMA.names))], [])
+            else:
+                node, topic = map(_bytes_of, names)
+                rows = _exploded(node, topic, options.limits.line)
+                yield _sorted_out(rows, path, line, options)
+            line += batch.num_rows
+    check_rows(metadata, path, line - 1)
+
+
+def _how_to_read(metadata: pq.FileMetaData, columns: Sequence[str]) -> tuple[int, list[str]]:
+    """How many rows to read at once, such that lists give no more names, and which columns as dictionaries.
+
+    A column whose names mostly repeat is a dictionary in the file already, and needs no hashing.
+    """
+    values, sizes = dict[str, int](), dict[str, int]()
+    for group in map(metadata.row_group, range(metadata.num_row_groups)):
+        for chunk in map(group.column, range(group.num_columns)):
+            name = chunk.path_in_schema.partition(".")[0]
+            values[name] = values.get(name, 0) + chunk.num_values
+            sizes[name] = sizes.get(name, 0) + chunk.total_uncompressed_size
+    most = max((values.get(name, 0) for name in columns), default=0)
+    repeating = [
+        name for name in columns if sizes.get(name, 0) < _BYTES_OF_A_REPEATED_NAME * values.get(name, 0)
+    ]
+    return max(1, min(_ROWS_AT_ONCE, _ROWS_AT_ONCE * metadata.num_rows // max(1, most))), repeating
+
+
+def _can_be_used(names: pa.Array) -> bool:
+    """Whether all of a column are plain names, none of which is rejected whatever the options are."""
+    if names.type.equals(ENCODED):
+        return names.null_count == 0 and _can_be_used(names.dictionary)
+    if not pa.types.is_string(names.type) or names.null_count:
+        return False
+    lengths = pc.min_max(pc.binary_length(names)).as_py()
+    try:
+        names.validate(full=True)
+    except pa.ArrowInvalid:
+        return False
+    return not len(names) or (lengths["min"] > 0 and lengths["max"] <= cutting.LONGEST_NAME)
+
+
+def _looks_at_topics(options: IngestOptions) -> bool:
+    return options.filters is not None or refuses_wildcards(options)
 
 
 def _bytes_of(column: pa.Array) -> pa.Array:
