@@ -139,3 +139,10 @@ def cost_files(folder):
     for name, lines in files.items():
         (folder / f"{name}.csv").write_text("\n".join(lines))
     return CostFiles(**{name: str(folder / f"{name}.csv") for name in files}, local=1.0)
+
+
+def spoil_page(path):
+    """Leave the footer as it is, and damage the first pages."""
+    data = bytearray(path.read_bytes())
+    data[4:60] = bytes(56)
+    path.write_bytes(data)

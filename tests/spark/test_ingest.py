@@ -4,12 +4,13 @@ import pyarrow.parquet as pq
 import pytest
 
 from meshwright import Interests
+from meshwright.model.storage.manifest import read_manifest
 from meshwright.pipeline.ingest import identify
 from meshwright.pipeline.ingest.job import fingerprint, ingest
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.runtime.errors import InputError
 from tests.raw_data_sets import RAW_DATA_SETS
-from tests.raw_files import contents, raw_inputs, rejected, write_parquet
+from tests.raw_files import contents, raw_inputs, rejected, spoil_page, write_parquet
 
 
 @pytest.fixture
@@ -110,3 +111,14 @@ def test_too_many_bad_rows_leave_only_them(take, tmp_path):
         take(tmp_path / "i.jsonl")
     assert [entry.name for entry in (tmp_path / "out").iterdir()] == ["rejected"]
     assert rejected(tmp_path / "out") == [("i.jsonl", 2, "missing column")]
+
+
+def test_a_file_with_a_damaged_page_is_skipped_and_counted(take, tmp_path):
+    (tmp_path / "in").mkdir()
+    for at in range(3):
+        write_parquet(tmp_path / "in" / f"{at}.parquet", [(f"n{at}", f"t{row}") for row in range(50)])
+    spoil_page(tmp_path / "in" / "1.parquet")
+    found = take(tmp_path / "in", damaged="skip")
+    assert found == Interests.from_pairs((f"n{at}", f"t{row}") for at in (0, 2) for row in range(50))
+    facts = read_manifest(tmp_path / "out", "interests")["facts"]
+    assert facts["damaged_files"] == {"count": 1, "files": [str(tmp_path / "in" / "1.parquet")]}

@@ -178,7 +178,7 @@ def _sorting(names: pa.StringArray) -> Offsets:
         if (ordered[1:] > ordered[:-1]).all():
             return order
     # A name that ends is filled up with zeros, and may differ from one that goes on with them.
-    return np.lexsort((lengths, *columns[::-1]))
+    return np.lexsort([lengths.astype(np.uint64), *columns[::-1]])
 
 
 def _key(names: pa.StringArray, skipped: int, left: npt.NDArray[np.int32]) -> npt.NDArray[np.uint64]:

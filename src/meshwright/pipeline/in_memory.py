@@ -9,7 +9,7 @@ from typing import Any
 
 from meshwright.model.interests import Interests, interest_counts
 from meshwright.model.reading.columns import Column
-from meshwright.pipeline.ingest.job import look_at, row_facts, too_many, words_on_rejected
+from meshwright.pipeline.ingest.job import look_at, read_sound, row_facts, too_many, words_on_rejected
 from meshwright.pipeline.ingest.notices import notices
 from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.profile.job import Profile, check_most_topics, profile_by
@@ -35,7 +35,7 @@ def ingest(
     compressed. `relation` says what a row means: with "pairs", a node and a topic; with "follows", a follower
     and a followee, who is a topic; with "friendship", two friends, each of whom subscribes to the other.
     `columns` are two names or two positions from 1. The options `format`, `header`, `delimiter`,
-    `max_rejected`, `own_topic`, `wildcards` and `limits` are those of the command.
+    `max_rejected`, `own_topic`, `wildcards`, `damaged` and `limits` are those of the command.
 
     Rows that can't be used are left out, with a warning; more of them than `max_rejected` (1 in 100) are
     refused. To see them all, use the command, which writes them to a table.
@@ -62,7 +62,7 @@ def ingest(
     with _in_python():
         given = make_options(IngestOptions, {"relation": relation, "columns": columns, **options})
         asked = look_at(None, inputs, given)
-        rows = InProcess().read(asked.files, asked.format, given, _NOWHERE, timer)
+        asked, rows = read_sound(InProcess(), None, asked, given, _NOWHERE, timer)
         if too_many(rows.quality, given):
             raise InputError(
                 f"{words_on_rejected(rows, given)}; the command meshwright ingest writes all of them to a "
@@ -99,7 +99,7 @@ def _in_python() -> Iterator[None]:
         raise type(error)(said, path=error.path, row=error.row) from None
 
 
-_WITH_VALUE = re.compile(r"--(as|format|wildcards|grow) (?!is\b|and\b|or\b)(\w+)")
+_WITH_VALUE = re.compile(r"--(as|format|wildcards|damaged|grow) (?!is\b|and\b|or\b)(\w+)")
 _RENAMED = {"as": "relation", "no_header": "header=False", "header": "header=True"}
 
 

@@ -4,7 +4,7 @@ Foreign exceptions (pyarrow's, the operating system's) are translated where they
 who catches `MeshwrightError` has caught everything that a wrong input can cause.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Self
 
@@ -45,6 +45,26 @@ class MeshwrightWarning(UserWarning):
 
 class InputError(MeshwrightError):
     """The data handed in can't be used: a missing column, an unknown node, a self loop, a wrong type."""
+
+
+class DamagedFileError(InputError):
+    """A file is cut off or damaged, so that none of it can be trusted.
+
+    Attributes:
+        paths: all files that are known to be damaged; the message is about the first.
+    """
+
+    def __init__(
+        self,
+        message: str = "",
+        *,
+        path: object = None,
+        row: int | None = None,
+        option: str | None = None,
+        paths: Sequence[str] = (),
+    ) -> None:
+        super().__init__(message, path=path, row=row, option=option)
+        self.paths = tuple(paths)
 
 
 class DatasetError(MeshwrightError):

@@ -1,7 +1,7 @@
 import pytest
 
 from meshwright.pipeline.spark.failures import as_ours, cause_of, last_words, names_no_input
-from meshwright.runtime.errors import CapacityError, DatasetError, InputError, SparkError
+from meshwright.runtime.errors import CapacityError, DamagedFileError, DatasetError, InputError, SparkError
 
 IN_PYTHON = """An exception was thrown from the Python worker:
 Traceback (most recent call last):
@@ -59,7 +59,7 @@ def test_a_name_that_is_no_error_of_ours_is_not_looked_for():
 )
 def test_a_damaged_gzip_is_named_as_the_user_wrote_it(cause):
     kind, text = told(IN_JAVA.format(file="file:///data/a%20b.csv.gz", cause=cause))
-    assert kind is InputError
+    assert kind is DamagedFileError
     assert text == "/data/a b.csv.gz: a compressed file is cut off or damaged; fetch it again"
 
 
@@ -67,7 +67,7 @@ def test_a_file_elsewhere_keeps_its_address():
     kind, text = told(
         IN_JAVA.format(file="s3a://lake/x.parquet", cause="java.lang.RuntimeException: corrupt")
     )
-    assert (kind, text.partition(": ")[0]) == (InputError, "s3a://lake/x.parquet")
+    assert (kind, text.partition(": ")[0]) == (DamagedFileError, "s3a://lake/x.parquet")
 
 
 @pytest.mark.parametrize(

@@ -4,11 +4,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from meshwright.pipeline.ingest import grouping
-from meshwright.pipeline.ingest.grouping import NO_TOPIC, grouped, own_code
+from meshwright.pipeline.ingest.grouping import NO_TOPIC, grouped_at_once, own_code
 
 
 def lists(rows, batch_rows=3):
-    """What `grouped` makes of (name, code) rows that come in small batches."""
+    """What `grouped_at_once` makes of (name, code) rows that come in small batches."""
     batches = [
         pa.record_batch(
             [pa.array([n for n, _ in part], pa.string()), pa.array([c for _, c in part], pa.int32())],
@@ -16,7 +16,7 @@ def lists(rows, batch_rows=3):
         )
         for part in (rows[at : at + batch_rows] for at in range(0, len(rows), batch_rows))
     ]
-    found = [row for batch in grouped(iter(batches)) for row in batch.to_pylist()]
+    found = [row for batch in grouped_at_once(iter(batches)) for row in batch.to_pylist()]
     return [(row["name"], row["topic_ids"], row["duplicates"]) for row in found]
 
 

@@ -31,8 +31,8 @@ from meshwright.pipeline.ingest.cutting import (
 from meshwright.pipeline.ingest.job import fingerprint, ingest
 from meshwright.pipeline.ingest.notices import notices
 from meshwright.pipeline.ingest.options import IngestOptions
-from meshwright.runtime.errors import DatasetError, InputError, MeshwrightWarning
-from tests.raw_files import AWKWARD, PAIRS, rejected, write_csv, write_parquet
+from meshwright.runtime.errors import DamagedFileError, DatasetError, InputError, MeshwrightWarning
+from tests.raw_files import AWKWARD, PAIRS, rejected, spoil_page, write_csv, write_parquet
 
 
 @pytest.fixture
@@ -566,3 +566,32 @@ def test_parquet_batches_with_and_without_bad_rows_give_the_same_interests(take,
         wanted = Interests.from_pairs(pair for at, pair in enumerate(pairs) if at not in spoiled)
         assert take(tmp_path / "a", format="parquet", max_rejected=1.0) == wanted
         assert [line for _, line, _ in rejected(tmp_path / "out")] == [at + 1 for at in spoiled]
+
+
+def cut_off(path):
+    path.write_bytes(path.read_bytes()[: path.stat().st_size * 2 // 3])
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv.gz"])
+def test_damaged_files_are_refused_by_name_or_skipped_and_counted(take, tmp_path, kind):
+    folder = tmp_path / "in"
+    folder.mkdir()
+    for at in range(5):
+        path, pairs = folder / f"{at}.{kind}", [(f"n{at}", f"t{row}") for row in range(50)]
+        if kind == "parquet":
+            write_parquet(path, pairs)
+        else:
+            with gzip.open(path, "wt") as file:
+                file.write("node,topic\n" + "".join(f"{node},{topic}\n" for node, topic in pairs))
+    cut_off(folder / f"0.{kind}")
+    (spoil_page if kind == "parquet" else cut_off)(folder / f"3.{kind}")
+    with pytest.raises(DamagedFileError, match=rf"/in/0\.{kind}"):
+        take(folder)
+    found = take(folder, damaged="skip")
+    assert found == Interests.from_pairs((f"n{at}", f"t{row}") for at in (1, 2, 4) for row in range(50))
+    facts = read_manifest(tmp_path / "out", "interests")["facts"]
+    assert (facts["files"], facts["rows"]) == (3, 150)
+    assert facts["damaged_files"] == {"count": 2, "files": [str(folder / f"{at}.{kind}") for at in (0, 3)]}
+    assert notices(facts)[-1].startswith("Warning: 2 files are cut off or damaged")
+    with pytest.raises(DamagedFileError, match="/in/0"):
+        take(folder / f"0.{kind}", damaged="skip")

@@ -72,6 +72,13 @@ class RowOptions(NamedTuple):
             help="With --filters: a file of all names that exist, one per line. Other names get no class.",
         ),
     ] = None
+    damaged: Annotated[
+        str,
+        typer.Option(
+            metavar="refuse|skip",
+            help="What to do with a file that is cut off or damaged: stop, or leave it out and say so.",
+        ),
+    ] = "refuse"
     max_line: MaxLine = READ_LIMITS.line
     max_ratio: MaxRatio = READ_LIMITS.ratio
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from meshwright.model.reading.contents import check_regular, not_parquet
 from meshwright.model.reading.limits import ReadLimits
-from meshwright.runtime.errors import DatasetError, InputError, MeshwrightError, one_line
+from meshwright.runtime.errors import DamagedFileError, DatasetError, InputError, MeshwrightError, one_line
 from meshwright.runtime.places import Place
 from meshwright.runtime.wording import count
 
@@ -32,9 +32,16 @@ def reading(path: Place | str, error: type[InputError] | type[DatasetError] = In
     except (pa.ArrowException, OSError, UnicodeError) as foreign:
         if isinstance(path, Path) and _is_about_a_folder(foreign):
             raise error(_a_folder(path), path=path) from None
+        if error is InputError and _is_damage(foreign):
+            error = DamagedFileError
         if _is_about_parquet(foreign) and isinstance(path, str | Path) and Path(path).is_file():
             raise error(not_parquet(path), path=path) from None
         raise error(f"{path} can't be read: {one_line(foreign)}", path=path) from foreign
+
+
+def _is_damage(error: Exception) -> bool:
+    """Whether a reader says that the content is wrong; the operating system gives its errors a number."""
+    return isinstance(error, pa.ArrowInvalid) or (isinstance(error, OSError) and error.errno is None)
 
 
 def _is_about_a_folder(error: Exception) -> bool:
@@ -81,7 +88,7 @@ def _a_folder(path: Path) -> str:
 def check_rows(metadata: Any, name: str, rows: int) -> None:
     """Refuse a Parquet file that has given another number of rows than its footer states."""
     if rows != metadata.num_rows:
-        raise InputError(
+        raise DamagedFileError(
             f"{name} is damaged: its footer counts {count(metadata.num_rows, 'row')}, but it holds {rows:,}"
         )
 

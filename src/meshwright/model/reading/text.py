@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from meshwright.model.reading.contents import LOOKED_AT, check_packed, check_regular, check_text, not_utf8
 from meshwright.model.reading.limits import ReadLimits
-from meshwright.runtime.errors import InputError, one_line
+from meshwright.runtime.errors import DamagedFileError, InputError, one_line
 
 if TYPE_CHECKING:
     from _csv import Reader
@@ -54,7 +54,7 @@ def _opened_zip(path: str | Path) -> Iterator[zipfile.ZipFile]:
         with zipfile.ZipFile(path) as archive:
             yield archive
     except (zipfile.BadZipFile, NotImplementedError, zlib.error, EOFError) as error:
-        raise InputError(
+        raise DamagedFileError(
             f"{path}: the zip archive is cut off or damaged, or compressed in an unknown way "
             f"({one_line(error)}); fetch it again, or unpack it"
         ) from None
@@ -151,7 +151,7 @@ def _read(stream: Any, size: int, name: str | Path, is_packed: bool) -> bytes:
     except OSError as error:
         if not is_packed:
             raise
-        raise InputError(
+        raise DamagedFileError(
             f"{name}: a compressed file is cut off or damaged ({one_line(error)}); fetch it again"
         ) from None
     return data

@@ -1,17 +1,24 @@
-"""Rows of (name, topic) as one sorted list for each name: arrays of Arrow in and out, no Spark."""
+"""Rows of (name, topic) as one sorted list for each name, in two steps: arrays of Arrow in and out, no Spark.
 
-from collections.abc import Iterator
+What lies together is brought together first (`partly_grouped`), so that a name goes through the shuffle
+between the two steps once for each task that met it, and not once for each row.
+"""
+
+from collections.abc import Iterable, Iterator
 from typing import NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from meshwright.model.names import ranks
 from meshwright.runtime.arrays import Ids, Longs
+from meshwright.runtime.columns import arrow_of, numpy_of
 
 NO_TOPIC = -1
 """The code of a node that is named without a topic."""
 
+PARTS = pa.schema([("name", pa.string()), ("codes", pa.list_(pa.int32())), ("duplicates", pa.int64())])
 GROUPED = pa.schema([("name", pa.string()), ("topic_ids", pa.list_(pa.int32())), ("duplicates", pa.int64())])
 
 ROWS_AT_ONCE = 1 << 22
@@ -28,74 +35,89 @@ def own_code(topic_id: Code) -> Code:
 
 
 class _Sorted(NamedTuple):
-    """Distinct rows by name and code, and how often each came; `row` is the place of the name in `names`."""
+    """Distinct rows by name and code, and what each name has said again; `row` is a place in `names`."""
 
     names: pa.StringArray
     row: Longs
     code: Longs
-    times: Longs
+    duplicates: Longs
 
 
-def grouped(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    """Batches of `name: string, code: int32`, in any order, as GROUPED, sorted by name, each name once.
+def grouped_at_once(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Both steps, for rows of which a single task gets all."""
+    return grouped(partly_grouped(batches))
+
+
+def partly_grouped(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Batches of `name: string, code: int32`, in any order, as PARTS: names, each with some of its codes.
 
     A code is the id of a topic, NO_TOPIC, or `own_code`. `duplicates` counts the rows of a name that said
-    again what another had said. Holds the distinct rows, and up to as many others, in memory: some 40 bytes
-    a row.
+    again what another had said. Holds four million rows in memory, at some 30 bytes each.
     """
-    waiting: list[pa.Table] = []
-    rows, enough = 0, ROWS_AT_ONCE
+    waiting: list[pa.RecordBatch] = []
+    rows = 0
     for batch in batches:
-        once = pa.array(np.ones(batch.num_rows, np.int64))
-        waiting.append(pa.table([batch.column(0), batch.column(1), once], names=["name", "code", "times"]))
+        waiting.append(batch)
         rows += batch.num_rows
-        if rows > enough:
-            waiting = [_as_table(_sorted(waiting))]
-            rows = waiting[0].num_rows
-            enough = max(ROWS_AT_ONCE, 2 * rows)
-    if waiting:
-        yield from _lists(_sorted(waiting))
+        if rows >= ROWS_AT_ONCE:
+            yield from _parts(waiting)
+            waiting, rows = [], 0
+    if rows:
+        yield from _parts(waiting)
 
 
-def _sorted(tables: list[pa.Table]) -> _Sorted:
-    table = pa.concat_tables(tables)
-    coded = table.column("name").dictionary_encode()
-    names = coded.chunk(0).dictionary if coded.num_chunks else pa.array([], pa.string())
-    order = pc.sort_indices(names)
-    rank = np.empty(len(names), np.int64)
-    rank[order.to_numpy()] = np.arange(len(names))
-    row = rank[np.concatenate([np.empty(0, np.int32), *(chunk.indices.to_numpy() for chunk in coded.chunks)])]
-    key = (row << 32) + (table.column("code").to_numpy().astype(np.int64) + _HALF)
-    by_key = np.argsort(key)
-    key = key[by_key]
-    first = np.flatnonzero(np.diff(key, prepend=-1))
-    times = np.add.reduceat(table.column("times").to_numpy()[by_key], first) if len(key) else key
-    key = key[first]
-    return _Sorted(names.take(order), key >> 32, (key & (2 * _HALF - 1)) - _HALF, times)
+def _parts(batches: list[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    table = pa.Table.from_batches(batches)
+    names = table.column(0)
+    found = _sorted(names, np.ones(len(names), np.int64), numpy_of(table.column(1)), np.zeros(len(names)))
+    return _lists(found, found.row, found.code, PARTS)
 
 
-def _as_table(found: _Sorted) -> pa.Table:
-    columns = {"name": found.names.take(pa.array(found.row)), "code": found.code.astype(np.int32)}
-    return pa.table({**columns, "times": found.times})
+def grouped(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    """Batches of PARTS, in any order, as GROUPED, sorted by name, each name once.
+
+    Holds all of them in memory: some 24 bytes for each code, beside the names.
+    """
+    together = [batch for batch in batches if batch.num_rows]
+    if not together:
+        return
+    table = pa.Table.from_batches(together)
+    lengths = numpy_of(pc.list_value_length(table["codes"])).astype(np.int64)
+    codes = numpy_of(pc.list_flatten(table["codes"]))
+    found = _sorted(table["name"], lengths, codes, numpy_of(table["duplicates"]))
+    yield from _lists(found, *_interests(found), GROUPED)
 
 
-def _lists(found: _Sorted) -> Iterator[pa.RecordBatch]:
-    """The lists, in batches of about as many interests."""
+def _sorted(names: pa.ChunkedArray, lengths: Longs, codes: Ids, duplicates: np.ndarray) -> _Sorted:
+    """Of names, each with so many of the codes, and so many duplicates of which it is known already."""
+    coded = names.dictionary_encode()
+    distinct, rank = ranks(coded.chunk(0).dictionary.cast(pa.string()))
+    at = rank[numpy_of(pa.chunked_array([chunk.indices for chunk in coded.chunks]))]
+    row = np.repeat(at.astype(np.int64), lengths)
+    known = np.bincount(at, duplicates, len(distinct)) + np.bincount(row[codes >= 0], minlength=len(distinct))
+    key = (row << 32) + (codes.astype(np.int64) + _HALF)
+    key.sort()
+    key = key[np.diff(key, prepend=-1) != 0]
+    row, code = key >> 32, (key & (2 * _HALF - 1)) - _HALF
+    kept = np.bincount(row[code >= 0], minlength=len(distinct))
+    return _Sorted(distinct, row, code, known.astype(np.int64) - kept)
+
+
+def _lists(found: _Sorted, row: Longs, values: Longs, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
+    """The values of each name as a list, in batches of about as many values; `row` rises."""
     count = len(found.names)
-    read = found.code >= 0
-    duplicates = np.bincount(found.row[read], found.times[read] - 1, count).astype(np.int64)
-    row, topic = _interests(found)
     bounds = np.searchsorted(row, np.arange(count + 1))
     start = 0
     while start < count:
-        stop = max(
-            start + 1, int(np.searchsorted(bounds, bounds[start] + _INTERESTS_A_BATCH, side="right")) - 1
+        enough = bounds[start] + _INTERESTS_A_BATCH
+        stop = max(start + 1, int(np.searchsorted(bounds, enough, side="right")) - 1)
+        offsets = arrow_of((bounds[start : stop + 1] - bounds[start]).astype(np.int32))
+        lists = pa.ListArray.from_arrays(
+            offsets, arrow_of(values[bounds[start] : bounds[stop]].astype(np.int32))
         )
-        offsets = pa.array((bounds[start : stop + 1] - bounds[start]).astype(np.int32))
-        values = pa.array(topic[bounds[start] : bounds[stop]].astype(np.int32))
-        lists = pa.ListArray.from_arrays(offsets, values)
         names = found.names.slice(start, stop - start)
-        yield pa.RecordBatch.from_arrays([names, lists, pa.array(duplicates[start:stop])], schema=GROUPED)
+        duplicates = arrow_of(found.duplicates[start:stop])
+        yield pa.RecordBatch.from_arrays([names, lists, duplicates], schema=schema)
         start = stop
 
 

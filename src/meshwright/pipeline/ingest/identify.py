@@ -6,7 +6,7 @@ from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from meshwright.model.reading.files import reading
-from meshwright.pipeline.ingest.grouping import NO_TOPIC, grouped
+from meshwright.pipeline.ingest.grouping import NO_TOPIC, grouped, grouped_at_once, partly_grouped
 from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.storage import url
 from meshwright.runtime.errors import CapacityError, DatasetError
@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
 GROUPED = "name string, topic_ids array<int>, duplicates bigint"
+_PARTS = "name string, codes array<int>, duplicates bigint"
 _NAMED = "name string"
 _MOST_IDS = 2**31 - 1
 
-ROWS_A_PART = 2_000_000
+ROWS_A_PART = 4_000_000
 """The most rows that one task brings into lists, on average: about 100 MB in its Python."""
 
 _FEWEST_ROWS_A_PART = 100_000
@@ -120,12 +121,20 @@ def as_users(topics: Numbered, own_topic: bool) -> DataFrame:
 def write_lists(session: SparkSession, rows: DataFrame, count: int, folder: Place) -> Numbered:
     """`name, code` as one row of GROUPED for each name, sorted and numbered; `count` is about how many rows.
 
-    One shuffle by ranges of names. A task brings its range into lists in memory; a name is in one range, so
-    a node with a million topics is a list of four megabytes, and a topic with a million nodes is spread.
+    Tasks bring what they read into lists first, which are written. So names are sampled from those, and
+    shuffled once, by ranges: a name as often as tasks met it, with a number for each row. A task brings its
+    range together in memory; a name is in one range, so a node with a million topics is a list of four
+    megabytes, and a topic with a million nodes is spread.
     """
     parts = _parts(session, count)
-    ranges = rows.repartitionByRange(parts, "name") if parts > 1 else rows.coalesce(1)
-    ranges.mapInArrow(grouped, GROUPED).write.parquet(url(folder))
+    if parts == 1:
+        lists = rows.coalesce(1).mapInArrow(grouped_at_once, GROUPED)
+    else:
+        scratch = folder.parent / "parts"
+        rows.mapInArrow(partly_grouped, _PARTS).write.parquet(url(scratch))
+        found = session.read.schema(_PARTS).option("__globPaths__", "false").parquet(url(scratch))
+        lists = found.repartitionByRange(parts, "name").mapInArrow(grouped, GROUPED)
+    lists.write.parquet(url(folder))
     return numbered(session, folder, GROUPED)
 
 

@@ -26,7 +26,7 @@ from meshwright.model.reading.text import blocks, is_packed, is_zip, unpacked_by
 from meshwright.pipeline.ingest.notices import SKIPPED
 from meshwright.pipeline.spark.failures import as_ours
 from meshwright.pipeline.spark.storage import url, with_errors
-from meshwright.runtime.errors import InputError, OptionError
+from meshwright.runtime.errors import DamagedFileError, InputError, OptionError
 from meshwright.runtime.places import is_local_address, local_path
 from meshwright.runtime.wording import choose
 
@@ -377,7 +377,22 @@ def schemas(session: SparkSession | None, files: Sequence[InputFile], limits: Re
     Footers alone are read, some at once: a store far away takes its time for each.
     """
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        return list(pool.map(partial(_schema, session, limits=limits), files))
+        found = list(pool.map(partial(_schema_or_damage, session, limits=limits), files))
+    damaged = [one for one in found if isinstance(one, DamagedFileError)]
+    if damaged:
+        raise DamagedFileError(
+            str(damaged[0]), path=damaged[0].path, paths=[str(one.path) for one in damaged]
+        )
+    return [one for one in found if isinstance(one, pa.Schema)]
+
+
+def _schema_or_damage(
+    session: SparkSession | None, file: InputFile, limits: ReadLimits
+) -> pa.Schema | DamagedFileError:
+    try:
+        return _schema(session, file, limits)
+    except DamagedFileError as damage:
+        return damage
 
 
 def _schema(session: SparkSession | None, file: InputFile, limits: ReadLimits) -> pa.Schema:

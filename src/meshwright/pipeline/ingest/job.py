@@ -9,9 +9,9 @@ from __future__ import annotations
 import codecs
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from contextlib import AbstractContextManager, nullcontext, suppress
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, TypeVar
 
 from meshwright.model.reading.columns import listed
 from meshwright.model.reading.text import is_packed
@@ -29,9 +29,9 @@ from meshwright.pipeline.ingest.inputs import (
 )
 from meshwright.pipeline.ingest.layouts import file_layouts, like_csv, like_header
 from meshwright.pipeline.ingest.lines import Passed
-from meshwright.pipeline.ingest.notices import COMMAS, COMMENTS, HEADER, WIDE, WILDCARDS
+from meshwright.pipeline.ingest.notices import COMMAS, COMMENTS, DAMAGED, HEADER, WIDE, WILDCARDS
 from meshwright.pipeline.ingest.options import IngestOptions
-from meshwright.runtime.errors import InputError
+from meshwright.runtime.errors import DamagedFileError, InputError
 from meshwright.runtime.memory import has_room, needed
 from meshwright.runtime.places import Place, is_local_address
 from meshwright.runtime.progress import Progress, StageTimer
@@ -88,7 +88,11 @@ class Rows(Protocol):
         """Write the tables of the dataset; gives its counts, and what else is found in it."""
 
 
-class Engine(Protocol):
+Own = TypeVar("Own", bound=Rows)
+_Own_co = TypeVar("_Own_co", bound=Rows, covariant=True)
+
+
+class Engine(Protocol[_Own_co]):
     """What reads files, as a value of its own."""
 
     name: str
@@ -100,7 +104,7 @@ class Engine(Protocol):
         options: IngestOptions,
         folder: Place,
         timer: StageTimer,
-    ) -> Rows:
+    ) -> _Own_co:
         """The rows of the files; `folder` is the draft of the dataset."""
 
 
@@ -150,8 +154,9 @@ def check_inputs(inputs: Sequence[str], options: IngestOptions, engine: str = "a
     if engine == "spark":
         _check_for_spark(files, format)
     if format in TEXT_FORMATS:
-        like_header(None, files[0], format, options)
-        file_layouts(None, files[:_CHECKED_FILES], format, options)
+        with suppress(*([DamagedFileError] if options.damaged == "skip" else [])):
+            like_header(None, files[0], format, options)
+            file_layouts(None, files[:_CHECKED_FILES], format, options)
     packed = sum(file.bytes for file in files if format == "parquet" or is_packed(file.path))
     text = sum(file.bytes for file in files) + (_TIMES_UNPACKED - 1) * packed
     fits_here = text <= _MOST_TEXT and has_room(needed("ingesting", text_bytes=text))
@@ -167,7 +172,7 @@ def _translated(session: SparkSession | None) -> AbstractContextManager[None]:
     return translated()
 
 
-def _engine(session: SparkSession | None) -> Engine:
+def _engine(session: SparkSession | None) -> Engine[Rows]:
     """Imported where it is needed: each brings much that the other does without."""
     if session is None:
         from meshwright.pipeline.ingest.in_process import InProcess
@@ -201,7 +206,7 @@ def ingest(
         asked = look_at(session, inputs, options)
         if session is not None:
             _check_for_spark(asked.files, asked.format)
-        rows = engine.read(asked.files, asked.format, options, folder, timer)
+        asked, rows = read_sound(engine, session, asked, options, folder, timer)
         place = _keep_rejected(rows, folder / LEFT_BEHIND, rejected)
         quality = rows.quality
         if too_many(quality, options):
@@ -219,12 +224,56 @@ def ingest(
     return manifest
 
 
+def read_sound(
+    engine: Engine[Own],
+    session: SparkSession | None,
+    asked: Asked,
+    options: IngestOptions,
+    folder: Place,
+    timer: StageTimer,
+) -> tuple[Asked, Own]:
+    """The rows of the files, without damaged ones where these may be skipped, and what was read then.
+
+    A file that turns out to be damaged is left out, and the others are read again from the start, so that
+    nothing of it is counted. Footers of Parquet files, which tell most damage, are looked at before any row.
+    """
+    damaged: list[str] = []
+    while True:
+        try:
+            with _translated(session):
+                rows = engine.read(asked.files, asked.format, options, folder, timer)
+            return asked.without(damaged), rows
+        except DamagedFileError as error:
+            named = [file for file in asked.files if _is_named(file, error)]
+            if options.damaged != "skip" or not named or len(named) == len(asked.files):
+                raise
+            damaged += [file.path for file in named]
+            asked = asked._replace(files=[file for file in asked.files if file not in named])
+
+
+def _is_named(file: InputFile, error: DamagedFileError) -> bool:
+    """Whether an error is about a file; of one that comes from a task of Spark's, only the words are left."""
+    if error.paths or error.path is not None:
+        return file.path in (error.paths or (error.path,))
+    return str(error).startswith((f"{file.path}:", f"{file.path} "))
+
+
+_MOST_NAMED = 100
+
+
 class Asked(NamedTuple):
     """The files of an ingest, their format, and the facts about them."""
 
     files: Sequence[InputFile]
     format: str
     facts: dict[str, Any]
+
+    def without(self, damaged: Sequence[str]) -> Asked:
+        """The same, with the facts about damaged files."""
+        if not damaged:
+            return self
+        told = {"count": len(damaged), "files": sorted(damaged)[:_MOST_NAMED]}
+        return self._replace(facts=self.facts | {"files": len(self.files), DAMAGED: told})
 
 
 def look_at(session: SparkSession | None, inputs: Sequence[str], options: IngestOptions) -> Asked:
@@ -249,10 +298,12 @@ def _suspected(
     session: SparkSession | None, file: InputFile, format: str, options: IngestOptions
 ) -> dict[str, Any]:
     """The facts about a first line that may be no row, or be cut in the wrong way."""
-    found = {
-        HEADER: like_header(session, file, format, options) if format in TEXT_FORMATS else None,
-        COMMAS: like_csv(session, file, options) if format == "edges" else None,
-    }
+    found: dict[str, Any] = {}
+    with suppress(*([DamagedFileError] if options.damaged == "skip" else [])):
+        found = {
+            HEADER: like_header(session, file, format, options) if format in TEXT_FORMATS else None,
+            COMMAS: like_csv(session, file, options) if format == "edges" else None,
+        }
     return {name: line._asdict() for name, line in found.items() if line is not None}
 
 
@@ -336,7 +387,7 @@ def words_on_rejected(rows: Rows, options: IngestOptions) -> str:
 
 
 def _made_by(
-    engine: Engine, inputs: Sequence[str], options: IngestOptions, timer: StageTimer
+    engine: Engine[Rows], inputs: Sequence[str], options: IngestOptions, timer: StageTimer
 ) -> Mapping[str, Any]:
     return {
         "command": "ingest",

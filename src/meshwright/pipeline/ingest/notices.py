@@ -12,6 +12,7 @@ COMMENTS = "comment_lines"
 ZEROS = "zero_entries"
 EMPTY_TOPICS = "topics_without_nodes"
 SKIPPED = "skipped_files"
+DAMAGED = "damaged_files"
 HEADER = "first_line_like_header"
 COMMAS = "first_line_with_commas"
 WILDCARDS = "topics_with_wildcards"
@@ -97,6 +98,14 @@ def _empty_topics(number: int) -> list[str]:
     return [f"Note: {topics} left out."]
 
 
+def _damaged(found: Mapping[str, Any]) -> list[str]:
+    files = count(found["count"], "file is", "files are")
+    return [
+        f"Warning: {files} cut off or damaged, and nothing of them was read, such as {found['files'][0]}. "
+        f"Fetch them again; the manifest lists them."
+    ]
+
+
 def _skipped(found: Mapping[str, int]) -> list[str]:
     told = {
         "hidden": ("entry whose name begins", "entries whose names begin", " with . or _"),
@@ -120,4 +129,5 @@ _WORDS: Mapping[str, Callable[[Any], list[str]]] = {
     ZEROS: _zeros,
     EMPTY_TOPICS: _empty_topics,
     SKIPPED: _skipped,
+    DAMAGED: _damaged,
 }

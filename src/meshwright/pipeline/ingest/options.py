@@ -17,6 +17,7 @@ RELATIONS = {
 """What a row can mean, and how its two columns are called unless `columns` says otherwise."""
 
 WILDCARDS = ("keep", "reject")
+DAMAGED_FILES = ("refuse", "skip")
 _DELIMITED = ("csv", "tsv")
 _WITH_DELIMITER = (*_DELIMITED, "adjacency")
 _WITHOUT_COLUMNS = ("adjacency", "npz", "mtx", "hypergraph")
@@ -33,7 +34,8 @@ class IngestOptions:
     subscribe to their own topic. `wildcards` decides about topics in pairs that have a level `#` or `+`:
     they are kept as plain names, and reported, or their rows are rejected. With `filters`, topics are
     filters of that dialect, and the dataset has their classes; `catalogue` is a file of the names that
-    exist. A line beyond the limits is unusable, and a compressed file beyond them is refused.
+    exist. `damaged` decides about files that are cut off or damaged: the first one is an error, or all are
+    skipped and reported. A line beyond the limits is unusable, and a compressed file beyond them is refused.
     """
 
     relation: str
@@ -46,12 +48,14 @@ class IngestOptions:
     wildcards: str = "keep"
     filters: str | None = None
     catalogue: str | None = None
+    damaged: str = "refuse"
     limits: ReadLimits = READ_LIMITS
 
     def __post_init__(self) -> None:
         _check_choice("--as", self.relation, tuple(RELATIONS))
         _check_choice("--format", self.format, (*FORMATS, None))
         _check_choice("--wildcards", self.wildcards, WILDCARDS)
+        _check_choice("--damaged", self.damaged, DAMAGED_FILES)
         if not 0 <= self.max_rejected <= 1:
             raise _refusal(
                 "--max-rejected", f"is {self.max_rejected}; give a fraction from 0 to 1, such as 0.01"

@@ -31,7 +31,7 @@ from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.failures import names_no_input
 from meshwright.pipeline.spark.storage import read_table, url
-from meshwright.runtime.errors import InputError
+from meshwright.runtime.errors import DamagedFileError, InputError
 from meshwright.runtime.places import Place
 
 if TYPE_CHECKING:
@@ -69,7 +69,8 @@ def stage_lines(
     frames = [_lines_here(session, here, layouts, options.limits)] if here else []
     frames += _lines_handed(session, handed, layouts, options.limits)
     parsed = _union(frames)
-    parsed.write.option("parquet.block.size", _STAGED_BLOCK_BYTES).parquet(url(folder))
+    # Over what an earlier try has left, which met a damaged file.
+    parsed.write.mode("overwrite").option("parquet.block.size", _STAGED_BLOCK_BYTES).parquet(url(folder))
     found = read_table(session, folder)
     _check_handed(found, handed, options.limits)
     return found
@@ -224,7 +225,7 @@ def damage_named(session: SparkSession, files: Sequence[InputFile], options: Ing
         while len(files) > 1:
             half = files[: len(files) // 2]
             files = files[len(half) :] if _can_be_read(session, half, options) else half
-        raise InputError(
+        raise DamagedFileError(
             f"{files[0].path}: the file is damaged or has another format; fetch or write it again"
         ) from error
 

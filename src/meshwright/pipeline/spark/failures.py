@@ -6,7 +6,14 @@ from contextlib import contextmanager
 from urllib.parse import unquote
 
 from meshwright.runtime import errors
-from meshwright.runtime.errors import CapacityError, DatasetError, InputError, MeshwrightError, SparkError
+from meshwright.runtime.errors import (
+    CapacityError,
+    DamagedFileError,
+    DatasetError,
+    InputError,
+    MeshwrightError,
+    SparkError,
+)
 
 _RAISED_IN_TASK = re.compile(rf"^{re.escape(errors.__name__)}\.(\w+): (.*)", re.MULTILINE)
 _FILES = (
@@ -47,7 +54,7 @@ _KNOWN = (
      "Spark has no driver for this kind of address; "
      "add it with --conf spark.jars.packages (see docs/cluster.md)"),
     (r"Unexpected end of input stream|not a gzip|incorrect header check|invalid.*stored block|"
-     r"invalid distance|invalid code lengths|incorrect data check|gzip.*CRC", InputError,
+     r"invalid distance|invalid code lengths|incorrect data check|gzip.*CRC", DamagedFileError,
      "a compressed file is cut off or damaged; fetch it again"),
     (r"Permission denied|AccessControlException", InputError, "access is denied; check who may read it"),
     (r"PATH_NOT_FOUND|Path does not exist|FileNotFoundException|FILE_NOT_EXIST", InputError,
@@ -56,7 +63,7 @@ _KNOWN = (
      "it can't be written there; check the path and who may write there"),
     (r"DATA_TYPE_MISMATCH|CANNOT_MERGE_SCHEMA", InputError,
      "its columns differ in type from those of the other files; give files of one kind"),
-    (r"FAILED_READ_FILE|is not a Parquet file|ParquetDecodingException|CRC32", InputError,
+    (r"FAILED_READ_FILE|is not a Parquet file|ParquetDecodingException|CRC32", DamagedFileError,
      "the file is damaged or has another format; fetch or write it again"),
     (r"All masters are unresponsive", SparkError, "the cluster's master does not answer; check --master"),
     (r"stopped SparkContext|SparkContext was shut ?down", SparkError,
@@ -101,7 +108,7 @@ def names_no_input(said: str) -> bool:
     if _RAISED_IN_TASK.search(said):
         return False
     kinds = [kind for pattern, kind, _ in _KNOWN if re.search(pattern, said)]
-    return not kinds or (kinds[0] is InputError and not _file_in(said))
+    return not kinds or (issubclass(kinds[0], InputError) and not _file_in(said))
 
 
 def _file_in(said: str) -> str:
