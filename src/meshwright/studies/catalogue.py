@@ -135,6 +135,7 @@ PAPERS: Mapping[str, _Paper] = {
         "Divide and conquer",
         (
             _Part("table-1", "Greedy Merge and Divide and Conquer at 1,000 nodes"),
+            _Part("table-2", "Samples of Facebook and Twitter"),
             _Part("figure-4", "Degrees of merged overlays"),
             _Part("figure-5", "The work of Star Merge"),
             _Part("figure-6", "Random parts and k-means clusters"),

@@ -35,6 +35,15 @@ def test_random_links_are_not_taken_for_greedy_merge(monkeypatch, name):
     assert _verdict(divide_and_conquer.CLAIMS, name) is Verdict.DIFFERS
 
 
+def test_greedy_merge_with_the_worst_ties_is_told_from_that_of_the_paper(monkeypatch):
+    build = divide_and_conquer.build
+    assert _verdict(divide_and_conquer.CLAIMS, "table-1-gm-degree") is Verdict.REPRODUCED
+    monkeypatch.setattr(
+        divide_and_conquer, "build", lambda *given, seed: build(*given, seed=seed, ties="large-first")
+    )
+    assert _verdict(divide_and_conquer.CLAIMS, "table-1-gm-degree") is Verdict.DIFFERS
+
+
 def test_greedy_backups_are_not_taken_for_primal_dual_ones(monkeypatch):
     claims, burdens = shadows.claims(shadows.QUICK), backups.burdens
     name = "shadows-figure-3-over-2-backups"
