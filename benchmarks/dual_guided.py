@@ -31,8 +31,8 @@ import numpy as np
 
 import meshwright as mw
 from benchmarks.social import follows_sample, friendships
-from meshwright.construct.dual.bound import LineCertificate
-from meshwright.metrics.certificate_checker import FORMAT, VERSION, check
+from meshwright.metrics.certificate_checker import check
+from meshwright.metrics.certificates import as_file
 
 Row = dict[str, Any]
 
@@ -102,17 +102,6 @@ def timed(work: Callable[[], Any]) -> tuple[Any, float]:
     begin = process_time()
     found = work()
     return found, process_time() - begin
-
-
-def as_file(certificate: LineCertificate, interests: mw.Interests) -> dict[str, Any]:
-    """A certificate as it is in a file."""
-    ends = interests.topic_indptr
-    lines = [
-        {"nodes": certificate.nodes[a:b].tolist(), "gaps": certificate.gaps[a:b].tolist()}
-        for a, b in itertools.pairwise(ends)
-    ]
-    head = {"format": FORMAT, "version": VERSION, "scale": certificate.scale, "edges": certificate.edges}
-    return head | {"lines": lines}
 
 
 def _peak_bytes() -> int:

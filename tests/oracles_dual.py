@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain, combinations
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -78,20 +79,40 @@ def line_distance(nodes: list[int], gaps: list[int], u: int, v: int) -> int:
     return max(gaps[low + 1 : high + 1], default=0)
 
 
-def proves(
-    topics_of: Topics, lines: Mapping[int, tuple[list[int], list[int]]], scale: int, edges: int
-) -> bool:
-    """Whether lines prove a number of edges."""
+def proves(topics_of: Topics, certificate: Mapping[str, Any]) -> bool:
+    """Whether the lines and demands of a certificate, as in a file, prove its number of edges."""
+    lines = {topic: (line["nodes"], line["gaps"]) for topic, line in enumerate(certificate["lines"])}
+    demands, scale = {demand["node"]: demand for demand in certificate["demands"]}, certificate["scale"]
     total = sum(sum(gaps[1:]) for _, gaps in lines.values())
-    far = max(
-        (
-            sum(line_distance(*lines[topic], u, v) for topic in topics_of[u] & topics_of[v])
-            for u, v in combinations(topics_of, 2)
-        ),
-        default=0,
-    )
+    total += sum(demand["price"] + demand["nearest_price"] for demand in demands.values())
+
+    def paid(u: int, v: int) -> int:
+        """What a link to v pays for the demand of u."""
+        if u not in demands or not topics_of[v] & set(demands[u]["topics"]):
+            return 0
+        return demands[u]["nearest_price" if demands[u]["nearest"] == v else "price"]
+
+    def length(u: int, v: int) -> int:
+        common = topics_of[u] & topics_of[v]
+        return sum(line_distance(*lines[topic], u, v) for topic in common) + paid(u, v) + paid(v, u)
+
+    far = max((length(u, v) for u, v in combinations(topics_of, 2)), default=0)
     begins = all(not gaps or gaps[0] == 0 for _, gaps in lines.values())
-    return begins and far <= scale and edges <= -(-total // scale)
+    forced = len(demands) == len(certificate["demands"]) and all(
+        demand["nearest_price"] <= demand["price"] and is_demand(topics_of, u, set(demand["topics"]))
+        for u, demand in demands.items()
+    )
+    return begins and forced and far <= scale and certificate["edges"] <= -(-total // scale)
+
+
+def is_demand(topics_of: Topics, node: int, wanted: set[int]) -> bool:
+    """Whether a node has the topics, others have each of them, and no other has all."""
+    others = [own for u, own in topics_of.items() if u != node]
+    return (
+        bool(wanted)
+        and wanted <= topics_of[node] & set(chain.from_iterable(others))
+        and not any(wanted <= own for own in others)
+    )
 
 
 def tree_cost(size: int, edges: Iterable[tuple[int, int, float]]) -> float:

@@ -8,6 +8,12 @@ for any h > 0. The links inside the topic connect its parts, so at least as many
 join two parts, and are at least h long. Summed over all h, the links inside a topic are together at least as
 long as its gaps; summed over all topics, each link is at most as long as the scale.
 
+A demand is some topics of a node, each with another subscriber, that no other node has all of. So the node
+has two links, at least, to nodes that have any of them. Each such link pays the demand's price, but the one
+to the nearest, which pays the nearest price, at most the other: the two of them pay at least the sum of both.
+If distances and prices of every pair add up to at most the scale, the links number at least (sum of all
+gaps, prices and nearest prices) / scale.
+
     python -m meshwright.metrics.certificate_checker DATASET CERTIFICATE
 
 Python's whole numbers have no limit, and NumPy's are used only where no sum can reach 2^63.
@@ -23,7 +29,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 FORMAT = "meshwright lower bound certificate"
-VERSION = 1
+VERSION = 2
 Topics = list[list[int]]
 
 
@@ -57,11 +63,13 @@ def read_topics(dataset: Path) -> Topics:
 def check(topics: Topics, certificate: Any) -> int:
     """The links that the certificate proves for nodes with these topics; refuses it if it is wrong."""
     lines, gaps = _lines(topics, certificate)
+    demands = _demands(topics, lines, certificate.get("demands"))
     scale, edges = certificate["scale"], certificate["edges"]
     total = sum(sum(own) for own in gaps)
+    total += sum(demand["price"] + demand["nearest_price"] for demand in demands)
     if edges * scale >= total + scale:
-        raise RefutedError(f"the gaps add up to {total}, which is not enough for {edges} links")
-    _check_distances(topics, lines, gaps, scale)
+        raise RefutedError(f"the gaps and prices add up to {total}, which is not enough for {edges} links")
+    _check_distances(topics, lines, gaps, demands, scale)
     return int(edges)
 
 
@@ -101,15 +109,57 @@ def _check_line(topic: int, line: Any, subscribers: set[int]) -> None:
         raise RefutedError(f"the line of topic {topic} begins with a gap")
 
 
-def _check_distances(topics: Topics, lines: list[list[int]], gaps: list[list[int]], scale: int) -> None:
-    """Refuse a pair of nodes that is further apart than the scale, over all topics that both have."""
+def _demands(topics: Topics, lines: list[list[int]], demands: Any) -> list[Mapping[str, Any]]:
+    """The demands; refuses those that force no two links."""
+    keys = ("node", "price", "nearest", "nearest_price")
+    if not isinstance(demands, list):
+        raise NoCertificateError("its demands are missing")
+    seen = set()
+    for demand in demands:
+        whole = isinstance(demand, Mapping) and all(_is_whole(demand.get(key), 0) for key in keys)
+        if not whole or not isinstance(demand.get("topics"), list) or demand["node"] >= len(topics):
+            raise NoCertificateError("a demand has no node, topics or prices that are whole numbers")
+        node, wanted = demand["node"], demand["topics"]
+        if not wanted or not all(_is_whole(topic, 0) and topic in topics[node] for topic in wanted):
+            raise NoCertificateError(f"the demand of node {node} has topics that are not its own")
+        if node in seen or demand["nearest_price"] > demand["price"]:
+            raise RefutedError(f"node {node} has two demands, or the nearest pays more than the others")
+        seen.add(node)
+        if any(len(lines[topic]) < 2 for topic in wanted):
+            raise RefutedError(f"the demand of node {node} has a topic that no other node has")
+        if len(set.intersection(*(set(lines[topic]) for topic in wanted))) > 1:
+            raise RefutedError(f"another node has all topics of the demand of node {node}")
+    return demands
+
+
+def _check_distances(
+    topics: Topics,
+    lines: list[list[int]],
+    gaps: list[list[int]],
+    demands: list[Mapping[str, Any]],
+    scale: int,
+) -> None:
+    """Refuse a pair of nodes whose distances and prices add up to more than the scale."""
     widest = max((gap for own in gaps for gap in own), default=0)
-    if widest > scale or scale * (len(lines) + 1) >= 2**63:
+    widest = max(widest, max((demand["price"] for demand in demands), default=0))
+    if widest > scale or scale * (len(lines) + 3) >= 2**63:
         raise RefutedError(
-            f"a gap is {widest}, more than the scale, {scale}, or the scale is too great to add up"
+            f"a gap or price is {widest}, more than the scale, {scale}, or the scale is too great to add up"
         )
+    prices, nearest, lowered = (np.zeros(len(topics), np.int64) for _ in range(3))
+    askers: list[list[int]] = [[] for _ in lines]
+    wanted: dict[int, list[int]] = {}
+    for demand in demands:
+        node = demand["node"]
+        prices[node], nearest[node] = demand["price"], demand["nearest"]
+        lowered[node] = demand["price"] - demand["nearest_price"]
+        wanted[node] = demand["topics"]
+        for topic in demand["topics"]:
+            askers[topic].append(node)
+    askers_of = [np.array(own, np.int64) for own in askers]
     nodes_of = [np.array(line, np.int64) for line in lines]
     gaps_of = [np.array(own, np.int64) for own in gaps]
+    nobody = np.empty(0, np.int64)
     places = [{node: place for place, node in enumerate(line)} for line in lines]
     for node, own in enumerate(topics):
         far = np.zeros(len(topics), np.int64)
@@ -119,6 +169,11 @@ def _check_distances(topics: Topics, lines: list[list[int]], gaps: list[list[int
             ahead = np.maximum.accumulate(gaps_of[topic][place:0:-1])
             far[nodes_of[topic][place + 1 :]] += behind
             far[nodes_of[topic][:place][::-1]] += ahead
+        asking = np.unique(np.concatenate([askers_of[topic] for topic in own])) if own else nobody
+        far[asking] += prices[asking] - np.where(nearest[asking] == node, lowered[asking], 0)
+        meeting = np.unique(np.concatenate([nodes_of[topic] for topic in wanted.get(node, [])] or [nobody]))
+        far[meeting] += prices[node] - np.where(meeting == nearest[node], lowered[node], 0)
+        far[node] = 0
         if far.max(initial=0) > scale:
             other = int(far.argmax())
             raise RefutedError(

@@ -20,7 +20,7 @@ SPOILED = 150
 
 @pytest.fixture(scope="module")
 def interests():
-    return mw.workloads.zipf(60, 20, subscriptions=6, seed=1)
+    return mw.workloads.unif(60, 20, min_subscriptions=4, max_subscriptions=14, seed=1)
 
 
 @pytest.fixture(scope="module")
@@ -70,13 +70,14 @@ def test_the_checker_imports_nothing_of_this_project():
 
 
 def spoil(certificate, chance):
-    """The certificate with one to three numbers changed: gaps, nodes, the scale or the links."""
+    """The certificate with one to three numbers changed: gaps, nodes, demands, the scale or the links."""
     spoiled = copy.deepcopy(certificate)
     lines = [line for line in spoiled["lines"] if len(line["nodes"]) > 2]
     for _ in range(chance.integers(1, 4)):
         line = lines[chance.integers(len(lines))]
         i, j = chance.choice(len(line["nodes"]), 2, replace=False)
-        kind = chance.integers(5)
+        demand = spoiled["demands"][chance.integers(len(spoiled["demands"]))]
+        kind = chance.integers(8)
         if kind == 0:
             line["gaps"][i] += int(chance.integers(1, spoiled["scale"]))
         elif kind == 1:
@@ -84,6 +85,12 @@ def spoil(certificate, chance):
         elif kind == 2:
             line["nodes"][i], line["nodes"][j] = line["nodes"][j], line["nodes"][i]
         elif kind == 3:
+            demand["price"] += int(chance.integers(1, spoiled["scale"] // 4))
+        elif kind == 4:
+            demand["topics"] = demand["topics"][:1]
+        elif kind == 5:
+            demand["nearest"] = int(chance.integers(60))
+        elif kind == 6:
             spoiled["scale"] -= int(chance.integers(1, spoiled["scale"] // 4))
         else:
             spoiled["edges"] += int(chance.integers(1, 4))
@@ -94,8 +101,7 @@ def test_every_one_of_many_spoiled_certificates_is_found(topics, interests, cert
     chance, found, drawn = np.random.default_rng(1), 0, 0
     while found < SPOILED:
         spoiled, drawn = spoil(certificate, chance), drawn + 1
-        lines = {topic: (line["nodes"], line["gaps"]) for topic, line in enumerate(spoiled["lines"])}
-        if oracles_dual.proves(topics_by_node(interests), lines, spoiled["scale"], spoiled["edges"]):
+        if oracles_dual.proves(topics_by_node(interests), spoiled):
             assert check(topics, spoiled) == spoiled["edges"]
             continue
         found += 1
@@ -107,18 +113,33 @@ def test_every_one_of_many_spoiled_certificates_is_found(topics, interests, cert
 def test_a_pair_is_found_that_is_one_too_far_apart():
     topics = [[0, 1], [0, 1], [0], [1]]
     lines = [{"nodes": [0, 1, 2], "gaps": [0, 6, 10]}, {"nodes": [3, 1, 0], "gaps": [0, 10, 4]}]
-    tight = {"format": certificate_checker.FORMAT, "version": 1, "scale": 10, "edges": 3, "lines": lines}
+    tight = {"format": certificate_checker.FORMAT, "version": 2, "scale": 10, "edges": 3, "lines": lines}
+    tight["demands"] = []
     assert check(topics, tight) == 3
     lines[0]["gaps"][1] = 7
     with pytest.raises(RefutedError, match="nodes 0 and 1 are 11 apart, more than the scale, 10"):
         check(topics, tight)
 
 
+def test_a_demand_of_a_topic_that_no_other_has_forces_nothing():
+    lines = [{"nodes": [0, 1], "gaps": [0, 0]}, {"nodes": [0], "gaps": [0]}]
+    demand = {"node": 0, "topics": [0, 1], "price": 5, "nearest": 1, "nearest_price": 5}
+    file = {"format": certificate_checker.FORMAT, "version": 2, "scale": 10, "edges": 1}
+    with pytest.raises(RefutedError, match="a topic that no other node has"):
+        check([[0, 1], [0]], file | {"lines": lines, "demands": [demand]})
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
         (lambda c: c.update(format="another"), "format"),
-        (lambda c: c.update(version=2), "version is 2, but only 1 is known"),
+        (lambda c: c.update(version=1), "version is 1, but only 2 is known"),
+        (lambda c: c.update(demands=None), "demands are missing"),
+        (lambda c: c["demands"].append({"node": 0}), "a demand has no node"),
+        (lambda c: c["demands"][0].update(node=60), "a demand has no node"),
+        (lambda c: c["demands"][0].update(price=1.5), "whole numbers"),
+        (lambda c: c["demands"][0].update(topics=[]), "not its own"),
+        (lambda c: c["demands"][0].update(topics=[-1]), "not its own"),
         (lambda c: c.update(version=None), "version is None"),
         (lambda c: c.update(scale=0), "scale"),
         (lambda c: c.update(scale=1.5), "scale"),
@@ -149,6 +170,9 @@ def test_what_is_no_certificate_of_these_interests_is_refused(topics, certificat
         (lambda c: c["lines"][0]["gaps"].__setitem__(1, 2**70), "more than the scale"),
         (lambda c: c.update(scale=2**62, edges=0), "too great"),
         (lambda c: c.update(edges=c["edges"] + 1), "not enough"),
+        (lambda c: c["demands"].append(c["demands"][0]), "two demands"),
+        (lambda c: c["demands"][0].update(nearest_price=c["demands"][0]["price"] + 1), "pays more"),
+        (lambda c: c["demands"][0].update(topics=c["demands"][0]["topics"][:1]), "another node has all"),
     ],
 )
 def test_numbers_that_prove_nothing_are_refuted(topics, certificate, change, words):
@@ -158,7 +182,7 @@ def test_numbers_that_prove_nothing_are_refuted(topics, certificate, change, wor
 
 
 def test_certificates_of_other_interests_are_refused(certificate):
-    other = mw.workloads.zipf(60, 20, subscriptions=6, seed=2)
+    other = mw.workloads.unif(60, 20, min_subscriptions=4, max_subscriptions=14, seed=2)
     with pytest.raises(NoCertificateError, match="other interests"):
         check([sorted(own) for own in topics_by_node(other).values()], certificate)
 

@@ -12,6 +12,12 @@ heights (integrated over h from 0 on), the edges of E inside t have D(t, ·, ·)
 of t. Summed over all topics, the left side counts every edge (u, v) with the sum of D(t, u, v) over the
 topics that u and v share: at most S. So S |E| is at least the sum of all gaps.
 
+*Demands* (`kernels/dual/demands.py`) add to it. Some topics of a node v, each with another subscriber, that
+no other node has all of, force v to have two links to nodes that have any of them. Let every such link pay
+p(v), but the one to a certain node q(v) <= p(v): together they pay p(v) + q(v) at least. If, for every pair,
+D and what a link between the two pays for the demands of both add up to at most S, then S |E| is at least the
+sum of all gaps and of p(v) + q(v) over all nodes with a demand.
+
 *How it is found.* Lines come from spanning trees. Let topics pay prices for some candidate edges, at most 1
 for an edge in all (`kernels/dual/shares.py`). The minimum spanning tree of t, its edges taken from the
 cheapest on, joins parts of a line, and the price of the edge is the gap. The prices are raised so that the
@@ -25,21 +31,24 @@ polytope and an edge costs as much as the topic that uses it most, if it is carr
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from meshwright.construct.dual.ascent import Ascent, Climber
 from meshwright.construct.dual.candidates import arrays_of, candidate_edges, pair_steps, unique_edges
 from meshwright.kernels.core.subgraphs import interest_ranks
+from meshwright.kernels.dual.demands import Asked, Demands, choose_demands, no_demands
 from meshwright.kernels.dual.lines import (
     Exceeding,
     Lines,
+    draw_demands,
     draw_lines,
     find_exceeding,
     slots_of,
     write_distances,
 )
-from meshwright.kernels.dual.shares import Shares, carry_over, divide_by_totals, make_shares
+from meshwright.kernels.dual.shares import Shares, carry_over, divide_by_totals, make_shares_and_demands
 from meshwright.kernels.greedy.reverse_delete import count_links
 from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Ids, Longs, Ticks
@@ -73,19 +82,36 @@ class LineCertificate:
     Attributes:
         nodes: of topic 0 from one end of its line to the other, then of topic 1, and so on.
         gaps: before each of these nodes, in parts of `scale`; 0 before the first of a topic.
-        scale: no pair of nodes is further apart than this, over the topics that both have.
+        demands: by node, topics that force two links.
+        asked: what links pay for these.
+        scale: no pair of nodes is further apart than this, over the topics that both have and with what a
+            link pays for the demands of both.
         steps: how many steps uphill it took.
     """
 
     nodes: Ids
     gaps: Longs
+    demands: Demands
+    asked: Asked
     scale: int = SCALE
     steps: int
 
     @property
+    def total(self) -> int:
+        """What all links pay together, at least."""
+        return int(self.gaps.sum() + self.asked.prices.sum() + self.asked.nearest_prices.sum())
+
+    @property
     def edges(self) -> int:
-        """The sum of all gaps over the scale, rounded up."""
-        return -(-int(self.gaps.sum()) // self.scale)
+        """The total over the scale, rounded up."""
+        return -(-self.total // self.scale)
+
+
+class Proof(NamedTuple):
+    """Lines, and what links pay for demands."""
+
+    lines: Lines
+    asked: Asked
 
 
 def find_certificate(
@@ -96,7 +122,7 @@ def find_certificate(
     Cost: a step takes some 50 ns for each topic of each candidate edge, on all cores; each round of 30 steps
     one look at all pairs of subscribers of all topics. Memory is linear in the interests and candidates.
     """
-    pricing = Pricing(interests, progress)
+    pricing = Pricing(interests, progress, with_demands=True)
     with ThreadPoolExecutor(threads()) as pool:
         climber = Climber(pool, threads())
         shares = pricing.shares(candidate_edges(interests, _CANDIDATES_EACH, progress))
@@ -107,10 +133,12 @@ def find_certificate(
             _climb(climber, ascent, turn, progress)
             done += turn
             if done < steps:
-                lines = pricing.lines(ascent)
-                ascent = pricing.extended(climber, ascent, lines, pricing.exceeding(lines, MOST_EACH))
-        lines = pricing.valid_lines(climber, ascent)
-    return LineCertificate(nodes=lines.nodes, gaps=lines.gaps, steps=done)
+                proof = pricing.proof(ascent)
+                ascent = pricing.extended(climber, ascent, proof, pricing.exceeding(proof, MOST_EACH))
+        lines, asked = pricing.valid_proof(climber, ascent)
+    return LineCertificate(
+        nodes=lines.nodes, gaps=lines.gaps, demands=pricing.demands, asked=asked, steps=done
+    )
 
 
 def _climb(climber: Climber, ascent: Ascent, steps: int, progress: Progress | None) -> None:
@@ -121,53 +149,66 @@ class Pricing:
     """Looks at the pairs that are no candidates."""
 
     def __init__(
-        self, interests: Interests, progress: Progress | None, memory_limit: int | None = None
+        self,
+        interests: Interests,
+        progress: Progress | None,
+        memory_limit: int | None = None,
+        *,
+        with_demands: bool = False,
     ) -> None:
         self._interests, self._progress, self._limit = interests, progress, memory_limit
         self._arrays = arrays_of(interests)
         self._ranks = interest_ranks(self._arrays[1], interests.topic_count)
         self._steps = pair_steps(interests)
+        nobody = no_demands(interests.node_count, interests.topic_count)
+        self.demands = choose_demands(*self._arrays) if with_demands else nobody
 
     def shares(self, edges: Ids) -> Shares:
         """The shares of candidate edges, each subscriber a component of its own."""
         indptr, topic_ids, topic_indptr, _ = self._arrays
-        shares = int(count_links(indptr, topic_ids, edges)[-1])
+        shares = int(count_links(indptr, topic_ids, edges)[-1]) + 2 * len(edges)
         estimate = needed("raising prices", shares=shares, interests=len(topic_ids))
         what = f"raising prices of {len(edges):,} candidate links"
         check_memory(what, estimate, "use the quick bound, or gm instead of dg", self._limit)
         sizes = np.diff(topic_indptr).astype(np.int32)
-        return make_shares(indptr, topic_ids, self._ranks, sizes, edges, np.ones(len(edges)))
+        limits = np.ones(len(edges))
+        found = make_shares_and_demands(indptr, topic_ids, self._ranks, sizes, edges, limits, self.demands)
+        return Shares(*found)
 
-    def lines(self, ascent: Ascent) -> Lines:
-        """The lines that the trees under the best prices make."""
+    def proof(self, ascent: Ascent) -> Proof:
+        """The lines that the trees under the best prices make, and what links pay for demands."""
         indptr, _, topic_indptr, node_ids = self._arrays
         order, gaps = np.zeros(len(node_ids), np.int32), np.zeros(len(node_ids), np.int64)
         draw_lines(ascent.shares, ascent.prices, ascent.taken, float(SCALE), topic_indptr, order, gaps)
         nodes = node_ids[np.repeat(topic_indptr[:-1], np.diff(topic_indptr)) + order]
-        return Lines(topic_indptr, nodes, gaps, slots_of(indptr, topic_indptr, nodes))
+        lines = Lines(topic_indptr, nodes, gaps, slots_of(indptr, topic_indptr, nodes))
+        topic_count, node_count = self._interests.topic_count, self._interests.node_count
+        asked = draw_demands(ascent.shares, ascent.prices, float(SCALE), topic_count, node_count)
+        return Proof(lines, Asked(*asked))
 
-    def exceeding(self, lines: Lines, most: int) -> Exceeding:
+    def exceeding(self, proof: Proof, most: int) -> Exceeding:
         """The pairs further apart than the scale, the `most` worst of each node, and the greatest total."""
 
         def find(turns: Iterator[Chunk], ticks: Ticks) -> list[Exceeding]:
-            return [self._exceeding_of(lines, nodes, most, ticks) for nodes in turns]
+            return [self._exceeding_of(proof, nodes, most, ticks) for nodes in turns]
 
         by_thread = on_all_cores(find, balanced_chunks(self._steps), "looking at all pairs", self._progress)
         return joined([found for each in by_thread for found in each])
 
-    def _exceeding_of(self, lines: Lines, nodes: Chunk, most: int, ticks: Ticks) -> Exceeding:
+    def _exceeding_of(self, proof: Proof, nodes: Chunk, most: int, ticks: Ticks) -> Exceeding:
         room = (nodes[1] - nodes[0]) * most
         pairs, totals = np.empty((room, 2), np.int32), np.empty(room, np.int64)
         found = Exceeding(pairs, totals, np.zeros(3, np.int64))
-        self.find(lines, nodes, most, found, ticks)
+        self.find(proof, nodes, most, found, ticks)
         listed = int(found.counts[0])
         return Exceeding(pairs[:listed].copy(), totals[:listed].copy(), found.counts)
 
-    def find(self, lines: Lines, nodes: Chunk, most: int, found: Exceeding, ticks: Ticks) -> None:
+    def find(self, proof: Proof, nodes: Chunk, most: int, found: Exceeding, ticks: Ticks) -> None:
         """Fill in the pairs of a range of nodes that are further apart than the scale."""
-        find_exceeding(*self._arrays[:2], lines, SCALE, nodes, most, found, ticks)
+        lines, asked = proof
+        find_exceeding(*self._arrays[:2], lines, self.demands, asked, SCALE, nodes, most, found, ticks)
 
-    def extended(self, climber: Climber, ascent: Ascent, lines: Lines, found: Exceeding) -> Ascent:
+    def extended(self, climber: Climber, ascent: Ascent, proof: Proof, found: Exceeding) -> Ascent:
         """The same prices, with pairs that exceed the scale as further candidates.
 
         They pay for each topic in proportion to the distance, and as much as an edge costs in all.
@@ -178,26 +219,30 @@ class Pricing:
         prices, mean = np.zeros(len(shares.by_topic)), np.zeros(len(shares.by_topic))
         carry_over(old, ascent.mean, shares, mean)
         new = np.flatnonzero(carry_over(old, ascent.prices, shares, prices))
-        write_distances(indptr, topic_ids, lines, shares, new, prices)
+        write_distances(indptr, topic_ids, proof.lines, self.demands, proof.asked, shares, new, prices)
         divide_by_totals(shares, new, prices)
         following = climber.start(shares, prices, mean)
         following.length, following.weight = ascent.length, ascent.weight
         return following
 
-    def valid_lines(self, climber: Climber, ascent: Ascent) -> Lines:
-        """Lines on which no pair exceeds the scale.
+    def valid_proof(self, climber: Climber, ascent: Ascent) -> Proof:
+        """A proof in which no pair exceeds the scale.
 
         Pairs that do become candidates, which shortens the distances of no others. Should some be left after
-        a few rounds, all gaps are shortened until the worst pair fits.
+        a few rounds, all gaps and prices are lowered until the worst pair fits.
         """
         for _ in range(_LAST_ROUNDS):
-            lines = self.lines(ascent)
-            found = self.exceeding(lines, _MOST_AT_LAST)
+            proof = self.proof(ascent)
+            found = self.exceeding(proof, _MOST_AT_LAST)
             greatest = int(found.counts[2])
             if greatest <= SCALE:
-                return lines
-            ascent = self.extended(climber, ascent, lines, found)
-        return lines._replace(gaps=lines.gaps * SCALE // greatest)
+                return proof
+            ascent = self.extended(climber, ascent, proof, found)
+        lines, asked = proof
+        lowered = asked._replace(
+            prices=asked.prices * SCALE // greatest, nearest_prices=asked.nearest_prices * SCALE // greatest
+        )
+        return Proof(lines._replace(gaps=lines.gaps * SCALE // greatest), lowered)
 
 
 def joined(parts: list[Exceeding]) -> Exceeding:

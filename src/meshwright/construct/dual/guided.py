@@ -141,8 +141,8 @@ class Dive:
         ascent = climber.start(pricing.shares(unique_edges(np.concatenate([likely, self.best]))))
         for look in range(_LOOKS):
             self._raise(climber, ascent, budget, _FIRST_SHARE / (_LOOKS + 1))
-            lines = pricing.lines(ascent)
-            ascent = pricing.extended(climber, ascent, lines, pricing.exceeding(lines, MOST_EACH >> look))
+            proof = pricing.proof(ascent)
+            ascent = pricing.extended(climber, ascent, proof, pricing.exceeding(proof, MOST_EACH >> look))
         self._raise(climber, ascent, budget, _FIRST_SHARE / (_LOOKS + 1))
         return ascent
 

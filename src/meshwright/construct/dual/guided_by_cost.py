@@ -7,14 +7,14 @@ from time import perf_counter
 import numpy as np
 
 from meshwright.construct.dual.ascent import Ascent, Climber
-from meshwright.construct.dual.bound import SCALE, Pricing
+from meshwright.construct.dual.bound import SCALE, Pricing, Proof
 from meshwright.construct.dual.candidates import arrays_of, pair_steps
 from meshwright.construct.dual.guided import CANDIDATES_EACH, Budget, Dive, default_steps
 from meshwright.construct.options import DgMawOptions, PdMawOptions
 from meshwright.construct.reverse_delete import reverse_delete
 from meshwright.construct.weighted.by_price import primal_dual, weighted_greedy
 from meshwright.kernels.dual.by_cost import cheapest_edges, find_too_cheap
-from meshwright.kernels.dual.lines import Exceeding, Lines
+from meshwright.kernels.dual.lines import Exceeding
 from meshwright.kernels.dual.shares import Shares
 from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
@@ -139,9 +139,9 @@ class _Pricing(Pricing):
         limits = self._costs.between(edges[:, 0], edges[:, 1]) / self._unit
         return super().shares(edges)._replace(limits=limits)
 
-    def find(self, lines: Lines, nodes: Chunk, most: int, found: Exceeding, ticks: Ticks) -> None:
+    def find(self, proof: Proof, nodes: Chunk, most: int, found: Exceeding, ticks: Ticks) -> None:
         """Fill in the pairs whose distances exceed what they cost, as a share of it."""
-        arrays = *self._arrays[:2], lines, self._cost_arrays
+        arrays = *self._arrays[:2], proof.lines, self._cost_arrays
         find_too_cheap(*arrays, self._unit, SCALE, nodes, most, found, ticks)
 
     def lower_bound(self, climber: Climber, ascent: Ascent) -> float:
@@ -152,10 +152,10 @@ class _Pricing(Pricing):
         candidates, for some rounds.
         """
         for _ in range(_LAST_ROUNDS):
-            lines = self.lines(ascent)
-            found = self.exceeding(lines, _MOST_AT_LAST)
+            proof = self.proof(ascent)
+            found = self.exceeding(proof, _MOST_AT_LAST)
             share = int(found.counts[2]) / SCALE
             if share <= 1 + _ROUNDING:
                 break
-            ascent = self.extended(climber, ascent, lines, found)
-        return float(lines.gaps.sum()) / SCALE / max(1.0, share) * self._unit * (1 - _ROUNDING)
+            ascent = self.extended(climber, ascent, proof, found)
+        return float(proof.lines.gaps.sum()) / SCALE / max(1.0, share) * self._unit * (1 - _ROUNDING)

@@ -15,6 +15,7 @@ import numpy as np
 from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.heap import smallest
 from meshwright.kernels.core.totals import greatest
+from meshwright.kernels.dual.demands import Asked, Demands, meets, price_of
 from meshwright.kernels.dual.shares import Shares
 from meshwright.runtime.arrays import Flags, Floats, Ids, Longs, Offsets, Ticks
 from meshwright.runtime.progress import CANCEL
@@ -51,7 +52,7 @@ def draw_lines(
     widest = greatest(shares.components)
     heads, tails = np.empty(widest, np.int32), np.empty(widest, np.int32)
     following, before = np.empty(widest, np.int32), np.empty(widest, np.int64)
-    for topic in range(len(shares.components)):
+    for topic in range(len(indptr) - 1):
         for component in range(shares.components[topic]):
             heads[component] = tails[component] = component
             following[component], before[component] = _NONE, 0
@@ -69,6 +70,38 @@ def draw_lines(
             order[slot], gaps[slot] = component, before[component]
             slot += 1
             component = following[component]
+
+
+@kernel
+def draw_demands(shares: Shares, prices: Floats, scale: float, topic_count: int, node_count: int) -> Asked:
+    """What links pay for the demand of each node: the second cheapest price, and the cheapest to the nearest.
+
+    Prices are rounded down; 0 where a node has no demand, or only one candidate meets it.
+    """
+    asked = Asked(
+        np.zeros(node_count, np.int64), np.full(node_count, np.int32(_NONE)), np.zeros(node_count, np.int64)
+    )
+    if len(shares.components) == topic_count:
+        return asked
+    edge_of = np.empty(len(prices), np.int32)
+    for edge in range(len(shares.edges)):
+        for share in range(shares.indptr[edge], shares.indptr[edge + 1]):
+            edge_of[share] = edge
+    for node in range(node_count):
+        start, end = shares.topic_indptr[topic_count + node], shares.topic_indptr[topic_count + node + 1]
+        if end - start < 2:
+            continue
+        first, second, nearest = np.inf, np.inf, _NONE
+        for share in shares.by_topic[start:end]:
+            price = prices[share]
+            if price < first:
+                ends = shares.edges[edge_of[share]]
+                first, second, nearest = price, first, ends[0] + ends[1] - node
+            elif price < second:
+                second = price
+        asked.prices[node], asked.nearest_prices[node] = np.int64(second * scale), np.int64(first * scale)
+        asked.nearest[node] = nearest
+    return asked
 
 
 @inner
@@ -105,31 +138,58 @@ def add_distances(lines: Lines, slot: int, start: int, end: int, totals: Longs) 
         totals[lines.nodes[other]] += far
 
 
+@inner
+def _add_demands(
+    indptr: Offsets, topic_ids: Ids, lines: Lines, demands: Demands, asked: Asked, node: int, totals: Longs,
+    met: Ids, asking: Ids
+) -> None:  # fmt: skip
+    """Add what links of a node pay for its own demand and for those of others.
+
+    `met` and `asking` hold, by node, the last node for which they were added, so that none is added twice.
+    """
+    if asked.prices[node]:
+        for topic in demands.topics[demands.indptr[node] : demands.indptr[node + 1]]:
+            for other in lines.nodes[lines.indptr[topic] : lines.indptr[topic + 1]]:
+                if met[other] != node:
+                    met[other] = node
+                    totals[other] += price_of(asked, node, other)
+    for topic in topic_ids[indptr[node] : indptr[node + 1]]:
+        for other in demands.askers[demands.asker_indptr[topic] : demands.asker_indptr[topic + 1]]:
+            if asking[other] != node:
+                asking[other] = node
+                totals[other] += price_of(asked, other, node)
+
+
 @kernel
 def find_exceeding(
     indptr: Offsets,
     topic_ids: Ids,
     lines: Lines,
+    demands: Demands,
+    asked: Asked,
     scale: int,
     nodes: tuple[int, int],
     most: int,
     found: Exceeding,
     ticks: Ticks,
 ) -> None:
-    """Find the pairs of a range of nodes, with later ones, whose distances add up to more than the scale.
+    """Find the pairs of a range of nodes, with later ones, of more than the scale.
 
+    What counts are their distances, and what a link between them pays for demands.
     At most the `most` greatest of each node are listed in `found`, which has room for so many. Exact.
     O(sum over the nodes' topics of their subscribers).
     """
     node_count = len(indptr) - 1
     totals = np.zeros(node_count, np.int64)
     row = np.empty(node_count, np.int32)
+    met, asking = np.full(node_count, np.int32(_NONE)), np.full(node_count, np.int32(_NONE))
     for node in range(*nodes):
         if ticks[CANCEL]:
             return
         for i in range(indptr[node], indptr[node + 1]):
             topic = topic_ids[i]
             add_distances(lines, lines.slots[i], lines.indptr[topic], lines.indptr[topic + 1], totals)
+        _add_demands(indptr, topic_ids, lines, demands, asked, node, totals, met, asking)
         count = 0
         for other in range(node + 1, node_count):
             if totals[other] > scale:
@@ -162,9 +222,19 @@ def list_greatest(node: int, row: Ids, totals: Longs, most: int, found: Exceedin
 
 @kernel
 def write_distances(
-    indptr: Offsets, topic_ids: Ids, lines: Lines, shares: Shares, edges: Offsets, prices: Floats
+    indptr: Offsets,
+    topic_ids: Ids,
+    lines: Lines,
+    demands: Demands,
+    asked: Asked,
+    shares: Shares,
+    edges: Offsets,
+    prices: Floats,
 ) -> None:
-    """Write how far apart the ends of some edges are, which begin in different components of every topic."""
+    """Write how far apart the ends of some edges are, and what they pay for demands.
+
+    The ends are in different components of every topic.
+    """
     for edge in edges:
         u, v = shares.edges[edge]
         i, j, share = indptr[u], indptr[v], shares.indptr[edge]
@@ -175,6 +245,10 @@ def write_distances(
                 share += 1
             i += topic <= other
             j += other <= topic
+        for node, other in ((u, v), (v, u)):
+            if meets(indptr, topic_ids, demands, other, node):
+                prices[share] = float(price_of(asked, node, other))
+                share += 1
 
 
 @inner

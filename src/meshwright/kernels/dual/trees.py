@@ -2,7 +2,8 @@
 
 Borůvka's algorithm: in each round every component takes the cheapest share that leaves it. Of equal prices
 the first share is taken, so the trees are unique. Shares that have come to lie inside a component are
-dropped, and what is left is kept together, so that a round reads memory in order.
+dropped, and what is left is kept together, so that a round reads memory in order. Of a demand, the two
+cheapest shares stand for a tree.
 """
 
 from typing import NamedTuple
@@ -11,7 +12,7 @@ import numpy as np
 
 from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.dual.shares import Shares
-from meshwright.runtime.arrays import Flags, Floats, Ids, Offsets
+from meshwright.runtime.arrays import Flags, Floats, Ids, Offsets, int64
 
 _NONE = -1
 
@@ -82,10 +83,30 @@ def _unite_by_best(room: TreeRoom, components: int, taken: Flags) -> float:
 
 
 @inner
+def _meet(shares: Shares, prices: Floats, start: int, end: int, taken: Flags) -> float:
+    """The two cheapest shares of a demand, or fewer where it has fewer: their value."""
+    first, second = int64(_NONE), int64(_NONE)
+    for at in range(start, end):
+        share = shares.by_topic[at]
+        if first == _NONE or prices[share] < prices[first]:
+            first, second = share, first
+        elif second == _NONE or prices[share] < prices[second]:
+            second = share
+    value = 0.0
+    for share in (first, second):
+        if share != _NONE:
+            taken[share] = True
+            value += prices[share]
+    return value
+
+
+@inner
 def _span(shares: Shares, prices: Floats, topic: int, taken: Flags, room: TreeRoom) -> float:
     """The tree of one topic: its value, or less where the candidates don't connect it."""
     start, end = shares.topic_indptr[topic], shares.topic_indptr[topic + 1]
     count, components = end - start, shares.components[topic]
+    if not components:
+        return _meet(shares, prices, start, end, taken)
     for at in range(count):
         share = shares.by_topic[start + at]
         room.shares[at], room.prices[at] = share, prices[share]

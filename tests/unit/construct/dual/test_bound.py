@@ -1,28 +1,19 @@
-from itertools import pairwise
-
 import numpy as np
 import pytest
 
 from meshwright import Interests, build, workloads
 from meshwright.construct.dual import bound
-from meshwright.construct.dual.bound import SCALE, find_certificate
+from meshwright.construct.dual.bound import find_certificate
+from meshwright.kernels.dual.demands import no_demands
+from meshwright.metrics.certificates import as_file
 from meshwright.runtime import machine
 from meshwright.runtime.errors import CapacityError
 from tests import oracles_dual
 from tests.helpers import topics_by_node
 
 
-def lines_of(interests, certificate):
-    ends = interests.topic_indptr.tolist()
-    return {
-        topic: (certificate.nodes[a:b].tolist(), certificate.gaps[a:b].tolist())
-        for topic, (a, b) in enumerate(pairwise(ends))
-    }
-
-
 def proves(interests, certificate):
-    lines = lines_of(interests, certificate)
-    return oracles_dual.proves(topics_by_node(interests), lines, SCALE, certificate.edges)
+    return oracles_dual.proves(topics_by_node(interests), as_file(certificate, interests))
 
 
 @pytest.mark.parametrize("steps", [0, 1, 40, 200])
@@ -46,8 +37,16 @@ def test_a_certificate_stays_valid_where_pairs_are_left_that_exceed_the_scale(mo
 
 def test_more_steps_prove_more():
     interests = workloads.expo(200, 100, subscriptions=10, seed=1)
-    few, many = (find_certificate(interests, steps=steps).gaps.sum() for steps in (20, 200))
+    few, many = (find_certificate(interests, steps=steps).total for steps in (20, 200))
     assert many > 1.02 * few
+
+
+def test_demands_prove_more_than_trees_where_few_nodes_have_most_topics(monkeypatch):
+    interests = workloads.unif(200, 60, min_subscriptions=6, max_subscriptions=45, seed=1)
+    forced = find_certificate(interests, steps=150)
+    assert proves(interests, forced)
+    monkeypatch.setattr(bound, "choose_demands", lambda *_: no_demands(200, 60))
+    assert forced.edges > 1.02 * find_certificate(interests, steps=150).edges
 
 
 def test_threads_change_nothing(monkeypatch):

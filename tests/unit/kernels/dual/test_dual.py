@@ -9,7 +9,8 @@ import pytest
 from meshwright import workloads
 from meshwright.construct.dual.candidates import arrays_of, candidate_edges, unique_edges
 from meshwright.kernels.core.subgraphs import interest_ranks
-from meshwright.kernels.dual.lines import Lines, draw_lines, slots_of, write_distances
+from meshwright.kernels.dual.demands import no_demands
+from meshwright.kernels.dual.lines import Lines, draw_demands, draw_lines, slots_of, write_distances
 from meshwright.kernels.dual.shares import carry_over, divide_by_totals, equal_prices, make_shares
 from meshwright.kernels.dual.steps import average, step
 from meshwright.kernels.dual.trees import span_topics, tree_room
@@ -159,7 +160,9 @@ def test_on_its_line_two_nodes_are_as_far_apart_as_the_dearest_edge_between_them
     nodes = node_ids[np.repeat(topic_indptr[:-1], np.diff(topic_indptr)) + order]
     lines = Lines(topic_indptr, nodes, gaps, slots_of(indptr, topic_indptr, nodes))
     far = np.empty_like(prices)
-    write_distances(indptr, topic_ids, lines, shares, np.arange(len(shares.edges)), far)
+    nobody = no_demands(interests.node_count, interests.topic_count)
+    asked = draw_demands(shares, prices, 1e6, interests.topic_count, interests.node_count)
+    write_distances(indptr, topic_ids, lines, nobody, asked, shares, np.arange(len(shares.edges)), far)
     topics = topic_of_shares(shares)
     owners = np.repeat(np.arange(len(shares.edges)), np.diff(shares.indptr))
     for topic in range(interests.topic_count):
