@@ -1,6 +1,7 @@
 """Plans as real brokers: what arrives, what a change of plan leaves, and what comes after deaths."""
 
 import json
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -62,6 +63,54 @@ def test_a_plan_delivers_exactly_once_before_and_after_it_changes(tmp_path: Path
         proof = publish(fleet, numbers)
         assert proof.holds, proof.first_trouble
         assert apply(changed, place, reach).steps == 0
+
+
+NATS = [(node, text.replace("/", ".").replace("+", "*").replace("#", ">")) for node, text in CROSSING]
+
+
+def nats_plan_of(pairs: list[tuple[str, str]], before: Plan | None = None) -> Plan:
+    overlay = mw.build(mw.Interests.from_filters(pairs, dialect="nats"), "gm")
+    hosts = None if before is None else {node: before.host_of[node] for node, _ in pairs}
+    plan = make_plan(overlay, driver_of("nats").engine, hosts, before=before)
+    return plan if before is None else plan.with_hosts(plan.host_of, loopback=True)
+
+
+def test_nats_servers_deliver_exactly_once_before_and_after_a_change(tmp_path: Path) -> None:
+    numbers = count()
+    names = [
+        (node, f"t{topic}")
+        for node, topic in (["a0", "a1", "b0", "b2", "c1", "c2", "d0", "d1", "d2", "a3", "d3"])
+    ]
+    with running(nats_plan_of([*NATS, *names]), tmp_path) as fleet:
+        place, reach = state_of(fleet, tmp_path), FleetReach(fleet)
+        proof = publish(fleet, numbers)
+        assert proof.holds, proof.first_trouble
+        changed = nats_plan_of([*NATS[:-2], *names[:-3]], fleet.plan)
+        assert apply(changed, place, reach).steps
+        fleet.wait_for_links(changed)
+        proof = publish(fleet, numbers)
+        assert proof.holds, proof.first_trouble
+        assert apply(changed, place, reach).steps == 0
+
+
+def test_what_nobody_wants_at_a_nats_server_is_noticed(tmp_path: Path) -> None:
+    """The links of an account in another order: a node that does not want a topic comes to relay it."""
+    names = [("a", "t"), ("c", "t"), ("a", "u"), ("b", "u"), ("c", "u")]
+    interests = mw.Interests.from_pairs(names)
+    plan = make_plan(
+        mw.Overlay.from_edges(interests, [("a", "b"), ("b", "c"), ("a", "c")]), driver_of("nats").engine
+    )
+    through_b = [link._replace(accounts=(0,)) for link in plan.links if "b" in link.ends]
+    astray = (
+        [*through_b, through_b[0]._replace(opens="b", to="c", accounts=(0,))]
+        if len(through_b) < 2
+        else through_b
+    )
+    topics = tuple(topic._replace(account=0) for topic in plan.topics)
+    found = verify(replace(plan.with_links(astray), topics=topics), tmp_path)
+    assert found["lost"] == 0
+    assert found["uninterested"] == 2
+    assert "come to 'b' over links" in found["first_trouble"]
 
 
 @pytest.mark.parametrize("qos", [0, 1])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import meshwright as mw
 from meshwright.deploy.applying import apply, status
 from meshwright.deploy.changing import common_lines
-from meshwright.deploy.drivers import mosquitto
+from meshwright.deploy.drivers import mosquitto, nats
 from meshwright.deploy.plan.nesting import nesting_of
 from meshwright.deploy.plan.plan import Plan
 from meshwright.deploy.plan.planning import Engine, make_plan
@@ -144,3 +144,11 @@ def test_after_a_kill_the_plan_before_can_be_applied_again(killed, tmp_path):
     brokers.actions_left = 1 << 30
     apply(old, tmp_path / "state.json", brokers)
     assert brokers.files == kept
+
+
+@given(_pairs)
+def test_lint_finds_nothing_wrong_with_files_of_nats(pairs):
+    words = [(node, text.replace("/", ".").replace("+", "*").replace("#", ">")) for node, text in pairs]
+    overlay = mw.build(mw.Interests.from_filters(words, dialect="nats"), "gm")
+    with tempfile.TemporaryDirectory() as folder:
+        write_plan(make_plan(overlay, nats.DRIVER.engine), Path(folder) / "plan")

@@ -190,7 +190,7 @@ class _Run:
             return step.text
         own = self._driver.read(step.text)
         links = [
-            link._replace(lines=own[name])
+            self._driver.narrowed(link, own[name])
             for link in self._plan.opened_by(step.node)
             if (name := self._driver.link_name(*link.ends)) in own
         ]

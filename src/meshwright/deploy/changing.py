@@ -61,12 +61,12 @@ def _closing(driver: Driver, plan: Plan, texts: Mapping[str, str | None]) -> Ite
             continue
         old = driver.read(text)
         new = {driver.link_name(*link.ends): link for link in plan.opened_by(node)}
-        if all(name in new and _covered(lines, new[name].lines) for name, lines in old.items()):
+        if all(name in new and _covered(own, driver.crossing(new[name])) for name, own in old.items()):
             continue
         kept = [
-            link._replace(lines=common)
+            driver.narrowed(link, common)
             for name, link in new.items()
-            if (common := common_lines(old.get(name, ()), link.lines))
+            if (common := common_lines(old.get(name, ()), driver.crossing(link)))
         ]
         others = [link for link in plan.links if link.opens != node]
         yield Step(node, driver.render(plan.with_links([*others, *kept]), node), closes=True)

@@ -60,13 +60,13 @@ def _write_files(plan: Plan, driver: Driver, folder: Path) -> None:
 
 
 def findings(folder: Path) -> list[Finding]:
-    """What lint has to say of the files of a plan, but for notes."""
+    """What lint has to say of the files of a plan, but for notes, and for passwords: those are references."""
     entries = [entry for entry in read_inventory(folder / LINT) if any(_links(entry))]
     if not entries:
         return []
     known = read_inventory(folder / LINT)
     report = lint([file for entry in entries for file in entry.files], known)
-    return [finding for finding in report.findings if finding.severity != "note"]
+    return [each for each in report.findings if each.severity != "note" and each.rule != "secret"]
 
 
 def _links(entry: Entry) -> list[bool]:
@@ -76,11 +76,10 @@ def _links(entry: Entry) -> list[bool]:
 
 def _lint_inventory(plan: Plan, driver: Driver) -> str:
     """All brokers with their addresses, and their filters as what clients there subscribe to and publish."""
-    kind = "nats" if driver.engine.by_accounts else "mosquitto"
     brokers = [
         {
             "name": host.node,
-            "kind": kind,
+            "kind": driver.broker,
             "files": [own_file(host.node)],
             "addresses": [f"{host.host}:{host.port}"],
             "version": host.version or "2.0",

@@ -17,7 +17,9 @@ from meshwright.runtime.errors import InputError, NetworkError, quoted
 _NOTHING_THERE = 44
 _SECONDS = 120
 _LISTENING_SECONDS = 30.0
-_SECRET_LINE = re.compile(r"^(remote_password) .*$", re.MULTILINE)
+_SECRETS = re.compile(r"(?m)(?<=^remote_password ).*$|(?<=password: \")[^\"\n]*|(?<=:)[^:@/\"\n]+(?=@)")
+"""Passwords in lines of Mosquitto, in strings and in addresses of NATS."""
+_SAFE_SECRET = re.compile(r"[A-Za-z0-9_.~!*+,=^-]+")
 
 
 class Reach(Protocol):
@@ -38,7 +40,9 @@ class Reach(Protocol):
 
 def masked(text: str) -> str:
     """A file without its passwords, or the references to them."""
-    return _SECRET_LINE.sub(r"\1 (not shown)", text)
+    for each in set(references(text)):
+        text = text.replace(reference(each), "(not shown)")
+    return _SECRETS.sub("(not shown)", text)
 
 
 class Commands:
@@ -155,10 +159,10 @@ def secret_of(where: str) -> str:
         found = os.environ[name] if kind == "env" else Path(name).read_text(encoding="utf-8").rstrip("\n")
     except (KeyError, OSError, UnicodeDecodeError):
         raise InputError(f"the password {where} can't be read; set the variable, or make the file") from None
-    if not found or any(not letter.isprintable() for letter in found) or found != found.strip():
+    if not _SAFE_SECRET.fullmatch(found):
         raise InputError(
-            f"the password {where} is empty, or has blanks around it or characters that a line can't hold; "
-            f"choose another"
+            f"the password {where} is empty, or has a character that a configuration can't hold as it is; "
+            f"choose one of letters, digits and _.~!*+,=^-"
         )
     return found
 

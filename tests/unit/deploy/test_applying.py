@@ -52,7 +52,7 @@ def test_a_password_that_a_line_can_not_hold_is_refused(
     value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("MESH", value)
-    with pytest.raises(InputError, match="choose another"):
+    with pytest.raises(InputError, match="choose one of letters, digits"):
         applied(tmp_path, plan_in(tmp_path, password="env:MESH"))
 
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import xxhash
 
-from meshwright.deploy.plan.plan import Plan
+from meshwright.deploy.plan.plan import Link, Plan
 from meshwright.deploy.plan.planning import Engine
 
 Lines = Mapping[str, tuple[str, ...]]
@@ -33,6 +33,8 @@ class Driver(NamedTuple):
     """One kind of broker."""
 
     engine: Engine
+    broker: str
+    """What it is called by lint, and what runs on this machine: mosquitto or nats."""
     check: Callable[[Plan], None]
     """Refuses what these brokers can't express, before anything is written."""
     render: Callable[[Plan, str], str]
@@ -47,8 +49,10 @@ class Driver(NamedTuple):
     """A complete configuration for a node on loopback, that includes the rendered file."""
     client_port: Callable[[int], int]
     """On loopback, where clients connect, by the port for links."""
-    multiplies: bool
-    """Whether messages go round in a cycle of links; then a plan is never applied in a way that has one."""
+    crossing: Callable[[Link], tuple[str, ...]]
+    """What a link carries, as `read` tells it."""
+    narrowed: Callable[[Link, tuple[str, ...]], Link]
+    """The link with only a part of what it carries."""
     bundle: Callable[[Plan], Mapping[str, str]] = lambda plan: {}
     """Further files of the plan's folder, by path."""
 

@@ -138,6 +138,7 @@ def whole(plan: Plan, node: str, own: Path) -> str:
 
 DRIVER = Driver(
     engine=Engine("mosquitto", "mqtt"),
+    broker="mosquitto",
     check=check,
     render=render,
     read=read,
@@ -145,5 +146,6 @@ DRIVER = Driver(
     link_name=link_name,
     whole=whole,
     client_port=lambda port: port,
-    multiplies=True,
+    crossing=lambda link: link.lines,
+    narrowed=lambda link, lines: link._replace(lines=lines),
 )

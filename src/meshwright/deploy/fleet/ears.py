@@ -17,6 +17,8 @@ class Heard:
         self.seen: Counter[tuple[str, int]] = Counter()
         self.delays: list[int] = []
         self.count = 0
+        self.began = self.last = 0
+        """When the publishing that counts began, and when the last copy came to a subscriber."""
         self.most = 0
         """The most copies of one message at one broker: very many if it goes round for ever."""
 
@@ -25,8 +27,9 @@ class Heard:
         number = int(payload)
         self.count += 1
         self.wanted[node, number] += 1
+        self.last = time.monotonic_ns()
         if number in self.sent:
-            self.delays.append(time.monotonic_ns() - self.sent[number])
+            self.delays.append(self.last - self.sent[number])
 
     def observer(self, node: str, payload: bytes) -> None:
         """A broker has taken in a copy."""
@@ -46,9 +49,6 @@ class Ears(Protocol):
 
     def pump(self, seconds: float) -> None:
         """Take in what has arrived; wait for it at most this long."""
-
-    def rejoin(self, node: str) -> None:
-        """Connect again at a broker that was started again."""
 
     def close(self) -> None:
         """Let go of all connections."""

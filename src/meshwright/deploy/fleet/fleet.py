@@ -1,6 +1,7 @@
 """The brokers of a plan as processes on loopback, from the rendered files; all of them end with the fleet."""
 
 import re
+import signal
 import socket
 import time
 from collections.abc import Callable, Iterator
@@ -10,13 +11,13 @@ from subprocess import Popen
 
 from meshwright.deploy.drivers import driver_of
 from meshwright.deploy.drivers.driver import Session, safe_name
-from meshwright.deploy.drivers.mosquitto import client_id, clients_of
+from meshwright.deploy.fleet.links import LINKS
 from meshwright.deploy.fleet.processes import Group, group, reserved_ports
 from meshwright.deploy.fleet.programs import program_of
 from meshwright.deploy.hosts import LOOPBACK, Host
-from meshwright.deploy.plan.plan import Link, Plan
+from meshwright.deploy.plan.plan import Plan
 from meshwright.deploy.plan_folder import OWN_FILE
-from meshwright.deploy.reaching import forget_session
+from meshwright.deploy.reaching import forget_session, masked
 from meshwright.runtime.atomic_files import write_whole
 from meshwright.runtime.errors import NetworkError
 from meshwright.runtime.progress import Progress, stage
@@ -32,13 +33,11 @@ def running(plan: Plan, folder: Path, progress: Progress | None = None) -> Itera
     """The fleet of a plan, listening and linked; its processes are gone afterwards."""
     with ExitStack() as held:
         count = len(plan.hosts)
-        own = driver_of(plan.driver).client_port(0) != 0
-        ports = held.enter_context(reserved_ports(count * (2 if own else 1)))
-        held_for = {
-            host.node: Host(host.node, LOOPBACK, port, max_links=host.max_links)
-            for host, port in zip(plan.hosts, ports[:: 2 if own else 1], strict=False)
+        ports = held.enter_context(reserved_ports(count))
+        hosts = {
+            host.node: Host(host.node, LOOPBACK, port) for host, port in zip(plan.hosts, ports, strict=True)
         }
-        fleet = Fleet(plan.with_hosts(held_for, loopback=True), folder, held.enter_context(group()))
+        fleet = Fleet(plan.with_hosts(hosts, loopback=True), folder, held.enter_context(group()))
         with stage(progress, "starting brokers", count):
             fleet.start()
         with stage(progress, "waiting for links", len(plan.links)):
@@ -55,7 +54,7 @@ class Fleet:
         self.dead: set[str] = set()
         self._folder, self._processes = folder, processes
         self._running: dict[str, Popen[bytes]] = {}
-        self._logs = _Logs()
+        self._links = LINKS[self.driver.broker]()
 
     def folder_of(self, node: str) -> Path:
         """Where the files of a broker are."""
@@ -80,13 +79,8 @@ class Fleet:
 
     def _launch(self, node: str) -> None:
         folder = self.folder_of(node)
-        command: list[str | Path] = [program_of(self.kind), "-c", folder / "broker.conf"]
+        command: list[str | Path] = [program_of(self.driver.broker), "-c", folder / "broker.conf"]
         self._running[node] = self._processes.start(command, folder / "log")
-
-    @property
-    def kind(self) -> str:
-        """The kind of broker that runs."""
-        return "nats" if self.driver.engine.by_accounts else "mosquitto"
 
     def wait_until_listening(self, node: str) -> None:
         """Wait until a broker accepts connections.
@@ -123,15 +117,25 @@ class Fleet:
         if kill:
             self.dead.add(node)
 
-    def restart(self, node: str) -> None:
-        """End a broker and start it again with the files that it has now."""
+    def reload(self, node: str) -> None:
+        """Let a broker read the files that it has now: a NATS server does, Mosquitto has to start again."""
+        if self.driver.broker == "nats":
+            self._reread(node)
+            return
         self.end(node)
         own = self.own_file(node)
-        for client in clients_of(own.read_text()) if own.exists() else ():
-            self._logs.forget(client)
-        self._logs.truncated(self.log_of(node))
+        self._links.restarting(own.read_text() if own.exists() else "", self.log_of(node))
         self._launch(node)
         self.wait_until_listening(node)
+
+    def _reread(self, node: str) -> None:
+        def answers() -> int:
+            return self.log_of(node).read_text(errors="replace").count("eload")
+
+        before = answers()
+        self._running[node].send_signal(signal.SIGHUP)
+        if not within(PATIENCE, lambda: answers() > before):
+            raise NetworkError(f"the server of {node!r} does not reload; see {self.log_of(node)}")
 
     def wait_for_links(self, plan: Plan | None = None) -> None:
         """Wait until every link of living brokers carries all that the plan says."""
@@ -139,7 +143,9 @@ class Fleet:
         missing = [link for link in self.plan.links if self.dead.isdisjoint(link.ends)]
 
         def up() -> bool:
-            missing[:] = [link for link in missing if not self._logs.shows(link, self.log_of(link.to))]
+            missing[:] = [
+                link for link in missing if not self._links.is_up(self.plan, link, self.log_of(link.to))
+            ]
             return not missing
 
         if not within(PATIENCE, up):
@@ -161,39 +167,6 @@ class Fleet:
         return total / 1000
 
 
-class _Logs:
-    """Which lines of links brokers have told of in their logs, of which each part is read once."""
-
-    def __init__(self) -> None:
-        self._read: dict[Path, int] = {}
-        self._seen: dict[str, set[str]] = {}
-
-    def forget(self, client: str) -> None:
-        """What was told of a link so far counts no more."""
-        self._seen.pop(client, None)
-
-    def truncated(self, log: Path) -> None:
-        """A log begins anew."""
-        self._read[log] = 0
-
-    def shows(self, link: Link, log: Path) -> bool:
-        """Whether the other end has told of every line of a link."""
-        self._follow(log)
-        return self._seen.get(client_id(link), set()).issuperset(link.lines)
-
-    def _follow(self, log: Path) -> None:
-        start = self._read.get(log, 0)
-        with log.open("rb") as stream:
-            stream.seek(start)
-            fresh = stream.read()
-        whole = fresh[: fresh.rfind(b"\n") + 1]
-        self._read[log] = start + len(whole)
-        for line in whole.decode(errors="replace").splitlines():
-            words = line.split(" ")
-            if len(words) == 4 and words[1].startswith("mw-"):
-                self._seen.setdefault(words[1], set()).add(words[3])
-
-
 class FleetReach:
     """What `apply` can do at the brokers of a fleet: files, restarts, clients in the place of links."""
 
@@ -202,11 +175,11 @@ class FleetReach:
         self.restarted: set[str] = set()
 
     def read(self, host: Host) -> str | None:
-        """Its file; None where there is none."""
+        """Its file, with passwords masked; None where there is none."""
         if host.node in self._fleet.dead:
             raise NetworkError(f"the broker of {host.node!r} is dead")
         own = self._fleet.own_file(host.node)
-        return own.read_text() if own.exists() else None
+        return masked(own.read_text()) if own.exists() else None
 
     def write(self, host: Host, text: str | None) -> None:
         """Put a file in place; None removes it."""
@@ -217,8 +190,8 @@ class FleetReach:
             write_whole(own, text.encode())
 
     def reload(self, host: Host) -> None:
-        """Restart the broker."""
-        self._fleet.restart(host.node)
+        """Let the broker read its file."""
+        self._fleet.reload(host.node)
         self.restarted.add(host.node)
 
     def forget(self, host: Host, session: Session) -> None:

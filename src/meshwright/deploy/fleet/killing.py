@@ -11,6 +11,7 @@ from meshwright.deploy.fleet.fleet import Fleet, FleetReach, running
 from meshwright.deploy.fleet.verifying import ears_of, latencies, publish_everywhere, sizes_of
 from meshwright.deploy.plan.plan import Plan
 from meshwright.deploy.plan.planning import make_plan
+from meshwright.deploy.reaching import masked
 from meshwright.deploy.state import Entry, State, sum_of_text, write_state
 from meshwright.maintain.maintainer import Maintainer
 from meshwright.model.overlay import Overlay
@@ -87,7 +88,7 @@ def repair(plan: Plan, overlay: Overlay, gone: list[str], progress: Progress | N
 def state_of(fleet: Fleet, folder: Path) -> Path:
     """A state that says what a fleet has been started with."""
     entries = {
-        host.node: Entry(host, sum_of_text(fleet.own_file(host.node).read_text()))
+        host.node: Entry(host, sum_of_text(masked(fleet.own_file(host.node).read_text())))
         for host in fleet.plan.hosts
     }
     place = folder / "state" / "deploy.state.json"

@@ -41,13 +41,9 @@ class MqttEars:
         # A wildcard at the start passes over names that begin with $.
         self._all = ["#", *sorted({f"{own.example}" for own in plan.topics if own.example.startswith("$")})]
         for host in plan.hosts:
-            self.rejoin(host.node)
+            self._join(host.node)
 
-    def rejoin(self, node: str) -> None:
-        """Connect both clients of a node, in place of those that it had."""
-        for old in (self._publishers.pop(node, None), self._observers.pop(node, None)):
-            if old is not None:
-                self._drop(old)
+    def _join(self, node: str) -> None:
         wants = list(self._plan.wants[node])
         self._publishers[node] = self._connect(node, wants, self.heard.subscriber)
         self._observers[node] = self._connect(node, self._all, self.heard.observer)

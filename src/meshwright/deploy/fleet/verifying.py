@@ -1,7 +1,8 @@
 """The proof of a plan: every topic is published at every subscriber, and what arrives is counted."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import count
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -9,6 +10,7 @@ from typing import Any, NamedTuple
 from meshwright.deploy.fleet.ears import Ears, Heard
 from meshwright.deploy.fleet.fleet import Fleet, running
 from meshwright.deploy.fleet.mqtt_ears import MqttEars
+from meshwright.deploy.fleet.nats_ears import NatsEars
 from meshwright.deploy.plan.plan import Plan, Topic
 from meshwright.runtime.progress import Progress, stage
 
@@ -51,6 +53,8 @@ class Proof(NamedTuple):
 
 def ears_of(fleet: Fleet) -> Ears:
     """Clients at all brokers of a fleet."""
+    if fleet.driver.broker == "nats":
+        return NatsEars(fleet.plan, Heard())
     return MqttEars(fleet.plan, Heard(), fleet.driver.client_port)
 
 
@@ -66,9 +70,8 @@ def verify(plan: Plan, folder: Path, rounds: int = 1, progress: Progress | None 
         linked = time.monotonic() - begun
         ears = ears_of(fleet)
         try:
-            sent = time.monotonic()
             proof = publish_everywhere(fleet, ears, rounds, progress)
-            busy = time.monotonic() - sent
+            busy = (ears.heard.last - ears.heard.began) / 1e9
             memory = fleet.memory()
         finally:
             ears.close()
@@ -76,7 +79,7 @@ def verify(plan: Plan, folder: Path, rounds: int = 1, progress: Progress | None 
         **sizes_of(plan),
         **proof._asdict(),
         **latencies(ears.heard.delays),
-        "messages_per_second": round(proof.delivered / busy, 1) if busy else None,
+        "messages_per_second": round(proof.delivered / busy, 1) if busy > 0 else None,
         "memory_mb": round(memory, 1),
         "link_seconds": round(linked, 3),
         "seconds": round(time.monotonic() - begun, 3),
@@ -103,10 +106,23 @@ def publish_everywhere(
 ) -> Proof:
     """Publish on every topic at every living subscriber, some at a time, and compare with what arrives."""
     numbers = numbers or count()
+    if isinstance(ears, NatsEars):
+        _warm_up(fleet, ears, numbers)
+        before = ears.taken_in()
+        messages = _published(fleet, ears, rounds, progress, numbers)
+        proof = proof_of(messages, ears.heard, fleet.dead)
+        return _with_taken_in(proof, messages, before, ears.taken_in())
+    messages = _published(fleet, ears, rounds, progress, numbers)
+    return proof_of(messages, ears.heard, fleet.dead)
+
+
+def _published(
+    fleet: Fleet, ears: Ears, rounds: int, progress: Progress | None, numbers: Iterator[int]
+) -> list[Message]:
     topics = [topic for topic in fleet.plan.topics if topic.nodes]
     messages: list[Message] = []
-    total = rounds * sum(len(topic.nodes) for topic in topics)
-    with stage(progress, "publishing", total) as tell:
+    ears.heard.began = time.monotonic_ns()
+    with stage(progress, "publishing", rounds * sum(len(topic.nodes) for topic in topics)) as tell:
         for batch in _batches(fleet, topics, rounds, numbers):
             for message in batch:
                 ears.publish(message.node, message.topic, message.number)
@@ -114,7 +130,43 @@ def publish_everywhere(
             messages += batch
             tell(len(messages))
     settle(ears)
-    return proof_of(messages, ears.heard, fleet.dead)
+    return messages
+
+
+_WARM_UPS = 20
+
+
+def _warm_up(fleet: Fleet, ears: Ears, numbers: Iterator[int]) -> None:
+    """Publish until servers have told each other who subscribes, which NATS does not wait for."""
+    topics = [topic for topic in fleet.plan.topics if topic.nodes]
+    for _ in range(_WARM_UPS):
+        complete = True
+        for batch in _batches(fleet, topics, 1, numbers):
+            for message in batch:
+                ears.publish(message.node, message.topic, message.number)
+            wait_for(ears, batch, fleet.dead, seconds=1.0)
+            complete &= not proof_of(batch, ears.heard, fleet.dead).lost
+        if complete:
+            break
+    settle(ears)
+    ears.heard.delays.clear()
+
+
+def _with_taken_in(
+    proof: Proof, messages: Sequence[Message], before: Mapping[str, int], after: Mapping[str, int]
+) -> Proof:
+    """The proof, with what servers took in over links: each message once wherever else it is wanted."""
+    wanted, relayed = Counter[str](), Counter[str]()
+    for message in messages:
+        wanted.update(node for node in message.topic.nodes if node != message.node)
+        relayed.update(message.topic.relays)
+    over = {node: after[node] - before[node] - wanted[node] - relayed[node] for node in after}
+    astray = {node: copies for node, copies in over.items() if copies > 0}
+    trouble = proof.first_trouble
+    if astray and not trouble:
+        node = min(astray)
+        trouble = f"{astray[node]:,} messages come to {node!r} over links that nobody there wants"
+    return proof._replace(uninterested=sum(astray.values()), relayed=relayed.total(), first_trouble=trouble)
 
 
 def _batches(
@@ -136,14 +188,16 @@ def _batches(
         yield batch
 
 
-def wait_for(ears: Ears, messages: Sequence[Message], dead: set[str]) -> None:
+def wait_for(
+    ears: Ears, messages: Sequence[Message], dead: set[str], seconds: float = _IN_VAIN_SECONDS
+) -> None:
     """Wait until messages have arrived at all their living subscribers, as long as anything arrives."""
     missing = {(node, each.number) for each in messages for node in each.topic.nodes if node not in dead}
-    end, heard = time.monotonic() + _IN_VAIN_SECONDS, ears.heard.count
+    end, heard = time.monotonic() + seconds, ears.heard.count
     while missing and time.monotonic() < end and ears.heard.most < _ENDLESS:
         ears.pump(0.05)
         if ears.heard.count > heard:
-            heard, end = ears.heard.count, time.monotonic() + _IN_VAIN_SECONDS
+            heard, end = ears.heard.count, time.monotonic() + seconds
             missing = {each for each in missing if each not in ears.heard.wanted}
 
 

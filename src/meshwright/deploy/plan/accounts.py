@@ -5,21 +5,30 @@ between two brokers, so a topic stays on its own tree whatever else its account 
 """
 
 from collections.abc import Sequence
+from itertools import chain, count
 
 from meshwright.deploy.plan.trees import Forest
 
 
-def accounts_of(trees: Sequence[Sequence[int]], ends: Sequence[tuple[int, int]]) -> list[int]:
+def accounts_of(
+    trees: Sequence[Sequence[int]], ends: Sequence[tuple[int, int]], before: Sequence[int | None]
+) -> list[int]:
     """By tree the account that it is in, from 0: the first that stays a forest, the largest trees first.
+
+    A tree keeps the account that it had before, if it can.
 
     Cost: O(the links of a tree) for each account that is tried.
     """
     found = [0] * len(trees)
     forests: list[Forest] = []
     held: list[set[int]] = []
-    for number in sorted(range(len(trees)), key=lambda number: (-len(trees[number]), number)):
-        for account in range(len(forests) + 1):
-            if account == len(forests):
+    order = sorted(
+        range(len(trees)), key=lambda number: (before[number] is None, -len(trees[number]), number)
+    )
+    for number in order:
+        old = before[number]
+        for account in chain([] if old is None else [old], count()):
+            while account >= len(forests):
                 forests.append(Forest())
                 held.append(set())
             new = [link for link in trees[number] if link not in held[account]]

@@ -53,14 +53,15 @@ def make_plan(
     known = loopback(names) if hosts is None else hosts
     nesting = nesting_of(interests, engine.dialect)
     trees = nested_trees(overlay, nesting, settings.tree, one_per_group=engine.by_accounts, progress=progress)
-    links, unused = _links(overlay, nesting, trees, engine, known, before)
+    accounts = _accounts(overlay, nesting, trees, engine, before)
+    links, unused = _links(overlay, nesting, trees, accounts if engine.by_accounts else None, known, before)
     plan = Plan(
         driver=engine.driver,
         settings=settings,
         hosts=tuple(known[name] for name in names),
         wants=_wants(interests),
         links=tuple(sorted(links)),
-        topics=_topics(interests, nesting, trees, _accounts(overlay, nesting, trees, engine)),
+        topics=_topics(interests, nesting, trees, accounts),
         unused=unused,
         loopback=hosts is None,
         overlay=source,
@@ -73,7 +74,7 @@ def _links(
     overlay: Overlay,
     nesting: Nesting,
     trees: Trees,
-    engine: Engine,
+    accounts: Sequence[int] | None,
     hosts: Mapping[str, Host],
     before: Plan | None,
 ) -> tuple[list[Link], tuple[tuple[str, str], ...]]:
@@ -87,12 +88,12 @@ def _links(
     pairs: list[tuple[str, str]] = [(names[u], names[v]) for u, v in overlay.edges.tolist()]
     used = [number for number, own in enumerate(carried) if own]
     opened = _openers([pairs[number] for number in used], hosts, before)
-    accounts, rates = _accounts(overlay, nesting, trees, engine), _rates(interests)
+    rates = _rates(interests)
     found = []
     for number, (opens, to) in zip(used, opened, strict=True):
         here = set(carried[number])
         lines = sorted(topics[topic] for topic in here if here.isdisjoint(nesting.around[topic]))
-        apart = tuple(sorted({accounts[topic] for topic in here})) if engine.by_accounts else ()
+        apart = () if accounts is None else tuple(sorted({accounts[topic] for topic in here}))
         rate = None if rates is None else round(sum(rates[topic] for topic in here), 9)
         found.append(Link(opens, to, tuple(lines), apart, rate))
     return found, tuple(pair for pair, own in zip(pairs, carried, strict=True) if not own)
@@ -119,7 +120,9 @@ def _openers(
     return found
 
 
-def _accounts(overlay: Overlay, nesting: Nesting, trees: Trees, engine: Engine) -> list[int]:
+def _accounts(
+    overlay: Overlay, nesting: Nesting, trees: Trees, engine: Engine, before: Plan | None
+) -> list[int]:
     """By topic its account; topics that are nested or cross are in one."""
     found = [0] * len(trees.links)
     if not engine.by_accounts:
@@ -127,7 +130,10 @@ def _accounts(overlay: Overlay, nesting: Nesting, trees: Trees, engine: Engine) 
     groups = list(topic_groups(nesting))
     joined = [sorted({link for topic in group for link in trees.links[topic]}) for group in groups]
     ends = [(u, v) for u, v in overlay.edges.tolist()]
-    for group, account in zip(groups, accounts_of(joined, ends), strict=True):
+    had = {topic.name: topic.account for topic in before.topics} if before else {}
+    names = overlay.interests.topics.to_pylist()
+    kept = [had.get(names[group[0]]) for group in groups]
+    for group, account in zip(groups, accounts_of(joined, ends, kept), strict=True):
         for topic in group:
             found[topic] = account
     return found
