@@ -63,7 +63,8 @@ def _load(overlay: Overlay, seed: int) -> float:
 
 
 def _repairs(overlay: Overlay, seed: int) -> float:
-    events = workloads.churn(overlay.interests, _EVENTS, seed=seed)
+    # Nodes leave and come back: of new ones it is not known what their links cost.
+    events = workloads.churn(overlay.interests, _EVENTS, among=overlay.interests.nodes.to_pylist(), seed=seed)
     live = Maintainer(overlay, seed=seed)
     repairs = [live.apply([event]) for event in events]
     return sum(len(repair.added) + len(repair.removed) for repair in repairs) / _EVENTS
