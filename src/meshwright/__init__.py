@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from meshwright.runtime.errors import (
         CapacityError,
         DatasetError,
+        InfeasibleError,
         InputError,
         MeshwrightError,
         NetworkError,
@@ -67,6 +68,7 @@ __all__ = [
     "Filter",
     "Fingers",
     "Gossip",
+    "InfeasibleError",
     "InputError",
     "Interests",
     "Journal",
@@ -122,6 +124,7 @@ _HOME = {
     "Filter": "filters.filter",
     "Fingers": "model.fingers",
     "Gossip": "stan.measures",
+    "InfeasibleError": "runtime.errors",
     "InputError": "runtime.errors",
     "Interests": "model.interests",
     "Journal": "maintain.journal.journal",

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from meshwright.construct.options import RobustOptions
 from meshwright.construct.reverse_delete import delete_after
 from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
@@ -76,6 +77,11 @@ def build(
             memory_limit=getattr(checked, "memory_limit", None),
             progress=timer,
         )
+    if isinstance(checked, RobustOptions) and checked.asks_for_more:
+        from meshwright.construct.robust import made_robust
+
+        limit = getattr(checked, "memory_limit", None)
+        built = made_robust(interests, built, checked, seed, memory_limit=limit, progress=timer)
     how = how_made(algorithm, checked, seed, reverse_delete)
     facts = how | dict(built.facts) | {"seconds": timer.seconds}
     overlay = Overlay.from_arrays(interests, built.edges, facts=facts, tables=built.tables)

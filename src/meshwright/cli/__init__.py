@@ -18,9 +18,10 @@ import typer
 from meshwright.cli.common import InterruptionError, fail, print_version
 from meshwright.cli.flags import in_flags, without_python
 from meshwright.cli.help import Command, Group
-from meshwright.runtime.errors import MeshwrightError, MeshwrightWarning, OptionError
+from meshwright.runtime.errors import InfeasibleError, MeshwrightError, MeshwrightWarning, OptionError
 from meshwright.runtime.interrupts import is_interruption, noted_signals
 
+EXIT_NO = 1
 EXIT_WRONG_CALL = 2
 EXIT_INTERRUPTED = 130
 EXIT_TERMINATED = 143  # what a shell shows for a program that SIGTERM ended
@@ -135,6 +136,8 @@ def _failed(error: Exception) -> int:
     """Say what went wrong; gives the exit code."""
     if isinstance(error, MemoryError):
         return fail(_OUT_OF_MEMORY, EXIT_WRONG_CALL)
+    if isinstance(error, InfeasibleError):
+        return fail(without_python(str(error)), EXIT_NO)
     if isinstance(error, OptionError):
         return fail(without_python(in_flags(error, _flags())), EXIT_WRONG_CALL)
     if not isinstance(error, OSError):

@@ -232,6 +232,7 @@ def _parsed(name: str, text: str, annotation: Any) -> Any:
     if type(None) in kinds and text == "none":
         return None
     kinds.discard(type(None))
+    kinds = {kind for kind in kinds if kind in (bool, int, float, str)} or kinds
     try:
         if kinds == {bool}:
             return _WORDS[text.lower()]

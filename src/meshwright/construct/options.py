@@ -12,10 +12,56 @@ from meshwright.runtime.wording import type_of
 
 TIES = ("shuffled", "small-first", "large-first")
 GUIDES = ("none", "dual")
+COLUMN = "column"
+"""The value of max_links that says: each node's own, the column of `nodes/`."""
+
+
+def _check_resilience(name: str, value: object) -> None:
+    """Refuse what is neither 1 nor 2."""
+    if not checks.is_whole(value) or not 1 <= value <= 2:
+        more = " (overlays for the failure of two nodes at once are not built)" if value == 3 else ""
+        raise OptionError(
+            f"the option {name} is {value!r}; give 1 (topics are connected) or 2 (also after the failure of "
+            f"any one node){more}",
+            option=name,
+        )
+
+
+def _check_max_links(name: str, value: object) -> None:
+    """Refuse what is no cap: a whole number, COLUMN, or whole numbers by node."""
+    caps = value.values() if isinstance(value, Mapping) else [value]
+    for cap in caps:
+        if cap is not None and cap != COLUMN and (not checks.is_whole(cap) or not 1 <= cap < 2**31):
+            raise OptionError(
+                f"the option {name} is {cap!r}; give a whole number of links from 1 on for all nodes, or "
+                f'"{COLUMN}" for the column {name} of nodes/ (in Python also a mapping of node to number)',
+                option=name,
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
-class GmOptions(Checked):
+class RobustOptions(Checked):
+    """What an overlay must withstand, and how many links a node can bear.
+
+    Attributes:
+        resilience: with 2, every topic of three or more stays connected if any one node fails. A topic of two
+            has only its link. 1 asks for connected topics alone.
+        max_links: the most links that a node may have: a number for all nodes, or `column` for the column
+            max_links of nodes/, where nodes without a value have no limit. If that can't be, the answer is an
+            error: it says either which nodes and topics prove it, or how near the search came.
+    """
+
+    resilience: int = checks.checked(1, _check_resilience)
+    max_links: int | str | Mapping[str, int] | None = checks.checked(None, _check_max_links)
+
+    @property
+    def asks_for_more(self) -> bool:
+        """Whether connected topics are not enough."""
+        return self.resilience > 1 or self.max_links is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class GmOptions(RobustOptions):
     """How Greedy Merge settles ties, what topics weigh, and the memory it may take.
 
     Attributes:
@@ -36,6 +82,8 @@ class GmOptions(Checked):
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if self.weights and self.asks_for_more:
+            raise OptionError("weights can't be combined with resilience or max_links; leave either out")
         if self.weights is not None and not isinstance(self.weights, Mapping):
             raise OptionError(
                 f"the weights are {type_of(self.weights)}; give a mapping of topic to number",
@@ -62,7 +110,7 @@ def _check_budget(name: str, budget: object) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DgOptions(Checked):
+class DgOptions(RobustOptions):
     """How long Dual-guided Greedy searches, how it settles ties, and the memory it may take.
 
     Attributes:
@@ -126,7 +174,7 @@ def check_rho(name: str, rho: object) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class LowOdaOptions(Checked):
+class LowOdaOptions(RobustOptions):
     """How Low-ODA weighs the maximum degree against the average, how it settles ties, and its memory.
 
     Attributes:
@@ -166,7 +214,7 @@ def _check_one(options: object, *names: str) -> None:
 
 
 @dataclass(frozen=True, kw_only=True)
-class DcOptions(Checked):
+class DcOptions(RobustOptions):
     """How Divide and Conquer divides the nodes, and how it conquers and combines the parts.
 
     Attributes:
@@ -206,7 +254,7 @@ class DcOptions(Checked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DcbcOptions(Checked):
+class DcbcOptions(RobustOptions):
     """Which nodes are bulk, and into how many parts the lightweight ones are divided.
 
     Attributes:
@@ -235,7 +283,7 @@ class DcbcOptions(Checked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class DcbcDirectOptions(Checked):
+class DcbcDirectOptions(RobustOptions):
     """How many nodes are bulk, and how evenly the links are spread over them.
 
     Attributes:
@@ -260,7 +308,7 @@ class DcbcDirectOptions(Checked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrMawOptions(Checked):
+class TrMawOptions(RobustOptions):
     """How trees settle ties.
 
     Attributes:
@@ -273,7 +321,7 @@ class TrMawOptions(Checked):
 
 
 @dataclass(frozen=True, kw_only=True)
-class GrMawOptions(Checked):
+class GrMawOptions(RobustOptions):
     """How the greedy by cost settles ties, and the memory it may take.
 
     Attributes:
@@ -312,7 +360,7 @@ DIVISIONS = ("k-means", "landmarks", "sites")
 
 
 @dataclass(frozen=True, kw_only=True)
-class DcMawOptions(Checked):
+class DcMawOptions(RobustOptions):
     """How the nodes are divided by their costs, and how the parts are conquered and combined.
 
     Attributes:

@@ -75,6 +75,28 @@ class OptionError(MeshwrightError):
     """An unknown algorithm or option, or a value outside its range."""
 
 
+class InfeasibleError(MeshwrightError):
+    """No overlay keeps to the limits, by proof, or none was found.
+
+    Attributes:
+        proved: whether there is a proof that none exists.
+        nodes, topics: the names of some that are at fault.
+        missing: how many joins of topics the nearest overlay lacked; None where there is a proof.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        proved: bool,
+        nodes: Sequence[str] = (),
+        topics: Sequence[str] = (),
+        missing: int | None = None,
+    ) -> None:
+        super().__init__(message, option="max_links")
+        self.proved, self.nodes, self.topics, self.missing = proved, tuple(nodes), tuple(topics), missing
+
+
 class PluginError(MeshwrightError):
     """An algorithm of another package can't be loaded, takes a name that is taken, or breaks its contract."""
 

@@ -7,6 +7,7 @@ from time import perf_counter
 from typing import Any
 
 from meshwright import building, registry
+from meshwright.construct.options import RobustOptions
 from meshwright.model.costs.costs import Costs
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
@@ -42,6 +43,12 @@ class BuildPlan:
     def options(self) -> Any:
         """The options of the algorithm, checked."""
         return registry.find(self.algorithm, "build").make_options(self.settings)
+
+    @property
+    def works_on_the_whole(self) -> bool:
+        """Whether what follows the algorithm needs the whole overlay at once."""
+        options = self.options()
+        return self.reverse_delete or (isinstance(options, RobustOptions) and options.asks_for_more)
 
     def build(self, interests: Interests, prices: Costs | None, progress: Progress | None) -> Overlay:
         """The overlay of interests in memory."""

@@ -71,10 +71,10 @@ def build_on_spark(
 
     The overlay and its facts are those that `building.build` gives in process, edge for edge, on any number
     of machines and after the loss of any of them. Algorithms in `SPREAD` run in tasks, and neither
-    edges nor interests pass through the driver; the others, and reverse delete, run on the driver, and are
-    refused where the interests don't fit there. Costs are read on the driver, and known to all tasks, where
-    every link gets its cost. The manifest has the seconds of each stage and, as `task_seconds`, those that
-    tasks spent in the algorithm itself.
+    edges nor interests pass through the driver. The others, reverse delete, resilience and max_links run on
+    the driver, and are refused where the interests don't fit there. Costs are read on the
+    driver, and known to all tasks, where every link gets its cost. The manifest has the seconds of each stage
+    and, as `task_seconds`, those that tasks spent in the algorithm itself.
     """
     spread = plan.algorithm in SPREAD
     with translated():
@@ -84,7 +84,7 @@ def build_on_spark(
         prices = None if plan.costs is None else plan.costs.load(load_nodes(session, dataset))
         building.check_costs(plan.algorithm, prices)
         made_by = plan.made_by("spark", dataset) | {"seconds": timer.seconds}
-        if spread and not plan.reverse_delete and counts["nodes"]:
+        if spread and not plan.works_on_the_whole and counts["nodes"]:
             with draft(out, force) as folder:
                 source = SparkSource(session, dataset, counts, timer)
                 job = Job(session=session, source=source, scratch=folder / "scratch", progress=timer)

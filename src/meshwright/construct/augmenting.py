@@ -1,0 +1,132 @@
+"""Drivers of the greedy that adds links to an overlay until topics are connected, or without cut nodes."""
+
+import numpy as np
+
+from meshwright.kernels.core import subgraphs
+from meshwright.kernels.core.subgraphs import TopicGraphs, TopicLists
+from meshwright.kernels.greedy.augmenting import Row, bound_rows, take_levels, take_likely
+from meshwright.kernels.greedy.blocks import (
+    BLOCKS,
+    COMPONENTS,
+    NONE,
+    Blocks,
+    fill_blocks,
+    find_mains,
+    number_slots,
+    start_apart,
+    take_given,
+)
+from meshwright.model.interests import Interests
+from meshwright.runtime.arrays import Ids, Longs, Ticks
+
+UNLIMITED = 2**62
+"""A cap that no node reaches."""
+
+
+class Augmentation:
+    """An overlay that grows link by link; memory is linear in the interests and the links of topics.
+
+    Attributes:
+        edges: those that it has.
+        caps: by node, how many links it may have.
+    """
+
+    def __init__(self, interests: Interests, order: Ids, caps: Longs | None = None) -> None:
+        nodes = interests.node_count
+        self.edges = np.empty((0, 2), np.int32)
+        self.caps = np.full(nodes, UNLIMITED) if caps is None else caps
+        self._interests, self._order = interests, order
+        self._degrees = np.zeros(nodes, np.int64)
+        self._arrays = interests.indptr.copy(), interests.topic_ids.copy()
+        self._starts, self._subscribers = interests.topic_indptr.copy(), interests.node_ids.copy()
+
+    def take_in_order(self, edges: Ids) -> None:
+        """Begin with those of some edges, in their order, that join components and that the caps allow."""
+        blocks = self._room()
+        start_apart(self._subscribers, blocks)
+        number_slots(blocks)
+        self._degrees[:] = 0
+        taken = take_given(blocks, np.ascontiguousarray(edges, np.int32), self._degrees, self.caps)
+        self.edges = edges[taken]
+        self._joining = blocks
+
+    def take_all(self, edges: Ids) -> None:
+        """Begin with all of some edges, whatever the caps say."""
+        self.edges = np.ascontiguousarray(edges, np.int32).reshape(-1, 2)
+        self._degrees = np.bincount(self.edges.ravel(), minlength=self._interests.node_count)
+
+    def connect(self, ticks: Ticks) -> Longs:
+        """Add links until all topics are connected or the caps allow none; by topic, what is missing."""
+        return self._add(self._joining, COMPONENTS, ticks)
+
+    def thicken(self, ticks: Ticks, likely: Ids | None = None) -> Longs:
+        """Add links until no topic has a cut node or the caps allow none; by topic, how many blocks too many.
+
+        All topics must be connected. `likely` pairs are looked at before all others, without caps.
+        """
+        blocks = self._blocks(ticks)
+        if likely is not None:
+            found = np.empty((int(blocks.left.sum()), 2), np.int32)
+            pairs = subgraphs.links_of(likely, self._interests.node_count)
+            how = self._degrees, self._order, _SLACK, found, ticks
+            self._take(found, take_likely(blocks, BLOCKS, pairs, *how))
+        find_mains(blocks)
+        return self._add(blocks, BLOCKS, ticks)
+
+    def _blocks(self, ticks: Ticks) -> Blocks:
+        blocks = self._room()
+        graphs = sub_overlays(self._interests, self.edges)
+        fill_blocks(graphs, self._subscribers, (0, self._interests.topic_count), blocks, ticks)
+        number_slots(blocks)
+        return blocks
+
+    def _room(self) -> Blocks:
+        interests = len(self._interests)
+        slots, members, names = (np.empty(interests, np.int32) for _ in range(3))
+        tops = np.full(interests, NONE, np.int32)
+        left, counts = np.zeros((2, self._interests.topic_count), np.int64)
+        mains = np.full(self._interests.topic_count, NONE, np.int32)
+        outside = np.empty(interests, np.int32)
+        return Blocks(*self._arrays, slots, self._starts, members, names, tops, left, mains, outside, counts)
+
+    def _add(self, blocks: Blocks, kind: int, ticks: Ticks) -> Longs:
+        nodes, interests = self._interests.node_count, len(self._interests)
+        row = Row(
+            np.zeros(nodes, np.int64),
+            np.empty(nodes, np.int32),
+            np.empty(interests, np.int32),
+            np.zeros(interests, np.int32),
+            np.empty(interests, np.int32),
+        )
+        bounds = np.zeros(nodes, np.int64)
+        found = np.empty((int(blocks.left.sum()), 2), np.int32)
+        bound_rows(blocks, kind, row, bounds, ticks)
+        taken = take_levels(
+            blocks, kind, row, bounds, self._degrees, self.caps, self._order, _SLACK, found, ticks
+        )
+        self._take(found, taken)
+        left: Longs = blocks.left
+        return left
+
+    def _take(self, found: Ids, count: int) -> None:
+        self.edges = np.concatenate([self.edges, found[:count]])
+
+
+_SLACK = 0.9
+"""A link is taken if it contributes this share of the most. 1 takes twice as long for 0 to 1% fewer links."""
+
+
+def sub_overlays(interests: Interests, edges: Ids) -> TopicGraphs:
+    """The sub-overlays of all topics, 8 bytes for each link of each topic."""
+    topic_ids = interests.topic_ids.copy()
+    ranks = subgraphs.interest_ranks(topic_ids, interests.topic_count)
+    lists = TopicLists(interests.indptr.copy(), topic_ids, ranks)
+    links = subgraphs.links_of(np.ascontiguousarray(edges, np.int32), interests.node_count)
+    counts = np.zeros(interests.topic_count, np.int64)
+    ticks, everyone = np.zeros(2, np.int64), (0, interests.node_count)
+    subgraphs.count_topic_edges(lists, links, everyone, counts, ticks)
+    indptr = np.concatenate([[0], np.cumsum(counts)])
+    ends = np.empty((indptr[-1], 2), np.int32)
+    graphs = TopicGraphs(0, np.diff(interests.topic_indptr), indptr, ends, np.empty(0, np.int32))
+    subgraphs.fill_topic_edges(lists, links, everyone, graphs, indptr[:-1].copy(), ticks)
+    return graphs

@@ -1,0 +1,283 @@
+"""max_links: overlays in which no node has more links than it can bear.
+
+Whether there is one is hard to tell in general (with a cap of 2 and one topic it is a Hamiltonian path), so
+there are three answers: an overlay; a proof that none exists, with nodes and topics at fault; or how near the
+search came.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+from meshwright.construct.augmenting import UNLIMITED, Augmentation
+from meshwright.construct.dual.bound import find_certificate
+from meshwright.construct.options import COLUMN
+from meshwright.construct.resilient import delete_spare, neighbours_needed, tie_order
+from meshwright.construct.reverse_delete import reverse_delete
+from meshwright.model.interests import Interests
+from meshwright.model.names import lookup, meant_name, name_array
+from meshwright.runtime.arrays import Ids, Longs, Ticks
+from meshwright.runtime.columns import arrow_of
+from meshwright.runtime.errors import InfeasibleError, InputError, OptionError
+from meshwright.runtime.progress import CANCEL, Progress, run_with_ticks
+from meshwright.runtime.seeds import generator
+from meshwright.runtime.wording import count
+
+_NAMED = 3
+_ROUNDS = 60
+"""How often some links are given up, and others taken, where the caps leave topics in parts."""
+
+_PROOF_STEPS = 100
+_MOST_PROOF_PAIRS = 500_000_000
+"""Pairs of subscribers, over all topics, up to which the tight bound is worth a try: about a minute."""
+
+_RESERVES = (1.0, 0.75, 0.6, 0.5)
+"""What share of its links a node may spend on connecting topics, if some must be left for spares."""
+
+
+def caps_of(interests: Interests, max_links: int | str | Mapping[str, int] | None) -> Longs:
+    """By node, the most links that it may have."""
+    caps = np.full(interests.node_count, UNLIMITED)
+    if max_links is None:
+        return caps
+    if isinstance(max_links, Mapping):
+        names = name_array(list(max_links), "node")
+        ids = lookup(interests.nodes, names)
+        unknown = names.filter(pa.array(ids < 0))
+        if len(unknown):
+            first = unknown[0].as_py()
+            more = f" (and {len(unknown) - 1:,} more)" if len(unknown) > 1 else ""
+            raise OptionError(
+                f"there is no node {first!r}{more} to limit by max_links; "
+                f"{meant_name(interests.nodes, first)}leave unknown nodes out",
+                option="max_links",
+            )
+        caps[ids] = list(max_links.values())
+    elif max_links == COLUMN:
+        caps = _column(interests)
+    else:
+        caps[:] = int(max_links)
+    return caps
+
+
+def _column(interests: Interests) -> Longs:
+    table = interests.node_attributes
+    if table is None or "max_links" not in table.column_names:
+        raise OptionError(
+            f"max_links is {COLUMN!r}, but nodes/ has no column max_links; add it, or give a number",
+            option="max_links",
+        )
+    found: Longs = table["max_links"].cast(pa.int64()).fill_null(UNLIMITED).to_numpy()
+    wrong = np.flatnonzero(found < 0)
+    if len(wrong):
+        name = interests.nodes[int(wrong[0])].as_py()
+        raise InputError(f"max_links of node {name!r} is {found[wrong[0]]}; give 0 or more, or nothing")
+    return found.copy()
+
+
+def capped_edges(
+    interests: Interests,
+    edges: Ids,
+    caps: Longs,
+    seed: int,
+    *,
+    resilience: int = 1,
+    memory_limit: int | None = None,
+    progress: Progress | None = None,
+) -> Ids:
+    """An overlay in which no node has more links than `caps` say; it keeps what it can of `edges`.
+
+    Guarantee: topic-connected, with `resilience` 2 also after the failure of any one node, and without an
+    edge that could be left out. Deterministic for a seed. Otherwise an InfeasibleError says why not.
+
+    How: of the given edges, in their order, those that join components are taken as far as the caps allow,
+    and others by contribution; of nodes that contribute alike, one that can bear more comes first. Where
+    topics are left in parts, nodes of these that have no link left give up some, at random, and it goes on.
+    """
+    check_possible(interests, caps, resilience, progress)
+    search = _Search(interests, caps, resilience, seed)
+    best = run_with_ticks(lambda ticks: search.run(edges, ticks), "keeping to max_links", 0, progress)
+    if best.missing.any():
+        raise _not_found(interests, caps, resilience, best, progress)
+    thin = reverse_delete if resilience == 1 else delete_spare
+    return thin(interests, best.edges, memory_limit=memory_limit, progress=progress)
+
+
+@dataclass(frozen=True)
+class _Found:
+    """An overlay, and by topic how many joins it lacks, of components or of blocks."""
+
+    edges: Ids
+    missing: Longs
+
+
+class _Search:
+    """Looks for an overlay that keeps to the caps, round by round."""
+
+    def __init__(self, interests: Interests, caps: Longs, resilience: int, seed: int) -> None:
+        self._interests, self._caps, self._resilience = interests, caps, resilience
+        self._grown = Augmentation(interests, tie_order(interests, seed), caps)
+        self._random = generator(seed, "capped")
+
+    def run(self, edges: Ids, ticks: Ticks) -> _Found:
+        """The overlay that lacks least."""
+        best = None
+        for share in _RESERVES if self._resilience > 1 else _RESERVES[:1]:
+            found = self._attempt(edges, share, ticks)
+            best = found if best is None or found.missing.sum() < best.missing.sum() else best
+            if not best.missing.any():
+                return best
+        assert best is not None
+        turn = 0
+        while best.missing.any() and turn < _ROUNDS and not ticks[CANCEL]:
+            share = float(self._random.choice(_RESERVES)) if self._resilience > 1 else 1.0
+            found = self._attempt(self._ruined(best), share, ticks)
+            best = found if found.missing.sum() <= best.missing.sum() else best
+            turn += 1
+        return best
+
+    def _attempt(self, edges: Ids, share: float, ticks: Ticks) -> _Found:
+        grown, caps = self._grown, self._caps
+        grown.caps = caps if share == 1 else np.maximum(np.minimum(caps, 2), (caps * share).astype(np.int64))
+        grown.take_in_order(edges)
+        missing = grown.connect(ticks)
+        grown.caps = caps
+        if missing.any() and share < 1:
+            missing = grown.connect(ticks)
+        if missing.any() or self._resilience == 1:
+            # What can't be connected has no blocks to speak of: each part counts as much as a topic can.
+            return _Found(grown.edges, missing * (1 if self._resilience == 1 else 1000))
+        missing = grown.thicken(ticks)
+        return _Found(grown.edges, missing)
+
+    def _ruined(self, found: _Found) -> Ids:
+        """The edges without some of those of full nodes in topics that lack joins; in a new order."""
+        interests, edges = self._interests, found.edges
+        at_fault = np.zeros(interests.node_count, np.bool_)
+        for topic in np.flatnonzero(found.missing):
+            at_fault[
+                interests.node_ids[interests.topic_indptr[topic] : interests.topic_indptr[topic + 1]]
+            ] = True
+        degrees = np.bincount(edges.ravel(), minlength=interests.node_count)
+        full = at_fault & (degrees >= self._caps)
+        chance = self._random.random(len(edges))
+        kept = ~((full[edges].any(axis=1) & (chance < 0.3)) | (chance < 0.05))
+        return edges[kept]
+
+
+def check_possible(
+    interests: Interests, caps: Longs, resilience: int, progress: Progress | None = None
+) -> None:
+    """Refuse caps that are proved to be too low, with nodes and topics at fault.
+
+    Three arguments, each in linear time or that of overlaps: topics of two (of three, if they must survive a
+    failure) force their links; a node needs as many neighbours as `neighbours_needed` says; and the nodes of
+    a topic have enough links together for a tree that spans it, or for two links each.
+    """
+    if not (caps < UNLIMITED).any():
+        return
+    _check_forced(interests, caps, resilience)
+    needed = neighbours_needed(interests, resilience, progress)
+    if needed is not None and (needed > caps).any():
+        node = int(np.argmax(needed - caps))
+        own = interests.topic_ids[interests.indptr[node] : interests.indptr[node + 1]]
+        raise _proof(
+            interests,
+            int(np.count_nonzero(needed > caps)),
+            node,
+            f"needs at least {int(needed[node]):,} links for its {count(len(own), 'topic')}",
+            caps,
+            own,
+        )
+    _check_topics(interests, caps, resilience)
+
+
+def _check_forced(interests: Interests, caps: Longs, resilience: int) -> None:
+    sizes = np.diff(interests.topic_indptr)
+    small = np.flatnonzero((sizes == 2) | ((sizes == 3) & (resilience > 1)))
+    if not len(small):
+        return
+    pairs = []
+    for size in (2, 3):
+        first = interests.topic_indptr[small[sizes[small] == size]]
+        for a, b in ((0, 1),) if size == 2 else ((0, 1), (0, 2), (1, 2)):
+            pairs.append(np.column_stack([interests.node_ids[first + a], interests.node_ids[first + b]]))
+    forced = np.bincount(np.unique(np.concatenate(pairs), axis=0).ravel(), minlength=interests.node_count)
+    if (forced > caps).any():
+        node = int(np.argmax(forced - caps))
+        own = interests.topic_ids[interests.indptr[node] : interests.indptr[node + 1]]
+        raise _proof(
+            interests,
+            int(np.count_nonzero(forced > caps)),
+            node,
+            f"is in topics of {'two' if resilience == 1 else 'two or three'} with {int(forced[node]):,} "
+            f"different nodes, which all need a link to it",
+            caps,
+            own[np.isin(own, small)],
+        )
+
+
+def _check_topics(interests: Interests, caps: Longs, resilience: int) -> None:
+    sizes = np.diff(interests.topic_indptr)
+    usable = np.minimum(caps[interests.node_ids], np.repeat(np.maximum(sizes - 1, 0), sizes))
+    links = np.concatenate([[0], np.cumsum(usable)])
+    held = links[interests.topic_indptr[1:]] - links[interests.topic_indptr[:-1]]
+    wanted = np.where((sizes > 2) & (resilience > 1), 2 * sizes, 2 * np.maximum(sizes - 1, 0))
+    if (held < wanted).any():
+        topic = int(np.argmax(wanted - held))
+        name = interests.topics[topic].as_py()
+        raise InfeasibleError(
+            f"max_links can't be met: topic {name!r} needs {wanted[topic] // 2:,} links among its "
+            f"{int(sizes[topic]):,} subscribers, and max_links leaves them {held[topic] // 2:,}; raise "
+            f"max_links of its subscribers",
+            proved=True,
+            topics=[name],
+        )
+
+
+def _proof(
+    interests: Interests, how_many: int, node: int, why: str, caps: Longs, topics: Ids
+) -> InfeasibleError:
+    """The error about the node that is worst off."""
+    name = interests.nodes[node].as_py()
+    named = interests.topics.take(arrow_of(topics[:_NAMED])).to_pylist()
+    more = f" (and {how_many - 1:,} more nodes need more than they may have)" if how_many > 1 else ""
+    return InfeasibleError(
+        f"max_links can't be met: node {name!r} {why}, and may have {int(caps[node]):,}{more}; its topics: "
+        f"{', '.join(map(repr, named))}{' …' if len(topics) > _NAMED else ''}; raise its max_links, or "
+        f"give it fewer topics",
+        proved=True,
+        nodes=[name],
+        topics=named,
+    )
+
+
+def _not_found(
+    interests: Interests, caps: Longs, resilience: int, best: _Found, progress: Progress | None
+) -> InfeasibleError:
+    """The error after the search: a proof by the tight bound on all links, or how near it came."""
+    sizes = np.diff(interests.topic_indptr).astype(np.float64)
+    allowed = int(np.minimum(caps, interests.node_count).sum()) // 2
+    if np.sum(sizes**2) / 2 <= _MOST_PROOF_PAIRS:
+        least = find_certificate(interests, steps=_PROOF_STEPS, progress=progress).edges
+        if least > allowed:
+            return InfeasibleError(
+                f"max_links can't be met: every overlay has at least {least:,} links, and max_links allows "
+                f"{allowed:,} in all; raise max_links",
+                proved=True,
+            )
+    topics = np.flatnonzero(best.missing)
+    worst = topics[np.argsort(-best.missing[topics], kind="stable")][:_NAMED]
+    named = interests.topics.take(arrow_of(worst)).to_pylist()
+    whole = interests.topic_count - len(topics)
+    how = "are connected" if resilience == 1 else "survive the failure of any one node"
+    return InfeasibleError(
+        f"no overlay within max_links was found in {_ROUNDS} rounds, and it is not proved that none exists; "
+        f"in the nearest, {whole:,} of {count(interests.topic_count, 'topic')} {how}, and not "
+        f"{', '.join(map(repr, named))}{' …' if len(topics) > _NAMED else ''}; raise max_links",
+        proved=False,
+        topics=named,
+        missing=int(best.missing.sum()),
+    )

@@ -1,0 +1,72 @@
+"""What the options `resilience` and `max_links` ask of any algorithm that connects topics."""
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+
+from meshwright.construct.augmenting import UNLIMITED
+from meshwright.construct.capped import capped_edges, caps_of
+from meshwright.construct.options import RobustOptions
+from meshwright.construct.resilient import least_edges, resilient_edges
+from meshwright.construct.standby import STANDBY, standby_table
+from meshwright.model.edges import Built
+from meshwright.model.interests import Interests
+from meshwright.runtime.arrays import Ids, Longs
+from meshwright.runtime.errors import MeshwrightWarning
+from meshwright.runtime.progress import Progress
+
+
+def made_robust(
+    interests: Interests,
+    built: Built,
+    options: RobustOptions,
+    seed: int,
+    *,
+    memory_limit: int | None = None,
+    progress: Progress | None = None,
+) -> Built:
+    """What an algorithm has built, with links added and left out so that it withstands what options say.
+
+    Facts: `links_before`, those that the algorithm took; with resilience, `least_links`, which no such
+    overlay is below by proof (None where that takes too long), and `topics_of_two`, which can't survive. The
+    links that the algorithm did not take are in the table `standby`.
+    """
+    before = np.ascontiguousarray(built.edges, np.int32).reshape(-1, 2)
+    edges = before
+    facts: dict[str, int | None] = {"links_before": len(before)}
+    caps = caps_of(interests, options.max_links)
+    sizes = np.diff(interests.topic_indptr)
+    if options.resilience > 1 and not (sizes > 2).any():
+        warnings.warn(
+            f"resilience is {options.resilience}, but no topic has three subscribers or more, so none can "
+            f"survive the failure of a node or link",
+            MeshwrightWarning,
+            stacklevel=2,
+        )
+    if options.resilience > 1:
+        edges = resilient_edges(interests, before, seed, memory_limit=memory_limit, progress=progress)
+        facts |= {"least_links": least_edges(interests, progress)}
+        facts |= {"topics_of_two": int(np.count_nonzero(sizes == 2))}
+    if exceeds(edges, caps):
+        edges = capped_edges(
+            interests,
+            before,
+            caps,
+            seed,
+            resilience=options.resilience,
+            memory_limit=memory_limit,
+            progress=progress,
+        )
+    tables = dict(built.tables)
+    if options.resilience > 1:
+        tables[STANDBY] = standby_table(interests, before, edges)
+        facts |= {"standby_links": tables[STANDBY].num_rows}
+    return replace(built, edges=edges, facts={**built.facts, **facts}, tables=tables)
+
+
+def exceeds(edges: Ids, caps: Longs) -> bool:
+    """Whether some node has more links than it may."""
+    if not (caps < UNLIMITED).any():
+        return False
+    return bool((np.bincount(edges.ravel(), minlength=len(caps)) > caps).any())

@@ -1,0 +1,262 @@
+"""Links that make blocks of topics grow together, or components: a greedy that may be told of caps.
+
+A link contributes as many blocks, or components, as it takes away, over all topics. Contributions only fall
+while links are taken, as those of Greedy Merge do: what lies between two vertices in a tree of blocks never
+gets longer. So the greatest contribution that a node once had with any other bounds what it can have. Levels
+fall, and at each a node is looked at only if its bound reaches the level: one walk over the members of its
+topics finds the contributions with all others at once.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+
+from meshwright.kernels.compiling import inner, kernel
+from meshwright.kernels.core.subgraphs import Links
+from meshwright.kernels.greedy.blocks import BLOCKS, NONE, Blocks, is_inside, joined_by, link_gain, own_block
+from meshwright.runtime.arrays import Ids, Longs, Ticks, int64
+from meshwright.runtime.progress import CANCEL, DONE
+
+
+class Row(NamedTuple):
+    """Room for the contributions of one node with all others."""
+
+    gains: Longs  # by node; 0 between calls
+    touched: Ids  # the nodes that share a topic with it
+    distances: Ids  # by slot: blocks on the path to it
+    ways: Ids  # by slot that names a block: blocks to its far side, on the way up; 0 between calls
+    entries: Ids  # by slot that names a block on the way up: where the way enters it
+
+
+@kernel
+def take_levels(
+    blocks: Blocks,
+    kind: int,
+    row: Row,
+    bounds: Longs,
+    degrees: Longs,
+    caps: Longs,
+    order: Ids,
+    slack: float,
+    edges: Ids,
+    ticks: Ticks,
+) -> int:
+    """Take links until none contributes, and write them to `edges`; how many there are, at most its length.
+
+    `bounds` are by node what it can contribute at most. A link is taken if it contributes at least `slack`
+    times the greatest contribution of all. Nodes are looked at in `order`; of those that a node could be
+    linked to, one that can bear more links comes first. A node that has as many as `caps` allow gets no more.
+    """
+    count = 0
+    chosen = np.empty(len(bounds), np.int32)
+    while count < len(edges) and not ticks[CANCEL]:
+        level = 0
+        for node in range(len(bounds)):
+            if degrees[node] < caps[node]:
+                level = max(level, bounds[node])
+        if level <= 0:
+            break
+        least = max(1, int(np.ceil(level * slack)))
+        for node in order:
+            if bounds[node] < least or degrees[node] >= caps[node] or ticks[CANCEL]:
+                continue
+            count = _take_row(
+                blocks, kind, row, node, least, bounds, degrees, caps, chosen, edges, count, ticks
+            )
+            if count == len(edges):
+                break
+    return count
+
+
+@kernel
+def take_likely(
+    blocks: Blocks,
+    kind: int,
+    likely: Links,
+    degrees: Longs,
+    order: Ids,
+    slack: float,
+    edges: Ids,
+    ticks: Ticks,
+) -> int:
+    """As `take_levels` without caps, among some pairs only, which are looked at one by one."""
+    count = 0
+    bounds = np.full(len(order), np.int64(1 << 62))
+    level = int64(0)
+    for node in order:
+        bounds[node] = 0
+        for other in likely.nodes[likely.indptr[node] : likely.indptr[node + 1]]:
+            bounds[node] = max(bounds[node], link_gain(blocks, kind, node, other, False))
+        level = max(level, bounds[node])
+    while level > 0 and count < len(edges) and not ticks[CANCEL]:
+        least = max(1, int(np.ceil(level * slack)))
+        level = int64(0)
+        for node in order:
+            if bounds[node] >= least:
+                bounds[node] = 0
+                for other in likely.nodes[likely.indptr[node] : likely.indptr[node + 1]]:
+                    gain = link_gain(blocks, kind, node, other, False)
+                    if gain < least or count == len(edges):
+                        bounds[node] = max(bounds[node], gain)
+                        continue
+                    ticks[DONE] += link_gain(blocks, kind, node, other, True)
+                    edges[count, 0], edges[count, 1] = node, other
+                    degrees[node] += 1
+                    degrees[other] += 1
+                    count += 1
+            level = max(level, bounds[node])
+    return count
+
+
+@inner
+def _take_row(
+    blocks: Blocks,
+    kind: int,
+    row: Row,
+    node: int,
+    least: int,
+    bounds: Longs,
+    degrees: Longs,
+    caps: Longs,
+    chosen: Ids,
+    edges: Ids,
+    count: int,
+    ticks: Ticks,
+) -> int:
+    """Take the links of one node that contribute `least`; how many are taken then. Lowers its bound."""
+    found = _contributions(blocks, kind, row, node)
+    picked, rest = 0, 0
+    for place in range(found):
+        other = row.touched[place]
+        gain = row.gains[other]
+        row.gains[other] = 0
+        if other == node or degrees[other] >= caps[other]:
+            continue
+        if gain >= least:
+            chosen[picked] = other
+            picked += 1
+        else:
+            rest = max(rest, gain)
+    some = chosen[:picked]
+    for place in np.argsort(degrees[some] - caps[some], kind="mergesort"):  # those that can bear most first
+        other = chosen[place]
+        if degrees[other] >= caps[other]:
+            continue
+        gain = link_gain(blocks, kind, node, other, False)
+        if gain < least or degrees[node] >= caps[node] or count == len(edges):
+            rest = max(rest, gain)
+            continue
+        ticks[DONE] += link_gain(blocks, kind, node, other, True)
+        edges[count, 0], edges[count, 1] = node, other
+        degrees[node] += 1
+        degrees[other] += 1
+        count += 1
+    bounds[node] = min(rest, least - 1)
+    return count
+
+
+@inner
+def _contributions(blocks: Blocks, kind: int, row: Row, node: int) -> int:
+    """Write what links of a node to all others would contribute; how many nodes are listed as touched."""
+    found = 0
+    for interest in range(blocks.indptr[node], blocks.indptr[node + 1]):
+        topic = blocks.topic_ids[interest]
+        if blocks.left[topic] <= 0:
+            continue
+        own = blocks.slots[interest]
+        if kind == BLOCKS and _few_outside(blocks, topic) and is_inside(blocks, topic, own):
+            found = _add_outside(blocks, row, topic, own, found)
+            continue
+        if kind == BLOCKS:
+            _measure_ways(blocks, row, own, topic)
+        else:
+            _tell_apart(blocks, row, own, topic)
+        for slot in range(blocks.starts[topic], blocks.starts[topic + 1]):
+            if row.distances[slot] > 1:
+                other = blocks.members[slot]
+                if row.gains[other] == 0:
+                    row.touched[found] = other
+                    found += 1
+                row.gains[other] += row.distances[slot] - 1
+    return found
+
+
+@inner
+def _few_outside(blocks: Blocks, topic: int) -> bool:
+    """Whether to look at the slots outside the main block one by one, and not at all slots in a row."""
+    return blocks.outside_counts[topic] * 4 < blocks.starts[topic + 1] - blocks.starts[topic]
+
+
+@inner
+def _add_outside(blocks: Blocks, row: Row, topic: int, own: int, found: int) -> int:
+    """Add the contributions of a slot of a main block, which only links to slots outside of it have."""
+    first, kept = blocks.starts[topic], 0
+    for place in range(first, first + blocks.outside_counts[topic]):
+        slot = blocks.outside[place]
+        if is_inside(blocks, topic, slot):
+            continue
+        blocks.outside[first + kept] = slot
+        kept += 1
+        gain = joined_by(blocks, own, slot, False)
+        if gain:
+            other = blocks.members[slot]
+            if row.gains[other] == 0:
+                row.touched[found] = other
+                found += 1
+            row.gains[other] += gain
+    blocks.outside_counts[topic] = kept
+    return found
+
+
+@inner
+def _measure_ways(blocks: Blocks, row: Row, start: int, topic: int) -> None:
+    """Write how many blocks the paths from one slot of a topic to all others lead through. O(slots)."""
+    names, tops = blocks.names, blocks.tops
+    slot, steps = start, 0
+    while True:  # up to the root
+        name = own_block(names, slot)
+        if tops[name] == NONE:
+            break
+        row.ways[name], row.entries[name] = steps + 1, slot
+        slot, steps = tops[name], steps + 1
+    first = blocks.starts[topic]
+    row.distances[first] = steps
+    for slot in range(first + 1, blocks.starts[topic + 1]):
+        name = own_block(names, slot)
+        names[slot] = name
+        way = row.ways[name]
+        if way:
+            row.distances[slot] = way - (row.entries[name] == slot)
+        else:
+            row.distances[slot] = row.distances[tops[name]] + 1
+    slot = start
+    while True:
+        name = own_block(names, slot)
+        if tops[name] == NONE:
+            return
+        row.ways[name] = 0
+        slot = tops[name]
+
+
+@inner
+def _tell_apart(blocks: Blocks, row: Row, start: int, topic: int) -> None:
+    """Write 2 for the slots of a topic in other components than one slot, and else 0. O(slots)."""
+    own = own_block(blocks.names, start)
+    for slot in range(blocks.starts[topic], blocks.starts[topic + 1]):
+        name = own_block(blocks.names, slot)
+        blocks.names[slot] = name
+        row.distances[slot] = 2 * (name != own)
+
+
+@kernel
+def bound_rows(blocks: Blocks, kind: int, row: Row, bounds: Longs, ticks: Ticks) -> None:
+    """Write the greatest contribution of each node with any other."""
+    for node in range(len(bounds)):
+        if ticks[CANCEL]:
+            return
+        found = _contributions(blocks, kind, row, node)
+        bounds[node] = 0
+        for place in range(found):
+            other = row.touched[place]
+            bounds[node] = max(bounds[node], row.gains[other])
+            row.gains[other] = 0

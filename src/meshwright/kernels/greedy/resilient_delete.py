@@ -1,0 +1,170 @@
+"""Reverse delete that keeps topics resilient: an edge goes if no topic would get a cut node without it.
+
+Without an edge (a, b), a graph that had no cut node has none either if two paths from a to b share no vertex
+between them. Most edges need no search: where an end has but two links inside a topic, they stay.
+"""
+
+import numpy as np
+
+from meshwright.kernels.compiling import inner, kernel
+from meshwright.kernels.greedy.reverse_delete import SubOverlays
+from meshwright.runtime.arrays import Flags, Ids, Longs, Ticks
+from meshwright.runtime.progress import CANCEL, DONE
+
+_NONE = -1
+
+
+@kernel
+def delete_resilient(over: SubOverlays, longest: int, ticks: Ticks) -> Flags:
+    """By edge, whether it stays, from the last to the first; `longest` is the most subscribers of a topic.
+
+    Every topic of three or more must be without cut nodes, and stays so.
+    """
+    edges = len(over.link_starts) - 1
+    kept = np.ones(edges, np.bool_)
+    slots = len(over.starts) - 1
+    degrees = np.empty(slots, np.int64)
+    for slot in range(slots):
+        degrees[slot] = over.starts[slot + 1] - over.starts[slot]
+    marks = np.full(slots, _NONE, np.int64)
+    before = np.empty(slots, np.int32)
+    queue = np.empty(longest, np.int32)
+    turn = 0
+    for e in range(edges - 1, -1, -1):
+        if ticks[CANCEL]:
+            break
+        first, last = over.link_starts[e], over.link_starts[e + 1]
+        needed = False
+        for at in range(first, last):
+            needed |= degrees[over.link_slots[at, 0]] <= 2 or degrees[over.link_slots[at, 1]] <= 2
+        at = first
+        while at < last and not needed:
+            needed = not _two_paths(
+                over, kept, e, over.link_slots[at, 0], over.link_slots[at, 1], marks, turn, before, queue
+            )
+            turn += 3
+            at += 1
+        kept[e] = needed
+        if not needed:
+            for at in range(first, last):
+                degrees[over.link_slots[at, 0]] -= 1
+                degrees[over.link_slots[at, 1]] -= 1
+        ticks[DONE] += 1
+    return kept
+
+
+@inner
+def _two_paths(
+    over: SubOverlays,
+    kept: Flags,
+    without: int,
+    a: int,
+    b: int,
+    marks: Longs,
+    turn: int,
+    before: Ids,
+    queue: Ids,
+) -> bool:
+    """Whether two paths of kept edges other than `without` lead from b to a and share no vertex between."""
+    if _common_neighbours(over, kept, a, b, marks, turn) > 1:
+        return True
+    length = _path(over, kept, without, a, b, marks, turn + 2, before, queue)
+    if length == _NONE:
+        return False
+    # The path from b to a: the place of each vertex on it, as a mark below _NONE.
+    slot, place = b, 0
+    while slot != a:
+        following = before[slot]
+        marks[slot] = -2 - place
+        slot, place = following, place + 1
+    marks[a] = -2 - place
+    reach, slot = 0, b
+    clear = True
+    for at in range(length):  # vertex `at` of the path separates the ends if nothing before leads past it
+        if at and reach <= at:
+            clear = False
+            break
+        reach = max(reach, _furthest(over, kept, without, slot, marks, turn + 1, queue))
+        if reach == length:
+            break
+        slot = before[slot]
+    slot = b
+    while slot != a:
+        marks[slot] = _NONE
+        slot = before[slot]
+    marks[a] = _NONE
+    return clear
+
+
+@inner
+def _common_neighbours(over: SubOverlays, kept: Flags, a: int, b: int, marks: Longs, turn: int) -> int:
+    """How many vertices are linked to both of two; 2 stands for any more."""
+    for at in range(over.starts[a], over.starts[a + 1]):
+        if kept[over.edge_of[at]]:
+            marks[over.others[at]] = turn
+    count = 0
+    for at in range(over.starts[b], over.starts[b + 1]):
+        if kept[over.edge_of[at]] and marks[over.others[at]] == turn:
+            count += 1
+            if count == 2:
+                break
+    return count
+
+
+@inner
+def _path(
+    over: SubOverlays,
+    kept: Flags,
+    without: int,
+    a: int,
+    b: int,
+    marks: Longs,
+    turn: int,
+    before: Ids,
+    queue: Ids,
+) -> int:
+    """How long the shortest path from b back to a is, which `before` tells; _NONE where there is none."""
+    marks[a], queue[0] = turn, a
+    head, tail = 0, 1
+    while head < tail:
+        slot = queue[head]
+        head += 1
+        for at in range(over.starts[slot], over.starts[slot + 1]):
+            other = over.others[at]
+            if not kept[over.edge_of[at]] or over.edge_of[at] == without or marks[other] == turn:
+                continue
+            marks[other], before[other] = turn, slot
+            if other == b:
+                length = 0
+                while other != a:
+                    other = before[other]
+                    length += 1
+                return length
+            queue[tail] = other
+            tail += 1
+    return _NONE
+
+
+@inner
+def _furthest(
+    over: SubOverlays, kept: Flags, without: int, start: int, marks: Longs, turn: int, queue: Ids
+) -> int:
+    """The furthest place on the path that `start` leads to, through unseen vertices that are not on it."""
+    furthest = 0
+    queue[0] = start
+    head, tail = 0, 1
+    while head < tail:
+        slot = queue[head]
+        head += 1
+        for at in range(over.starts[slot], over.starts[slot + 1]):
+            other = over.others[at]
+            if not kept[over.edge_of[at]] or over.edge_of[at] == without:
+                continue
+            mark = marks[other]
+            if mark < _NONE:
+                furthest = max(furthest, -2 - mark)
+            elif mark != turn:
+                marks[other] = turn
+                queue[tail] = other
+                tail += 1
+    return furthest

@@ -1,0 +1,87 @@
+"""Overlays that withstand a failure and keep to caps, by networkx, and by all overlays there are."""
+
+import warnings
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from meshwright import InfeasibleError, Interests, build
+from meshwright.construct.resilient import least_edges
+from meshwright.runtime.errors import MeshwrightWarning
+from tests.property.test_evaluate import some_interests, topic_graphs
+
+ALGORITHMS = ["gm", "dg", "low-oda", "dc", "dcbc", "dcbc-direct"]
+
+
+@pytest.fixture(autouse=True)
+def _small_topics_are_no_surprise():
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", MeshwrightWarning)
+        yield
+
+
+def survives(graph: nx.Graph) -> bool:
+    """Whether a topic stays connected without any one node; a topic of two needs its link."""
+    return len(graph) < 2 or (nx.is_connected(graph) and (len(graph) < 3 or nx.is_biconnected(graph)))
+
+
+@given(some_interests(12, 5), st.sampled_from(ALGORITHMS), st.integers(0, 3))
+def test_every_topic_survives_every_single_failure_and_no_link_is_idle(interests, algorithm, seed):
+    overlay = build(interests, algorithm, resilience=2, seed=seed)
+    assert all(map(survives, topic_graphs(overlay)))
+    assert len(overlay) >= (least_edges(interests) or 0)
+    graph = overlay.to_networkx()
+    for u, v in list(graph.edges):
+        graph.remove_edge(u, v)
+        assert not all(survives(graph.subgraph(interests.nodes_of(t))) for t in interests.topics.to_pylist())
+        graph.add_edge(u, v)
+
+
+@given(some_interests(12, 5), st.sampled_from(ALGORITHMS), st.integers(1, 6), st.integers(1, 2))
+def test_caps_are_kept_or_refused(interests, algorithm, cap, resilience):
+    try:
+        overlay = build(interests, algorithm, max_links=cap, resilience=resilience)
+    except InfeasibleError:
+        return
+    assert overlay.degrees().max(initial=0) <= cap
+    meets = survives if resilience == 2 else lambda graph: len(graph) == 0 or nx.is_connected(graph)
+    assert all(map(meets, topic_graphs(overlay)))
+
+
+@given(some_interests(5, 3), st.integers(1, 3), st.integers(1, 2))
+def test_what_is_proved_impossible_no_overlay_does(interests, cap, resilience):
+    try:
+        build(interests, "gm", max_links=cap, resilience=resilience)
+    except InfeasibleError as error:
+        if not error.proved:
+            return
+    else:
+        return
+    names = interests.nodes.to_pylist()
+    members = [interests.nodes_of(topic) for topic in interests.topics.to_pylist()]
+    pairs = list(combinations(names, 2))
+    for chosen in range(2 ** len(pairs)):
+        graph = nx.Graph()
+        graph.add_nodes_from(names)
+        graph.add_edges_from(pair for at, pair in enumerate(pairs) if chosen >> at & 1)
+        if max((degree for _, degree in graph.degree), default=0) <= cap:
+            graphs = [graph.subgraph(own) for own in members]
+            holds = survives if resilience == 2 else lambda own: len(own) == 0 or nx.is_connected(own)
+            assert not all(map(holds, graphs))
+
+
+def test_standby_links_are_those_that_the_algorithm_did_not_take():
+    interests = Interests.from_scipy((np.random.default_rng(1).random((30, 6)) < 0.4).astype(np.int32))
+    plain, resilient = build(interests, "gm"), build(interests, "gm", resilience=2)
+    before, after = (set(map(tuple, own.edges.tolist())) for own in (plain, resilient))
+    table = resilient.tables["standby"]
+    listed = set(zip(table["source_id"].to_pylist(), table["target_id"].to_pylist(), strict=True))
+    assert listed == after - before
+    assert resilient.facts["links_before"] == len(plain)
+    assert table["source"].to_pylist() == [
+        interests.nodes[node].as_py() for node in table["source_id"].to_pylist()
+    ]

@@ -1,0 +1,61 @@
+"""What is said about caps that can't be met, and about wrong ones."""
+
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+import meshwright as mw
+from meshwright.runtime.errors import MeshwrightWarning
+
+STAR = mw.Interests.from_pairs(
+    [("hub", f"t{leaf}") for leaf in range(4)] + [(f"n{leaf}", f"t{leaf}") for leaf in range(4)]
+)
+
+
+def test_topics_of_two_force_their_links_and_the_node_is_named():
+    with pytest.raises(mw.InfeasibleError, match=r"node 'hub' is in topics of two with 4 different") as found:
+        mw.build(STAR, "gm", max_links=3)
+    assert found.value.proved
+    assert found.value.nodes == ("hub",)
+    assert found.value.topics == ("t0", "t1", "t2")
+    assert mw.build(STAR, "gm", max_links=4).degrees().max() == 4
+
+
+def test_a_topic_whose_subscribers_have_too_few_links_is_named():
+    line = mw.Interests.from_pairs([(f"n{node}", "news") for node in range(4)])
+    with pytest.raises(mw.InfeasibleError, match="topic 'news' needs 3 links among its 4 subscribers"):
+        mw.build(line, "gm", max_links=1)
+    assert sorted(mw.build(line, "gm", max_links=2).degrees().tolist()) == [1, 1, 2, 2]
+    assert mw.build(line, "gm", max_links=2, resilience=2).degrees().tolist() == [2, 2, 2, 2]
+
+
+def test_caps_come_from_the_column_or_a_mapping():
+    attributes = pa.table({"max_links": pa.array([None, 1, 1, 1], pa.int32())})
+    pairs = [(f"n{node}", "news") for node in range(4)]
+    limited = replace(mw.Interests.from_pairs(pairs), node_attributes=attributes)
+    assert mw.build(limited, "gm", max_links="column").degrees().tolist() == [3, 1, 1, 1]
+    mapped = mw.build(mw.Interests.from_pairs(pairs), "gm", max_links={"n1": 1, "n2": 1, "n3": 1})
+    assert mapped.degrees().tolist() == [3, 1, 1, 1]
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"max_links": 0}, "max_links is 0; give a whole number of links from 1 on"),
+        ({"max_links": {"hub": -1}}, "max_links is -1"),
+        ({"max_links": {"hubb": 3}}, "there is no node 'hubb' to limit by max_links; did you mean 'hub'"),
+        ({"max_links": "column"}, "nodes/ has no column max_links"),
+        ({"resilience": 0}, "resilience is 0; give 1"),
+        ({"resilience": 3}, "failure of two nodes at once are not built"),
+    ],
+)
+def test_wrong_options_are_refused(options, said):
+    with pytest.raises(mw.OptionError, match=said):
+        mw.build(STAR, "gm", **options)
+
+
+def test_resilience_beyond_every_topic_is_told():
+    with pytest.warns(MeshwrightWarning, match="no topic has three subscribers or more"):
+        overlay = mw.build(STAR, "gm", resilience=2)
+    assert (len(overlay), overlay.facts["topics_of_two"]) == (4, 4)
