@@ -1,0 +1,216 @@
+"""What do overlays cost that survive a failure, or keep to a cap, and what do they deliver?
+
+    python -m benchmarks.robust resilience|caps|failing|random [--workload NAME …] [--count 1000]
+
+resilience: links per node of gm and dg, of their resilient forms, and the lower bound; whether all topics of
+three or more survive every single failure, by networkx or, from 5,000 nodes on, by SciPy on each topic; and
+processor seconds beside gm's, after a call that compiles. caps: links per node within max_links from 4 to 64,
+the answer where there is none, and gm at the maximum degree of low-oda. failing: the share of live
+subscribers that a publication of a random live subscriber still reaches while some of all nodes are down.
+random: small random interests, each checked by networkx.
+"""
+
+import argparse
+import itertools
+import warnings
+from collections.abc import Callable, Iterator
+from time import process_time
+from typing import Any
+
+import networkx as nx
+import numpy as np
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
+
+import meshwright as mw
+
+WORKLOADS: dict[str, Callable[[], mw.Interests]] = {
+    "unif 400 x 60": lambda: mw.workloads.unif(400, 60, subscriptions=12, seed=1),
+    "zipf 400 x 200": lambda: mw.workloads.zipf(400, 200, subscriptions=15, seed=1),
+    "expo 400 x 200": lambda: mw.workloads.expo(400, 200, subscriptions=15, seed=1),
+    "unif 1,000 x 100": lambda: mw.workloads.unif(1_000, 100, subscriptions=20, seed=1),
+    "unif 1,000 x 200": lambda: mw.workloads.unif(1_000, 200, seed=1),
+    "zipf 1,000 x 200": lambda: mw.workloads.zipf(1_000, 200, seed=1),
+    "expo 1,000 x 200": lambda: mw.workloads.expo(1_000, 200, seed=1),
+    "unif 10,000 x 1,000": lambda: mw.workloads.unif(10_000, 1_000, seed=1),
+    "zipf 10,000 x 1,000": lambda: mw.workloads.zipf(10_000, 1_000, seed=1),
+    "expo 10,000 x 1,000": lambda: mw.workloads.expo(10_000, 1_000, seed=1),
+}
+_SMALL = [name for name, make in WORKLOADS.items() if "10,000" not in name]
+_CAPS = (4, 8, 16, 32, 64)
+_DOWN = (0.01, 0.05, 0.1)
+_DRAWS = 20
+
+
+def timed(work: Callable[[], Any]) -> tuple[Any, float]:
+    """What some work gives, and its processor seconds."""
+    begin = process_time()
+    found = work()
+    return found, process_time() - begin
+
+
+def topics_of(overlay: mw.Overlay) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+    """Of each topic: its subscribers, and its links as pairs of their ranks."""
+    interests, edges = overlay.interests, overlay.edges
+    rank = np.full(interests.node_count, -1)
+    for first, last in itertools.pairwise(interests.topic_indptr.tolist()):
+        members = interests.node_ids[first:last]
+        rank[members] = np.arange(len(members))
+        ends = rank[edges]
+        yield members, ends[(ends >= 0).all(axis=1)]
+        rank[members] = -1
+
+
+def survives(size: int, links: np.ndarray) -> bool:
+    """Whether a topic stays connected without any one of its subscribers; by networkx."""
+    graph = nx.empty_graph(size)
+    graph.add_edges_from(links.tolist())
+    return size < 2 or (nx.is_connected(graph) and (size < 3 or nx.is_biconnected(graph)))
+
+
+def surviving(overlay: mw.Overlay) -> str:
+    """How many of the topics of three or more survive every single failure."""
+    found = [survives(len(members), links) for members, links in topics_of(overlay) if len(members) > 2]
+    return f"{sum(found)} of {len(found)}"
+
+
+def resilience(names: list[str]) -> None:
+    """Print the table of resilient overlays."""
+    print("| workload | gm | resilient gm | dg | resilient dg | lower bound | surviving | most links: gm | "
+          "resilient gm | gm s | resilient gm s | times |")  # fmt: skip
+    print("|" + " --- |" * 12)
+    for name in names:
+        interests = WORKLOADS[name]()
+        gm, gm_seconds = timed(lambda own=interests: mw.build(own, "gm"))
+        ours, seconds = timed(lambda own=interests: mw.build(own, "gm", resilience=2))
+        dual = (
+            [mw.build(interests, "dg", resilience=k) for k in (1, 2)] if interests.node_count < 5_000 else []
+        )
+        degrees = [f"{2 * len(own) / interests.node_count:.2f}" for own in dual] or ["", ""]
+        least = 2 * ours.facts["least_links"] / interests.node_count
+        print(
+            f"| {name} | {2 * len(gm) / interests.node_count:.2f} | {2 * len(ours) / interests.node_count:.2f} | "
+            f"{degrees[0]} | {degrees[1]} | {least:.2f} | {surviving(ours)} | {gm.degrees().max()} | "
+            f"{ours.degrees().max()} | {gm_seconds:.2f} | {seconds:.2f} | {seconds / gm_seconds:.1f} |",
+            flush=True,
+        )
+
+
+def capped(interests: mw.Interests, cap: int, resilience: int) -> str:
+    """Links per node within a cap, or why there are none."""
+    try:
+        overlay = mw.build(interests, "gm", max_links=cap, resilience=resilience)
+    except mw.InfeasibleError as error:
+        return "proved impossible" if error.proved else f"not found ({error.missing:,} joins missing)"
+    assert overlay.degrees().max() <= cap
+    return f"{2 * len(overlay) / interests.node_count:.2f}"
+
+
+def caps(names: list[str]) -> None:
+    """Print the table of capped overlays."""
+    print("| workload | resilience | uncapped (most links) | "
+          + " | ".join(f"cap {cap}" for cap in _CAPS) + " | low-oda (most links) | gm with this cap |")  # fmt: skip
+    print("|" + " --- |" * (len(_CAPS) + 5))
+    for name in names:
+        interests = WORKLOADS[name]()
+        for k in (1, 2):
+            free = mw.build(interests, "gm", resilience=k)
+            cells = [capped(interests, cap, k) for cap in _CAPS]
+            beside = ["", ""]
+            if k == 1:
+                low = mw.build(interests, "low-oda")
+                most = int(low.degrees().max())
+                beside = [f"{2 * len(low) / interests.node_count:.2f} ({most})", capped(interests, most, 1)]
+            average = f"{2 * len(free) / interests.node_count:.2f} ({free.degrees().max()})"
+            print(f"| {name} | {k} | {average} | {' | '.join([*cells, *beside])} |", flush=True)
+
+
+def delivered(overlay: mw.Overlay, down: np.ndarray, rng: np.random.Generator) -> tuple[int, int]:
+    """Live subscribers reached by one publication in each topic, and live subscribers in all."""
+    reached = wanted = 0
+    for members, links in topics_of(overlay):
+        alive = ~down[members]
+        if alive.sum() < 2:
+            continue
+        live = links[alive[links].all(axis=1)] if len(links) else links.reshape(-1, 2)
+        shape = (len(members), len(members))
+        graph = coo_array((np.ones(len(live)), (live[:, 0], live[:, 1])), shape=shape)
+        labels = connected_components(graph, directed=False)[1]
+        publisher = rng.choice(np.flatnonzero(alive))
+        reached += int((alive & (labels == labels[publisher])).sum()) - 1
+        wanted += int(alive.sum()) - 1
+    return reached, wanted
+
+
+def failing(names: list[str]) -> None:
+    """Print the table of what is delivered while nodes are down."""
+    kinds = [(algorithm, k) for algorithm in ("gm", "low-oda", "dg") for k in (1, 2)]
+    heads = [f"{algorithm}{' resilient' if k > 1 else ''}" for algorithm, k in kinds]
+    print(f"| workload | down | {' | '.join(heads)} |")
+    print("|" + " --- |" * (len(kinds) + 2))
+    for name in names:
+        interests = WORKLOADS[name]()
+        built = [mw.build(interests, algorithm, resilience=k) for algorithm, k in kinds]
+        for share in _DOWN:
+            cells = []
+            for overlay in built:
+                rng, sums = np.random.default_rng(7), np.zeros(2)
+                for _ in range(_DRAWS):
+                    down = np.zeros(interests.node_count, bool)
+                    down[rng.choice(interests.node_count, round(share * interests.node_count), False)] = True
+                    sums += delivered(overlay, down, rng)
+                cells.append(f"{sums[0] / sums[1]:.1%}")
+            print(f"| {name} | {share:.0%} | {' | '.join(cells)} |", flush=True)
+
+
+def random(count: int) -> None:
+    """Check small random interests, resilient and within random caps."""
+    rng = np.random.default_rng(1)
+    topics = lost = met = proved = not_found = 0
+    for turn in range(count):
+        nodes, many = int(rng.integers(3, 30)), int(rng.integers(1, 10))
+        wants = rng.random((nodes, many)) < rng.uniform(0.1, 0.9)
+        interests = mw.Interests.from_scipy(wants.astype(np.int32))
+        algorithm = ("gm", "dg", "dc", "dcbc", "dcbc-direct")[turn % 5]
+        overlay = mw.build(interests, algorithm, resilience=2, seed=turn)
+        found = [survives(len(members), links) for members, links in topics_of(overlay) if len(members) > 2]
+        topics, lost = topics + len(found), lost + len(found) - sum(found)
+        try:
+            cap = int(rng.integers(2, 9))
+            overlay = mw.build(interests, algorithm, resilience=2, max_links=cap, seed=turn)
+        except mw.InfeasibleError as error:
+            proved, not_found = proved + error.proved, not_found + (not error.proved)
+            continue
+        met += 1
+        assert overlay.degrees().max() <= cap
+        assert all(survives(len(members), links) for members, links in topics_of(overlay))
+    print(f"{count} interests: {topics} topics of three or more, {lost} that some failure cuts; "
+          f"with a cap from 2 to 8: {met} met, {proved} proved impossible, {not_found} not found")  # fmt: skip
+
+
+def main() -> None:
+    """Print a table."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    tables: dict[str, Callable[[list[str]], None]] = {
+        "resilience": resilience,
+        "caps": caps,
+        "failing": failing,
+    }
+    parser.add_argument("table", choices=[*tables, "random"])
+    parser.add_argument("--workload", action="append", choices=WORKLOADS)
+    parser.add_argument("--count", type=int, default=1_000)
+    given = parser.parse_args()
+    warnings.simplefilter("ignore")
+    small = mw.workloads.unif(50, 10, subscriptions=4, seed=1)
+    for options in ({"resilience": 2}, {"resilience": 2, "max_links": 6}, {"max_links": 4}):
+        mw.build(small, "gm", **options)
+    if given.table == "random":
+        random(given.count)
+    else:
+        tables[given.table](given.workload or _SMALL)
+
+
+if __name__ == "__main__":
+    main()
