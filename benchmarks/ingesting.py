@@ -233,6 +233,7 @@ def main() -> None:
     parser.add_argument("--forms", nargs="+", choices=list(FORMS), default=list(FORMS))
     parser.add_argument("--most-memory", type=float, metavar="GiB")
     parser.add_argument("--scratch", type=Path, help="a folder to work in")
+    parser.add_argument("--rows-of", nargs=2, metavar=("NODES", "DIR"), help="only write DIR/rows.parquet")
     parser.add_argument("--one", nargs=3, help=argparse.SUPPRESS)
     given = parser.parse_args()
     if given.one:
@@ -242,6 +243,10 @@ def main() -> None:
         work, how = WORK[given.one[0]]
         work(Path(given.one[1]), Path(given.one[2]), how)
         print(json.dumps(_spent()))
+        return
+    if given.rows_of:
+        nodes, place = given.rows_of
+        _parquet(blocks(int(nodes), given.topics, _ROWS_A_BLOCK), Path(place))
         return
     folder = Path(tempfile.mkdtemp(prefix="ingesting-", dir=given.scratch))
     try:

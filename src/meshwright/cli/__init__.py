@@ -70,6 +70,7 @@ for command in (
     "verify",
     "lint",
     "study",
+    "plan_capacity",
     "algorithms",
 ):
     module = import_module(f"{__name__}.{command}")

@@ -522,3 +522,13 @@ def test_what_a_format_can_not_hold_is_refused_before_anything_is_printed(run, t
     pairs = [(f"n{at}" if at < 900 else "z\x00", "t") for at in range(901)]
     mw.build(mw.Interests.from_pairs(pairs), "ring").write(tmp_path / "o")
     assert_wrong(run("export", tmp_path / "o", "--to", to), "can't hold; export to json or csv")
+
+
+def test_plan_capacity_says_in_json_and_by_its_exit_code_whether_it_fits(run):
+    words = "plan-capacity --nodes 100000 --topics 1000 --interests 2800000 --algorithm dcbc-direct --json"
+    for memory, expected in (("8", 0), ("0.1", 1)):
+        code, out, _ = run(*words.split(), "--memory", memory)
+        told = json.loads(out)
+        assert (code, told["fits"]) == (expected, expected == 0)
+        assert told["seconds"] == pytest.approx(sum(stage["seconds"] for stage in told["stages"]))
+        assert [stage["name"] for stage in told["stages"]] == ["ingest", "build dcbc-direct", "evaluate"]
