@@ -29,8 +29,8 @@ from meshwright.runtime.wording import count
 MOST_PAIRS = 50_000
 """Pairs of nodes that share a topic: the columns of the linear program."""
 
-_STEPS = 100
-"""In which prices are raised for the first overlay, and for the first inequalities."""
+_LEAST_STEPS, _MOST_STEPS = 100, 600
+"""In which prices are raised for the first overlay and for the first inequalities: one for each interest."""
 
 _LIKELY = 4
 """Partners of each node that the linear program begins with, beside the best in each topic."""
@@ -66,7 +66,7 @@ def optimum(
     known = _pairs(left.interests)
     own = costs.between(known[:, 0], known[:, 1]) if by_cost and costs is not None else np.ones(len(known))
     start = _start(left.interests, costs if by_cost else None, seed, progress)
-    lines = find_certificate(left.interests, steps=_STEPS, progress=progress)
+    lines = find_certificate(left.interests, steps=_steps(left.interests), progress=progress)
     candidates = candidate_edges(left.interests, _LIKELY, progress)
     order = generator(seed, "exact").permutation(len(known))
     problem = make_problem(left.interests, known[order], own[order])
@@ -112,12 +112,16 @@ def _too_large(interests: Interests, pairs: str) -> CapacityError:
     )
 
 
+def _steps(interests: Interests) -> int:
+    return max(_LEAST_STEPS, min(_MOST_STEPS, len(interests)))
+
+
 def _start(interests: Interests, costs: Costs | None, seed: int, progress: Progress | None) -> Ids:
     """The overlay that the search begins with."""
     if costs is None:
-        found = dual_guided(interests, None, DgOptions(budget=_STEPS), seed, progress)
+        found = dual_guided(interests, None, DgOptions(budget=_steps(interests)), seed, progress)
     else:
-        found = dual_guided_by_cost(interests, costs, DgMawOptions(budget=_STEPS), seed, progress)
+        found = dual_guided_by_cost(interests, costs, DgMawOptions(budget=_steps(interests)), seed, progress)
     return np.asarray(found.edges, np.int32)
 
 

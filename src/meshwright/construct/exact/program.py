@@ -55,8 +55,8 @@ class Program:
     def __init__(self, costs: Floats, columns: Offsets) -> None:
         self._costs = costs
         self._low, self._high = np.zeros(len(costs)), np.ones(len(costs))
-        self._columns, self._sizes = np.empty(0, np.int32), np.empty(0, np.int64)
-        self._least, self._waited = np.empty(0), np.empty(0, np.int64)
+        self._rows: list[Row] = []
+        self._waited = np.empty(0, np.int64)
         self._active, self._place = np.empty(0, np.int64), np.full(len(costs), -1, np.int32)
         self._solver: Any = highspy.Highs()  # type: ignore[no-untyped-call]
         for name in ("output_flag", "presolve", "parallel"):
@@ -67,29 +67,28 @@ class Program:
         """Add rows."""
         if not rows:
             return
-        sizes = np.array([len(row.columns) for row in rows], np.int64)
-        columns = np.concatenate([row.columns for row in rows]).astype(np.int32)
-        least, most = np.array([row.least for row in rows], np.float64), np.full(len(rows), highspy.kHighsInf)
-        places, owners = self._place[columns], np.repeat(np.arange(len(rows)), sizes)
+        columns, owners = _entries(rows)
+        places = self._place[columns]
         inside = places >= 0
         starts = np.searchsorted(owners[inside], np.arange(len(rows))).astype(np.int32)
+        least, most = _least(rows), np.full(len(rows), highspy.kHighsInf)
         ones = np.ones(int(inside.sum()))
         self._solver.addRows(len(rows), least, most, len(ones), starts, places[inside], ones)
-        self._columns = np.concatenate([self._columns, columns])
-        self._sizes = np.concatenate([self._sizes, sizes])
-        self._least = np.concatenate([self._least, least])
+        self._rows = self._rows + rows
         self._waited = np.concatenate([self._waited, np.zeros(len(rows), np.int64)])
 
     def _activate(self, columns: Offsets) -> None:
         """Hand further columns to the solver, with their entries in all rows."""
+        if not len(columns):
+            return
         self._place[columns] = np.arange(len(columns)) + len(self._active)
-        own = self._place[self._columns] >= len(self._active)
-        entries, rows = self._columns[own], np.repeat(np.arange(len(self._sizes)), self._sizes)[own]
-        order = np.argsort(self._place[entries], kind="stable")
-        starts = np.searchsorted(self._place[entries][order], self._place[columns]).astype(np.int32)
-        low, high, ones = self._low[columns], self._high[columns], np.ones(len(order))
-        rows = rows[order].astype(np.int32)
-        costs = self._costs[columns]
+        entries, rows = _entries(self._rows)
+        places = self._place[entries]
+        own = np.flatnonzero(places >= len(self._active))
+        own = own[np.argsort(places[own], kind="stable")]
+        starts = np.searchsorted(places[own], self._place[columns]).astype(np.int32)
+        low, high, ones = self._low[columns], self._high[columns], np.ones(len(own))
+        costs, rows = self._costs[columns], rows[own].astype(np.int32)
         self._solver.addCols(len(columns), costs, low, high, len(ones), starts, rows, ones)
         self._active = np.concatenate([self._active, columns])
 
@@ -102,52 +101,67 @@ class Program:
             self._solver.changeColsBounds(len(changed), places, low[changed], high[changed])
         self._low, self._high = low.copy(), high.copy()
 
-    def is_possible(self) -> bool:
-        """Whether some values within the limits satisfy all rows: if any do, the greatest do."""
-        return bool(np.all(self._sums(self._high) >= self._least))
-
-    def solve(self) -> Relaxed:
-        """The cheapest values within the limits; there must be some (`is_possible`)."""
-        self._make_solvable()
+    def solve(self) -> Relaxed | None:
+        """The cheapest values within the limits; None where no values satisfy all rows."""
         while True:
             self._solver.run()
+            if self._solver.getModelStatus() == highspy.HighsModelStatus.kInfeasible:
+                if not self._is_made_solvable():
+                    return None
+                continue
             solution = self._solver.getSolution()
-            duals = np.maximum(np.array(solution.row_dual, np.float64), 0.0)
-            # Weak duality: rows are paid for, and what that makes cheaper than nothing is taken in full.
-            paid = np.bincount(self._columns, np.repeat(duals, self._sizes), minlength=len(self._costs))
-            reduced = self._costs - paid
+            bound, reduced = self._proved(np.maximum(np.array(solution.row_dual, np.float64), 0.0))
             missing = np.flatnonzero((reduced < -_SLACK) & (self._place < 0) & (self._high > 0))
             if not len(missing):
                 break
             self._activate(missing[np.argsort(reduced[missing], kind="stable")[:_AT_ONCE]])
         values = np.zeros(len(self._costs))
         values[self._active] = np.array(solution.col_value, np.float64)
-        values = np.clip(values, self._low, self._high)
-        bound = float(duals @ self._least + reduced @ np.where(reduced > 0, self._low, self._high))
-        self._drop_slack(values, duals)
-        return Relaxed(values, bound, reduced)
+        self._drop_slack(np.array(solution.row_value, np.float64))
+        return Relaxed(np.clip(values, self._low, self._high), bound, reduced)
 
-    def _make_solvable(self) -> None:
-        """Activate columns of rows that those in the solver can't satisfy."""
-        usable = np.where(self._place >= 0, self._high, 0.0)
-        short = self._sums(usable) < self._least
-        if short.any():
-            columns = np.unique(self._columns[np.repeat(short, self._sizes)])
-            self._activate(columns[(self._place[columns] < 0) & (self._high[columns] > 0)].astype(np.int64))
+    def _proved(self, duals: Floats) -> tuple[float, Floats]:
+        """The bound, and the reduced costs, by weak duality.
 
-    def _sums(self, values: Floats) -> Floats:
-        """By row, the sum of its values; no row is empty."""
-        found: Floats = np.add.reduceat(values[self._columns], np.cumsum(self._sizes) - self._sizes)
-        return found
+        Rows are paid for as the duals say, and what is then cheaper than nothing is taken in full.
+        """
+        paid = np.flatnonzero(duals)
+        rows = [self._rows[at] for at in paid]
+        columns, owners = _entries(rows)
+        reduced = self._costs - np.bincount(columns, duals[paid][owners], minlength=len(self._costs))
+        at = np.where(reduced > 0, self._low, self._high)
+        return float(duals[paid] @ _least(rows) + reduced @ at), reduced
 
-    def _drop_slack(self, values: Floats, duals: Floats) -> None:
+    def _is_made_solvable(self) -> bool:
+        """Activate all columns of rows that the active ones can't satisfy.
+
+        False where even all columns can't. If any values satisfy a row, the greatest do.
+        """
+        entries, owners = _entries(self._rows)
+        least, high = _least(self._rows), self._high[entries]
+        if np.any(np.bincount(owners, high, len(least)) < least):
+            return False
+        short = np.bincount(owners, high * (self._place[entries] >= 0), len(least)) < least
+        columns = np.unique(entries[short[owners]])
+        self._activate(columns[(self._place[columns] < 0) & (self._high[columns] > 0)].astype(np.int64))
+        return True
+
+    def _drop_slack(self, sums: Floats) -> None:
         """Drop rows that were slack in many solutions in a row; they are found again if they are needed."""
-        slack = (self._sums(values) > self._least + _SLACK) & (duals == 0)
-        self._waited = np.where(slack, self._waited + 1, 0)
-        drop = np.flatnonzero(self._waited >= _DROPPED_AFTER).astype(np.int32)
-        if len(drop) * 4 < len(self._sizes):
-            return
+        self._waited = np.where(sums > _least(self._rows) + _SLACK, self._waited + 1, 0)
         keep = self._waited < _DROPPED_AFTER
-        self._solver.deleteRows(len(drop), drop)
-        self._columns = self._columns[np.repeat(keep, self._sizes)]
-        self._sizes, self._least, self._waited = self._sizes[keep], self._least[keep], self._waited[keep]
+        drop = np.flatnonzero(~keep).astype(np.int32)
+        if len(drop) * 4 >= len(self._rows):
+            self._solver.deleteRows(len(drop), drop)
+            self._rows = [row for row, stays in zip(self._rows, keep, strict=True) if stays]
+            self._waited = self._waited[keep]
+
+
+def _entries(rows: list[Row]) -> tuple[Ids, Offsets]:
+    """The columns of all rows, one after the other, and for each the number of its row."""
+    columns = np.concatenate([np.empty(0, np.int32), *(row.columns for row in rows)])
+    return columns, np.repeat(np.arange(len(rows)), [len(row.columns) for row in rows])
+
+
+def _least(rows: list[Row]) -> Floats:
+    return np.array([row.least for row in rows], np.float64)

@@ -142,10 +142,8 @@ class Search:
         rounds = 0
         while True:
             self._program.limit(low, high)
-            if not self._program.is_possible():
-                return None
             solved = self._program.solve()
-            if self._is_hopeless(max(solved.bound, branch.bound)):
+            if solved is None or self._is_hopeless(max(solved.bound, branch.bound)):
                 return None
             self._tighten(solved, low, high)
             rows = self._violated(solved.values)
@@ -203,4 +201,5 @@ class Search:
         own_low, own_high = low.copy(), high.copy()
         own_low[column] = own_high[column] = value
         self._program.limit(own_low, own_high)
-        return self._program.solve().bound if self._program.is_possible() else np.inf
+        solved = self._program.solve()
+        return np.inf if solved is None else solved.bound
