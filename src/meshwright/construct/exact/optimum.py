@@ -75,7 +75,8 @@ def optimum(
         rounding = _Rounding(left.interests, problem, ticks)
         likely = problem.columns(unique_edges(np.concatenate([start, candidates])))
         search = Search(problem, problem.columns(start), rounding, likely, began + options.seconds, ticks)
-        return search.run(problem.rows_of_lines(lines), 0.0 if by_cost else float(lines.edges))
+        rows = problem.rows_of_lines(lines) + problem.rows_of_demands(lines.demands)
+        return search.run(rows, 0.0 if by_cost else float(lines.edges))
 
     found = run_with_ticks(work, "searching the optimum", 0, progress)
     facts = {

@@ -7,6 +7,7 @@ import numpy as np
 
 from meshwright.construct.dual.bound import LineCertificate
 from meshwright.construct.exact.program import Row
+from meshwright.kernels.dual.demands import Demands
 from meshwright.kernels.exact.partitions import find_partitions
 from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Floats, Ids, Offsets, Ticks
@@ -51,6 +52,16 @@ class Problem:
             by_node = np.argsort(certificate.nodes[start:end])
             heights = np.unique(gaps[1:])
             found += [self.row(topic, np.cumsum(gaps >= height)[by_node]) for height in heights[heights > 0]]
+        return found
+
+    def rows_of_demands(self, demands: Demands) -> list[Row]:
+        """Nodes that need two links, since no other node has all topics of their demand."""
+        found = []
+        for node, (start, end) in enumerate(pairwise(demands.indptr)):
+            ranges = [slice(*self.topic_indptr[topic : topic + 2]) for topic in demands.topics[start:end]]
+            if ranges:
+                others = np.unique(np.concatenate([self.node_ids[own] for own in ranges]))
+                found.append(Row(self.column_of[node, others[others != node]], 2))
         return found
 
     def violated(self, values: Floats, ticks: Ticks) -> list[Row]:
