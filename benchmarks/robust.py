@@ -1,13 +1,14 @@
 """What do overlays cost that survive a failure, or keep to a cap, and what do they deliver?
 
-    python -m benchmarks.robust resilience|caps|failing|random [--workload NAME …] [--count 1000]
+    python -m benchmarks.robust resilience|caps|failing|random|churn [--workload NAME …] [--count 1000]
 
 resilience: links per node of gm and dg, of their resilient forms, and the lower bound; whether all topics of
 three or more survive every single failure, by networkx or, from 5,000 nodes on, by SciPy on each topic; and
 processor seconds beside gm's, after a call that compiles. caps: links per node within max_links from 4 to 64,
 the answer where there is none, and gm at the maximum degree of low-oda. failing: the share of live
 subscribers that a publication of a random live subscriber still reaches while some of all nodes are down.
-random: small random interests, each checked by networkx.
+random: small random interests, each checked by networkx. churn: `--count` random events on 2,000 nodes with
+resilience 2 and a cap of 24; every thousandth overlay is checked by networkx.
 """
 
 import argparse
@@ -189,6 +190,47 @@ def random(count: int) -> None:
     print(f"with a cap from 2 to 8: {met} met, {proved} proved impossible, {not_found} not found")
 
 
+def churn(count: int, nodes: int = 2_000, topics: int = 100, own: int = 10, cap: int = 24) -> None:
+    """Apply random events, and print what they changed and how long spares were missing."""
+    interests = mw.workloads.unif(nodes, topics, subscriptions=own, seed=1)
+    names, rng = interests.topics.to_pylist(), np.random.default_rng(1)
+    live = mw.Maintainer(mw.build(interests, "gm", resilience=2, max_links=cap), resilience=2, max_links=cap)
+    here, gone = interests.nodes.to_pylist(), []
+    changes = lacking = longest = row = over = checked = 0
+    begin = process_time()
+    for turn in range(1, count + 1):
+        kind, at = int(rng.integers(4)), int(rng.integers(len(here)))
+        node, some = here[at], [names[topic] for topic in rng.choice(topics, own, replace=False)]
+        if kind == 0 and gone:
+            here.append(gone.pop(int(rng.integers(len(gone)))))
+            repair = live.join(here[-1], some)
+        elif kind == 1 and len(here) > nodes * 3 // 4:
+            here[at] = here[-1]
+            here.pop()
+            gone.append(node)
+            repair = live.leave(node)
+        elif kind == 2 or len(live.topics_of(node)) < own:
+            repair = live.subscribe(node, some[:1])
+        else:
+            repair = live.unsubscribe(node, sorted(live.topics_of(node))[:1])
+        changes += len(repair.added) + len(repair.removed)
+        row = row + 1 if repair.unprotected else 0
+        lacking, longest = lacking + bool(row), max(longest, row)
+        over += bool(repair.over_max_links)
+        if turn % 1_000 == 0:
+            overlay = live.overlay
+            cut = sum(not survives(len(members), links) for members, links in topics_of(overlay))
+            assert cut == len(repair.unprotected)
+            assert overlay.degrees().max() <= cap or repair.over_max_links
+            checked += 1
+    seconds = process_time() - begin
+    print(
+        f"{count:,} events, {1e3 * seconds / count:.1f} ms and {changes / count:.2f} links changed for each"
+    )
+    print(f"spares missing after {lacking:,} events, {longest} in a row at most; cap exceeded after {over:,}")
+    print(f"links per node {live.average_degree:.2f}, most {live.maximum_degree}; checked {checked} times")
+
+
 def main() -> None:
     """Print a table."""
     parser = argparse.ArgumentParser(
@@ -199,7 +241,8 @@ def main() -> None:
         "caps": caps,
         "failing": failing,
     }
-    parser.add_argument("table", choices=[*tables, "random"])
+    counted = {"random": random, "churn": churn}
+    parser.add_argument("table", choices=[*tables, *counted])
     parser.add_argument("--workload", action="append", choices=WORKLOADS)
     parser.add_argument("--count", type=int, default=1_000)
     given = parser.parse_args()
@@ -207,8 +250,8 @@ def main() -> None:
     small = mw.workloads.unif(50, 10, subscriptions=4, seed=1)
     for options in ({"resilience": 2}, {"resilience": 2, "max_links": 6}, {"max_links": 4}):
         mw.build(small, "gm", **options)
-    if given.table == "random":
-        random(given.count)
+    if given.table in counted:
+        counted[given.table](given.count)
     else:
         tables[given.table](given.workload or _SMALL)
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from meshwright.building import build, merge
     from meshwright.comparing import compare
     from meshwright.construct.parts.star_sets import named_star_set as star_set
+    from meshwright.construct.standby import primary_links, standby_links
     from meshwright.exporting import export
     from meshwright.filters.filter import Filter
     from meshwright.maintain.journal.journal import Journal
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from meshwright.pipeline.profile.job import Profile
     from meshwright.registry import Algorithm, algorithms, register, unregister
     from meshwright.routing.api import route
+    from meshwright.routing.load import Load, expected_load
     from meshwright.routing.measures import Routing
     from meshwright.runtime.errors import (
         CapacityError,
@@ -72,6 +74,7 @@ __all__ = [
     "InputError",
     "Interests",
     "Journal",
+    "Load",
     "Maintainer",
     "MeshwrightError",
     "Migration",
@@ -94,11 +97,13 @@ __all__ = [
     "build",
     "compare",
     "evaluate",
+    "expected_load",
     "export",
     "gossip",
     "ingest",
     "merge",
     "migrate",
+    "primary_links",
     "profile",
     "read_events",
     "read_sessions",
@@ -106,6 +111,7 @@ __all__ = [
     "register",
     "route",
     "sample",
+    "standby_links",
     "star_set",
     "suggest",
     "unregister",
@@ -127,6 +133,7 @@ _HOME = {
     "InfeasibleError": "runtime.errors",
     "InputError": "runtime.errors",
     "Interests": "model.interests",
+    "Load": "routing.load",
     "Journal": "maintain.journal.journal",
     "Maintainer": "maintain.maintainer",
     "MeshwrightError": "runtime.errors",
@@ -150,11 +157,13 @@ _HOME = {
     "build": "building",
     "compare": "comparing",
     "evaluate": "metrics.evaluation",
+    "expected_load": "routing.load",
     "export": "exporting",
     "gossip": "stan.api",
     "ingest": "pipeline.in_memory",
     "merge": "building",
     "migrate": "maintain.migration",
+    "primary_links": "construct.standby",
     "profile": "pipeline.in_memory",
     "read_events": "model.events",
     "read_sessions": "model.sessions",
@@ -162,6 +171,7 @@ _HOME = {
     "register": "registry",
     "route": "routing.api",
     "sample": "pipeline.in_memory",
+    "standby_links": "construct.standby",
     "suggest": "suggesting",
     "star_set": "construct.parts.star_sets:named_star_set",
     "unregister": "registry",

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from meshwright import InfeasibleError, Interests, build
+from meshwright import InfeasibleError, InputError, Interests, Maintainer, build, primary_links, standby_links
 from meshwright.construct.resilient import least_edges
 from meshwright.runtime.errors import MeshwrightWarning
 from tests.property.test_evaluate import some_interests, topic_graphs
@@ -81,7 +81,43 @@ def test_standby_links_are_those_that_the_algorithm_did_not_take():
     table = resilient.tables["standby"]
     listed = set(zip(table["source_id"].to_pylist(), table["target_id"].to_pylist(), strict=True))
     assert listed == after - before
+    assert set(map(tuple, standby_links(resilient).edges.tolist())) == listed
+    assert set(map(tuple, primary_links(resilient).edges.tolist())) == after - listed
+    with pytest.raises(InputError, match="has no standby links; build it with resilience=2"):
+        standby_links(plain)
     assert resilient.facts["links_before"] == len(plain)
     assert table["source"].to_pylist() == [
         interests.nodes[node].as_py() for node in table["source_id"].to_pylist()
     ]
+
+
+moves = st.tuples(
+    st.sampled_from(["join", "leave", "subscribe", "unsubscribe"]),
+    st.integers(0, 11),
+    st.sets(st.integers(0, 4), min_size=1),
+)
+
+
+@given(some_interests(10, 5), st.lists(moves, max_size=12), st.sampled_from([None, 3, 6]), st.integers(0, 1))
+def test_a_maintainer_keeps_spares_and_caps_or_says_what_is_missing(interests, events, cap, seed):
+    overlay = build(interests, "gm", resilience=2)
+    live = Maintainer(overlay, policy=("shadow", "naive")[seed], resilience=2, max_links=cap, seed=seed)
+    links = {frozenset(pair) for pair in overlay.to_networkx().edges} | set(map(frozenset, live.start.added))
+    for kind, node, topics in events:
+        if (f"n{node}" in live) == (kind == "join"):
+            continue
+        chosen = [f"t{topic}" for topic in sorted(topics)]
+        repair = live.leave(f"n{node}") if kind == "leave" else getattr(live, kind)(f"n{node}", chosen)
+        links = (links - set(map(frozenset, repair.removed))) | set(map(frozenset, repair.added))
+        now = live.overlay
+        assert links == set(map(frozenset, now.to_networkx().edges))
+        graphs = dict(zip(now.interests.topics.to_pylist(), topic_graphs(now), strict=True))
+        assert all(nx.is_connected(graph) for graph in graphs.values())
+        assert repair.unprotected == tuple(name for name, graph in graphs.items() if not survives(graph))
+        degrees = zip(now.interests.nodes.to_pylist(), now.degrees().tolist(), strict=True)
+        over = tuple(name for name, degree in degrees if degree > (cap or 99))
+        assert repair.over_max_links == over
+        assert cap is not None or not repair.unprotected
+    restored = Maintainer.restore(live.snapshot())
+    assert restored.start.over_max_links == tuple(sorted(restored.start.over_max_links))
+    assert restored.join("new", ["t0"]).added == live.join("new", ["t0"]).added

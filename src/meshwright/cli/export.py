@@ -7,6 +7,7 @@ from typing import Annotated
 import typer
 
 from meshwright.cli.common import Force, progress_bar, sizes
+from meshwright.runtime.checks import check_choice
 from meshwright.runtime.errors import OptionError
 from meshwright.runtime.progress import stage
 
@@ -20,6 +21,10 @@ EPILOG = """**Examples**
 With the topics that cross each link, to configure bridges:
 
 `meshwright export overlay --tree shortest --out bridges.csv`
+
+The spare links of a resilient overlay:
+
+`meshwright export overlay --links standby --out spares.csv`
 """
 
 
@@ -39,6 +44,14 @@ def export(
             "lowest cost. CSV then has a row for each link and topic.",
         ),
     ] = None,
+    links: Annotated[
+        str,
+        typer.Option(
+            metavar="all|primary|standby",
+            help="Which links of a resilient overlay to write: standby, those beside what its algorithm "
+            "took, primary, the others, or all.",
+        ),
+    ] = "all",
     force: Force = False,
 ) -> None:
     """Write an overlay as a file that other programs read."""
@@ -49,7 +62,12 @@ def export(
         raise OptionError(f"export got neither --to nor --out; give --to {_FORMATS}")
     if to is not None:
         exporting.check_format(to)
+    check_choice("links", links, ("all", "primary", "standby"))
     overlay = Overlay.read(dataset, progress=progress_bar())
+    if links != "all":
+        from meshwright.construct.standby import primary_links, standby_links
+
+        overlay = {"primary": primary_links, "standby": standby_links}[links](overlay)
     if out is None and sys.stdout is None:
         raise OptionError("export has no stdout to write to; give --out FILE")
     if out is None:

@@ -1,5 +1,7 @@
 """Drivers of the greedy that adds links to an overlay until topics are connected, or without cut nodes."""
 
+from typing import Protocol
+
 import numpy as np
 
 from meshwright.kernels.core import subgraphs
@@ -16,11 +18,41 @@ from meshwright.kernels.greedy.blocks import (
     start_apart,
     take_given,
 )
-from meshwright.model.interests import Interests
-from meshwright.runtime.arrays import Ids, Longs, Ticks
+from meshwright.runtime.arrays import Ids, Longs, Offsets, Ticks
 
 UNLIMITED = 2**62
 """A cap that no node reaches."""
+
+
+class InterestArrays(Protocol):
+    """What is needed of interests: those of nodes, and those of topics."""
+
+    @property
+    def indptr(self) -> Offsets:
+        """By node: where its interests begin."""
+
+    @property
+    def topic_ids(self) -> Ids:
+        """By interest, in the order of nodes."""
+
+    @property
+    def topic_indptr(self) -> Offsets:
+        """By topic: where its subscribers begin."""
+
+    @property
+    def node_ids(self) -> Ids:
+        """By subscription, in the order of topics."""
+
+    @property
+    def node_count(self) -> int:
+        """How many nodes there are."""
+
+    @property
+    def topic_count(self) -> int:
+        """How many topics there are."""
+
+    def __len__(self) -> int:
+        """How many interests there are."""
 
 
 class Augmentation:
@@ -31,32 +63,36 @@ class Augmentation:
         caps: by node, how many links it may have.
     """
 
-    def __init__(self, interests: Interests, order: Ids, caps: Longs | None = None) -> None:
+    def __init__(self, interests: InterestArrays, order: Ids, caps: Longs | None = None) -> None:
         nodes = interests.node_count
         self.edges = np.empty((0, 2), np.int32)
         self.caps = np.full(nodes, UNLIMITED) if caps is None else caps
         self._interests, self._order = interests, order
+        self._joining: Blocks | None = None
         self._degrees = np.zeros(nodes, np.int64)
         self._arrays = interests.indptr.copy(), interests.topic_ids.copy()
         self._starts, self._subscribers = interests.topic_indptr.copy(), interests.node_ids.copy()
 
     def take_in_order(self, edges: Ids) -> None:
         """Begin with those of some edges, in their order, that join components and that the caps allow."""
-        blocks = self._room()
-        start_apart(self._subscribers, blocks)
-        number_slots(blocks)
-        self._degrees[:] = 0
-        taken = take_given(blocks, np.ascontiguousarray(edges, np.int32), self._degrees, self.caps)
+        self._joining = self._apart()
+        self._degrees = np.zeros(self._interests.node_count, np.int64)
+        taken = take_given(self._joining, np.ascontiguousarray(edges, np.int32), self._degrees, self.caps)
         self.edges = edges[taken]
-        self._joining = blocks
 
-    def take_all(self, edges: Ids) -> None:
-        """Begin with all of some edges, whatever the caps say."""
+    def take_all(self, edges: Ids, degrees: Longs | None = None) -> None:
+        """Begin with all of some edges, whatever the caps say; nodes may have more links than these."""
         self.edges = np.ascontiguousarray(edges, np.int32).reshape(-1, 2)
-        self._degrees = np.bincount(self.edges.ravel(), minlength=self._interests.node_count)
+        own = np.bincount(self.edges.ravel(), minlength=self._interests.node_count)
+        self._degrees = own if degrees is None else degrees
+        self._joining = None
 
     def connect(self, ticks: Ticks) -> Longs:
         """Add links until all topics are connected or the caps allow none; by topic, what is missing."""
+        if self._joining is None:
+            self._joining = self._apart()
+            nodes = self._interests.node_count
+            take_given(self._joining, self.edges, np.zeros(nodes, np.int64), np.full(nodes, UNLIMITED))
         return self._add(self._joining, COMPONENTS, ticks)
 
     def thicken(self, ticks: Ticks, likely: Ids | None = None) -> Longs:
@@ -77,6 +113,12 @@ class Augmentation:
         blocks = self._room()
         graphs = sub_overlays(self._interests, self.edges)
         fill_blocks(graphs, self._subscribers, (0, self._interests.topic_count), blocks, ticks)
+        number_slots(blocks)
+        return blocks
+
+    def _apart(self) -> Blocks:
+        blocks = self._room()
+        start_apart(self._subscribers, blocks)
         number_slots(blocks)
         return blocks
 
@@ -116,7 +158,7 @@ _SLACK = 0.9
 """A link is taken if it contributes this share of the most. 1 takes twice as long for 0 to 1% fewer links."""
 
 
-def sub_overlays(interests: Interests, edges: Ids) -> TopicGraphs:
+def sub_overlays(interests: InterestArrays, edges: Ids) -> TopicGraphs:
     """The sub-overlays of all topics, 8 bytes for each link of each topic."""
     topic_ids = interests.topic_ids.copy()
     ranks = subgraphs.interest_ranks(topic_ids, interests.topic_count)

@@ -5,7 +5,7 @@ there are three answers: an overlay; a proof that none exists, with nodes and to
 search came.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +13,8 @@ import pyarrow as pa
 
 from meshwright.construct.augmenting import UNLIMITED, Augmentation
 from meshwright.construct.dual.bound import find_certificate
-from meshwright.construct.options import COLUMN
+from meshwright.construct.low_oda import low_oda
+from meshwright.construct.options import COLUMN, LowOdaOptions
 from meshwright.construct.resilient import delete_spare, neighbours_needed, tie_order
 from meshwright.construct.reverse_delete import reverse_delete
 from meshwright.model.interests import Interests
@@ -26,8 +27,11 @@ from meshwright.runtime.seeds import generator
 from meshwright.runtime.wording import count
 
 _NAMED = 3
-_ROUNDS = 60
-"""How often some links are given up, and others taken, where the caps leave topics in parts."""
+_ROUNDS, _FEWEST_ROUNDS, _STEPS = 60, 5, 300_000_000
+"""How often some links are given up, and others taken, where the caps leave topics in parts.
+
+The more pairs of subscribers topics have, the fewer rounds; `_STEPS` pairs are about half a minute.
+"""
 
 _PROOF_STEPS = 100
 _MOST_PROOF_PAIRS = 500_000_000
@@ -93,16 +97,21 @@ def capped_edges(
     edge that could be left out. Deterministic for a seed. Otherwise an InfeasibleError says why not.
 
     How: of the given edges, in their order, those that join components are taken as far as the caps allow,
-    and others by contribution; of nodes that contribute alike, one that can bear more comes first. Where
-    topics are left in parts, nodes of these that have no link left give up some, at random, and it goes on.
+    and others by contribution; of nodes that contribute alike, one that can bear more comes first. The same
+    begins with the edges of Low-ODA, and the smaller overlay counts. Where both leave topics in parts, nodes
+    of these that have no link left give up some, at random, and it goes on.
     """
     check_possible(interests, caps, resilience, progress)
     search = _Search(interests, caps, resilience, seed)
-    best = run_with_ticks(lambda ticks: search.run(edges, ticks), "keeping to max_links", 0, progress)
-    if best.missing.any():
-        raise _not_found(interests, caps, resilience, best, progress)
+    options = LowOdaOptions(memory_limit=memory_limit)
+    low = np.asarray(low_oda(interests, None, options, seed, progress).edges, np.int32)
+    starts = edges, low
+    found = run_with_ticks(lambda ticks: search.run(starts, ticks), "keeping to max_links", 0, progress)
+    if found[0].missing.any():
+        raise _not_found(interests, caps, resilience, found[0], progress)
     thin = reverse_delete if resilience == 1 else delete_spare
-    return thin(interests, best.edges, memory_limit=memory_limit, progress=progress)
+    thinned = [thin(interests, one.edges, memory_limit=memory_limit, progress=progress) for one in found]
+    return min(thinned, key=len)
 
 
 @dataclass(frozen=True)
@@ -120,22 +129,30 @@ class _Search:
         self._interests, self._caps, self._resilience = interests, caps, resilience
         self._grown = Augmentation(interests, tie_order(interests, seed), caps)
         self._random = generator(seed, "capped")
+        pairs = float(np.sum(np.diff(interests.topic_indptr).astype(np.float64) ** 2))
+        self.rounds = int(np.clip(_STEPS / max(pairs, 1.0), _FEWEST_ROUNDS, _ROUNDS))
 
-    def run(self, edges: Ids, ticks: Ticks) -> _Found:
-        """The overlay that lacks least."""
-        best = None
-        for share in _RESERVES if self._resilience > 1 else _RESERVES[:1]:
-            found = self._attempt(edges, share, ticks)
-            best = found if best is None or found.missing.sum() < best.missing.sum() else best
-            if not best.missing.any():
-                return best
-        assert best is not None
+    def run(self, starts: Sequence[Ids], ticks: Ticks) -> list[_Found]:
+        """All overlays found that lack nothing, or else the one that lacks least."""
+        found = [self._from(edges, ticks) for edges in starts]
+        whole = [one for one in found if not one.missing.any()]
+        best = min(found, key=lambda one: int(one.missing.sum()))
         turn = 0
-        while best.missing.any() and turn < _ROUNDS and not ticks[CANCEL]:
+        while best.missing.any() and turn < self.rounds and not ticks[CANCEL]:
             share = float(self._random.choice(_RESERVES)) if self._resilience > 1 else 1.0
-            found = self._attempt(self._ruined(best), share, ticks)
-            best = found if found.missing.sum() <= best.missing.sum() else best
+            again = self._attempt(self._ruined(best), share, ticks)
+            best = again if again.missing.sum() <= best.missing.sum() else best
             turn += 1
+        return whole or [best]
+
+    def _from(self, edges: Ids, ticks: Ticks) -> _Found:
+        """The overlay that lacks least, of those that leave different shares of links for spares."""
+        best = self._attempt(edges, _RESERVES[0], ticks)
+        for share in _RESERVES[1:] if self._resilience > 1 else ():
+            if not best.missing.any():
+                break
+            found = self._attempt(edges, share, ticks)
+            best = found if found.missing.sum() < best.missing.sum() else best
         return best
 
     def _attempt(self, edges: Ids, share: float, ticks: Ticks) -> _Found:
@@ -274,7 +291,7 @@ def _not_found(
     whole = interests.topic_count - len(topics)
     how = "are connected" if resilience == 1 else "survive the failure of any one node"
     return InfeasibleError(
-        f"no overlay within max_links was found in {_ROUNDS} rounds, and it is not proved that none exists; "
+        f"no overlay within max_links was found, and it is not proved that none exists; "
         f"in the nearest, {whole:,} of {count(interests.topic_count, 'topic')} {how}, and not "
         f"{', '.join(map(repr, named))}{' …' if len(topics) > _NAMED else ''}; raise max_links",
         proved=False,

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from meshwright.construct.augmenting import Augmentation
+from meshwright.construct.augmenting import Augmentation, InterestArrays
 from meshwright.construct.dual.candidates import candidate_edges
 from meshwright.construct.overlaps import most_shared, overlaps_pay
 from meshwright.kernels.core.subgraphs import TopicLists, interest_ranks
@@ -65,16 +65,22 @@ def tie_order(interests: Interests, seed: int) -> Ids:
 
 
 def delete_spare(
-    interests: Interests, edges: Ids, *, memory_limit: int | None = None, progress: Progress | None = None
+    interests: InterestArrays,
+    edges: Ids,
+    *,
+    doubtful: int | None = None,
+    memory_limit: int | None = None,
+    progress: Progress | None = None,
 ) -> Ids:
     """The edges that stay when each, from the last to the first, goes if no topic gets a cut node by it.
 
-    No topic of three or more may have a cut node before. Cost and memory: those of `reverse_delete`, with a
-    search for two paths in place of one.
+    Only the last `doubtful` are looked at; all, unless given. Cost and memory: those of `reverse_delete`,
+    with a search for two paths in place of one.
     """
     edges = np.ascontiguousarray(edges, np.int32).reshape(-1, 2)
     if not len(edges):
         return edges
+    tried = len(edges) if doubtful is None else doubtful
     indptr, topic_ids = interests.indptr.copy(), interests.topic_ids.copy()
     starts = count_links(indptr, topic_ids, edges)
     estimate = needed("reverse delete", shared_topics=int(starts[-1]), interests=len(topic_ids))
@@ -85,7 +91,7 @@ def delete_spare(
         ones = np.ones(interests.topic_count, np.int32)
         state = start_components(indptr, topic_ids, interests.topic_count, ones, 0)
         over = list_sub_overlays(state, edges, starts, ticks)
-        found: Ids = edges[delete_resilient(over, longest, ticks)]
+        found: Ids = edges[delete_resilient(over, longest, tried, ticks)]
         return found
 
     return run_with_ticks(work, "removing edges", len(edges), progress)

@@ -5,8 +5,11 @@ import pyarrow as pa
 
 from meshwright.model.edges import canonical
 from meshwright.model.interests import Interests
-from meshwright.runtime.arrays import Ids
-from meshwright.runtime.columns import arrow_of
+from meshwright.model.overlay import Overlay
+from meshwright.runtime.arrays import Flags, Ids
+from meshwright.runtime.columns import arrow_of, numpy_of
+from meshwright.runtime.errors import InputError
+from meshwright.runtime.packing import pack
 
 STANDBY = "standby"
 """The table of an overlay that lists them."""
@@ -24,3 +27,37 @@ def standby_table(interests: Interests, before: Ids, edges: Ids) -> pa.Table:
     }
     names = {end: interests.nodes.take(ends[f"{end}_id"]) for end in ("source", "target")}
     return pa.table({**names, **ends})
+
+
+def standby_links(overlay: Overlay) -> Overlay:
+    """The standby links alone, as an overlay of the same interests; with their costs, if links cost.
+
+    Example:
+        >>> import meshwright as mw
+        >>> interests = mw.Interests.from_pairs([(node, "news") for node in "abc"])
+        >>> overlay = mw.build(interests, "gm", resilience=2)
+        >>> len(overlay), len(mw.standby_links(overlay)), len(mw.primary_links(overlay))
+        (3, 1, 2)
+    """
+    return _chosen(overlay, _is_standby(overlay))
+
+
+def primary_links(overlay: Overlay) -> Overlay:
+    """The links of a resilient overlay without its standby links; topics may need some of those, too.
+
+    What an algorithm took connects every topic, but links of it that spares made superfluous are gone.
+    """
+    return _chosen(overlay, ~_is_standby(overlay))
+
+
+def _is_standby(overlay: Overlay) -> Flags:
+    table = overlay.tables.get(STANDBY)
+    if table is None:
+        raise InputError("the overlay has no standby links; build it with resilience=2")
+    listed = pack(numpy_of(table["source_id"]), numpy_of(table["target_id"]))
+    return np.isin(pack(overlay.edges[:, 0], overlay.edges[:, 1]), listed)
+
+
+def _chosen(overlay: Overlay, chosen: Flags) -> Overlay:
+    costs = None if overlay.costs is None else overlay.costs[chosen]
+    return Overlay.from_arrays(overlay.interests, overlay.edges[chosen], costs)

@@ -20,6 +20,7 @@ from meshwright.maintain.policies import Mending, portions
 from meshwright.maintain.prices import Prices, start_with
 from meshwright.maintain.reoptimise import Reoptimisation, link_places
 from meshwright.maintain.repairs import Link, Relink, Repair, Step, merged, named
+from meshwright.maintain.robust import Kept, Robustness
 from meshwright.maintain.state import Change, Known, MaintainedOverlay, overlay_of, row, state_of
 from meshwright.model.costs.costs import Costs
 from meshwright.model.events import Event
@@ -137,6 +138,7 @@ class Maintainer:
         begin = perf_counter()
         missing = low_oda.missing_links(overlay, self._settings, progress)
         self._state.link(missing)
+        missing = np.concatenate([missing, self._protect()])
         connected = perf_counter()
         if policy == "shadow":
             policies.build_all(self._state, self._settings, progress)
@@ -151,6 +153,7 @@ class Maintainer:
 
     def _set(self, settings: RepairSettings, state: MaintainedOverlay) -> None:
         self._settings, self._state = settings, state
+        self._robustness = Robustness(settings.options)
         self._seat(np.array(list(state.nodes.of.values()), np.int32))
         self._ids = KnownIds(settings.options.remember)
         self._reference = None
@@ -307,6 +310,9 @@ class Maintainer:
         change = self._state.move(moves)
         self._seat(change.movers)
         mending = _POLICIES[self.options.policy](self._state, change, self._settings)
+        if self._robustness.is_asked_for:
+            spares = self._robustness.follow(self._state, change, mending.added)
+            mending = _with_spares(mending, spares, self._state.live.links)
         mended = perf_counter()
         if self.options.policy == "shadow":
             policies.update(self._state, change, self._settings)
@@ -322,6 +328,13 @@ class Maintainer:
             repair_seconds=mended - begin,
             backup_seconds=end - mended,
         )
+
+    def _protect(self) -> Ids:
+        """Add spares to all topics, if any are asked for."""
+        topics = np.array(sorted(self._state.topics.of.values()), np.int32)
+        if not self._robustness.is_asked_for:
+            return np.empty((0, 2), np.int32)
+        return self._robustness.keep(self._state, topics, np.empty((0, 2), np.int32)).added
 
     def sort_out(self, events: Iterable[Event]) -> tuple[list[Event], list[Refusal]]:
         """Split events into those that `apply` would take, and those that it would refuse, with reasons.
@@ -384,6 +397,9 @@ class Maintainer:
         if prices is not None:
             known |= prices.follow(repair.added, repair.removed)._asdict()
         known |= {"nodes": len(state.nodes), "links": state.link_count}
+        if self._robustness.is_asked_for:
+            known["unprotected"] = tuple(sorted(map(state.topics.name, self._robustness.unprotected)))
+            known["over_max_links"] = tuple(sorted(map(state.nodes.name, self._robustness.over)))
         return replace(repair, maximum_degree=state.maximum_degree, **known)
 
     def drift(self, *, measure: bool = False, progress: Progress | None = None) -> low_oda.Drift:
@@ -447,8 +463,21 @@ class Maintainer:
         live._nodes, live._topics = saved.nodes, saved.topics
         live._ids = KnownIds(live.options.remember, about.ids)
         live.revision = about.revision
+        live._robustness.look(saved.state)
         live.start = live._described(Repair(revision=live.revision))
         return live
+
+
+def _with_spares(mending: Mending, spares: Kept, links: Rows) -> Mending:
+    """A repair and what followed it, as one: links that came and went again are in neither."""
+    added, new, gone = (
+        {tuple(sorted(pair)) for pair in own.tolist()}
+        for own in (mending.added, spares.added, spares.removed)
+    )
+    came = sorted((u, v) for u, v in added | (new - gone) if v in row(links, u))
+    went = sorted(gone - added - new)
+    pairs = [np.array(own, np.int32).reshape(-1, 2) for own in (came, went)]
+    return mending._replace(added=pairs[0], removed=np.concatenate([mending.removed, pairs[1]]))
 
 
 def _restored_book(about: snapshots.About, names: NameSource | None) -> FilterBook | None:

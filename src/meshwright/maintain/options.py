@@ -37,6 +37,10 @@ class MaintainOptions(Checked):
             keeps the maximum degree lower), or any (`shuffled`). The paper does not define this.
         disconnected: what to do with an overlay that is not topic-connected: `repair` it first, or `refuse`.
         weigh_primaries: whether the weight of a backup includes the nodes that it backs up, beside its links.
+        resilience: with 2, every topic of three or more stays connected if any one node fails: repairs also
+            restore the spare links. `Repair.unprotected` names the topics where there are none.
+        max_links: how many links a node may have. A repair exceeds it only where a topic would stay cut
+            otherwise, and for spares never; `Repair.over_max_links` names the nodes that have more.
         remember: how many ids of the last events are remembered; an event with a known id is passed over.
     """
 
@@ -49,6 +53,8 @@ class MaintainOptions(Checked):
     ties: str = choice("few-links", TIES)
     disconnected: str = choice("repair", STARTS)
     weigh_primaries: bool = flag(True)
+    resilience: int = whole_number(1, 1, 2)
+    max_links: int | None = whole_number(None, 1, 2**31 - 1)
     remember: int = whole_number(1_000_000, 0)
 
 

@@ -49,6 +49,9 @@ class Repair:
         added_costs: what each of the new links costs; None where links have no costs.
         removed_costs: what each of the links that are gone cost.
         cost: of all links afterwards, but for rounding.
+        unprotected: with resilience 2, the topics of three or more that the failure of a node would cut
+            afterwards, since caps leave no room for spares.
+        over_max_links: the nodes that have more links than max_links afterwards.
     """
 
     revision: int
@@ -66,6 +69,8 @@ class Repair:
     added_costs: tuple[float, ...] | None = None
     removed_costs: tuple[float, ...] | None = None
     cost: float | None = None
+    unprotected: tuple[str, ...] = ()
+    over_max_links: tuple[str, ...] = ()
 
     @property
     def opened_cost(self) -> float | None:

@@ -15,10 +15,10 @@ _NONE = -1
 
 
 @kernel
-def delete_resilient(over: SubOverlays, longest: int, ticks: Ticks) -> Flags:
+def delete_resilient(over: SubOverlays, longest: int, doubtful: int, ticks: Ticks) -> Flags:
     """By edge, whether it stays, from the last to the first; `longest` is the most subscribers of a topic.
 
-    Every topic of three or more must be without cut nodes, and stays so.
+    Only the last `doubtful` edges are looked at. No topic gets a cut node that it did not have.
     """
     edges = len(over.link_starts) - 1
     kept = np.ones(edges, np.bool_)
@@ -30,7 +30,7 @@ def delete_resilient(over: SubOverlays, longest: int, ticks: Ticks) -> Flags:
     before = np.empty(slots, np.int32)
     queue = np.empty(longest, np.int32)
     turn = 0
-    for e in range(edges - 1, -1, -1):
+    for e in range(edges - 1, edges - 1 - doubtful, -1):
         if ticks[CANCEL]:
             break
         first, last = over.link_starts[e], over.link_starts[e + 1]
