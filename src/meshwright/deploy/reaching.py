@@ -66,8 +66,11 @@ class Commands:
             _checked(host, self._run(host, f"rm -f {path}", ""), "removing its file")
             return
         mask = "077" if references(text) else "022"
-        command = f"umask {mask} && cat > {path}.new && mv {path}.new {path}"
-        _checked(host, self._run(host, command, resolved(text)), "writing its file")
+        whole = resolved(text)
+        # If we are killed, the shell there gets only a part of the file, and must not put that in place.
+        is_whole = f"test $(wc -c < {path}.new) -eq {len(whole.encode())}"
+        command = f"umask {mask} && cat > {path}.new && {is_whole} && mv {path}.new {path}"
+        _checked(host, self._run(host, command, whole), "writing its file")
 
     def reload(self, host: Host) -> None:
         """Let the broker read its files, and wait until it listens again."""

@@ -125,6 +125,8 @@ def whole(plan: Plan, node: str, own: Path) -> str:
         # Root is given up otherwise, and with it the right to read files of root.
         *(["user root"] if os.geteuid() == 0 else []),
         "max_queued_messages 0",
+        # With the default of 20, 2.0.11 leaves bursts of QoS 2 lying: 3,029 of 6,533 deliveries.
+        "max_inflight_messages 0",
         "connection_messages false",
         "set_tcp_nodelay true",
         *(f"log_type {kind}" for kind in kinds),

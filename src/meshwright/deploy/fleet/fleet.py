@@ -52,6 +52,7 @@ class Fleet:
         self.plan = plan
         self.driver = driver_of(plan.driver)
         self.dead: set[str] = set()
+        self.hosts = dict(plan.host_of)
         self._folder, self._processes = folder, processes
         self._running: dict[str, Popen[bytes]] = {}
         self._links = LINKS[self.driver.broker]()
@@ -88,7 +89,7 @@ class Fleet:
         Raises:
             NetworkError: it has ended, and what it said last.
         """
-        port = self.driver.client_port(self.plan.host_of[node].port)
+        port = self.driver.client_port(self.hosts[node].port)
 
         def listens() -> bool:
             self._check_running(node)

@@ -43,7 +43,8 @@ class NatsEars:
             self._clients[node, number] = client
             for at, each in enumerate(wants):
                 if self._accounts[each] == number:
-                    await client.subscribe(each, cb=self._hearing(node, filters[:at]))
+                    earlier = [other for other in filters[:at] if _may_meet(other, filters[at])]
+                    await client.subscribe(each, cb=self._hearing(node, earlier))
             await client.flush()
 
     def _hearing(self, node: str, earlier: list[Filter]) -> Callable[[Any], Awaitable[None]]:
@@ -84,6 +85,11 @@ class NatsEars:
         for client in self._clients.values():
             self._loop.run_until_complete(client.close())
         self._loop.close()
+
+
+def _may_meet(one: Filter, other: Filter) -> bool:
+    """Whether some name may be matched by both; two names are never the same here."""
+    return any(letter in each.text for each in (one, other) for letter in "*>") and one.meets(other)
 
 
 async def _connect(address: str, user: str) -> Client:

@@ -193,12 +193,17 @@ def wait_for(
 ) -> None:
     """Wait until messages have arrived at all their living subscribers, as long as anything arrives."""
     missing = {(node, each.number) for each in messages for node in each.topic.nodes if node not in dead}
-    end, heard = time.monotonic() + seconds, ears.heard.count
+    end, heard, looked = time.monotonic() + seconds, ears.heard.count, ears.heard.count
     while missing and time.monotonic() < end and ears.heard.most < _ENDLESS:
         ears.pump(0.05)
-        if ears.heard.count > heard:
-            heard, end = ears.heard.count, time.monotonic() + seconds
+        now = ears.heard.count
+        if now > heard:
+            end = time.monotonic() + seconds
+        # All that is missing is looked through only after many arrivals, or when a moment brought none.
+        if now == heard or now - looked > len(missing) // 8:
             missing = {each for each in missing if each not in ears.heard.wanted}
+            looked = now
+        heard = now
 
 
 def settle(ears: Ears) -> None:

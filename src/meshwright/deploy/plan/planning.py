@@ -9,6 +9,9 @@ from meshwright.deploy.plan.accounts import accounts_of
 from meshwright.deploy.plan.nesting import Nesting, nesting_of
 from meshwright.deploy.plan.plan import Link, Plan, Settings, Topic
 from meshwright.deploy.plan.trees import Trees, nested_trees, topic_groups
+from meshwright.filters.automata import Automaton
+from meshwright.filters.dialects import dialect_of
+from meshwright.filters.filter import Filter, rules_of, words_of
 from meshwright.model.filtered import dialect_of_topics, own_filters_of
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
@@ -52,7 +55,14 @@ def make_plan(
         check_all_known(names, hosts, inventory)
     known = loopback(names) if hosts is None else hosts
     nesting = nesting_of(interests, engine.dialect)
-    trees = nested_trees(overlay, nesting, settings.tree, one_per_group=engine.by_accounts, progress=progress)
+    trees = nested_trees(
+        overlay,
+        nesting,
+        settings.tree,
+        one_per_group=engine.by_accounts,
+        before=[] if before is None else _links_before(overlay, nesting, before, engine.dialect),
+        progress=progress,
+    )
     accounts = _accounts(overlay, nesting, trees, engine, before)
     links, unused = _links(overlay, nesting, trees, accounts if engine.by_accounts else None, known, before)
     plan = Plan(
@@ -68,6 +78,22 @@ def make_plan(
     )
     _check_limits(plan, _most_links(interests, known), most_lines)
     return plan
+
+
+def _links_before(overlay: Overlay, nesting: Nesting, before: Plan, dialect: str) -> list[list[int]]:
+    """By topic, the links of the overlay that carried its example in an earlier plan."""
+    names = overlay.interests.nodes.to_pylist()
+    numbers = {frozenset((names[u], names[v])): at for at, (u, v) in enumerate(overlay.edges.tolist())}
+    by_line: defaultdict[str, list[int]] = defaultdict(list)
+    for link in before.links:
+        if (number := numbers.get(frozenset(link.ends))) is not None:
+            for line in link.lines:
+                by_line[line].append(number)
+    rules = dialect_of(dialect)
+    lines = sorted(by_line)
+    automaton = Automaton((Filter(line, dialect).pattern for line in lines), rules_of(rules))
+    matched = (automaton.match(words_of(example, rules)) for example in nesting.examples)
+    return [sorted({link for line in own for link in by_line[lines[line]]}) for own in matched]
 
 
 def _links(

@@ -12,6 +12,7 @@ are its relays.
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from heapq import heappop, heappush
+from itertools import chain
 from typing import NamedTuple
 
 from meshwright.deploy.plan.nesting import Nesting
@@ -40,6 +41,7 @@ def nested_trees(
     kind: str = "shortest",
     *,
     one_per_group: bool = False,
+    before: Sequence[Sequence[int]] = (),
     progress: Progress | None = None,
 ) -> Trees:
     """A tree for every topic of a topic-connected overlay; another one is refused, with advice.
@@ -48,6 +50,8 @@ def nested_trees(
     every topic inside it. There are no relays unless filters cross. Trees that are free to choose are
     `shortest` (fewest hops, or least cost, from the subscriber with most links in the topic; of equal ways
     the one by the broker that carries least so far) or `cheapest` (least cost in all). Deterministic.
+
+    Links that a topic had `before` are taken first, so that a tree changes no more than it must.
 
     With `one_per_group`, topics that are nested or cross always use parts of one tree: for engines whose
     links can't be told which filters they carry.
@@ -62,7 +66,7 @@ def nested_trees(
             option="tree",
         )
     topic_links(overlay, progress, FOR_TREES)
-    work = _Work(overlay, nesting)
+    work = _Work(overlay, nesting, before)
     links: list[list[int]] = [[] for _ in nesting.around]
     with stage(progress, "growing trees", len(links)) as tell:
         done = 0
@@ -108,9 +112,10 @@ def _trees_of_group(work: "_Work", group: list[int], kind: str) -> dict[int, lis
 class _Work:
     """The overlay as lists, and how much each broker carries so far."""
 
-    def __init__(self, overlay: Overlay, nesting: Nesting) -> None:
+    def __init__(self, overlay: Overlay, nesting: Nesting, before: Sequence[Sequence[int]]) -> None:
         interests = overlay.interests
         self.nesting = nesting
+        self.before: Sequence[Sequence[int]] = before or [()] * interests.topic_count
         self.ends: list[tuple[int, int]] = [(u, v) for u, v in overlay.edges.tolist()]
         self.costs: list[float] = [1.0] * len(self.ends) if overlay.costs is None else overlay.costs.tolist()
         starts, nodes = interests.topic_indptr.tolist(), interests.node_ids.tolist()
@@ -171,7 +176,7 @@ def _grown(work: _Work, group: list[int], candidates: _Candidates) -> dict[int, 
         wanted = max(len(work.subscribers[topic]) - 1, 0)
         if not wanted:
             continue
-        for link in candidates(work, group, topic, forests[topic]):
+        for link in chain(_had_before(work, topic), candidates(work, group, topic, forests[topic])):
             if len(own[0].links) == wanted:
                 break
             one, other = work.ends[link]
@@ -181,6 +186,12 @@ def _grown(work: _Work, group: list[int], candidates: _Candidates) -> dict[int, 
         if len(own[0].links) != wanted:
             raise _StuckError
     return {topic: sorted(forest.links) for topic, forest in forests.items()}
+
+
+def _had_before(work: _Work, topic: int) -> Iterator[int]:
+    """The links that a topic had, and can have still."""
+    nodes = set(work.subscribers[topic])
+    return (link for link in work.before[topic] if nodes.issuperset(work.ends[link]))
 
 
 def _by_distance(work: _Work, group: Sequence[int], topic: int, forest: Forest) -> Iterator[int]:
@@ -255,7 +266,8 @@ def _parts_of_one_tree(work: _Work, group: list[int]) -> dict[int, list[int]]:
     """
     everybody = {node for topic in group for node in work.subscribers[topic]}
     forest = Forest()
-    for link in _most_common_first(work, group, work.links_among(everybody)):
+    had = sorted({link for topic in group for link in work.before[topic]})
+    for link in chain(had, _most_common_first(work, group, work.links_among(everybody))):
         one, other = work.ends[link]
         if forest.root(one) != forest.root(other):
             forest.join(link, one, other)
