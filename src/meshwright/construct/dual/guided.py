@@ -10,7 +10,8 @@ from meshwright.construct.dual.ascent import Ascent, Climber
 from meshwright.construct.dual.bound import MOST_EACH, Pricing
 from meshwright.construct.dual.candidates import candidate_edges, unique_edges
 from meshwright.construct.greedy import greedy_merge
-from meshwright.construct.options import DgOptions, GmOptions
+from meshwright.construct.options import DcOptions, DgOptions, GmOptions
+from meshwright.construct.parts.conquer import divide_and_conquer
 from meshwright.construct.reverse_delete import reverse_delete
 from meshwright.kernels.dual.guiding import Ends, contracted, ends_of, greatest_of_edges, take_by_worth
 from meshwright.kernels.dual.shares import Shares
@@ -42,6 +43,12 @@ _IN_TREES = 0.0005
 
 _MOST_STEPS, _LEAST_STEPS, _STEPS_TIMES_INTERESTS = 600, 150, 25_000_000
 """The default budget: the more interests, the fewer steps."""
+
+_LEAST_AFTER_PRICES = 100
+"""The same at least, where topic prices have given a better overlay, and taken their share of the time."""
+
+_MOST_PRICED_PAIRS = 150_000_000
+"""Pairs of subscribers, summed over topics; with more, a greedy by topic prices takes too long."""
 
 _FEW_STEPS = 5
 """Between two looks at the clock."""
@@ -75,12 +82,14 @@ def dual_guided(
     the same seed. Deterministic for a seed, whatever the number of cores, where the budget is in steps. Costs
     change nothing.
 
-    How: topics pay prices for candidate edges, which are raised as for the tight bound (`bound.py`). The mean
-    of the trees is nearly the solution of the linear program. A greedy takes the edge of the greatest worth:
-    what the topics that it joins pay for it, and a little for each, times one more than how often the edge
-    was in a tree. Only the first of these edges are kept; their components become one, the prices for what is
-    left are raised further, and the greedy begins again, until nothing is left. Of all overlays on the way
-    the smallest is given, after reverse delete.
+    How: it begins with the smaller of two overlays: that of Greedy Merge, and one by a greedy that counts
+    what topics pay for their edges in a sample (`parts/topic_prices.py`). Then topics pay prices for
+    candidate edges, which are raised as for the tight bound (`bound.py`). The mean of the trees is nearly the
+    solution of the linear program. A greedy takes the edge of the greatest worth: what the topics that it
+    joins pay for it, and a little for each, times one more than how often the edge was in a tree. Only the
+    first of these edges are kept; their components become one, the prices for what is left are raised
+    further, and the greedy begins again, until nothing is left. Of all overlays on the way the smallest is
+    given, after reverse delete.
 
     Cost: beside Greedy Merge, a step takes some 50 ns for each topic of each candidate edge, on all cores.
     """
@@ -88,9 +97,14 @@ def dual_guided(
     began = perf_counter()
     merged = np.asarray(greedy_merge(interests, None, _gm(options), seed, progress).edges, np.int32)
     start = reverse_delete(interests, merged, memory_limit=options.memory_limit, progress=progress)
+    priced = _prices_pay(interests) and (options.seconds is None or perf_counter() < began + options.seconds)
+    least = _LEAST_STEPS
+    if len(start) and priced:
+        other = _by_topic_prices(interests, options, seed, progress)
+        start, least = (other, _LEAST_AFTER_PRICES) if len(other) < len(start) else (start, least)
     if not len(start):
         return Built(edges=start, facts={"gm_edges": len(merged), "candidates": 0}, in_order=True)
-    steps = default_steps(len(interests)) if options.budget is None else options.steps
+    steps = default_steps(len(interests), least) if options.budget is None else options.steps
     budget = Budget(steps, options.seconds, began)
     dive = Dive(interests, start, seed, options.memory_limit, progress)
     with ThreadPoolExecutor(threads()) as pool:
@@ -99,9 +113,21 @@ def dual_guided(
     return Built(edges=dive.best, facts=facts, in_order=True)
 
 
-def default_steps(interest_count: int) -> int:
-    """How many steps are taken where no budget is given."""
-    return max(_LEAST_STEPS, min(_MOST_STEPS, _STEPS_TIMES_INTERESTS // max(1, interest_count)))
+def default_steps(interest_count: int, least: int = _LEAST_STEPS) -> int:
+    """How many steps are taken where no budget is given, at least so many."""
+    return max(least, min(_MOST_STEPS, _STEPS_TIMES_INTERESTS // max(1, interest_count)))
+
+
+def _prices_pay(interests: Interests) -> bool:
+    sizes = np.diff(interests.topic_indptr).astype(np.float64)
+    return float(np.sum(sizes**2) / 2) <= _MOST_PRICED_PAIRS
+
+
+def _by_topic_prices(interests: Interests, options: DgOptions, seed: int, progress: Progress | None) -> Ids:
+    """Greedy Merge that counts what topics pay for their edges in a sample, after reverse delete."""
+    guided = DcOptions(partitions=1, guide="dual", ties=options.ties, memory_limit=options.memory_limit)
+    edges = np.asarray(divide_and_conquer(interests, None, guided, seed, progress).edges, np.int32)
+    return reverse_delete(interests, edges, memory_limit=options.memory_limit, progress=progress)
 
 
 def _gm(options: DgOptions) -> GmOptions:

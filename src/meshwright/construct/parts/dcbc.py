@@ -504,7 +504,10 @@ def _cover_prices(
         found = _covers(sample, shared._replace(prices=priced(weights)), 0.0, seed, 0, ticks)
         return found + np.array([0, len(rows)], np.int32)
 
-    return priced(learn_weights(build, together.lists, source.topic_count, progress, together.labels))
+    found = learn_weights(
+        build, together.lists, source.topic_count, progress, together.labels, least_gain=0.0
+    )
+    return priced(found)
 
 
 def _lists(interests: Interests, span: slice) -> Lists:

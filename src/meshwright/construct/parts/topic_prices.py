@@ -7,6 +7,7 @@ together with others, pays more, and an edge that serves it should be taken earl
 """
 
 from collections.abc import Callable
+from math import inf
 
 import numpy as np
 
@@ -40,25 +41,29 @@ def learn_weights(
     topic_count: int,
     progress: Progress | None,
     labels: Ids | None = None,
+    *,
+    least_gain: float = 0.02,
 ) -> Ids:
     """By topic, the weight of a union, such that `build` gives few edges with it; 1 each if none is better.
 
     `build` makes edges, as pairs of rows of `lists`, from weights. In each pass, a topic's weight is
     multiplied by the square root of its unit price in relation to the mean one, and the weights of the pass
-    with the fewest edges are given. Interests of a topic with the same label are connected beforehand.
+    with the fewest edges are given, if these are fewer by `least_gain`: a weighted greedy takes several times
+    as long. Interests of a topic with the same label are connected beforehand.
 
     Cost: four times that of `build`.
     """
 
     def learn(ticks: Ticks) -> Ids:
         weights = best = np.ones(topic_count, np.int32)
-        prices, fewest = np.ones(topic_count), -1
+        prices, fewest = np.ones(topic_count), inf
         for _ in range(_PASSES):
             edges = build(weights, ticks)
             if ticks[CANCEL]:
                 break
-            if fewest < 0 or len(edges) < fewest:
-                best, fewest = weights, len(edges)
+            if len(edges) < fewest:
+                # What comes after the first pass must be worth it.
+                best, fewest = weights, len(edges) * (1 - least_gain if fewest == inf else 1)
             prices = prices * np.sqrt(_unit_prices(lists, topic_count, labels, edges))
             prices /= _mean(prices, lists.topic_ids)
             weights = np.clip(np.round(_ONE * prices), 1, _MOST).astype(np.int32)

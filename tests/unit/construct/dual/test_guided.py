@@ -42,11 +42,19 @@ def test_one_step_is_enough_for_an_overlay_that_is_no_larger_than_gms():
     assert len(mw.build(interests, "dg", budget=1)) <= len(mw.build(interests, "gm"))
 
 
-def test_where_the_dive_finds_nothing_better_gm_is_given(monkeypatch):
+def test_where_nothing_better_is_found_gm_is_given(monkeypatch):
     interests = WORKLOADS["unif"]
+    monkeypatch.setattr(guided, "_prices_pay", lambda interests: False)
     monkeypatch.setattr(guided.Dive, "_keep_best", lambda self, following: None)
     gm = mw.build(interests, "gm", reverse_delete=True)
     assert np.array_equal(mw.build(interests, "dg", budget=5).edges, gm.edges)
+
+
+def test_where_topic_prices_help_their_overlay_is_the_beginning(monkeypatch):
+    interests = mw.workloads.expo(200, 80, subscriptions=10, seed=1)
+    monkeypatch.setattr(guided.Dive, "_keep_best", lambda self, following: None)
+    gm = mw.build(interests, "gm", reverse_delete=True)
+    assert len(mw.build(interests, "dg", budget=5)) < len(gm)
 
 
 def test_a_larger_overlay_on_the_way_is_not_kept():
