@@ -105,7 +105,7 @@ def main() -> None:
         needed = sum(path.stat().st_size for path in (folder / "whole").rglob("*") if path.is_file())
         truth, bad = mw.Overlay.read(folder / "whole" / "overlay"), 0
         for step in range(asked.sizes):
-            size = int(1.1 * needed * (step + 0.5) / asked.sizes)
+            size = int(1.2 * needed * (step + 0.5) / asked.sizes)
             happened, wrong = tried(size, table, truth, asked.engine, disk)
             bad += len(wrong)
             print(f"{size / 1e6:6.2f} MB of {needed / 1e6:.2f}: {happened}", *wrong, sep="\n  ", flush=True)

@@ -145,7 +145,7 @@ def _size(inputs: list[str], reading: "IngestOptions | None") -> "Size":
         return Size(True, True)
     if reading is None:
         raise no_relation()
-    return check_inputs(inputs, reading)
+    return check_inputs(inputs, reading, then="running")
 
 
 def _check_here(inputs: list[str], out: str, options: Any, resume: bool, force: bool) -> None:

@@ -28,9 +28,10 @@ from meshwright.pipeline.ingest.cutting import (
     NULL,
     WRONG_COLUMNS,
 )
-from meshwright.pipeline.ingest.job import fingerprint, ingest
+from meshwright.pipeline.ingest.job import check_inputs, fingerprint, ingest
 from meshwright.pipeline.ingest.notices import notices
 from meshwright.pipeline.ingest.options import IngestOptions
+from meshwright.runtime import memory
 from meshwright.runtime.errors import DamagedFileError, DatasetError, InputError, MeshwrightWarning
 from tests.raw_files import AWKWARD, PAIRS, rejected, spoil_page, write_csv, write_parquet
 
@@ -595,3 +596,18 @@ def test_damaged_files_are_refused_by_name_or_skipped_and_counted(take, tmp_path
     assert notices(facts)[-1].startswith("Warning: 2 files are cut off or damaged")
     with pytest.raises(DamagedFileError, match="/in/0"):
         take(folder / f"0.{kind}", damaged="skip")
+
+
+def test_the_footers_of_parquet_files_tell_whether_this_process_can_read_them_and_go_on(
+    tmp_path, monkeypatch
+):
+    for at in range(2):
+        write_parquet(tmp_path / f"{at}.parquet", [(f"n{row}", "t") for row in range(1_000)])
+    asked = [str(tmp_path)], IngestOptions(relation="pairs")
+    assert check_inputs(*asked, then="running") == (True, True)
+    reading = 2_000 * 20 * 7
+    monkeypatch.setattr(memory, "free_memory", lambda: int(reading / 0.8) + 10)
+    assert check_inputs(*asked).fits_here
+    assert not check_inputs(*asked, then="running").fits_here
+    monkeypatch.setattr(memory, "free_memory", lambda: int(reading / 0.8) - 10)
+    assert not check_inputs(*asked).fits_here

@@ -119,7 +119,11 @@ _MOST_TEXT = 1 << 33
 """Bytes of text that this process reads within some minutes; for more, many cores are worth Spark's start."""
 
 _TIMES_UNPACKED = 6
-"""How much longer text is than a compressed file of it, or than Parquet; measured on lists of follows."""
+"""How much longer text is than a compressed file of it; measured on lists of follows."""
+
+_TEXT_OF_A_PAIR = 20
+_SHORTEST_PAIR = 8
+"""Bytes of text; pairs of a text are counted by the shortest, those of Parquet are known."""
 
 _CHECKED_FILES = 100
 
@@ -140,8 +144,52 @@ def _check_for_spark(files: Sequence[InputFile], format: str) -> None:
         raise InputError(f"{files[0].path}: {format} files are read without Spark; use --engine local")
 
 
-def check_inputs(inputs: Sequence[str], options: IngestOptions, engine: str = "auto") -> Size:
-    """How large the inputs are, as far as they are on this machine.
+class _Extent(NamedTuple):
+    """About how many bytes of text there are to read, and pairs in it."""
+
+    text: int
+    pairs: int
+
+    def fits(self, then: str | None) -> bool:
+        """Whether this process can read it, and do the work on it that comes then, if any."""
+        if self.text > _MOST_TEXT or not has_room(needed("ingesting", text_bytes=self.text)):
+            return False
+        counts = {"nodes": 0, "topics": 0, "interests": self.pairs}
+        return then is None or has_room(needed("reading", **counts) + needed(then, **counts))
+
+
+def _extent(files: Sequence[InputFile], format: str) -> _Extent:
+    if format == "parquet":
+        return _stated_extent(files)
+    packed = sum(file.bytes for file in files if is_packed(file.path))
+    text = sum(file.bytes for file in files) + (_TIMES_UNPACKED - 1) * packed
+    return _Extent(text, text // _SHORTEST_PAIR)
+
+
+def _stated_extent(files: Sequence[InputFile]) -> _Extent:
+    """What the footers of Parquet files state, of the first hundred; damage is told when they are read."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    values = text = seen = 0
+    for file in files[:_CHECKED_FILES]:
+        with suppress(pa.ArrowException, OSError):
+            footer = pq.read_metadata(file.path)
+            groups = [footer.row_group(at) for at in range(footer.num_row_groups)]
+            values += sum(
+                max((group.column(at).num_values for at in range(group.num_columns)), default=0)
+                for group in groups
+            )
+            text += sum(group.total_byte_size for group in groups)
+            seen += file.bytes
+    share = sum(file.bytes for file in files) / seen if seen else 0.0
+    return _Extent(int(share * max(text, _TEXT_OF_A_PAIR * values)), int(share * values))
+
+
+def check_inputs(
+    inputs: Sequence[str], options: IngestOptions, engine: str = "auto", then: str | None = None
+) -> Size:
+    """How large the inputs are, as far as they are on this machine, also for the work that comes then.
 
     Refuses, without Spark, inputs on this machine that are missing, of several formats, without the columns
     that are asked for (of the first hundred files only), or not for the `engine` that is asked for.
@@ -157,10 +205,8 @@ def check_inputs(inputs: Sequence[str], options: IngestOptions, engine: str = "a
         with suppress(*([DamagedFileError] if options.damaged == "skip" else [])):
             like_header(None, files[0], format, options)
             file_layouts(None, files[:_CHECKED_FILES], format, options)
-    packed = sum(file.bytes for file in files if format == "parquet" or is_packed(file.path))
-    text = sum(file.bytes for file in files) + (_TIMES_UNPACKED - 1) * packed
-    fits_here = text <= _MOST_TEXT and has_room(needed("ingesting", text_bytes=text))
-    return Size(fits_here, text <= _LITTLE_TEXT)
+    extent = _extent(files, format)
+    return Size(extent.fits(then), extent.text <= _LITTLE_TEXT)
 
 
 def _translated(session: SparkSession | None) -> AbstractContextManager[None]:
