@@ -89,7 +89,13 @@ def planned(size: Size, algorithm: str, *, executors: int | None = None, cores: 
         )
     engine = "local" if executors is None else "spark"
     processors = 1 if executors is None else executors * (cores or 1)
-    known = constants()["engines"].get(engine, {})
+    known = constants()["engines"].get(engine)
+    if known is None:
+        raise OptionError(
+            "--executors asks for Spark, which the table of constants does not have; measure it with "
+            "python -m benchmarks.capacity --spark, or leave --executors out",
+            option="--executors",
+        )
     wanted = (INGEST, f"build {algorithm}", EVALUATE)
     if wanted[1] not in known:
         names = [name.removeprefix("build ") for name in known if name.startswith("build ")]

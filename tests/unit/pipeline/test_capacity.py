@@ -1,6 +1,7 @@
 import pytest
 
 from meshwright import registry
+from meshwright.pipeline import capacity
 from meshwright.pipeline.capacity import MEASURES, TERMS, Size, constants, planned, value_of
 from meshwright.runtime.errors import OptionError
 
@@ -53,3 +54,9 @@ def test_more_interests_than_pairs_are_refused():
 def test_an_algorithm_that_was_not_measured_is_refused_with_those_that_were():
     with pytest.raises(OptionError, match=r"'chord', which was not measured .*dcbc-direct"):
         planned(SIZE, "chord")
+
+
+def test_spark_is_refused_where_it_was_not_measured(monkeypatch):
+    monkeypatch.setattr(capacity, "constants", lambda: {"engines": {"local": {}}})
+    with pytest.raises(OptionError, match=r"--executors asks for Spark, which the table .* does not have"):
+        planned(SIZE, "dcbc-direct", executors=4)
