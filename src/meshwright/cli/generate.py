@@ -3,13 +3,29 @@
 import inspect
 import typing
 from time import perf_counter
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from meshwright.cli.common import Force, Json, Out, Seed, parse_settings, print_json, progress_bar
+from meshwright.cli.common import (
+    Conf,
+    Force,
+    Json,
+    Master,
+    Seed,
+    check_target,
+    parse_settings,
+    print_json,
+    progress_bar,
+    spark_command,
+)
+from meshwright.cli.options.groups import Engine, chosen_engine
 from meshwright.runtime.errors import OptionError
+from meshwright.runtime.places import local_path
 from meshwright.runtime.wording import choose, counts
+
+if TYPE_CHECKING:
+    from meshwright.workloads.synthetic import Law
 
 _WORKLOADS = ("unif", "zipf", "expo", "grid")
 _OWN_FLAGS = {"nodes", "topics", "seed", "progress", "sizes"}
@@ -19,13 +35,15 @@ EPILOG = """**Examples**
 
 `meshwright generate zipf --nodes 1000 --topics 100 --subscriptions 20 --set alpha=1.5 --out workload`
 
+`meshwright generate unif --nodes 100000000 --no-names --engine spark --out workload`
+
 `meshwright generate grid --nodes 100 --topics 16 --set torus=yes --out workload`
 """
 
 
 def generate(
     workload: Annotated[str, typer.Argument(metavar="LAW", help="unif, zipf, expo or grid.")],
-    out: Out,
+    out: Annotated[str, typer.Option("--out", metavar="DIR", help="The dataset to write.")],
     nodes: Annotated[int, typer.Option("--nodes", metavar="N", help="How many nodes.")] = 10_000,
     topics: Annotated[int, typer.Option("--topics", metavar="M", help="How many topics.")] = 1_000,
     subscriptions: Annotated[int | None, typer.Option(help="Give every node this many topics.")] = None,
@@ -50,7 +68,17 @@ def generate(
         list[str] | None,
         typer.Option("--set", metavar="NAME=VALUE", help="Set an option of the law. Repeatable."),
     ] = None,
+    names: Annotated[
+        bool,
+        typer.Option(
+            "--names/--no-names",
+            help="Write the table interests/, which has the interests by name for other programs.",
+        ),
+    ] = True,
     seed: Seed = 0,
+    engine: Engine = "auto",
+    master: Master = None,
+    conf: Conf = None,
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -62,8 +90,7 @@ def generate(
     --set.
     """
     from meshwright import workloads
-    from meshwright.model.interests import interest_counts
-    from meshwright.model.storage.dataset import check_free
+    from meshwright.workloads.synthetic import law_of
 
     if workload not in _WORKLOADS:
         raise OptionError(f"there is no workload {workload!r}; {choose(workload, _WORKLOADS)}")
@@ -81,20 +108,43 @@ def generate(
             f"grid has no option {next(iter(given))}; use --set min_radius=… to change the topics per node"
         )
     options = given | parse_settings(settings, _own_options(law))
-    check_free(out, force)
-    begin = perf_counter()
-    interests = law(nodes, topics, seed=seed, progress=progress_bar(), **options)
     made_by = {
         "command": f"generate {workload}",
         "options": {"nodes": nodes, "topics": topics, **options},
         "seed": seed,
-        "seconds": {"generate": round(perf_counter() - begin, 3)},
     }
-    interests.write(out, force=force, made_by=made_by, progress=progress_bar())
-    if as_json:
-        print_json({"out": str(out), **interest_counts(interests), **made_by})
+    drawn = None if workload == "grid" else law_of(workload, nodes, topics, seed, options)
+    where = chosen_engine(engine, [out], master, conf, drawn is None or _fits_here(drawn))
+    if where == "spark" and drawn is None:
+        raise OptionError("grid is drawn in this process alone; use --engine local, or another law")
+    check_target(out, force, [])
+    if where == "spark" and drawn is not None:
+        with spark_command(master, conf) as session:
+            from meshwright.pipeline.generate import generate_on_spark
+            from meshwright.pipeline.spark.storage import location
+
+            how: dict[str, Any] = {"names": names, "force": force, "progress": progress_bar()}
+            manifest = generate_on_spark(session, drawn, location(session, out), made_by, **how)
     else:
-        print(f"{out}: {counts(interest_counts(interests))}")
+        from meshwright.model.storage.manifest import read_manifest
+
+        begin = perf_counter()
+        interests = law(nodes, topics, seed=seed, progress=progress_bar(), **options)
+        made_by |= {"seconds": {"generate": round(perf_counter() - begin, 3)}}
+        target = local_path(out)
+        interests.write(target, force=force, made_by=made_by, names=names, progress=progress_bar())
+        manifest = read_manifest(target)
+    if as_json:
+        told = {key: manifest[key] for key in ("command", "options", "seed", "seconds")}
+        print_json({"out": out, **manifest["counts"], **told})
+    else:
+        print(f"{out}: {counts(manifest['counts'])}")
+
+
+def _fits_here(law: "Law") -> bool:
+    from meshwright.runtime.memory import has_room, needed
+
+    return has_room(needed("generating", nodes=law.nodes, interests=law.expected_interests()))
 
 
 def _own_options(law: Any) -> dict[str, Any]:

@@ -64,10 +64,11 @@ def interest_counts(interests: Interests) -> dict[str, int]:
     return {"nodes": interests.node_count, "topics": interests.topic_count, "interests": len(interests)}
 
 
-def interest_tables(interests: Interests) -> dict[str, TableSource]:
-    """The tables to write, in blocks of about a million interests."""
+def interest_tables(interests: Interests, names: bool = True) -> dict[str, TableSource]:
+    """The tables to write, in blocks of about a million interests; those by name only if wanted."""
+    pairs = TableSource(PAIRS_SCHEMA, _interest_blocks(interests, _pairs_block), len(interests))
     return {
-        "interests": TableSource(PAIRS_SCHEMA, _interest_blocks(interests, _pairs_block), len(interests)),
+        **({"interests": pairs} if names else {}),
         "nodes": _named(interests.nodes, interests.node_attributes),
         "topics": _named(interests.topics, interests.topic_attributes),
         "lists": TableSource(LISTS_SCHEMA, _interest_blocks(interests, _lists_block), interests.node_count),
@@ -549,15 +550,17 @@ class Interests:
         *,
         force: bool = False,
         made_by: Mapping[str, Any] | None = None,
+        names: bool = True,
         progress: Progress | None = None,
     ) -> None:
         """Write a dataset: all of it, or nothing that looks like one.
 
         What is there already is overwritten only with `force`. `made_by` goes into the manifest: command,
-        algorithm, options, seed, inputs, seconds for each stage.
+        algorithm, options, seed, inputs, seconds for each stage. Without `names`, the table `interests/` is
+        left out, which is there for other programs.
         """
         manifest = make_manifest("interests", interest_counts(self), {}, {}, made_by)
-        write_dataset(path, manifest, interest_tables(self), force=force, progress=progress)
+        write_dataset(path, manifest, interest_tables(self, names), force=force, progress=progress)
 
     @classmethod
     def read(cls, path: str | Path, *, progress: Progress | None = None) -> Interests:

@@ -195,20 +195,26 @@ def _key(names: pa.StringArray, skipped: int, left: npt.NDArray[np.int32]) -> np
 
 def numbered(prefix: str, count: int) -> pa.StringArray:
     """`count` generated names: `prefix` and the number, zero-padded so that rank and number are the same."""
-    digits = len(str(max(count - 1, 0)))
-    head = prefix.encode()
-    width = len(head) + digits
+    width = len(prefix.encode()) + len(str(max(count - 1, 0)))
     if count * width > MAX_NAME_BYTES:
         raise CapacityError(
             f"{count:,} names of {width} bytes do not fit; at most {MAX_NAME_BYTES // width:,} do"
         )
-    text = np.empty((count, width), np.uint8)
+    return numbered_within(prefix, count, 0, count)
+
+
+def numbered_within(prefix: str, count: int, first: int, last: int) -> pa.StringArray:
+    """Those of `count` generated names whose numbers are from `first` to below `last`."""
+    head = prefix.encode()
+    digits = len(str(max(count - 1, 0)))
+    width = len(head) + digits
+    number = np.arange(first, last)
+    text = np.empty((len(number), width), np.uint8)
     text[:, : len(head)] = np.frombuffer(head, np.uint8)
-    number = np.arange(count)
     for place in range(digits):
         text[:, width - 1 - place] = ord("0") + number // 10**place % 10
-    offsets = np.arange(0, (count + 1) * width, width, dtype=np.int32)
-    return pa.StringArray.from_buffers(count, pa.py_buffer(offsets), pa.py_buffer(text))
+    offsets = np.arange(0, (len(number) + 1) * width, width, dtype=np.int32)
+    return pa.StringArray.from_buffers(len(number), pa.py_buffer(offsets), pa.py_buffer(text))
 
 
 class NameEncoder:

@@ -51,30 +51,31 @@ def overlay_counts(overlay: Overlay) -> dict[str, int]:
     return interest_counts(overlay.interests) | {"edges": len(overlay)}
 
 
-def overlay_tables(overlay: Overlay) -> dict[str, TableSource]:
-    """The tables to write."""
+def overlay_tables(overlay: Overlay, names: bool = True) -> dict[str, TableSource]:
+    """The tables to write; without `names`, none that is there for other programs, and edges by id alone."""
+    schema = edges_schema(overlay.costs is not None, names)
     return {
-        **interest_tables(overlay.interests),
-        "edges": TableSource(edges_schema(overlay.costs is not None), _edge_blocks(overlay), len(overlay)),
+        **interest_tables(overlay.interests, names),
+        "edges": TableSource(schema, _edge_blocks(overlay, schema), len(overlay)),
         **{name: whole(table) for name, table in overlay.tables.items()},
     }
 
 
-def edges_schema(with_costs: bool) -> pa.Schema:
+def edges_schema(with_costs: bool, names: bool = True) -> pa.Schema:
     """The columns of `edges/`."""
     text, ids = pa.string(), pa.int32()
-    schema = pa.schema([("source", text), ("target", text), ("source_id", ids), ("target_id", ids)])
+    named = [("source", text), ("target", text)] if names else []
+    schema = pa.schema([*named, ("source_id", ids), ("target_id", ids)])
     return schema.append(pa.field("cost", pa.float64())) if with_costs else schema
 
 
-def _edge_blocks(overlay: Overlay) -> Iterator[pa.RecordBatch]:
+def _edge_blocks(overlay: Overlay, schema: pa.Schema) -> Iterator[pa.RecordBatch]:
     for start in range(0, len(overlay), _EDGES_A_BLOCK):
         block = slice(start, start + _EDGES_A_BLOCK)
         ends = [arrow_of(overlay.edges[block, side]) for side in (0, 1)]
-        columns = [*(overlay.interests.nodes.take(ids) for ids in ends), *ends]
-        if overlay.costs is not None:
-            columns.append(arrow_of(overlay.costs[block]))
-        yield pa.record_batch(columns, schema=edges_schema(overlay.costs is not None))
+        named = [overlay.interests.nodes.take(ids) for ids in ends] if "source" in schema.names else []
+        costs = [] if overlay.costs is None else [arrow_of(overlay.costs[block])]
+        yield pa.record_batch([*named, *ends, *costs], schema=schema)
 
 
 def read_edges(dataset: Dataset[Path]) -> tuple[Ids, Floats | None]:
@@ -377,12 +378,16 @@ class Overlay:
         *,
         force: bool = False,
         made_by: Mapping[str, Any] | None = None,
+        names: bool = True,
         progress: Progress | None = None,
     ) -> None:
-        """Write a dataset: all of it, or nothing that looks like one; as `Interests.write`."""
+        """Write a dataset: all of it, or nothing that looks like one; as `Interests.write`.
+
+        Without `names`, `edges/` has the ids of nodes alone, too.
+        """
         extras = {name: table.num_rows for name, table in self.tables.items()}
         manifest = make_manifest("overlay", overlay_counts(self), self.facts, extras, made_by)
-        write_dataset(path, manifest, overlay_tables(self), force=force, progress=progress)
+        write_dataset(path, manifest, overlay_tables(self, names), force=force, progress=progress)
 
     @classmethod
     def read(cls, path: str | Path, *, progress: Progress | None = None) -> Overlay:

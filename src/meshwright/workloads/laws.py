@@ -153,6 +153,17 @@ class Sizes:
             return np.full(nodes, self.subscriptions, np.int64)
         return power_law(rng, nodes, *self.bounds, self.exponent)
 
+    def mean(self, probability: npt.NDArray[np.float64]) -> float:
+        """How many topics a node takes on average."""
+        if self.independent:
+            return float(self.chances(probability).sum())
+        if self.subscriptions is not None:
+            return float(self.subscriptions)
+        low, high = self.bounds
+        values = np.arange(low, high + 1)
+        weight = (values / low) ** -self.exponent
+        return float((values * weight).sum() / weight.sum())
+
     def chances(self, probability: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """How likely a node takes each topic, where draws are independent."""
         return np.minimum(1.0, (self.subscriptions or 0) * probability)

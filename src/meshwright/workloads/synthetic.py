@@ -10,8 +10,10 @@ million interests in ten thousand topics take seconds. Memory is that of the int
 ones twice that.
 """
 
-from collections.abc import Callable, Iterator
-from typing import TypeVar, Unpack
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, TypeVar, Unpack, cast
 
 import numpy as np
 
@@ -33,6 +35,7 @@ _SPARE_DEVIATIONS = 6.0
 # Nodes that share a random stream. Part of what a seed means: another length gives other interests. At this
 # one a million nodes are 245 runs of about ten milliseconds, which is how long Ctrl-C waits.
 NODES_PER_STREAM = 4096
+_ALPHA, _DECAY = 2.0, 5.0
 
 
 def unif(
@@ -53,15 +56,15 @@ def unif(
         >>> mw.workloads.unif(100, 20, subscriptions=3, seed=1)
         Interests(100 nodes, 20 topics, 300 interests)
     """
-    law = Sizes(topics=topics, **sizes)
-    return _interests(nodes, laws.uniform(topics), law, seed, progress)
+    own = Sizes(topics=topics, **sizes)
+    return _interests(Law(nodes=nodes, sizes=own, probability=laws.uniform(topics), seed=seed), progress)
 
 
 def zipf(
     nodes: int = 10_000,
     topics: int = 1_000,
     *,
-    alpha: float = 2.0,
+    alpha: float = _ALPHA,
     seed: int = 0,
     progress: Progress | None = None,
     **sizes: Unpack[SizeOptions],
@@ -77,15 +80,15 @@ def zipf(
         >>> len(interests.nodes_of("t00")) > len(interests.nodes_of("t19"))
         True
     """
-    law = Sizes(topics=topics, **sizes)
-    return _interests(nodes, laws.zipf(topics, alpha), law, seed, progress)
+    own = Sizes(topics=topics, **sizes)
+    return _interests(Law(nodes=nodes, sizes=own, probability=laws.zipf(topics, alpha), seed=seed), progress)
 
 
 def expo(
     nodes: int = 10_000,
     topics: int = 1_000,
     *,
-    decay: float = 5.0,
+    decay: float = _DECAY,
     seed: int = 0,
     progress: Progress | None = None,
     **sizes: Unpack[SizeOptions],
@@ -103,82 +106,120 @@ def expo(
         >>> mw.workloads.expo(100, 20, subscriptions=3, seed=1)
         Interests(100 nodes, 20 topics, 300 interests)
     """
-    law = Sizes(topics=topics, **sizes)
-    return _interests(nodes, laws.exponential(topics, decay), law, seed, progress)
+    own = Sizes(topics=topics, **sizes)
+    return _interests(
+        Law(nodes=nodes, sizes=own, probability=laws.exponential(topics, decay), seed=seed), progress
+    )
 
 
-def _interests(
-    nodes: int, probability: Probability, sizes: Sizes, seed: int, progress: Progress | None
-) -> Interests:
-    whole("nodes", nodes, 0, MOST_NAMES)
-    if sizes.independent:
-        indptr, topic_ids = _independent(nodes, sizes.chances(probability), seed, progress)
-    else:
-        indptr, topic_ids = _distinct(nodes, probability, sizes, seed, progress)
-    return named_interests(indptr, topic_ids, sizes.topics)
+@dataclass(frozen=True, kw_only=True)
+class Law:
+    """What interests are drawn by: how many nodes, the popularity of each topic, sizes and a seed.
 
+    The lists of nodes in a row can be drawn by themselves, and are then those that all nodes together have.
+    """
 
-def _distinct(
-    nodes: int, probability: Probability, sizes: Sizes, seed: int, progress: Progress | None
-) -> tuple[Offsets, Ids]:
-    """Sizes first, then that many distinct topics per node: the law of Gumbel top-k."""
-    from meshwright.kernels.core.sampling import draw_distinct
+    nodes: int
+    probability: Probability
+    sizes: Sizes
+    seed: int
 
-    drawn = sizes.draw(generator(seed, _SIZES_STAGE), nodes)
-    indptr = _offsets(drawn)
-    topic_ids = np.empty(indptr[-1], np.int32)
-    spans = waiting_times(probability, drawn.max(initial=0))
+    def __post_init__(self) -> None:
+        whole("nodes", self.nodes, 0, MOST_NAMES)
 
-    def draw(rng: np.random.Generator, run: slice) -> None:
-        offsets = indptr[run.start : run.stop + 1]
+    def lists(self, first: int, last: int) -> tuple[Offsets, Ids]:
+        """The lists of nodes from `first` to below `last`, as a CSR; `first` is the first of a stream.
+
+        Cost: that of their interests, in memory for them.
+        """
+        streams = range(first, last, NODES_PER_STREAM)
+        if self.sizes.independent:
+            counts = np.zeros(last - first, np.int64)
+            pieces = [
+                self._toss(at, counts[at - first : at - first + NODES_PER_STREAM], self._hazard)
+                for at in streams
+            ]
+            return _offsets(counts), np.concatenate([np.empty(0, np.int32), *pieces])
+        indptr = _offsets(self._drawn_sizes(first, last))
+        topic_ids = np.empty(indptr[-1], np.int32)
+        for at in streams:
+            offsets = indptr[at - first : min(at + NODES_PER_STREAM, last) - first + 1]
+            self._take(at, offsets, topic_ids, self._spans)
+        return indptr, topic_ids
+
+    def expected_interests(self) -> int:
+        """About how many interests all nodes have together."""
+        return int(self.nodes * self.sizes.mean(self.probability))
+
+    def _drawn_sizes(self, first: int, last: int) -> Offsets:
+        """How many topics each node takes; a size takes one number of the stream, so others are skipped."""
+        rng = generator(self.seed, _SIZES_STAGE)
+        cast(np.random.PCG64, rng.bit_generator).advance(first)
+        return self.sizes.draw(rng, last - first)
+
+    @cached_property
+    def _spans(self) -> Probability:
+        fixed = self.sizes.subscriptions
+        return waiting_times(self.probability, self.sizes.bounds[1] if fixed is None else fixed)
+
+    @cached_property
+    def _hazard(self) -> Probability:
+        with np.errstate(divide="ignore"):
+            return np.asarray(-np.log1p(-self.sizes.chances(self.probability)))
+
+    def _take(self, first: int, offsets: Offsets, topic_ids: Ids, spans: Probability) -> None:
+        """Write distinct topics for the nodes of a stream, by the law of Gumbel top-k."""
+        from meshwright.kernels.core.sampling import draw_distinct
+
+        rng = generator(self.seed, _STAGE, first // NODES_PER_STREAM)
         own = topic_ids[offsets[0] : offsets[-1]]
-        draw_distinct(rng, probability, spans, offsets - offsets[0], own)
+        draw_distinct(rng, self.probability, spans, offsets - offsets[0], own)
 
-    _draw_all(nodes, draw, seed, progress)
-    return indptr, topic_ids
+    def _toss(self, first: int, counts: Offsets, hazard: Probability) -> Ids:
+        """The topics of the nodes of a stream, each by a coin of its own; `counts` get their numbers."""
+        from meshwright.kernels.core.sampling import draw_independent
 
-
-def _independent(
-    nodes: int, chances: Probability, seed: int, progress: Progress | None
-) -> tuple[Offsets, Ids]:
-    """Each topic by a coin of its own."""
-    from meshwright.kernels.core.sampling import draw_independent
-
-    with np.errstate(divide="ignore"):
-        hazard = -np.log1p(-chances)
-    counts = np.zeros(nodes, np.int64)
-
-    def draw(rng: np.random.Generator, run: slice) -> Ids:
-        expected = (run.stop - run.start) * chances.sum()
+        rng = generator(self.seed, _STAGE, first // NODES_PER_STREAM)
+        expected = len(counts) * self.sizes.chances(self.probability).sum()
         room = int(expected + _SPARE_DEVIATIONS * np.sqrt(expected))
         start = rng.bit_generator.state
         while True:
             topic_ids = np.empty(room, np.int32)
             rng.bit_generator.state = start
-            needed = draw_independent(rng, hazard, counts[run], topic_ids)
+            needed = draw_independent(rng, hazard, counts, topic_ids)
             if needed <= room:
                 return topic_ids[:needed]
             room = needed
 
-    pieces = _draw_all(nodes, draw, seed, progress)
-    return _offsets(counts), np.concatenate([np.empty(0, np.int32), *pieces])
+
+def _interests(law: Law, progress: Progress | None) -> Interests:
+    """All interests of a law, drawn on all cores."""
+    if law.sizes.independent:
+        counts, hazard = np.zeros(law.nodes, np.int64), law._hazard
+        pieces = _draw_all(law, lambda run: law._toss(run.start, counts[run], hazard), progress)
+        indptr, topic_ids = _offsets(counts), np.concatenate([np.empty(0, np.int32), *pieces])
+    else:
+        indptr, spans = _offsets(law._drawn_sizes(0, law.nodes)), law._spans
+        topic_ids = np.empty(indptr[-1], np.int32)
+        _draw_all(
+            law,
+            lambda run: law._take(run.start, indptr[run.start : run.stop + 1], topic_ids, spans),
+            progress,
+        )
+    return named_interests(indptr, topic_ids, law.sizes.topics)
 
 
-def _draw_all(
-    nodes: int,
-    draw: Callable[[np.random.Generator, slice], Drawn],
-    seed: int,
-    progress: Progress | None,
-) -> list[Drawn]:
+def _draw_all(law: Law, draw: Callable[[slice], Drawn], progress: Progress | None) -> list[Drawn]:
     """What is drawn for each run of nodes that shares a random stream, in order; on all cores."""
-    runs = [(first, min(first + NODES_PER_STREAM, nodes)) for first in range(0, nodes, NODES_PER_STREAM)]
+    runs = [
+        (first, min(first + NODES_PER_STREAM, law.nodes)) for first in range(0, law.nodes, NODES_PER_STREAM)
+    ]
     drawn: dict[int, Drawn] = {}
 
     def work(turns: Iterator[Chunk], ticks: Ticks) -> None:
         del ticks
         for first, last in turns:
-            rng = generator(seed, _STAGE, first // NODES_PER_STREAM)
-            drawn[first] = draw(rng, slice(first, last))
+            drawn[first] = draw(slice(first, last))
 
     on_all_cores(work, runs, "generate", progress)
     return [drawn[first] for first, _ in runs]
@@ -186,3 +227,16 @@ def _draw_all(
 
 def _offsets(sizes: Offsets) -> Offsets:
     return np.concatenate([np.zeros(1, np.int64), np.cumsum(sizes)])
+
+
+def law_of(name: str, nodes: int, topics: int, seed: int, options: Mapping[str, Any]) -> Law:
+    """The law behind `unif`, `zipf` or `expo`, with the options of these."""
+    given = dict(options)
+    alpha, decay = given.pop("alpha", _ALPHA), given.pop("decay", _DECAY)
+    sizes = Sizes(topics=topics, **given)
+    probability = {
+        "unif": lambda: laws.uniform(topics),
+        "zipf": lambda: laws.zipf(topics, alpha),
+        "expo": lambda: laws.exponential(topics, decay),
+    }[name]()
+    return Law(nodes=nodes, sizes=sizes, probability=probability, seed=seed)

@@ -1,3 +1,5 @@
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -5,7 +7,7 @@ from scipy import stats
 from meshwright.runtime import parallel
 from meshwright.runtime.errors import OptionError
 from meshwright.workloads import expo, unif, zipf
-from meshwright.workloads.synthetic import NODES_PER_STREAM
+from meshwright.workloads.synthetic import NODES_PER_STREAM, law_of
 
 POPULARITY = {
     unif: np.ones,
@@ -175,3 +177,17 @@ def test_progress_is_told_what_there_is_to_do_and_that_it_is_done(independent):
     recorder = Recorder()
     unif(50, 10, subscriptions=2, independent=independent, progress=recorder)
     assert recorder.calls == [("generate", 50), "finished"]
+
+
+@every_law
+@pytest.mark.parametrize(
+    "options", [{"subscriptions": 3}, {}, {"subscriptions": 3, "independent": True}], ids=str
+)
+def test_nodes_drawn_in_pieces_are_those_drawn_together(law, options):
+    nodes = 2 * NODES_PER_STREAM + 100
+    whole = law(nodes, 20, seed=7, **options)
+    drawn = law_of(law.__name__, nodes, 20, 7, options)
+    cuts = [0, NODES_PER_STREAM, nodes]
+    pieces = [drawn.lists(first, last) for first, last in pairwise(cuts)]
+    assert np.array_equal(np.concatenate([topics for _, topics in pieces]), whole.topic_ids)
+    assert np.array_equal(np.concatenate([np.diff(indptr) for indptr, _ in pieces]), np.diff(whole.indptr))

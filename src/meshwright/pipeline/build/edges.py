@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.parquet as pq
 
 from meshwright.model.costs.costs import Costs
 from meshwright.model.overlay import edges_schema
-from meshwright.pipeline.build.list_files import Work
 from meshwright.pipeline.build.part_rows import runs
 from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.arrays import Batches, packed, unpacked
 from meshwright.pipeline.spark.storage import read_table, url
 from meshwright.pipeline.spark.tables import broadcast
+from meshwright.pipeline.spark.task_files import write_in_tasks
 from meshwright.runtime.arrays import Ids
-from meshwright.runtime.atomic_files import renaming
 from meshwright.runtime.places import Place, is_local
 
 if TYPE_CHECKING:
@@ -40,16 +37,17 @@ def write_edges(
     folders: list[Place],
     extra: Ids,
     count: int,
-    dataset: Place,
     nodes: int,
     out: Place,
+    named: Place | None,
     costs: Costs | None = None,
 ) -> int:
     """Write the edges of the parts in `folders`, and the `extra` ones, to `out`; gives their number.
 
     `count` is about how many there are. They are cut into ranges of their lower node, one task and one file
     each, so that they are sorted over all files. A task holds one range, of about a million edges, the names
-    of all nodes unless these are many, and the `costs`, of which every edge gets its own.
+    of all nodes unless these are many, and the `costs`, of which every edge gets its own. The names are those
+    of the table `named`; without it, edges have ids alone.
     """
     ranges = max(1, min(nodes, -(-count // _EDGES_A_RANGE), _MOST_RANGES))
     span = max(1, -(-nodes // ranges))
@@ -62,7 +60,7 @@ def write_edges(
             yield _ranges(unpacked(batch.column("edges"), np.int32).reshape(-1, 2), nodes, span)
 
     keys = frame.mapInArrow(cut, _KEYS).repartitionById(ranges, "range")
-    return _write(session, keys, ranges, dataset, nodes, out, costs)
+    return _write(session, keys, ranges, nodes, out, named, costs)
 
 
 def _ranges(edges: Ids, nodes: int, span: int) -> pa.RecordBatch:
@@ -78,16 +76,16 @@ def _write(
     session: SparkSession,
     keys: DataFrame,
     ranges: int,
-    dataset: Place,
     nodes: int,
     out: Place,
+    named: Place | None,
     costs: Costs | None,
 ) -> int:
-    table = read_table(session, dataset / "nodes").select("id", "name")
-    length = table.agg(f.coalesce(f.sum(f.octet_length("name")), f.lit(0))).collect()[0][0]
-    few = length <= _MOST_NAMES
-    schema, priced = edges_schema(costs is not None), ", cost double" if costs is not None else ""
-    with broadcast(session, (_names(table) if few else None, costs)) as known:
+    table = None if named is None else read_table(session, named).select("id", "name")
+    few = table is None or _bytes_of(table) <= _MOST_NAMES
+    schema = edges_schema(costs is not None, names=table is not None)
+    names = _names(table) if table is not None and few else None
+    with broadcast(session, (names, costs)) as known:
 
         def rows(batches: Iterable[pa.RecordBatch]) -> Batches:
             names, prices = known.value
@@ -98,44 +96,19 @@ def _write(
                 yield pa.record_batch(columns, names=schema.names[-len(columns) :])
 
         if few and is_local(out):
-            return _write_in_tasks(keys, rows, schema, out)
-        found = keys.mapInArrow(rows, (_NAMED if few else _IDS) + priced)
-        (found if few else _joined(found, table, ranges, schema.names)).write.parquet(url(out))
+            # Targets hardly repeat within a file, so that a dictionary of them costs more than it saves.
+            encoded = ["source"] if table is not None else ["source_id"]
+            return write_in_tasks(keys, rows, schema, out, dictionary=encoded)
+        ddl = _IDS if table is None or not few else _NAMED
+        found = keys.mapInArrow(rows, ddl + (", cost double" if costs is not None else ""))
+        whole = found if few or table is None else _joined(found, table, ranges, schema.names)
+        whole.write.parquet(url(out))
     return read_table(session, out).count()
 
 
-def _write_in_tasks(keys: DataFrame, rows: Work, schema: pa.Schema, out: Path) -> int:
-    """Each task writes its file, whole or not at all, so that it may run twice; gives the number of edges.
-
-    Spark's own writer takes rows apart and strings one by one, ten times the work (measured).
-    """
-    out.mkdir()
-    folder = str(out.absolute())
-
-    def write(batches: Iterable[pa.RecordBatch]) -> Batches:
-        from pyspark import TaskContext
-
-        number = cast(TaskContext, TaskContext.get()).partitionId()
-        count = write_file(Path(folder), f"part-{number:05d}", schema, rows(batches))
-        yield pa.record_batch([pa.array([count], pa.int64())], names=["edges"])
-
-    counts = [row.edges for row in keys.mapInArrow(write, "edges bigint").collect()]
-    for abandoned in out.glob(".part-*"):  # of an executor that was killed
-        abandoned.unlink(missing_ok=True)
-    return sum(counts) if counts else write_file(out, "part-00000", schema, [])
-
-
-def write_file(folder: Path, stem: str, schema: pa.Schema, batches: Iterable[pa.RecordBatch]) -> int:
-    """Write rows of `edges/` to `stem`.parquet, which is there when it is complete; gives their number."""
-    count = 0
-    with renaming(folder / f"{stem}.parquet") as draft:
-        # Targets hardly repeat within a file, so that a dictionary of them costs more than it saves.
-        options = {"use_dictionary": ["source"], "compression": "zstd"}
-        with pq.ParquetWriter(draft, schema, **options) as writer:
-            for batch in batches:
-                writer.write_batch(batch)
-                count += batch.num_rows
-    return count
+def _bytes_of(table: DataFrame) -> int:
+    """How long all names are together."""
+    return int(table.agg(f.coalesce(f.sum(f.octet_length("name")), f.lit(0))).collect()[0][0])
 
 
 def _sorted(batches: Iterable[pa.RecordBatch], nodes: int) -> Batches:

@@ -12,7 +12,7 @@ from meshwright.model.costs.costs import Costs
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
 from meshwright.model.storage.dataset import check_free
-from meshwright.model.storage.manifest import read_manifest, without_files
+from meshwright.model.storage.manifest import FILES, read_manifest, without_files
 from meshwright.pipeline.cost_files import CostFiles
 from meshwright.runtime.places import Place
 from meshwright.runtime.progress import Progress
@@ -69,6 +69,15 @@ class BuildPlan:
         }
 
 
+def has_names(manifest: Mapping[str, Any]) -> bool:
+    """Whether an overlay of a dataset is to be written for other programs, too: if its interests are.
+
+    That is all that is known of a dataset without a list of files.
+    """
+    files = manifest.get(FILES)
+    return files is None or any(path.startswith("interests/") for path in files)
+
+
 def build_here(
     dataset: Path, out: Path, plan: BuildPlan, *, force: bool = False, progress: Progress | None = None
 ) -> dict[str, Any]:
@@ -81,5 +90,6 @@ def build_here(
     overlay = plan.build(interests, prices, progress)
     seconds = {"read": round(read - begin, 3), "build": round(perf_counter() - read, 3)}
     made_by = plan.made_by("local", dataset) | {"seconds": seconds}
-    overlay.write(out, force=force, made_by=made_by, progress=progress)
+    names = has_names(read_manifest(dataset))
+    overlay.write(out, force=force, made_by=made_by, names=names, progress=progress)
     return without_files(read_manifest(out))

@@ -22,7 +22,7 @@ from meshwright.model.storage.manifest import (
     write_manifest,
 )
 from meshwright.pipeline.build.edges import write_edges
-from meshwright.pipeline.build.in_process import BuildPlan
+from meshwright.pipeline.build.in_process import BuildPlan, has_names
 from meshwright.pipeline.build.source import SparkSource
 from meshwright.pipeline.build.spread import SPREAD, Job, Spread
 from meshwright.pipeline.spark.failures import translated
@@ -39,15 +39,20 @@ if TYPE_CHECKING:
 
 
 def write_from_driver(
-    session: SparkSession, overlay: Overlay, out: Place, force: bool, made_by: Mapping[str, Any]
+    session: SparkSession,
+    overlay: Overlay,
+    out: Place,
+    force: bool,
+    made_by: Mapping[str, Any],
+    names: bool = True,
 ) -> dict[str, Any]:
     """Write an overlay to wherever `out` is; gives its manifest."""
     if is_local(out):
-        overlay.write(out, force=force, made_by=made_by)
+        overlay.write(out, force=force, made_by=made_by, names=names)
         return without_files(read_manifest(out))
     with tempfile.TemporaryDirectory(prefix="meshwright-") as name, draft(out, force) as folder:
         local = Path(name) / "overlay"
-        overlay.write(local, made_by=made_by)
+        overlay.write(local, made_by=made_by, names=names)
         for table in local.iterdir():
             if table.name != MANIFEST:
                 copy_folder(session, table, folder / table.name)
@@ -92,7 +97,7 @@ def build_on_spark(
         with stage(timer, "reading the interests"):
             interests = load_interests(session, dataset, counts)
         overlay = plan.build(interests, prices, timer)
-        return write_from_driver(session, overlay, out, force, made_by)
+        return write_from_driver(session, overlay, out, force, made_by, has_names(read_manifest(dataset)))
 
 
 def _build_in_tasks(
@@ -130,9 +135,8 @@ def _write_tables(job: Job, spread: Spread, costs: Costs | None, dataset: Place,
     folders = [kept.folder for kept in spread.kept]
     nodes = job.source.node_count
     with spark_stage(job.session, job.progress, "writing the edges"):
-        edges = write_edges(
-            job.session, folders, spread.edges, count, dataset, nodes, folder / "edges", costs
-        )
+        named = dataset / "nodes" if has_names(read_manifest(dataset)) else None
+        edges = write_edges(job.session, folders, spread.edges, count, nodes, folder / "edges", named, costs)
     with stage(job.progress, "copying the interests"):
         for name in ("interests", *_DENSE):
             if (dataset / name).is_dir():

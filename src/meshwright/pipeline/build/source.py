@@ -15,7 +15,6 @@ from meshwright.construct.parts.interest_queries import stars_of_part
 from meshwright.construct.parts.partitioning import parts_at, random_places
 from meshwright.construct.parts.topic_lists import Lists, keep_topics, split_lists, take_lists
 from meshwright.model.interests import Interests
-from meshwright.pipeline.build.list_files import ListFiles
 from meshwright.pipeline.build.part_rows import (
     BLOCKS,
     PARTS,
@@ -28,6 +27,7 @@ from meshwright.pipeline.build.part_rows import (
 )
 from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.arrays import Batches, by_id, packed, unpacked
+from meshwright.pipeline.spark.list_files import ListFiles
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.tables import broadcast, load_interests
 from meshwright.runtime.arrays import Flags, Ids, Offsets

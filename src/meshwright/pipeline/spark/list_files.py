@@ -22,6 +22,7 @@ from meshwright.model.storage.schema import check_types
 from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.arrays import Batches
 from meshwright.pipeline.spark.storage import read_table
+from meshwright.runtime.arrays import Offsets
 from meshwright.runtime.errors import DatasetError
 from meshwright.runtime.places import Place, is_local
 
@@ -75,21 +76,26 @@ class ListFiles:
         ranges = -(-self._nodes // span)
         count = min(ranges, max(self._slots, -(-ranges // _RANGES_A_TASK)))
         cuts = np.linspace(0, ranges, count + 1).astype(np.int64) * span
-        tasks = [
-            [piece for piece in self._pieces if piece.low < end and piece.high >= start]
-            for start, end in pairwise(cuts)
-        ]
-        to_read = sum(piece.rows for task in tasks for piece in task)
-        if not self._pieces or to_read > max(_MOST_OVERLAP * self._nodes, _FEW_ROWS):
+        tasks = self.pieces_within(cuts)
+        if tasks is None:
             return None
 
         def run(batches: Iterable[pa.RecordBatch]) -> Batches:
             for batch in batches:
                 for number in batch.column(0).to_pylist():
-                    found = chain.from_iterable(_read(piece) for piece in tasks[number])
-                    yield from work(_within(found, cuts[number], cuts[number + 1]))
+                    yield from work(read_within(tasks[number], cuts[number], cuts[number + 1]))
 
         return self._each(count).mapInArrow(run, schema)
+
+    def pieces_within(self, cuts: Offsets) -> list[list[Piece]] | None:
+        """What to read for the nodes between each two cuts; none where too much would be read for nothing."""
+        found = [
+            [piece for piece in self._pieces if piece.low < end and piece.high >= start]
+            for start, end in pairwise(cuts)
+        ]
+        to_read = sum(piece.rows for task in found for piece in task)
+        few = bool(self._pieces) and to_read <= max(_MOST_OVERLAP * self._nodes, _FEW_ROWS)
+        return found if few else None
 
     def _each(self, tasks: int) -> DataFrame:
         """A row with its number for each task."""
@@ -149,7 +155,8 @@ def _read(piece: Piece) -> Batches:
         yield from opened.iter_batches(_ROWS_A_BATCH, [piece.group], list(LISTS))
 
 
-def _within(batches: Iterable[pa.RecordBatch], start: int, end: int) -> Batches:
-    for batch in batches:
+def read_within(pieces: Iterable[Piece], start: int, end: int) -> Batches:
+    """The rows of some pieces whose nodes lie between two cuts."""
+    for batch in chain.from_iterable(_read(piece) for piece in pieces):
         ids = batch.column("node_id").to_numpy(zero_copy_only=False)
         yield batch.filter(pa.array((ids >= start) & (ids < end)))
