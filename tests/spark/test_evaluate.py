@@ -12,7 +12,7 @@ import pytest
 from meshwright import Costs, Interests, Overlay, build, cli, evaluate, workloads
 from meshwright.construct import overlaps
 from meshwright.pipeline.cost_files import CostFiles
-from meshwright.pipeline.evaluate import grid, triangles
+from meshwright.pipeline.evaluate import grid, hubs, triangles
 from meshwright.pipeline.evaluate.job import evaluate_on_spark, link_counts
 from meshwright.runtime import memory
 from meshwright.runtime.errors import CapacityError, DatasetError, OptionError
@@ -73,6 +73,8 @@ def many_tasks(monkeypatch):
     monkeypatch.setattr(grid, "_FEWEST_BLOCKS", 3)
     monkeypatch.setattr(triangles, "_SMALL", -1)
     monkeypatch.setattr(triangles, "_FEWEST_COLOURS", 3)
+    monkeypatch.setattr(hubs, "_MOST_HUBS", 5)
+    monkeypatch.setattr(hubs, "_FEWEST_LINKS", 2)
 
 
 def awkward_together():
@@ -144,6 +146,17 @@ def test_a_budget_gives_the_bounds_of_this_process(spark, tmp_path):
     assert exact.diameters_exact
     assert expected.mean_topic_diameter_lower_bound <= exact.mean_topic_diameter
     assert exact.mean_topic_diameter <= expected.mean_topic_diameter
+
+
+@pytest.mark.usefixtures("many_tasks")
+@pytest.mark.parametrize("parts", [1, 3], ids=["lists by id", "lists in no order"])
+def test_edges_at_hubs_meet_lists_as_in_process(spark, tmp_path, monkeypatch, parts):
+    monkeypatch.setattr(hubs, "_MOST_HUBS", 1 << 14)
+    overlay = build(workloads.zipf(600, 30, subscriptions=5, seed=1), "dcbc-direct", bulk_size=12, seed=1)
+    path = written(overlay, tmp_path / "o", parts)
+    for budget in (1, None):
+        found = evaluate_on_spark(spark, path, diameter_budget=budget, bound=False)
+        assert_same(found, evaluate(overlay, diameter_budget=budget, bound=False))
 
 
 @pytest.mark.usefixtures("many_tasks")

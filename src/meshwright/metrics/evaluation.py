@@ -11,6 +11,7 @@ import pyarrow as pa
 from meshwright.construct.dual.bound import LineCertificate
 from meshwright.metrics.bounds import LowerBound
 from meshwright.metrics.resilience import DangerousNode
+from meshwright.metrics.sampled_bound import LikelyBound
 from meshwright.metrics.topics import DIAMETER_BUDGET, TopicMeasures
 from meshwright.metrics.views import LinkCounts
 from meshwright.model.costs.costs import Costs
@@ -50,6 +51,9 @@ class Evaluation:
     `meshwright.metrics.bounds`), so average_degree / lower_bound_average_degree bounds how far this one is
     from the optimum; `lower_bound_method` names the argument ("spanning", "overlap-duality", "dual" or, for
     the tight bound, "lagrangian"). Both are None where the bound was not asked for.
+    Where interests are too many for all but "spanning", `likely_lower_bound_average_degree` is greater, by a
+    sample of nodes (see `meshwright.metrics.sampled_bound`): it is wrong with a chance of
+    `likely_lower_bound_doubt`. Elsewhere both are None, and left out of `to_json`.
     `lower_bound_weighted_average_degree` is the same in costs, by the method "dual"; it is None, too, where
     the costs between all nodes are not known, or nodes and topics are too many for it. `cost_unit` is what
     costs are counted in; None where nobody said.
@@ -88,6 +92,8 @@ class Evaluation:
     worst_node: str | None
     worst_node_topics: int
     worst_node_cuts_off: int
+    likely_lower_bound_average_degree: float | None = None
+    likely_lower_bound_doubt: float | None = None
     weighted_average_degree: float | None = None
     lower_bound_weighted_average_degree: float | None = None
     lower_bound_weighted_method: str | None = None
@@ -131,6 +137,8 @@ class Evaluation:
         numbers = {name: getattr(self, name) for name in names if with_costs or "weighted" not in name}
         if not with_costs or self.cost_unit is None:
             del numbers["cost_unit"]
+        if self.likely_lower_bound_doubt is None:
+            del numbers["likely_lower_bound_average_degree"], numbers["likely_lower_bound_doubt"]
         return numbers | ({} if self.view_counts is None else self.view_counts.to_json())
 
     def distributions(self) -> dict[str, Any]:
@@ -201,8 +209,10 @@ def evaluate(
     if costs is not None:
         overlay = priced(overlay, costs)
     known = costs_of(overlay) if bound else None
+    from meshwright.construct.overlaps import overlaps_pay
     from meshwright.kernels.metrics.bounds import Subscribers
     from meshwright.metrics.bounds import bound_of, tightened
+    from meshwright.metrics.sampled_bound import likely_bound
     from meshwright.metrics.statistics import exact_sum
     from meshwright.metrics.topics import budget_of, clustering_coefficient, measure_topics, prepare
     from meshwright.metrics.views import count_links
@@ -212,10 +222,12 @@ def evaluate(
     links, lists = prepare(overlay, progress)
     budget = budget_of(diameters, diameter_budget)
     topics = measure_topics(overlay, links, lists, budget=budget, progress=progress)
-    least = None
+    least, likely = None, None
     if bound:
         by_topic = Subscribers(interests.topic_indptr, interests.node_ids.view(np.uint32))
         least = bound_of(by_topic, lists, interests.node_count, arrays, progress)
+        if not overlaps_pay(topics.sizes):
+            likely = likely_bound(interests, progress)
     if bound == TIGHT and least is not None:
         least = tightened(least, interests, progress)
     found = Measures(
@@ -224,6 +236,7 @@ def evaluate(
         costs=None if overlay.costs is None else exact_sum(overlay.costs),
         degrees=overlay.degrees(),
         bound=least,
+        likely=likely,
         clustering=clustering_coefficient(links, progress),
         topics=topics,
         topic_names=interests.topics,
@@ -264,6 +277,7 @@ class Measures:
     clustering: float
     topics: TopicMeasures
     bound: LowerBound | None
+    likely: LikelyBound | None
     topic_names: pa.StringArray
     worst: list[DangerousNode]
     view_counts: LinkCounts | None
@@ -292,6 +306,8 @@ def assemble(found: Measures, *, diameters: bool) -> Evaluation:
         clustering_coefficient=found.clustering,
         lower_bound_average_degree=_average_degree(found.bound.edges, nodes) if found.bound else None,
         lower_bound_method=found.bound.method if found.bound else None,
+        likely_lower_bound_average_degree=found.likely.average_degree if found.likely else None,
+        likely_lower_bound_doubt=found.likely.doubt if found.likely else None,
         lower_bound_weighted_average_degree=_weighted_bound(found.bound, nodes),
         lower_bound_weighted_method="dual" if found.bound and found.bound.cost is not None else None,
         weighted_average_degree=None if found.costs is None else _average_degree(found.costs, nodes),

@@ -42,6 +42,8 @@ _WORDS = {
     "worst_node_cuts_off": "worst node to lose: subscriptions cut off",
     "lower_bound_average_degree": f"lower bound of {LINKS_PER_NODE}",
     "lower_bound_method": "method of the lower bound",
+    "likely_lower_bound_average_degree": f"likely lower bound of {LINKS_PER_NODE}",
+    "likely_lower_bound_doubt": "chance that the likely bound is wrong",
     "weighted_average_degree": "cost per node",
     "lower_bound_weighted_average_degree": "lower bound of cost per node",
     "lower_bound_weighted_method": "method of the lower bound of cost",

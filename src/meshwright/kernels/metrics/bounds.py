@@ -110,3 +110,43 @@ def add_shares(subscribers: Subscribers, overlaps: Counts, by_topic: Floats, by_
             by_topic[topic] += share
             by_node[subscribers.node_ids[item]] += share
         by_topic[topic] -= least
+
+
+class Sampled(NamedTuple):
+    """Some nodes, any of them several times, with their topics.
+
+    The samples that have topic t are `samples[starts[t] : starts[t + 1]]`; sample i is node `nodes[i]`, and
+    `nodes` rise.
+    """
+
+    nodes: Ids
+    starts: Offsets
+    samples: Ids
+
+
+@kernel
+def raise_sampled_overlaps(
+    nodes: Ids, indptr: Offsets, topic_ids: Ids, sampled: Sampled, overlaps: Ids, ticks: Offsets
+) -> None:
+    """Raise `overlaps` to the most topics that a sample shares with one of the `nodes` that has the topic.
+
+    They are in the order of `sampled.samples`. A node is not compared with itself. Two steps for each topic
+    of a node and each sample that has it.
+    """
+    counters = np.zeros(sampled.nodes.size, np.int32)
+    for row in range(nodes.size):
+        if ticks[1]:
+            break
+        topics = topic_ids[indptr[row] : indptr[row + 1]]
+        for topic in topics:
+            for sample in sampled.samples[sampled.starts[topic] : sampled.starts[topic + 1]]:
+                counters[sample] += 1
+        own = np.searchsorted(sampled.nodes, nodes[row])
+        while own < sampled.nodes.size and sampled.nodes[own] == nodes[row]:
+            counters[own] = 0
+            own += 1
+        for topic in topics:
+            for item in range(sampled.starts[topic], sampled.starts[topic + 1]):
+                overlaps[item] = max(overlaps[item], counters[sampled.samples[item]])
+        counters[:] = 0
+        ticks[0] += 1

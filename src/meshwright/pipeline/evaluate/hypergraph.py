@@ -20,6 +20,7 @@ from meshwright.pipeline.evaluate.grid import Grid
 from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.arrays import Batches, Packed, gathered, large_batches, list_arrays
 from meshwright.pipeline.spark.failures import translated
+from meshwright.pipeline.spark.list_files import ListFiles
 from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.memory import check_memory, needed
 
@@ -66,15 +67,15 @@ class TopicSizes(NamedTuple):
     labels: Ids
 
 
-def topic_sizes(lists: "DataFrame", grid: Grid, where: str) -> TopicSizes:
+def topic_sizes(files: ListFiles, grid: Grid, where: str) -> TopicSizes:
     """Collected from all lists, in memory for some numbers per topic.
 
     A node links its topics, so a forest over topics says what hangs together; forests merge in a tree, and
     no global iteration is needed.
     """
-    found = lists.mapInArrow(partial(_task_sizes, grid=grid, where=where), _TOPICS.ddl)
+    found = files.map(partial(_task_sizes, grid=grid, where=where), _TOPICS.ddl)
     merge = partial(_merge_sizes, topics=grid.topics)
-    merged = merged_in_tree(found, merge, _TOPICS.ddl, parts=lists.rdd.getNumPartitions())
+    merged = merged_in_tree(found, merge, _TOPICS.ddl, parts=found.rdd.getNumPartitions())
     return _unpacked(merged.toArrow().to_batches(), grid.topics)[1]
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
+from meshwright.construct.overlaps import overlaps_pay
 from meshwright.metrics.evaluation import Evaluation, Measures, assemble, unit_of
 from meshwright.metrics.statistics import Partial, partial_sum, total
 from meshwright.metrics.topics import DIAMETER_BUDGET, TopicMeasures, budget_of, mean_coefficient
@@ -19,7 +20,9 @@ from meshwright.model.views import TABLE as VIEWS
 from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.evaluate.grid import Grid, grid_of
 from meshwright.pipeline.evaluate.hot_topics import least_diameters, measured_hot
+from meshwright.pipeline.evaluate.hubs import find_hubs, hub_runs, ranges_of, without_hubs
 from meshwright.pipeline.evaluate.hypergraph import check_bound_fits, lower_bound, topic_sizes
+from meshwright.pipeline.evaluate.some_lists import Sizes, likely_bound
 from meshwright.pipeline.evaluate.topics import (
     edges_by_topic,
     grouped,
@@ -32,10 +35,11 @@ from meshwright.pipeline.evaluate.triangles import colouring, node_measures
 from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.arrays import Batches, by_id
 from meshwright.pipeline.spark.failures import translated
+from meshwright.pipeline.spark.list_files import ListFiles
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import open_checked, read_table
 from meshwright.pipeline.spark.tables import broadcast, load_costs, load_nodes
-from meshwright.runtime.arrays import Offsets
+from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.checks import check_whole
 from meshwright.runtime.errors import DatasetError, OptionError
 from meshwright.runtime.places import Place
@@ -84,8 +88,8 @@ def _check(links: "DataFrame", nodes: int, where: str) -> None:
         )
 
 
-MOST_EDGES = 1 << 24
-"""Edges of a topic that is still measured exactly: about a gigabyte in a task, the same on every machine."""
+MOST_EDGES = 1 << 26
+"""Edges of a topic that is measured as in process; a task holds it, at the bytes that docs/scale.md tells."""
 
 _PARTIAL_SUMS = ", ".join(f"{name} bigint" for name in Partial._fields) + ", least double"
 _COUNTED = ("nodes", "topics", "interests", "edges")
@@ -99,6 +103,7 @@ class _Job(NamedTuple):
     edges: "DataFrame"
     lists: "DataFrame"
     nodes: "DataFrame"
+    files: ListFiles
     topics: "DataFrame"
     views: "DataFrame | None"
     counts: Mapping[str, int]
@@ -156,6 +161,7 @@ def evaluate_on_spark(
             edges=edges,
             lists=read_table(session, dataset / "lists").select("node_id", "topic_ids"),
             nodes=read_table(session, dataset / "nodes").select("id", "name"),
+            files=ListFiles(session, dataset, counts["nodes"]),
             topics=read_table(session, dataset / "topics").select("id", "name"),
             views=read_table(session, dataset / VIEWS) if VIEWS in manifest["tables"] else None,
             counts=counts,
@@ -186,17 +192,19 @@ def _measure(job: _Job) -> Measures:
     """All measures, one stage after the other; what memory forbids is refused before the long ones."""
     with spark_stage(job.session, job.progress, "reading interests"):
         names = _names(job.topics.toArrow())
-        interests = topic_sizes(job.lists, job.grid, job.where)
+        interests = topic_sizes(job.files, job.grid, job.where)
     if job.bound:
         check_bound_fits(job.session, interests)
     with spark_stage(job.session, job.progress, "counting triangles"):
         costs = _costs(job.edges)
         nodes = node_measures(job.edges, colouring(job.grid.nodes, job.counts["edges"]), job.where)
-    topics = _measure_topics(job, interests.sizes, int(nodes.degrees.max(initial=0)), costs)
-    bound = None
+    topics = _measure_topics(job, interests.sizes, nodes.degrees, costs)
+    bound, likely = None, None
     if job.bound:
         with spark_stage(job.session, job.progress, "bounding the degree"):
             bound = lower_bound(job.lists, interests, job.grid, job.where, job.costs)
+            if not overlaps_pay(interests.sizes):
+                likely = likely_bound(job.session, job.files, interests.sizes, _sizes(job))
     views = None
     if job.views is not None:
         with spark_stage(job.session, job.progress, "counting links"):
@@ -209,6 +217,7 @@ def _measure(job: _Job) -> Measures:
         clustering=mean_coefficient(nodes.degrees, nodes.triangles),
         topics=topics,
         bound=bound,
+        likely=likely,
         topic_names=names,
         worst=topics.failures.worst(partial(_node_names, job.nodes)),
         view_counts=views,
@@ -259,47 +268,59 @@ def _costs(edges: "DataFrame") -> _Costs:
     return _Costs(total([part]), min(rows["least"].to_pylist(), default=0.0))
 
 
-def _measure_topics(job: _Job, sizes: Offsets, maximum_degree: int, costs: _Costs) -> TopicMeasures:
+def _measure_topics(job: _Job, sizes: Offsets, degrees: Offsets, costs: _Costs) -> TopicMeasures:
     """Components and diameters, in groups of topics; those too large for a task by forests."""
     from pyspark import StorageLevel
 
     found = without_edges(sizes, job.grid.nodes, budget=job.budget)
-    # Read three times. On disk, since Java's memory is for shuffles.
-    runs = edges_by_topic(job.edges, job.lists, job.grid, job.where).persist(StorageLevel.DISK_ONLY)
-    try:
+    with ExitStack() as opened:
+        # Read three times. On disk, since Java's memory is for shuffles.
         with spark_stage(job.session, job.progress, "sorting edges by topic"):
+            runs, parts = _runs(job, degrees, opened)
+            runs = runs.persist(StorageLevel.DISK_ONLY)
+            opened.callback(runs.unpersist)
             edges, cost_by_topic = load_by_topic(runs, len(sizes))
-            found = replace(found, links=edges, costs=cost_by_topic)
+        found = replace(found, links=edges, costs=cost_by_topic)
         topics = grouped(sizes, edges, job.most_edges, job.session.sparkContext.defaultParallelism)
         if topics.group_count:
             with spark_stage(job.session, job.progress, "measuring topics"):
                 _write_rows(found, measured_groups(runs, topics, budget=job.budget))
-        if (edges > job.most_edges).any():
-            _measure_hot(job, runs, found, edges, maximum_degree, costs)
-    finally:
-        runs.unpersist()
+        hot = np.flatnonzero(edges > job.most_edges).astype(np.int32)
+        if len(hot):
+            with spark_stage(job.session, job.progress, "merging forests of hot topics"):
+                how = {"parts": parts, "at_once": job.most_edges, "budget": job.budget}
+                _write_rows(found, measured_hot(runs, hot, sizes, **how))
+            _bound_hot(job, found, hot, int(degrees.max(initial=0)), costs)
     return found
 
 
-def _measure_hot(
-    job: _Job, runs: "DataFrame", found: TopicMeasures, edges: Offsets, maximum_degree: int, costs: _Costs
-) -> None:
-    """Write the measures of topics with too many edges: lower bounds, too, on their diameters."""
-    hot = np.flatnonzero(edges > job.most_edges).astype(np.int32)
-    with spark_stage(job.session, job.progress, "merging forests of hot topics"):
-        forests = measured_hot(
-            runs,
-            hot,
-            found.sizes,
-            parts=job.grid.cells,
-            at_once=job.most_edges,
-            budget=job.budget,
-        )
-        _write_rows(found, forests)
+def _sizes(job: _Job) -> Sizes:
+    return Sizes(job.grid.nodes, job.grid.topics, job.where)
+
+
+def _runs(job: _Job, degrees: Offsets, opened: ExitStack) -> tuple["DataFrame", int]:
+    """The edges by topic, and how many partitions they are in: at hubs by ranges, others by cells."""
+    if job.grid.blocks == 1:
+        return edges_by_topic(job.edges, job.lists, job.grid, job.where), job.grid.cells
+    sizes = _sizes(job)
+    hubs = find_hubs(job.session, job.files, degrees, sizes)
+    known = opened.enter_context(broadcast(job.session, hubs))
+    ranges = ranges_of(job.files, job.counts)
+    runs = hub_runs(job.edges, job.files, known, ranges, sizes)
+    others = without_hubs(job.edges, known, sizes)
+    if not others.head(1):
+        return runs, ranges.number
+    cells = edges_by_topic(others, job.lists, job.grid, job.where)
+    both = runs.union(cells.withColumn("place", f.col("place") + ranges.number))
+    return both, ranges.number + job.grid.cells
+
+
+def _bound_hot(job: _Job, found: TopicMeasures, hot: Ids, maximum_degree: int, costs: _Costs) -> None:
+    """Write lower bounds on the diameters of topics with too many edges."""
     if not job.budget:
         return
     connected = hot[found.components[hot] == 1]
-    least = least_diameters(found.sizes[connected], edges[connected], maximum_degree)
+    least = least_diameters(found.sizes[connected], found.links[connected], maximum_degree)
     found.least_diameters[connected] = least
     found.least_weighted_diameters[connected] = least * costs.least
 

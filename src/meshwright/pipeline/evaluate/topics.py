@@ -127,7 +127,7 @@ def _cell_runs(batches: Batches, grid: Grid, where: str) -> Batches:
     lists = _lists_of(rows, cell, grid, where)
     del rows
     links = subgraphs.links_of(_local(ends, cell, grid), len(lists.indptr) - 1)
-    for runs in _topic_runs(cell, lists, links, costs, grid.topics):
+    for runs in topic_runs(cell, lists, links, costs, grid.topics):
         yield from packed(runs)
 
 
@@ -161,10 +161,10 @@ def _lists_of(rows: list[dict[str, Array]], cell: int, grid: Grid, where: str) -
     return TopicLists(indptr, topics, np.repeat(ids, np.diff(indptr)))
 
 
-def _topic_runs(
-    cell: int, lists: TopicLists, links: Links, costs: Floats, topic_count: int
+def topic_runs(
+    place: int, lists: TopicLists, links: Links, costs: Floats, topic_count: int
 ) -> Iterator[Runs]:
-    """The runs of a cell, in rows of topics that fit at once."""
+    """The runs of some nodes and the links between them, in rows of topics that fit at once."""
     ticks, every = np.zeros(2, np.int64), (0, len(links.indptr) - 1)
     counts = np.zeros(topic_count, np.int64)
     subgraphs.count_topic_edges(lists, links, every, counts, ticks)
@@ -173,7 +173,7 @@ def _topic_runs(
         subgraphs.fill_topic_edges(lists, links, every, graphs, graphs.indptr[:-1].copy(), ticks)
         found = np.flatnonzero(counts[first:last])
         yield Runs(
-            cell,
+            place,
             (first + found).astype(np.int32),
             counts[first:last][found].astype(np.int32),
             as_words(graphs.ends),
@@ -209,6 +209,7 @@ _MEASURED_SCHEMA = pa.schema(
 _COUNTED = "topic int, edges long, cost double"
 _COUNTED_SCHEMA = pa.schema([("topic", pa.int32()), ("edges", pa.int64()), ("cost", pa.float64())])
 _GROUPS_A_CORE = 4
+_EDGES_A_GROUP = 1 << 24
 _EDGES_WORTH_A_GROUP = 1 << 14
 
 
@@ -250,11 +251,13 @@ def grouped(sizes: Offsets, edges: Offsets, most_edges: int, cores: int) -> Topi
     """Share the topics of up to `most_edges` among groups of about as many edges, a few for each core.
 
     Largest first, each to the group that has least: so no group has more than an even share and one topic.
+    An even share is at most 2^24 edges.
     """
     groups = np.full(len(sizes), -1, np.int32)
     chosen = np.flatnonzero((edges > 0) & (edges <= most_edges))
     total = int(edges[chosen].sum())
-    count = max(min(_GROUPS_A_CORE * cores, total // _EDGES_WORTH_A_GROUP), -(-total // most_edges))
+    fewest = -(-total // min(most_edges, _EDGES_A_GROUP))
+    count = max(min(_GROUPS_A_CORE * cores, total // _EDGES_WORTH_A_GROUP), fewest)
     heap = [(0, group) for group in range(min(count, len(chosen)))]
     for topic in chosen[np.argsort(-edges[chosen], kind="stable")].tolist():
         load, group = heap[0]
