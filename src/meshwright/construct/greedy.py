@@ -12,6 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from meshwright.construct.by_weight import take_by_weight
+from meshwright.construct.candidates import room_for
 from meshwright.construct.options import GmOptions
 from meshwright.construct.parts.topic_lists import places
 from meshwright.kernels.core.topic_components import (
@@ -27,7 +29,7 @@ from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Ids, Offsets, Ticks
 from meshwright.runtime.errors import OptionError
-from meshwright.runtime.machine import MOST_THREADS, cores
+from meshwright.runtime.machine import MOST_THREADS, cores, threads
 from meshwright.runtime.memory import check_memory, needed
 from meshwright.runtime.progress import CANCEL, Progress, run_with_ticks
 from meshwright.runtime.seeds import generator
@@ -71,7 +73,12 @@ class GreedyProblem:
         """The words of a bitset over the topics; 0 where lists are shorter (measured: half of it)."""
         words = -(-self.topic_count // 64)
         few_topics = words * len(self.nodes) <= 2 * len(self.topic_ids)
-        return words if few_topics and bool(np.all(self.weights == 1)) else 0
+        return words if few_topics and (self.is_plain or self.keep_bounds) else 0
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether every topic counts one."""
+        return bool(np.all(self.weights == 1))
 
     @property
     def to_unite(self) -> int:
@@ -82,7 +89,10 @@ class GreedyProblem:
         """How much memory `take_edges` needs: one byte per pair, and what grows with the interests."""
         nodes = len(self.nodes)
         pairs = int((nodes - self.firsts + 63).sum()) if self.keep_bounds else 0
-        return needed("greedy", pairs=pairs, interests=len(self.topic_ids), words=self.words * nodes)
+        room = 0 if self.is_plain or not self.keep_bounds else threads() * room_for(nodes)
+        return needed(
+            "greedy", pairs=pairs, interests=len(self.topic_ids), words=self.words * nodes, candidates=room
+        )
 
 
 def tie_order(sizes: Offsets, ties: str, seed: int, part: int = 0) -> Ids:
@@ -129,8 +139,7 @@ def make_problem(
         firsts=_firsts(len(nodes), None if groups is None else groups[nodes]),
         labels=None if own_labels is None else own_labels[keep].astype(np.int32),
         components=int(components[keep_topic].sum()),
-        # A byte can't hold the bounds of weighted contributions, so these are computed anew each time.
-        keep_bounds=keep_bounds and bool(np.all(kept_weights == 1)),
+        keep_bounds=keep_bounds,
     )
 
 
@@ -195,21 +204,29 @@ def check_fits(
     check_memory(what, at_once * each, instead, memory_limit)
 
 
-def run_greedy(problem: GreedyProblem, ticks: Ticks, threads: int) -> GreedyResult:
+def run_greedy(problem: GreedyProblem, ticks: Ticks, thread_count: int) -> GreedyResult:
     """`take_edges` for a caller that has `ticks` and threads of its own; these don't change the result."""
     if not problem.topic_count:
         return GreedyResult(edges=np.empty((0, 2), np.int32), pairs_examined=0)
-    pairs = _run(problem, ticks, min(threads, MOST_THREADS))
+    thread_count = min(thread_count, MOST_THREADS)
+    if problem.keep_bounds and not problem.is_plain:
+        state = start_state(problem)
+        starts = row_starts(problem)
+        edges, examined = take_by_weight(
+            state, problem.firsts, starts, problem.to_unite, _HEAVY, ticks, thread_count
+        )
+        return GreedyResult(edges=problem.nodes[edges], pairs_examined=examined)
+    pairs = _run(problem, ticks, thread_count)
     taken, examined = (int(count) for count in pairs.counts)
     return GreedyResult(edges=problem.nodes[pairs.edges[:taken]], pairs_examined=examined)
 
 
-def _run(problem: GreedyProblem, ticks: Ticks, threads: int) -> kernel.Pairs:
+def _run(problem: GreedyProblem, ticks: Ticks, thread_count: int) -> kernel.Pairs:
     state = start_state(problem)
     pairs = start_pairs(problem, state)
     floor = int(problem.weights.min(initial=1))
-    rooms = [start_room(problem) for _ in range(threads)]
-    with ThreadPoolExecutor(threads) as pool:
+    rooms = [start_room(problem) for _ in range(thread_count)]
+    with ThreadPoolExecutor(thread_count) as pool:
         while (level := kernel.settle_light_levels(state, pairs, floor, _HEAVY, rooms[0], ticks)) > floor:
             if ticks[CANCEL]:
                 break
@@ -231,10 +248,14 @@ def start_state(problem: GreedyProblem) -> TopicComponents:
     return state
 
 
+def row_starts(problem: GreedyProblem) -> Offsets:
+    """Where each row of the store begins, in words; a row is padded to 64 bytes."""
+    return np.concatenate([[0], np.cumsum((len(problem.nodes) - problem.firsts + 63) // 64 * 8)])
+
+
 def start_pairs(problem: GreedyProblem, state: TopicComponents) -> kernel.Pairs:
     """What is known of the pairs before the first edge is taken."""
-    nodes = len(problem.nodes)
-    starts = np.concatenate([[0], np.cumsum((nodes - problem.firsts + 63) // 64 * 8)])
+    nodes, starts = len(problem.nodes), row_starts(problem)
     pairs = kernel.Pairs(
         firsts=problem.firsts,
         store=np.zeros(starts[-1] if problem.keep_bounds else 0, np.uint64),
@@ -321,7 +342,8 @@ def greedy_merge(
     Costs change nothing: with them it is what [2] compares with.
 
     Cost: at most O(|V|²|T|) time as in the paper, in practice near one or two looks at each pair that
-    shares two topics; one byte per pair of nodes and about 50 bytes per interest.
+    shares two topics; one byte per pair of nodes and about 50 bytes per interest. With weights, two
+    to three times that (`kernels/greedy/by_weight.py`), and 16 MB for each thread.
 
     Source: [1], Alg. 1, and Chockler et al., PODC 2007. The paper updates every pair whose contribution
     falls; this one is lazy (`kernels/greedy/lazy.py`). Where the paper takes "some edge", ours is settled by

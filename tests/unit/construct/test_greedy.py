@@ -1,7 +1,7 @@
 import numpy as np
 import pytest
 
-from meshwright.construct import greedy
+from meshwright.construct import candidates, greedy
 from meshwright.construct.greedy import GreedyProblem, make_problem, take_edges
 from meshwright.model.interests import Interests
 from meshwright.runtime.errors import CapacityError
@@ -66,6 +66,23 @@ def test_weighted_contributions_choose_the_edges_that_the_oracle_chooses():
         by_topic = dict(enumerate(weights.tolist()))
         expected = oracles.greedy_merge(topics_by_node(interests), order.tolist(), by_topic)
         assert sorted(taken(problem)) == sorted(expected)
+
+
+@pytest.mark.usefixtures("heavy")
+@pytest.mark.parametrize("dense", [True, False])
+@pytest.mark.parametrize("most", [2, 1_000, 100_000], ids=["few weights", "some weights", "many weights"])
+def test_with_and_without_levels_weighted_edges_come_in_the_same_order(dense, most, monkeypatch):
+    """One form computes every contribution anew; the other has levels, bitsets, a heap, little room."""
+    rng = np.random.default_rng(most)
+    interests = Interests.from_scipy(rng.random((90, 130)) < rng.random(130) ** 2)
+    weights = (1 + most * rng.random(interests.topic_count) ** 4).astype(np.int32)
+    order = rng.permutation(interests.node_count).astype(np.int32)
+    expected = taken(make_problem(*arrays(interests), order, weights=weights, keep_bounds=False))
+    words = -(-interests.topic_count // 64) if dense else 0
+    monkeypatch.setattr(GreedyProblem, "words", property(lambda self: words if self.keep_bounds else 0))
+    for room in (1, candidates._MOST):
+        monkeypatch.setattr(candidates, "_MOST", room)
+        assert taken(make_problem(*arrays(interests), order, weights=weights)) == expected
 
 
 @pytest.mark.usefixtures("heavy")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import meshwright as mw
+from meshwright.construct import candidates
 from meshwright.construct.greedy import GreedyProblem, greedy_merge, tie_order
 from meshwright.construct.options import DcMawOptions, GmOptions, GrMawOptions, PdMawOptions, TrMawOptions
 from meshwright.construct.reverse_delete import by_cost, by_shared_topics, reverse_delete
@@ -154,7 +155,7 @@ def test_neither_room_nor_threads_nor_the_form_of_interests_change_what_is_taken
     for costs in (on_sites(interests, sites=3), at_random_points(interests), equal):
         expected = pairs(build(interests, costs, options, 0, None).edges)
         with monkeypatch.context() as patch:
-            patch.setattr(pricing, "_MOST_CANDIDATES", 1)
+            patch.setattr(candidates, "_MOST", 1)
             assert pairs(build(interests, costs, options, 0, None).edges) == expected
             patch.setattr(pricing, "_HEAVY", 1)
             assert pairs(build(interests, costs, options, 0, None).edges) == expected
@@ -170,7 +171,7 @@ def test_every_choice_among_thirty_nodes_is_the_transcriptions(rule, monkeypatch
     """With so little room that levels are cut, which smaller systems never need."""
     interests = mw.workloads.unif(30, 12, min_subscriptions=2, max_subscriptions=6, seed=2)
     costs, topics_of = at_random_points(interests).of(interests), topics_by_node(interests)
-    monkeypatch.setattr(pricing, "_MOST_CANDIDATES", 1)
+    monkeypatch.setattr(candidates, "_MOST", 1)
     matrix = costs.to_matrix()
     cost = lambda u, v: float(matrix[u, v])  # noqa: E731
     if rule == "gr-maw":

@@ -9,7 +9,15 @@ from typing import Any
 
 import numpy as np
 
-from meshwright.construct.greedy import GreedyProblem, check_fits, make_problem, start_state, tie_order
+from meshwright.construct.candidates import join_candidates, room_for, start_candidates
+from meshwright.construct.greedy import (
+    GreedyProblem,
+    check_fits,
+    make_problem,
+    row_starts,
+    start_state,
+    tie_order,
+)
 from meshwright.construct.options import GrMawOptions, PdMawOptions
 from meshwright.construct.reverse_delete import reverse_delete
 from meshwright.kernels.core.cost_arrays import CostArrays
@@ -31,9 +39,6 @@ _INSTEAD = "use dc-maw, whose overlays cost somewhat more, or allow more memory"
 
 _HEAVY = 1_000_000
 """Pairs in the rows of a level from which on threads pay: under it a level takes about a millisecond."""
-
-_MOST_CANDIDATES = 2**20
-"""For one thread at a time."""
 
 _ROUNDING = 1e-9
 """The bound is lowered by this fraction: a sum of so many raises is not exact in its last digits."""
@@ -64,7 +69,7 @@ class PricedResult:
 def estimated_bytes(problem: GreedyProblem, rule: int) -> int:
     """How much memory taking edges by price needs: one byte per pair, and what grows with the interests."""
     slots = len(problem.topic_ids) if rule == TIGHT else 0
-    candidates = threads() * _room(len(problem.nodes))
+    candidates = threads() * room_for(len(problem.nodes))
     return problem.estimated_bytes() + needed("pricing", tree_slots=slots, candidates=candidates)
 
 
@@ -97,20 +102,20 @@ def _run(
     pairs = _start_pairs(problem, state, costs)
     nodes = len(problem.nodes)
     rooms = [_start_room(nodes) for _ in range(thread_count)]
-    chosen = [_start_candidates(nodes) for _ in range(thread_count)]
+    chosen = [start_candidates(nodes) for _ in range(thread_count)]
     shared = (state, trees, costs, pairs)
     with ThreadPoolExecutor(thread_count) as pool:
         while level := kernel.settle_light_levels(*shared, rule, _HEAVY, rooms[0], chosen[0], ticks):
             if ticks[CANCEL]:
                 break
             _refresh(pool, rooms, chosen, shared, level, rule, ticks)
-            kernel.settle(*shared, level, rule, rooms[0], _join(pairs, chosen), ticks)
+            kernel.settle(*shared, level, rule, rooms[0], join_candidates(pairs, chosen), ticks)
     return pairs
 
 
 def _start_pairs(problem: GreedyProblem, state: TopicComponents, costs: CostArrays) -> kernel.PricedPairs:
     nodes, to_unite = len(problem.nodes), problem.to_unite
-    starts = np.concatenate([[0], np.cumsum((nodes - problem.firsts + 63) // 64 * 8)])
+    starts = row_starts(problem)
     pairs = kernel.PricedPairs(
         firsts=problem.firsts,
         store=np.zeros(starts[-1], np.uint64),
@@ -131,31 +136,16 @@ def _scale(state: TopicComponents, costs: CostArrays, nodes: int) -> Offsets:
     us, vs = generator(0, "price levels").integers(0, nodes, (2, _SAMPLE), np.int32)
     least, greatest = kernel.sample_prices(state, costs, us, vs)
     if least > greatest:
-        return np.array([CAP, 62], np.int64)
+        return np.array([CAP, 62, -1], np.int64)
     low, high = (int(np.float64(price).view(np.int64)) for price in (least, greatest))
     shift = max(0, (high - low).bit_length() - CAP.bit_length())
     shift += (high >> shift) - (low >> shift) > CAP - 2
-    return np.array([CAP - 1 + (low >> shift), shift], np.int64)
-
-
-def _room(nodes: int) -> int:
-    return max(2 * nodes, min(_MOST_CANDIDATES, nodes * nodes // 2))
+    return np.array([CAP - 1 + (low >> shift), shift, -1], np.int64)
 
 
 def _start_room(nodes: int) -> kernel.PriceScratch:
     found, gains, row_gains = (np.zeros(nodes, np.int32) for _ in range(3))
     return kernel.PriceScratch(found=found, gains=gains, prices=np.zeros(nodes), row_gains=row_gains)
-
-
-def _start_candidates(nodes: int) -> kernel.Candidates:
-    size = _room(nodes)
-    return kernel.Candidates(
-        prices=np.empty(size),
-        codes=np.empty(size, np.int64),
-        size=np.zeros(1, np.int64),
-        cut_price=np.full(1, np.inf),
-        cut_code=np.zeros(1, np.int64),
-    )
 
 
 def _refresh(
@@ -177,23 +167,6 @@ def _refresh(
         return kernel.refresh_rows(*shared, mine, level, rule, rooms[k], chosen[k], ticks)
 
     pairs.counts[1] += sum(pool.map(share, range(len(rooms))))
-
-
-def _join(pairs: kernel.PricedPairs, chosen: list[kernel.Candidates]) -> kernel.Candidates:
-    """The candidates of all threads before the first of their cuts."""
-    cut = min((each.cut_price[0], each.cut_code[0]) for each in chosen)
-    for each in chosen:
-        each.cut_price[0], each.cut_code[0] = cut
-        kernel.drop_behind_cut(pairs, each)
-    if len(chosen) == 1:
-        return chosen[0]
-    return kernel.Candidates(
-        prices=np.concatenate([each.prices[: each.size[0]] for each in chosen]),
-        codes=np.concatenate([each.codes[: each.size[0]] for each in chosen]),
-        size=np.array([sum(each.size[0] for each in chosen)], np.int64),
-        cut_price=chosen[0].cut_price,
-        cut_code=chosen[0].cut_code,
-    )
 
 
 def weighted_greedy(

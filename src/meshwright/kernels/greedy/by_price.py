@@ -31,6 +31,7 @@ from meshwright.kernels.greedy.lazy import (
     EXAMINED,
     TAKEN,
     level_work,
+    reaches,
     reaching_bits,
     row_contributions,
     row_top,
@@ -68,9 +69,7 @@ class PricedPairs(NamedTuple):
     store: Words  # one byte per pair, each row padded with zeros to 64
     starts: Offsets  # by row: its first word in the store
     tops: Ids  # by row: no pair of the row has a higher level
-    scale: (
-        Offsets  # [the level of the number whose bits are all 0, how many low bits of a price are left out]
-    )
+    scale: Offsets  # [the level of 0, how many low bits of a price are left out, the sign of the rest]
     edges: npt.NDArray[np.int32]  # (m, 2), in the order in which they were taken
     prices: Floats  # of the edges
     counts: Offsets  # by TAKEN, EXAMINED and APART
@@ -98,10 +97,14 @@ class PriceScratch(NamedTuple):
 
 @inlined
 def level_of(scale: Offsets, price: float) -> int:
-    """The level of a price: the exponent and some digits of the number, as its bits stand in memory."""
+    """The level of a price: the exponent and some digits of the number, as its bits stand in memory.
+
+    All prices of a scale have the same sign. As integers, the bits of positive numbers rise with them and
+    those of negative numbers fall, hence the sign in the scale: of less prices the level is never lower.
+    """
     if price == np.inf:
         return 0
-    level = scale[0] - (np.float64(price).view(np.int64) >> scale[1])
+    level = scale[0] + scale[2] * (np.float64(price).view(np.int64) >> scale[1])
     return max(1, min(level, CAP))
 
 
@@ -116,11 +119,13 @@ def start_levels(pairs: PricedPairs, nodes: int) -> None:
 
 
 @inner
-def _find(words: Words, threshold: int, found: Ids) -> int:
+def find_reaching(words: Words, threshold: int, found: Ids) -> int:
     """Write the places of the levels that reach the threshold into `found`; return how many there are."""
     count = 0
     lift = np.uint64(128 - threshold)
     for start in range(0, len(words), _WORDS_A_BLOCK):
+        if not reaches(words, start, lift):
+            continue
         reaching = reaching_bits(words, start, lift)
         while reaching:
             found[count] = (start << 3) + trailing_zeros(reaching)
@@ -183,11 +188,11 @@ def _price_row(
     if rule == TIGHT:
         fill_paid(state, trees, u, first, found, gains, prices)
     elif _cheaper_by_row(state, u, count):
-        row_contributions(state, u, room.row_gains)
+        row_contributions(state, state.weights, u, room.row_gains)
         for k in range(count):
             gains[k] = room.row_gains[first + found[k]]
     else:
-        fill_contributions(state, u, first, found, gains)
+        fill_contributions(state, state.weights, u, first, found, gains)
     fill_prices(costs, rule, now, u, first, found, gains, prices)
 
 
@@ -207,7 +212,7 @@ def _refresh_row(
     first = pairs.firsts[u]
     words = row_words(pairs.store, pairs.starts, u)
     row = words.view(np.uint8)
-    count = _find(words, level, room.found)
+    count = find_reaching(words, level, room.found)
     now = pairs.dual[NOW]
     fill_bounds(state, rule, u, first, room.found[:count], room.gains, room.prices)
     count = _put_off(costs, pairs.scale, now, u, first, level, row, room, count)
@@ -218,28 +223,27 @@ def _refresh_row(
         count = _put_off(costs, pairs.scale, now, u, first, level, row, room, count)
     if count:
         _price_row(state, trees, costs, rule, now, u, first, room, count)
-        if chosen.size[0] + count > len(chosen.prices):
-            _halve(pairs, chosen)
-        _choose(pairs.scale, u * len(pairs.tops) + first, level, row, room, count, chosen)
+        make_room(pairs, chosen, count)
+        found, prices = room.found[:count], room.prices[:count]
+        choose(pairs.scale, u * len(pairs.tops) + first, level, row, found, prices, chosen)
     pairs.tops[u] = row_top(words, int64(CAP))
     return count
 
 
 @inner
-def _choose(
+def choose(
     scale: Offsets,
     first_code: int,
     level: int,
     row: Bytes,
-    room: PriceScratch,
-    count: int,
+    found: Ids,
+    prices: Floats,
     chosen: Candidates,
 ) -> None:
     """Give the pairs found their levels; those in `level` and before the cut become candidates."""
-    found, prices = room.found, room.prices
     out_prices, out_codes, out = chosen.prices, chosen.codes, chosen.size[0]
     cut_price, cut_code = chosen.cut_price[0], chosen.cut_code[0]
-    for k in range(count):
+    for k in range(len(found)):
         i, price = found[k], prices[k]
         own = level_of(scale, price)
         code = first_code + i
@@ -252,15 +256,18 @@ def _choose(
 
 
 @inlined
-def _is_before_cut(chosen: Candidates, price: float, code: int) -> bool:
+def is_before_cut(chosen: Candidates, price: float, code: int) -> bool:
+    """Whether a pair comes before the first that was put back."""
     cut = chosen.cut_price[0]
     return price < cut or (price == cut and code < chosen.cut_code[0])
 
 
 @inner
-def _halve(pairs: PricedPairs, chosen: Candidates) -> None:
-    """Put the dearer half of the candidates back; they stand in the order of their pairs."""
+def make_room(pairs: PricedPairs, chosen: Candidates, more: int) -> None:
+    """Where no more candidates fit, put the dearer half back; they stand in the order of their pairs."""
     count = chosen.size[0]
+    if count + more <= len(chosen.prices):
+        return
     half = count // 2
     limit = smallest(chosen.prices[:count].copy(), half)
     under = 0
@@ -283,16 +290,17 @@ def drop_behind_cut(pairs: PricedPairs, chosen: Candidates) -> None:
     kept = 0
     for at in range(chosen.size[0]):
         price, code = chosen.prices[at], chosen.codes[at]
-        if _is_before_cut(chosen, price, code):
+        if is_before_cut(chosen, price, code):
             chosen.prices[kept], chosen.codes[kept] = price, code
             kept += 1
         else:
-            _put_back(pairs, price, code)
+            put_back(pairs, price, code)
     chosen.size[0] = kept
 
 
 @inner
-def _put_back(pairs: PricedPairs, price: float, code: int) -> None:
+def put_back(pairs: PricedPairs, price: float, code: int) -> None:
+    """Give a pair that is no candidate any more its level."""
     nodes = len(pairs.tops)
     u, v = code // nodes, code % nodes
     level = level_of(pairs.scale, price)
@@ -383,11 +391,11 @@ def settle(
         if price <= prices[0]:
             _take(state, trees, pairs, rule, price, u, v, ticks)
             count = drop_top(prices, codes, count)
-        elif level_of(pairs.scale, price) >= level and _is_before_cut(chosen, price, code):
+        elif level_of(pairs.scale, price) >= level and is_before_cut(chosen, price, code):
             sink(prices, codes, count, int64(0), price, code)
         else:
             if price < np.inf:
-                _put_back(pairs, price, code)
+                put_back(pairs, price, code)
             count = drop_top(prices, codes, count)
 
 
@@ -428,7 +436,7 @@ def sample_prices(state: TopicComponents, costs: CostArrays, us: Ids, vs: Ids) -
     gains = np.zeros(1, np.int32)
     for k in range(len(us)):
         if us[k] != vs[k]:
-            fill_contributions(state, int64(us[k]), int64(0), vs[k : k + 1], gains)
+            fill_contributions(state, state.weights, int64(us[k]), int64(0), vs[k : k + 1], gains)
             if gains[0]:
                 cost = cost_between(costs, us[k], vs[k])
                 least, greatest = min(least, cost / gains[0]), max(greatest, cost)

@@ -24,10 +24,11 @@ from meshwright.kernels.core.topic_components import (
     TopicComponents,
     clear_own_names,
     take_edge,
+    unite,
     write_own_names,
 )
 from meshwright.kernels.core.totals import greatest
-from meshwright.runtime.arrays import Bytes, Ids, Offsets, Ticks, Words, int64
+from meshwright.runtime.arrays import Bytes, Ids, Longs, Offsets, Ticks, Words, int64
 from meshwright.runtime.progress import CANCEL, DONE
 
 TAKEN, EXAMINED = 0, 1
@@ -103,6 +104,15 @@ def row_top(words: Words, known: int) -> int:
 
 
 @inner
+def reaches(words: Words, start: int, lift: np.uint64) -> bool:
+    """Whether any of 64 bounds reaches the threshold that is 128 - `lift`; in most blocks none does."""
+    either = np.uint64(0)
+    for at in range(8):
+        either |= words[start + at] + lift * _EACH_BYTE
+    return bool(either & _HIGH_BITS)
+
+
+@inner
 def reaching_bits(words: Words, start: int, lift: np.uint64) -> np.uint64:
     """One bit for each of 64 bounds, set where it reaches the threshold that is 128 - `lift`.
 
@@ -123,9 +133,11 @@ def find_pairs(words: Words, loose: Ids, own_loose: int, threshold: int, found: 
     A bound that the loose weight of both nodes already puts under the threshold is brought down here.
     """
     row = words.view(np.uint8)
-    count = 0
+    count, lift = 0, np.uint64(128 - threshold)
     for start in range(0, len(words), _WORDS_A_BLOCK):
-        reaching = reaching_bits(words, start, np.uint64(128 - threshold))
+        if not reaches(words, start, lift):
+            continue
+        reaching = reaching_bits(words, start, lift)
         while reaching:
             i = (start << 3) + trailing_zeros(reaching)
             reaching &= reaching - np.uint64(1)
@@ -162,7 +174,7 @@ def row_work(state: TopicComponents, u: int) -> int:
 
 
 @inner
-def row_contributions(state: TopicComponents, u: int, gains: Ids) -> None:
+def row_contributions(state: TopicComponents, weights: Ids | Longs, u: int, gains: Ids | Longs) -> None:
     """The exact contributions of the pairs of `u` with all later nodes, by walking the topics of `u`."""
     # Slices here and below: loops over indices, which might be negative, take a tenth of a build longer.
     gains[u + 1 :] = 0
@@ -171,7 +183,7 @@ def row_contributions(state: TopicComponents, u: int, gains: Ids) -> None:
         if state.counts[topic] < 2:
             continue
         slot = state.slots[i]
-        name, weight = state.names[slot], state.weights[topic]
+        name, weight = state.names[slot], weights[topic]
         if name == state.marked[topic]:
             start = state.topic_indptr[topic]
             for other in state.loose_slots[start : start + state.listed[topic]]:
@@ -179,6 +191,14 @@ def row_contributions(state: TopicComponents, u: int, gains: Ids) -> None:
         else:
             for other in range(slot + 1, state.topic_indptr[topic + 1]):
                 gains[state.slot_nodes[other]] += weight * (state.names[other] != name)
+
+
+@inner
+def lower_bounds(row: Bytes, gains: Ids) -> None:
+    """Bring down all bounds of a row to its gains; one that was set to zero stays, so it is never taken."""
+    for i in range(len(gains)):
+        bound = np.int32(row[i])
+        row[i] = bound if bound < gains[i] else gains[i]
 
 
 @inner
@@ -235,15 +255,15 @@ def refresh_found(
 ) -> int:
     """Bring down the bounds of the pairs found, by the cheaper of two ways; return the greatest gain seen."""
     row, gains = words.view(np.uint8), scratch.gains
-    # Reading a slot costs about as much as a word of a bitset, or as an interest in a list (measured).
-    own_topics = state.indptr[u + 1] - state.indptr[u]
-    pair_work = count * ((state.bits.shape[1] >> 1) or own_topics)
+    # Reading a slot takes 1.6 ns, as long as an interest in a list; bitsets take 4 to 6 ns a pair (measured).
+    own_topics, words_each = state.indptr[u + 1] - state.indptr[u], state.bits.shape[1] >> 1
+    pair_work = count * (2 + (words_each >> 2) if words_each else own_topics)
     known = 0
     if own_topics < pair_work and row_work(state, u) < pair_work:
-        row_contributions(state, u, gains)
-        for i in range(len(gains) - first):
-            row[i] = min(row[i], gains[first + i])  # a pair whose bound was set to zero is never taken
-            known = max(known, gains[first + i])
+        row_contributions(state, state.weights, u, gains)
+        lower_bounds(row, gains[first:])
+        if own_topics >= CAP:
+            known = greatest(gains[first:])
     elif state.bits.shape[1]:
         known = refresh_by_bits(state.bits, u, first, scratch.found[:count], row)
     else:
@@ -257,7 +277,7 @@ def _refresh_row(state: TopicComponents, pairs: Pairs, u: int, level: int, scrat
     first = pairs.firsts[u]
     gains = scratch.gains
     if not len(pairs.store):
-        row_contributions(state, u, gains)
+        row_contributions(state, state.weights, u, gains)
         known = 0
         for v in range(first, len(gains)):
             known = max(known, gains[v])
@@ -306,7 +326,7 @@ def _settle_row(
     if len(row):
         count = find_pairs(words, state.loose[first:], state.loose[u], min(level, CAP), scratch.found)
     else:
-        row_contributions(state, u, scratch.gains)
+        row_contributions(state, state.weights, u, scratch.gains)
         count = _find_gains(scratch.gains[first:], level, scratch.found)
         for v in range(first, len(scratch.gains)):
             known = max(known, min(scratch.gains[v], level - 1))
@@ -374,29 +394,39 @@ def settle_light_levels(
     return floor
 
 
+@inner
+def finish_topic(state: TopicComponents, topic: int, firsts: Offsets, edges: Ids, counts: Offsets) -> int:
+    """Take edges of a topic, in the order of the pairs, until none joins components; count the unions.
+
+    No pair that contributes by this topic may gain from another: then what is taken for it changes nothing
+    for others. A subscriber is passed over when an earlier one of the same component had the same pairs
+    before it: that leaves one walk over the topic for each component that its part still has.
+    """
+    united = 0
+    end = state.topic_indptr[topic + 1]
+    done_name, done_first = NONE, NONE
+    for slot in range(state.topic_indptr[topic], end):
+        if state.counts[topic] < 2:
+            break
+        u = state.slot_nodes[slot]
+        if state.names[slot] == done_name and firsts[u] == done_first:
+            continue
+        for other in range(slot + 1, end):
+            v = state.slot_nodes[other]
+            if v >= firsts[u] and state.names[other] != state.names[slot]:
+                edges[counts[TAKEN], 0], edges[counts[TAKEN], 1] = u, v
+                counts[TAKEN] += 1
+                unite(state, topic, state.names[other], state.names[slot])
+                united += 1
+        done_name, done_first = state.names[slot], firsts[u]
+    return united
+
+
 @kernel
 def settle_last_level(state: TopicComponents, pairs: Pairs, level: int, ticks: Ticks) -> None:
-    """Take all edges of the last level, at which no pair gains from more than one topic.
-
-    Then what is taken for one topic changes nothing for another, so the pass over all pairs is done topic by
-    topic. A subscriber is passed over when an earlier one of the same component had the same pairs before it:
-    that leaves one walk over the topic for each component that its part still has.
-    """
+    """Take all edges of the last level, at which no pair gains from more than one topic."""
     for topic in range(len(state.counts)):
         if ticks[CANCEL]:
             return
-        if state.weights[topic] != level:
-            continue
-        start, end = state.topic_indptr[topic], state.topic_indptr[topic + 1]
-        done_name, done_first = NONE, NONE
-        for slot in range(start, end):
-            if state.counts[topic] < 2:
-                break
-            u = state.slot_nodes[slot]
-            if state.names[slot] == done_name and pairs.firsts[u] == done_first:
-                continue
-            for other in range(slot + 1, end):
-                v = state.slot_nodes[other]
-                if v >= pairs.firsts[u] and state.names[other] != state.names[slot]:
-                    take(state, pairs, int64(u), int64(v), ticks)
-            done_name, done_first = state.names[slot], pairs.firsts[u]
+        if state.weights[topic] == level:
+            ticks[DONE] += finish_topic(state, topic, pairs.firsts, pairs.edges, pairs.counts)

@@ -100,7 +100,7 @@ def _cheapest_in_row(
                     rows.found[count], rows.costs[count] = v - first, cost
                     count += 1
             v += 1
-        fill_contributions(state, int64(u), first, rows.found[:count], rows.gains)
+        fill_contributions(state, state.weights, int64(u), first, rows.found[:count], rows.gains)
         rows.counts[EXAMINED] += count
         for k in range(count):
             gain = rows.gains[k]

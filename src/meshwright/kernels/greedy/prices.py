@@ -22,7 +22,7 @@ from meshwright.kernels.core.bits import popcount, trailing_zeros
 from meshwright.kernels.core.cost_arrays import CostArrays
 from meshwright.kernels.core.costs import cost_between
 from meshwright.kernels.core.topic_components import TopicComponents, unite
-from meshwright.runtime.arrays import Floats, Ids, Words
+from meshwright.runtime.arrays import Floats, Ids, Longs, Words
 
 RATIO = 0
 TIGHT = 1
@@ -91,8 +91,10 @@ def take_edge_at(state: TopicComponents, trees: UnionTrees, u: int, v: int, now:
 
 
 @inner
-def fill_contributions(state: TopicComponents, u: int, first: int, found: Ids, gains: Ids) -> None:
-    """For each pair of `u` and `first` + what was found: in how many topics its edge would join components.
+def fill_contributions(
+    state: TopicComponents, weights: Ids | Longs, u: int, first: int, found: Ids, gains: Ids | Longs
+) -> None:
+    """For each pair of `u` and `first` + what was found: the weight of the topics that it would join.
 
     With bitsets, only the common topics are looked at in which not both ends are marked, and the place of an
     interest is the number of set bits before its own; without, both lists are walked.
@@ -114,7 +116,7 @@ def fill_contributions(state: TopicComponents, u: int, first: int, found: Ids, g
             while i < i_end and j < j_end:
                 topic, other = topic_ids[i], topic_ids[j]
                 if topic == other:
-                    gain += names[slots[i]] != names[slots[j]]
+                    gain += weights[topic] * (names[slots[i]] != names[slots[j]])
                 i += topic <= other
                 j += other <= topic
         for w in range(words):
@@ -122,9 +124,10 @@ def fill_contributions(state: TopicComponents, u: int, first: int, found: Ids, g
             left = (topics_u & bits[v, words + w]) | (bits[u, words + w] & topics_v)
             while left:
                 before = (left - np.uint64(1)) & ~left
+                weight = weights[(w << 6) + trailing_zeros(left)]
                 left &= left - np.uint64(1)
                 a, b = slots[i + popcount(topics_u & before)], slots[j + popcount(topics_v & before)]
-                gain += names[a] != names[b]
+                gain += weight * (names[a] != names[b])
             i += popcount(topics_u)
             j += popcount(topics_v)
         gains[k] = gain

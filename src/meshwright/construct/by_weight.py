@@ -1,0 +1,106 @@
+"""The driver of the greedy where topics have weights."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+
+from meshwright.construct.candidates import join_candidates, start_candidates
+from meshwright.kernels.core.topic_components import TopicComponents
+from meshwright.kernels.greedy import by_weight as kernel
+from meshwright.kernels.greedy.by_price import PricedPairs, clear_candidates
+from meshwright.kernels.greedy.lazy import CAP, EXAMINED, TAKEN
+from meshwright.runtime.arrays import Ids, Offsets, Ticks
+from meshwright.runtime.progress import CANCEL
+
+
+def take_by_weight(
+    state: TopicComponents,
+    firsts: Offsets,
+    starts: Offsets,
+    to_unite: int,
+    heavy: int,
+    ticks: Ticks,
+    threads: int,
+) -> tuple[Ids, int]:
+    """The edges that the greedy takes, in order, and how many pairs it looked at.
+
+    Row u has the pairs of u with the nodes from `firsts[u]` on, and its levels from word `starts[u]` on. A
+    level with `heavy` pairs in its rows is refreshed on all threads.
+    """
+    pairs = _start_pairs(state, firsts, starts, to_unite)
+    weights, fresh = _start_weights(state), np.ones(len(firsts), np.bool_)
+    nodes = len(firsts)
+    rooms = [_start_room(nodes) for _ in range(threads)]
+    chosen = [start_candidates(nodes) for _ in range(threads)]
+    shared = (state, weights, pairs)
+    with ThreadPoolExecutor(threads) as pool:
+        while level := kernel.settle_light_levels_by_weight(
+            *shared, fresh, heavy, rooms[0], chosen[0], ticks
+        ):
+            if ticks[CANCEL]:
+                break
+            rows = np.flatnonzero(pairs.tops >= level)
+
+            def share(k: int, rows: Offsets = rows, level: int = level) -> Any:
+                clear_candidates(chosen[k])
+                mine = np.ascontiguousarray(rows[k::threads])
+                return kernel.refresh_rows_by_weight(*shared, fresh, mine, level, rooms[k], chosen[k], ticks)
+
+            pairs.counts[EXAMINED] += sum(pool.map(share, range(threads)))
+            kernel.settle_by_weight(*shared, level, rooms[0], join_candidates(pairs, chosen), ticks)
+    return _in_order(pairs), int(pairs.counts[EXAMINED])
+
+
+def _start_pairs(state: TopicComponents, firsts: Offsets, starts: Offsets, to_unite: int) -> PricedPairs:
+    pairs = PricedPairs(
+        firsts=firsts,
+        store=np.zeros(starts[-1], np.uint64),
+        starts=starts,
+        tops=np.zeros(len(firsts), np.int32),
+        scale=_scale(int(state.weights.min()), int(state.loose.max(initial=1))),
+        edges=np.empty((to_unite, 2), np.int32),
+        prices=np.empty(to_unite),
+        counts=np.array([0, 0, to_unite], np.int64),
+        dual=np.zeros(2),
+    )
+    kernel.start_levels_by_weight(state, pairs)
+    return pairs
+
+
+def _scale(least: int, most: int) -> Offsets:
+    """Levels for contributions from `least` to `most`, as fine as there are enough of them."""
+    low, high = (int(np.float64(-value).view(np.int64)) for value in (least, most))
+    shift = max(0, (high - low).bit_length() - CAP.bit_length())
+    shift += (high >> shift) - (low >> shift) > CAP - 2
+    return np.array([1 - (low >> shift), shift, 1], np.int64)
+
+
+def _start_weights(state: TopicComponents) -> kernel.TopicWeights:
+    return kernel.TopicWeights(
+        counted=state.weights.astype(np.int64) + 2**32,
+        heaviest=np.argsort(-state.weights, kind="stable").astype(np.int32),
+        planes=np.zeros((kernel.PLANES, state.bits.shape[1] // 2), np.uint64),
+        numbers=np.array([0, 1], np.int64),
+    )
+
+
+def _start_room(nodes: int) -> kernel.WeightScratch:
+    return kernel.WeightScratch(
+        found=np.zeros(max(nodes, 1), np.int32),
+        gains=np.zeros(max(nodes, 1), np.int64),
+        prices=np.zeros(nodes),
+        sums=np.zeros(nodes, np.int64),
+    )
+
+
+def _in_order(pairs: PricedPairs) -> Ids:
+    """The edges by falling contribution, then by their nodes; those that contribute 1, topic by topic.
+
+    A topic is finished at once, in the midst of other edges that contribute as much.
+    """
+    taken = pairs.counts[TAKEN]
+    edges, prices = pairs.edges[:taken], pairs.prices[:taken]
+    above = int(np.searchsorted(prices, -1.0))
+    order = np.lexsort((edges[:above, 1], edges[:above, 0], prices[:above]))
+    return np.concatenate([edges[:above][order], edges[above:]])
