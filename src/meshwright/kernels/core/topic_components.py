@@ -138,8 +138,7 @@ def unite(state: TopicComponents, topic: int, a: int, b: int) -> None:
     if state.sizes[a] < state.sizes[b]:
         a, b = b, a
     old = state.marked[topic]
-    # Twice as large: marking anew takes as long as both components are large.
-    anew = old not in (a, b) and (old == NONE or state.sizes[a] + state.sizes[b] > 2 * state.sizes[old])
+    anew = old not in (a, b) and (old == NONE or state.sizes[a] + state.sizes[b] > state.sizes[old])
     if anew and old != NONE:
         _set_marked(state, topic, old, int64(-1))
     if anew or old == b:
