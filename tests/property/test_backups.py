@@ -35,7 +35,7 @@ def test_every_greedy_choice_is_algorithm_11s(topics, coverage):
     oracle = oracle_of(overlay)
     for node in range(len(topics)):
         oracle.greedily(node, coverage)
-    live = mw.Maintainer(overlay, backups="greedy", coverage=coverage)
+    live = mw.Maintainer(overlay, backups="greedy", coverage=coverage, keep_backups=True)
     assert chosen(live, len(topics)) == list(oracle.backups.values())
 
 
@@ -46,7 +46,7 @@ def test_every_choice_by_primal_dual_is_algorithm_12s(topics, coverage, seed):
     oracle, rng = oracle_of(overlay), generator(seed, "maintain")
     for node in range(len(topics)):
         oracle.by_primal_dual(node, coverage, rng)
-    live = mw.Maintainer(overlay, coverage=coverage, seed=seed)
+    live = mw.Maintainer(overlay, coverage=coverage, seed=seed, keep_backups=True)
     assert chosen(live, len(topics)) == list(oracle.backups.values())
 
 
@@ -56,7 +56,8 @@ def test_backups_share_a_topic_and_cover_all_topics_as_often_as_others_have_them
 ):
     interests = interests_of(topics)
     overlay = mw.build(interests, "ring")
-    live = mw.Maintainer(overlay, backups=backups, coverage=coverage, candidates=candidates)
+    how = {"backups": backups, "coverage": coverage, "candidates": candidates}
+    live = mw.Maintainer(overlay, keep_backups=True, **how)
     for node in interests.nodes.to_pylist():
         own, sets = live.topics_of(node), [live.topics_of(other) for other in live.backups_of(node)]
         assert node not in live.backups_of(node)

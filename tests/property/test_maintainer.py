@@ -186,6 +186,7 @@ def machine(policy: str, kind: type[Churn] = Churn, **options: Any) -> Any:
 
 
 TestShadow = machine("shadow")
+TestShadowOfKeptBackups = machine("shadow", keep_backups=True)
 TestShadowOfFewBackups = machine("shadow", backups="greedy", coverage=1, degree_of="shadows", ties="shuffled")
 TestNaive = machine("naive")
 TestRebuild = machine("rebuild")

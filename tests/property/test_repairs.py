@@ -17,6 +17,7 @@ OPTIONS = st.fixed_dictionaries(
         "degree_of": st.sampled_from(["overlay", "shadows"]),
         "coverage": st.integers(1, 3),
         "backups": st.sampled_from(["greedy", "primal-dual"]),
+        "keep_backups": st.just(True),
     }
 )
 POLICIES = st.sampled_from(["shadow", "naive"])

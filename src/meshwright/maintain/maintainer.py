@@ -73,8 +73,8 @@ class Maintainer:
             same as then; the start connects the classes of new names.
         seed: for the random choices among backups.
         progress: shown while the backups of all nodes are chosen.
-        others: candidates, rho, degree_of, ties, disconnected, weigh_primaries and remember; see
-            `MaintainOptions`.
+        others: candidates, keep_backups, rho, degree_of, ties, disconnected, weigh_primaries and remember;
+            see `MaintainOptions`.
 
     Example:
         >>> import meshwright as mw
@@ -140,7 +140,7 @@ class Maintainer:
         self._state.link(missing)
         missing = np.concatenate([missing, self._protect()])
         connected = perf_counter()
-        if policy == "shadow":
+        if self._keeps_backups:
             policies.build_all(self._state, self._settings, progress)
         start = Repair(
             revision=0,
@@ -166,6 +166,10 @@ class Maintainer:
         if self._settings.prices is not None:
             room = len(self._state.live.links.counts)
             self._settings.prices.seat(self._state.nodes.names, places, room)
+
+    @property
+    def _keeps_backups(self) -> bool:
+        return self.options.policy == "shadow" and self.options.keep_backups
 
     @property
     def options(self) -> MaintainOptions:
@@ -233,7 +237,7 @@ class Maintainer:
         return self._names(self._state.live.links, node)
 
     def backups_of(self, node: str) -> frozenset[str]:
-        """The nodes that replace a node when it leaves; with the policy `shadow`."""
+        """The nodes that replace a node when it leaves; none unless the policy `shadow` keeps backups."""
         return self._names(self._state.live.backups, node)
 
     def primaries_of(self, node: str) -> frozenset[str]:
@@ -314,7 +318,7 @@ class Maintainer:
             spares = self._robustness.follow(self._state, change, mending.added)
             mending = _with_spares(mending, spares, self._state.live.links)
         mended = perf_counter()
-        if self.options.policy == "shadow":
+        if self._keeps_backups:
             policies.update(self._state, change, self._settings)
         end = perf_counter()
         names = self._state.nodes.names
@@ -456,8 +460,8 @@ class Maintainer:
         rng = generator(about.seed, _STAGE)
         rng.bit_generator.state = about.random
         live = cls.__new__(cls)
-        # Before there was a limit, all were candidates.
-        options = make_options(MaintainOptions, {"candidates": ALL, **about.options})
+        # Before there was a limit, all were candidates; before there was a choice, backups were kept.
+        options = make_options(MaintainOptions, {"candidates": ALL, "keep_backups": True, **about.options})
         live._set(RepairSettings(options, about.seed, rng, _restored_prices(about, costs)), saved.state)
         live._book = _restored_book(about, names)
         live._nodes, live._topics = saved.nodes, saved.topics

@@ -30,13 +30,17 @@ class MaintainOptions(Checked):
         candidates: how many subscribers of a topic are considered as backups by `primal-dual`, drawn at
             random where there are more. The paper considers all of them, in a time that grows with the
             overlay; a number as large as the overlay does the same.
+        keep_backups: whether the backups of all nodes are chosen at the start, kept, and chosen again when
+            one of them leaves, as in the paper. Otherwise a repair chooses those that it needs, which takes a
+            small part of the time and memory, and gives about the same degrees.
         rho: as for Low-ODA.
         degree_of: which maximum degree a repair considers: that of the whole `overlay`, or of the `shadows`,
             the nodes that it may link.
         ties: which of several equally good links a repair takes: one between nodes with `few-links` (this
             keeps the maximum degree lower), or any (`shuffled`). The paper does not define this.
         disconnected: what to do with an overlay that is not topic-connected: `repair` it first, or `refuse`.
-        weigh_primaries: whether the weight of a backup includes the nodes that it backs up, beside its links.
+        weigh_primaries: whether the weight of a backup includes the nodes that it backs up, beside its links;
+            with `keep_backups`.
         resilience: with 2, every topic of three or more stays connected if any one node fails: repairs also
             restore the spare links. `Repair.unprotected` names the topics where there are none.
         max_links: how many links a node may have. A repair exceeds it only where a topic would stay cut
@@ -48,6 +52,7 @@ class MaintainOptions(Checked):
     backups: str = choice("primal-dual", BACKUPS)
     coverage: int = whole_number(3, 1, 2**31 - 1)
     candidates: int = whole_number(256, 1, ALL)
+    keep_backups: bool = flag(False)
     rho: float = checked(3.0, check_rho)
     degree_of: str = choice("overlay", DEGREES)
     ties: str = choice("few-links", TIES)

@@ -15,7 +15,7 @@ from meshwright.kernels.greedy.prices import RATIO
 from meshwright.kernels.repair import backups as kernel
 from meshwright.kernels.repair.mutable_overlay import Live, uproot
 from meshwright.kernels.repair.repairing import plan_repair, plan_repair_by_cost
-from meshwright.maintain.event_batches import Move
+from meshwright.maintain.event_batches import Move, Topics
 from meshwright.maintain.low_oda_target import fresh_problem
 from meshwright.maintain.options import MaintainOptions, RepairSettings
 from meshwright.maintain.prices import Prices
@@ -24,7 +24,7 @@ from meshwright.model.costs.forms import taken
 from meshwright.runtime.arrays import Ids, Offsets
 from meshwright.runtime.machine import cores
 from meshwright.runtime.memory import check_memory, needed
-from meshwright.runtime.packing import pack
+from meshwright.runtime.packing import first_of, pack
 from meshwright.runtime.progress import Progress, stage
 
 
@@ -160,12 +160,27 @@ def repair_by_shadows(state: MaintainedOverlay, change: Change, settings: Repair
     Source: [3], Alg. 7, 9 and 10, for a leave and a join; the paper leaves the other events as extensions.
     """
     uprooted = uproot_losers(state, change)
-    shadows = uprooted.shadows
-    if len(change.gainers):
-        build_backups(state, change.gainers, settings)
-        own = [row(state.live.backups, at) for at in change.gainers.tolist()]
-        shadows = np.concatenate([shadows, change.gainers, *own])
+    choose = _kept_backups if settings.options.keep_backups else _backups_for
+    shadows = np.concatenate([uprooted.shadows, change.gainers, choose(state, change, settings)])
     return connect(state, change, uprooted, shadows, False, settings)
+
+
+def _kept_backups(state: MaintainedOverlay, change: Change, settings: RepairSettings) -> Ids:
+    """The backups of nodes that gained topics, built anew; those of losers are among the uprooted."""
+    if not len(change.gainers):
+        return change.gainers
+    build_backups(state, change.gainers, settings)
+    return np.concatenate([row(state.live.backups, at) for at in change.gainers.tolist()])
+
+
+def _backups_for(state: MaintainedOverlay, change: Change, settings: RepairSettings) -> Ids:
+    """Backups for the topics that nodes lost and for those that they gained, chosen now and not kept."""
+    options = settings.options
+    how = _METHODS[options.backups], int(options.coverage), int(options.candidates), settings.rng
+    indptr, topics = change.gained_indptr, first_of(change.gained).astype(np.int32)
+    lost = kernel.choose_backups(state.live, state.room, change.movers, change.lost_indptr, change.lost, *how)
+    gained = kernel.choose_backups(state.live, state.room, change.gainers, indptr, topics, *how)
+    return np.concatenate([lost, gained])
 
 
 def rebuild(state: MaintainedOverlay, change: Change, settings: RepairSettings) -> Mending:
@@ -215,7 +230,7 @@ def portions(state: MaintainedOverlay, moves: Sequence[Move], options: MaintainO
         newcomers = sum(move.before is None for move in moves)
         _check(len(state.nodes) + newcomers, "use the policy shadow")
         return [list(moves)]
-    sizes = [_shadows(state, move, options.coverage) for move in moves]
+    sizes = [_shadows(state, move, options) for move in moves]
     _check(max(sizes, default=0), "lower the degrees by reoptimise() before")
     if sum(sizes) <= _MOST_SHADOWS:
         return [list(moves)]
@@ -230,15 +245,21 @@ def portions(state: MaintainedOverlay, moves: Sequence[Move], options: MaintainO
     return found
 
 
-def _shadows(state: MaintainedOverlay, move: Move, coverage: int) -> int:
+def _shadows(state: MaintainedOverlay, move: Move, options: MaintainOptions) -> int:
     """The most nodes that a move brings into a repair: its links and backups, old and new."""
-    new = min(coverage * len(move.after or ()), len(state.nodes)) + 1
+    new = _most_backups(state, move.after, options) + 1
     at = state.nodes.of.get(move.node)
     if at is None:
         return new
-    return (
-        int(state.live.links.counts[at]) + int(state.live.backups.counts[at]) + new * (move.after is not None)
-    )
+    if options.keep_backups:
+        old = int(state.live.backups.counts[at])
+    else:
+        old = _most_backups(state, move.before, options)
+    return int(state.live.links.counts[at]) + old + new * (move.after is not None)
+
+
+def _most_backups(state: MaintainedOverlay, topics: Topics | None, options: MaintainOptions) -> int:
+    return min(options.coverage * len(topics or ()), len(state.nodes))
 
 
 def _check(nodes: int, instead: str) -> None:

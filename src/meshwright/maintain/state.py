@@ -87,7 +87,8 @@ class Change(NamedTuple):
     leaving: Flags
     lost_indptr: Offsets
     lost: Ids
-    gained: Offsets  # keys of topic and node
+    gained: Offsets  # keys of topic and node, those of the first gainer first
+    gained_indptr: Offsets
     gainers: Ids  # the movers that have gained
 
     @property
@@ -150,7 +151,8 @@ class MaintainedOverlay:
         """Change the interests; links stay. Nodes that leave keep their place, without topics."""
         if self.room.steps[0] > _MOST_STEPS:
             self.room = make_room(len(self.live.links.counts), len(self.live.subscribers.counts))
-        movers, leaving, lost_counts, lost, gained, gainers = [], [], [0], [], [], []
+        movers, leaving, lost_counts, lost = [], [], [0], []
+        gained, gained_counts, gainers = [], [0], []
         for move in moves:
             at = self._take_node(move)
             before, after = move.before or _NO_TOPICS, move.after or _NO_TOPICS
@@ -166,12 +168,14 @@ class MaintainedOverlay:
             gained += [pack(topic, at) for topic in own_gained]
             if own_gained:
                 gainers.append(at)
+                gained_counts.append(len(gained))
         change = Change(
             np.array(movers, np.int32),
             np.array(leaving, np.bool_),
             np.array(lost_counts, np.int64),
             np.array(lost, np.int32),
             np.array(gained, np.int64),
+            np.array(gained_counts, np.int64),
             np.array(gainers, np.int32),
         )
         self._change_subscribers(change)

@@ -210,7 +210,7 @@ def test_a_restored_maintainer_goes_on_exactly_as_the_one_that_was_saved(policy)
 
 def test_the_seed_changes_the_backups():
     overlay = workload()
-    one, other = (mw.Maintainer(overlay, seed=seed) for seed in (1, 2))
+    one, other = (mw.Maintainer(overlay, seed=seed, keep_backups=True) for seed in (1, 2))
     assert one.backups_of("n000") != other.backups_of("n000")
 
 
@@ -347,16 +347,18 @@ def test_minding_the_degree_of_shadows_gives_a_maximum_that_is_no_higher():
 def test_few_candidates_take_the_lightest_of_those_that_are_drawn():
     interests = mw.Interests.from_pairs([(f"n{at:03}", "news") for at in range(400)])
     overlay = mw.build(interests, "ring")
-    chosen = mw.Maintainer(overlay, candidates=40, coverage=1, seed=1)
+    chosen = mw.Maintainer(overlay, candidates=40, coverage=1, seed=1, keep_backups=True)
     loads = [len(chosen.primaries_of(node)) for node in interests.nodes.to_pylist()]
     assert sum(loads) == 400
     assert max(loads) <= 3  # of 40 at random, one with few primaries is taken
 
 
-def test_a_snapshot_from_before_there_were_candidates_considers_all():
+def test_a_snapshot_from_before_there_were_candidates_considers_all_and_keeps_backups():
     live = mw.Maintainer(mw.build(mw.workloads.unif(30, 6, subscriptions=3, seed=1), "ring"))
     saved = snapshots.from_bytes(live.snapshot())
-    older = {name: value for name, value in saved.about.options.items() if name != "candidates"}
+    newer = {"candidates", "keep_backups"}
+    older = {name: value for name, value in saved.about.options.items() if name not in newer}
     before = snapshots.to_bytes(saved._replace(about=saved.about._replace(options=older)))
-    assert mw.Maintainer.restore(before).options.candidates == ALL
-    assert mw.Maintainer.restore(live.snapshot()).options.candidates == 256
+    then, now = mw.Maintainer.restore(before).options, mw.Maintainer.restore(live.snapshot()).options
+    assert (then.candidates, then.keep_backups) == (ALL, True)
+    assert (now.candidates, now.keep_backups) == (256, False)

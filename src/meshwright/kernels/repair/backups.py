@@ -41,14 +41,60 @@ def build_backups(
         for other in row_of(backups, node):
             remove(primaries, other, node)
         chosen = np.empty(most, np.int32)
-        if method == PRIMAL_DUAL:
-            count = _primal_dual(live, room, node, coverage, candidates, by_primaries, rng, chosen)
-        else:
-            count = _greedy(live, room, node, coverage, by_primaries, chosen)
+        own = row_of(live.topics, node)
+        count = _choose(live, room, node, own, method, coverage, candidates, by_primaries, rng, chosen)
         replace_row(backups, node, chosen[:count])
         for other in chosen[:count]:
             append(primaries, other, node)
     return len(nodes)
+
+
+@kernel
+def choose_backups(
+    live: Live,
+    room: Marks,
+    nodes: Ids,
+    indptr: Offsets,
+    topics: Ids,
+    method: int,
+    coverage: int,
+    candidates: int,
+    rng: np.random.Generator,
+) -> Ids:
+    """Backups of node k for the topics `topics[indptr[k] : indptr[k + 1]]`, for all k in a row; not kept.
+
+    The topics need not be the node's own any more. Who backs up two nodes comes twice.
+    """
+    bounds = np.empty(len(nodes), np.int64)
+    total = 0
+    for k in range(len(nodes)):
+        bounds[k] = min(coverage * (indptr[k + 1] - indptr[k]), len(room.found))
+        total += bounds[k]
+    found = np.empty(total, np.int32)
+    count = 0
+    for k in range(len(nodes)):
+        own, chosen = topics[indptr[k] : indptr[k + 1]], found[count : count + bounds[k]]
+        count += _choose(live, room, nodes[k], own, method, coverage, candidates, False, rng, chosen)
+    return found[:count]
+
+
+@inner
+def _choose(
+    live: Live,
+    room: Marks,
+    node: int,
+    own: Ids,
+    method: int,
+    coverage: int,
+    candidates: int,
+    by_primaries: bool,
+    rng: np.random.Generator,
+    chosen: Ids,
+) -> int:
+    """Fill in the backups of a node for these topics; return how many they are."""
+    if method == PRIMAL_DUAL:
+        return _primal_dual(live, room, node, own, coverage, candidates, by_primaries, rng, chosen)
+    return _greedy(live, room, node, own, coverage, by_primaries, chosen)
 
 
 @inner
@@ -79,6 +125,7 @@ def _primal_dual(
     live: Live,
     room: Marks,
     node: int,
+    own: Ids,
     coverage: int,
     candidates: int,
     by_primaries: bool,
@@ -95,7 +142,6 @@ def _primal_dual(
     topics = live.topics
     items, starts, counts = live.subscribers.items, live.subscribers.starts, live.subscribers.counts
     degrees, burdens, weights = live.links.counts, live.primaries.counts, room.weights
-    own = row_of(topics, node)
     left = np.empty(len(own), np.int32)
     window = np.empty(min(candidates, len(room.found)), np.int32)
     count = 0
@@ -176,7 +222,9 @@ def _pay(others: Ids, weights: Offsets, price: int) -> None:
 
 
 @inner
-def _greedy(live: Live, room: Marks, node: int, coverage: int, by_primaries: bool, chosen: Ids) -> int:
+def _greedy(
+    live: Live, room: Marks, node: int, own: Ids, coverage: int, by_primaries: bool, chosen: Ids
+) -> int:
     """[3], Alg. 11: `coverage` greedy covers, each choice of least weight for each topic that it adds.
 
     O(coverage * (subscribers of the node's topics + candidates * choices)).
@@ -184,7 +232,6 @@ def _greedy(live: Live, room: Marks, node: int, coverage: int, by_primaries: boo
     topics, subscribers = live.topics, live.subscribers
     degrees, burdens = live.links.counts, live.primaries.counts
     marks, gains, found = room.marks, room.numbers, room.found
-    own = row_of(topics, node)
     left = np.empty(len(own), np.int32)
     build = next_step(room.steps)
     room.chosen[node] = build

@@ -129,6 +129,8 @@ def _find_task(
     seeds = unique(np.concatenate((lost, gained)))
     if len(gained):
         seeds, shadows = add_representatives(live, room, seeds, gained, shadows)
+    else:
+        shadows = unique_nodes(shadows)
     members = next_step(room.steps)
     for place in range(len(shadows)):
         room.chosen[shadows[place]] = members

@@ -52,6 +52,7 @@ class Way(NamedTuple):
     backups: str = "primal-dual"
     coverage: int = 3
     candidates: int = ALL
+    keep_backups: bool = True
     degree_of: str = "overlay"
     weigh_primaries: bool = True
     ties: str = "shuffled"
