@@ -1,7 +1,7 @@
 """How fast are repairs, how do they grow with the fleet, and does the overlay hold out?
 
-    python -m benchmarks.churn [--only static|speed|growth|endurance] [--policies NAME ...] [--events N]
-        [--sizes N ...]
+    python -m benchmarks.churn [--only static|speed|growth|scale|endurance] [--policies NAME ...]
+        [--events N] [--sizes N ...] [--reoptimise LINKS]
 
 Interests as in the paper on churn: unif, 200 topics, 10 to 90 subscriptions by a power law, 2,000 nodes; each
 round a node joins or leaves with probability 1/2.
@@ -12,11 +12,14 @@ a transcription of Algorithm 2 (`benchmarks/paper_low_oda.py`) and `low-oda` bui
 rounds are run three times, and of each the least time counts, since the work is the same each time and what
 other programs take is not; the times of builds are those of the processor.
 `growth`: the fleet grows by joins; at each size, the time of an event beside the subscribers of a topic.
+`scale`: a start, a snapshot and 600 events at 2,000, 20,000, 100,000 and 1,000,000 nodes (or `--sizes`), with
+1,000 topics and 28 for each node, on an overlay of dcbc-direct: processor time, and the most memory.
 `endurance`: many events under `shadow` and `naive`, with a check by scipy that all topics are connected after
-every thousand.
+every thousand; with `--reoptimise`, under a budget of so many changed links for each event.
 """
 
 import argparse
+import resource
 from collections.abc import Iterator
 from dataclasses import replace
 from time import perf_counter, process_time
@@ -73,10 +76,11 @@ class Fleet:
         return kind, getattr(self, kind)()
 
 
-def start(nodes: int, policy: str, newcomers: int, seed: int = 1) -> Fleet:
+def start(nodes: int, policy: str, newcomers: int, seed: int = 1, **options: int) -> Fleet:
     """A fleet on an overlay of low-oda."""
     overlay = mw.build(interests(nodes, seed), "low-oda")
-    return Fleet(mw.Maintainer(overlay, policy), overlay.interests.nodes.to_pylist(), newcomers, seed)
+    live = mw.Maintainer(overlay, policy, **options)
+    return Fleet(live, overlay.interests.nodes.to_pylist(), newcomers, seed)
 
 
 def compile_kernels() -> None:
@@ -197,6 +201,45 @@ def growth(sizes: list[int]) -> None:
         print(f"{size:8,} {cells}", flush=True)
 
 
+def scale(sizes: list[int]) -> None:
+    """Print the time of a start, a snapshot and events in large fleets."""
+    head = ("nodes", "start s", "restore s", "join ms", "p99", "leave ms", "p99", "MB")
+    print(("{:>9}" + " {:>9}" * 7).format(*head))
+    for size in sizes:
+        overlay = mw.build(_equal_fleet(size), "dcbc-direct", seed=1)
+        begin = process_time()
+        live = mw.Maintainer(overlay)
+        started, saved = process_time() - begin, live.snapshot()
+        begin = process_time()
+        live = mw.Maintainer.restore(saved)
+        restored = process_time() - begin
+        cells = [f"{started:9.2f} {restored:9.2f}"]
+        for times in _alternating(live, overlay, 300):
+            cells.append(f"{np.median(times) * 1e3:9.2f} {np.percentile(times, 99) * 1e3:9.2f}")
+        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+        print(f"{size:9,} {' '.join(cells)} {memory:9,.0f}", flush=True)
+
+
+def _equal_fleet(nodes: int) -> mw.Interests:
+    return mw.workloads.unif(nodes, 1_000, subscriptions=28, seed=1)
+
+
+def _alternating(live: mw.Maintainer, overlay: mw.Overlay, rounds: int) -> tuple[list[float], list[float]]:
+    """The processor time of joins and of leaves, in turns; those that join have topics as all others."""
+    rng, nodes = np.random.default_rng(3), overlay.interests.nodes.to_pylist()
+    topics = overlay.interests.topics.to_pylist()
+    joins, leaves = [], []
+    for at, leaver in enumerate(rng.choice(len(nodes), rounds, replace=False).tolist()):
+        own = [topics[topic] for topic in rng.choice(len(topics), 28, replace=False)]
+        begin = process_time()
+        live.join(f"new {at}", own)
+        joined = process_time()
+        live.leave(nodes[leaver])
+        leaves.append(process_time() - joined)
+        joins.append(joined - begin)
+    return joins, leaves
+
+
 def disconnected_topics(overlay: mw.Overlay) -> int:
     """How many topics scipy finds in more than one piece."""
     drawn, edges = overlay.interests, overlay.edges
@@ -205,10 +248,10 @@ def disconnected_topics(overlay: mw.Overlay) -> int:
     return sum(connected_components(graph[own][:, own], directed=False)[0] > 1 for own in members)
 
 
-def endurance(policies: list[str], events: int) -> None:
+def endurance(policies: list[str], events: int, reoptimise: int) -> None:
     """Apply random events, and print how the overlay fares; stop where a topic is not connected."""
     for policy in policies:
-        fleet = start(2_000, policy, events)
+        fleet = start(2_000, policy, events, reoptimise=reoptimise)
         checks, begin = 0, perf_counter()
         print(f"{policy}: {'events':>8} {'nodes':>6} {'d':>7} {'D':>4} {'seconds':>8}")
         for at in range(events + 1):
@@ -228,7 +271,7 @@ def endurance(policies: list[str], events: int) -> None:
         drift = fleet.live.drift(measure=True)
         fresh = f"{drift.fresh_average_degree:.3f}, D {drift.fresh_maximum_degree:g}"
         print(f"{policy}: {checks} checks, all topics connected; a fresh low-oda has d {fresh}")
-        if policy == "shadow":
+        if policy == "shadow" and not reoptimise:
             _reoptimise(fleet.live)
 
 
@@ -252,10 +295,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", choices=["static", "speed", "growth", "endurance"])
+    parser.add_argument("--only", choices=["static", "speed", "growth", "scale", "endurance"])
     parser.add_argument("--policies", choices=_POLICIES, nargs="+", default=_POLICIES)
     parser.add_argument("--events", type=int, default=100_000)
-    parser.add_argument("--sizes", type=int, nargs="+", default=[2_000, 5_000, 10_000, 20_000, 50_000])
+    parser.add_argument("--sizes", type=int, nargs="+", default=None)
+    parser.add_argument("--reoptimise", type=int, default=0)
     options = parser.parse_args()
     compile_kernels()
     if options.only in (None, "static"):
@@ -263,9 +307,11 @@ def main() -> None:
     if options.only in (None, "speed"):
         speed(options.policies)
     if options.only in (None, "growth"):
-        growth(options.sizes)
+        growth(options.sizes or [2_000, 5_000, 10_000, 20_000, 50_000])
+    if options.only == "scale":
+        scale(options.sizes or [2_000, 20_000, 100_000, 1_000_000])
     if options.only in (None, "endurance"):
-        endurance(options.policies, options.events)
+        endurance(options.policies, options.events, options.reoptimise)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,8 @@ import numpy as np
 
 from meshwright.kernels.core.rows import Rows
 from meshwright.kernels.repair.searching import unlink_unneeded
+from meshwright.maintain import background, policies, snapshots
 from meshwright.maintain import low_oda_target as low_oda
-from meshwright.maintain import policies, snapshots
 from meshwright.maintain.event_batches import Batch, KnownIds, Move, Refusal, Topics
 from meshwright.maintain.filters import FilterBook, Planned, filtered_start, plan_filters
 from meshwright.maintain.options import ALL, MaintainOptions, RepairSettings
@@ -73,8 +73,8 @@ class Maintainer:
             same as then; the start connects the classes of new names.
         seed: for the random choices among backups.
         progress: shown while the backups of all nodes are chosen.
-        others: candidates, keep_backups, rho, degree_of, ties, disconnected, weigh_primaries and remember;
-            see `MaintainOptions`.
+        others: candidates, keep_backups, rho, degree_of, ties, disconnected, weigh_primaries, reoptimise,
+            reoptimise_a_minute and remember; see `MaintainOptions`.
 
     Example:
         >>> import meshwright as mw
@@ -158,6 +158,7 @@ class Maintainer:
         self._ids = KnownIds(settings.options.remember)
         self._reference = None
         self._book = None
+        self._budget = background.Budget()
         self._whole = True
         self.revision = 0
 
@@ -287,7 +288,8 @@ class Maintainer:
             self._book = planned.book
             self.revision += len(new)
             self._ids.add(new)
-            done = merged([self._repair(moves) for moves in parts])
+            repairs = [*(self._repair(moves) for moves in parts), *self._reoptimised(tuple(new))]
+            done = merged(repairs)
             counts = {"events": len(new) - len(refused), "repeated": len(given) - len(new)}
             return self._described(done, refused=tuple(refused), **counts)
 
@@ -339,6 +341,15 @@ class Maintainer:
         if not self._robustness.is_asked_for:
             return np.empty((0, 2), np.int32)
         return self._robustness.keep(self._state, topics, np.empty((0, 2), np.int32)).added
+
+    def _reoptimised(self, events: tuple[Event, ...]) -> list[Repair]:
+        """What re-optimisation in the background does after events."""
+        if not self.options.reoptimise or self.options.policy != "shadow":
+            return []
+        begin = perf_counter()
+        self._budget, exchanges = background.tend(self._state, self._settings, self._budget, events)
+        done = [Repair(self.revision, added=a, removed=r, reoptimised=(*a, *r)) for a, r in exchanges]
+        return [*done, Repair(self.revision, reoptimise_seconds=perf_counter() - begin)]
 
     def sort_out(self, events: Iterable[Event]) -> tuple[list[Event], list[Refusal]]:
         """Split events into those that `apply` would take, and those that it would refuse, with reasons.
@@ -449,6 +460,7 @@ class Maintainer:
             ids=list(self._ids),
             costs=None if self._settings.prices is None else self._settings.prices.saved(),
             filters=None if self._book is None else self._book.saved(),
+            budget=self._budget if self.options.reoptimise else None,
         )
         return snapshots.to_bytes(snapshots.Saved(self._state, self._nodes, self._topics, about))
 
@@ -465,6 +477,7 @@ class Maintainer:
         live._set(RepairSettings(options, about.seed, rng, _restored_prices(about, costs)), saved.state)
         live._book = _restored_book(about, names)
         live._nodes, live._topics = saved.nodes, saved.topics
+        live._budget = about.budget or background.Budget()
         live._ids = KnownIds(live.options.remember, about.ids)
         live.revision = about.revision
         live._robustness.look(saved.state)

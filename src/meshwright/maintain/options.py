@@ -8,6 +8,7 @@ import numpy as np
 from meshwright.construct.options import check_rho
 from meshwright.maintain.prices import Prices
 from meshwright.runtime.checks import Checked, checked, choice, flag, whole_number
+from meshwright.runtime.errors import OptionError
 
 POLICIES = ("shadow", "naive", "rebuild")
 BACKUPS = ("primal-dual", "greedy")
@@ -45,6 +46,11 @@ class MaintainOptions(Checked):
             restore the spare links. `Repair.unprotected` names the topics where there are none.
         max_links: how many links a node may have. A repair exceeds it only where a topic would stay cut
             otherwise, and for spares never; `Repair.over_max_links` names the nodes that have more.
+        reoptimise: how many links may be changed for each event, beyond its repair, to keep the degrees low;
+            0 for none. What is not used is saved for later events, up to 100 links. Repairs then link nodes
+            that share many topics, and avoid busy ones; for `shadow`.
+        reoptimise_a_minute: the most links that are changed so in a minute, by the times of the events, which
+            are seconds; 0 for no limit.
         remember: how many ids of the last events are remembered; an event with a known id is passed over.
     """
 
@@ -60,7 +66,18 @@ class MaintainOptions(Checked):
     weigh_primaries: bool = flag(True)
     resilience: int = whole_number(1, 1, 2)
     max_links: int | None = whole_number(None, 1, 2**31 - 1)
+    reoptimise: int = whole_number(0, 0, 2**31 - 1)
+    reoptimise_a_minute: int = whole_number(0, 0, 2**31 - 1)
     remember: int = whole_number(1_000_000, 0)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.reoptimise and (self.resilience > 1 or self.max_links is not None):
+            raise OptionError(
+                "reoptimise knows neither resilience nor max_links, and would remove spare links; "
+                "leave out one of them",
+                option="reoptimise",
+            )
 
 
 class RepairSettings(NamedTuple):

@@ -14,7 +14,8 @@ from meshwright.construct.weighted.by_price import estimated_bytes, run_by_price
 from meshwright.kernels.greedy.prices import RATIO
 from meshwright.kernels.repair import backups as kernel
 from meshwright.kernels.repair.mutable_overlay import Live, uproot
-from meshwright.kernels.repair.repairing import plan_repair, plan_repair_by_cost
+from meshwright.kernels.repair.repairing import OF_OVERLAY, OF_SHADOWS, plan_repair, plan_repair_by_cost
+from meshwright.kernels.repair.similar import similar_nodes
 from meshwright.maintain.event_batches import Move, Topics
 from meshwright.maintain.low_oda_target import fresh_problem
 from meshwright.maintain.options import MaintainOptions, RepairSettings
@@ -59,10 +60,12 @@ def connect(
     shadows: Ids,
     everybody: bool,
     settings: RepairSettings,
+    most: int | None = None,
 ) -> Mending:
     """Add the links that Low-ODA's rule chooses among the shadows, or among all nodes if `everybody`.
 
-    Where links cost, the rule is by contribution per cost.
+    With `most`, a node of so many links gets another one only if no other link would do. Where links cost,
+    the rule is by contribution per cost.
     """
     options = settings.options
     task = (
@@ -72,8 +75,8 @@ def connect(
         change.gained,
         shadows,
         everybody,
-        options.degree_of == "shadows",
-        float(options.rho),
+        _DEGREES[options.degree_of] if most is None else most,
+        float(options.rho) if most is None else _ANY,
         int(settings.rng.integers(1, 2**62)) if options.ties == "shuffled" else 0,
     )
     if settings.prices is None:
@@ -83,6 +86,10 @@ def connect(
     state.link(edges)
     return Mending(edges, uprooted.removed, looked_at)
 
+
+_DEGREES = {"overlay": OF_OVERLAY, "shadows": OF_SHADOWS}
+_ANY = 1e9
+"""So many times the contribution of the best other link that any other link is taken first."""
 
 _METHODS = {"primal-dual": kernel.PRIMAL_DUAL, "greedy": kernel.GREEDY}
 _AT_ONCE = 256
@@ -160,9 +167,47 @@ def repair_by_shadows(state: MaintainedOverlay, change: Change, settings: Repair
     Source: [3], Alg. 7, 9 and 10, for a leave and a join; the paper leaves the other events as extensions.
     """
     uprooted = uproot_losers(state, change)
+    if settings.options.reoptimise:
+        similar = _similar_to(state, change, settings)
+        shadows = np.concatenate([uprooted.shadows, change.gainers, *similar])
+        return connect(state, change, uprooted, shadows, False, settings, busy_degree(state, _BUSY))
     choose = _kept_backups if settings.options.keep_backups else _backups_for
     shadows = np.concatenate([uprooted.shadows, change.gainers, choose(state, change, settings)])
     return connect(state, change, uprooted, shadows, False, settings)
+
+
+_BUSY = 2.0
+"""A node with so many times the average degree gets a link in a repair only if no other link would do."""
+
+_WINDOW = 4_096
+"""How many subscribers of a topic are looked at for nodes that share many topics."""
+
+PARTNERS = 64
+"""How many nodes that share most topics with a node may be linked with it. Measured on a drifted overlay of
+2,000 nodes, from 6.8 to 6.6 links a node: 1.1 ms for each link saved with 32, 0.8 with 64, 1.1 with 128."""
+
+
+def busy_degree(state: MaintainedOverlay, times: float) -> int:
+    """So many times the average degree, rounded up."""
+    return int(times * 2 * state.link_count / max(1, len(state.nodes))) + 1
+
+
+def partners_of(state: MaintainedOverlay, node: int, topics: Ids, settings: RepairSettings) -> Ids:
+    """The nodes that share most of these topics with a node."""
+    share = settings.rng.random()
+    return similar_nodes(state.live, state.room, node, topics, _WINDOW, share, PARTNERS)
+
+
+def _similar_to(state: MaintainedOverlay, change: Change, settings: RepairSettings) -> list[Ids]:
+    """For each mover, the nodes that share most of the topics that it lost, or gained."""
+    gained = first_of(change.gained).astype(np.int32)
+    parts = (change.movers, change.lost_indptr, change.lost), (change.gainers, change.gained_indptr, gained)
+    return [
+        partners_of(state, node, topics[indptr[k] : indptr[k + 1]], settings)
+        for nodes, indptr, topics in parts
+        for k, node in enumerate(nodes.tolist())
+        if indptr[k + 1] > indptr[k]
+    ]
 
 
 def _kept_backups(state: MaintainedOverlay, change: Change, settings: RepairSettings) -> Ids:
@@ -259,7 +304,8 @@ def _shadows(state: MaintainedOverlay, move: Move, options: MaintainOptions) -> 
 
 
 def _most_backups(state: MaintainedOverlay, topics: Topics | None, options: MaintainOptions) -> int:
-    return min(options.coverage * len(topics or ()), len(state.nodes))
+    most = PARTNERS if options.reoptimise else options.coverage * len(topics or ())
+    return min(most, len(state.nodes))
 
 
 def _check(nodes: int, instead: str) -> None:

@@ -161,6 +161,10 @@ class Prices:
         self.total += fsum(opened) - fsum(closed)
         return PricedLinks(tuple(opened), tuple(closed), self.total)
 
+    def sum_of(self, links: Sequence[Link]) -> float:
+        """What links cost together: those that are there, and those that might be."""
+        return fsum(self._kept.get(link, cost) for link, cost in zip(links, self._told(links), strict=True))
+
     def _told(self, links: Sequence[Link]) -> list[float]:
         """What the costs say of links."""
         ends = np.array([[self._ids[a], self._ids[b]] for a, b in links], np.int32).reshape(-1, 2)

@@ -39,10 +39,12 @@ class Repair:
         refused: the events that could not be applied and were left out, with the reasons.
         added: the new links, as sorted pairs of names, in order.
         removed: the links that are gone, including those of nodes that left.
+        reoptimised: those of the added and removed links that re-optimisation in the background changed.
         shadows: the number of nodes that were considered for new links.
         repair_seconds: until the overlay was topic-connected again (Step II of the paper; where topics are
             gained, Step I as well, which has to come first).
         backup_seconds: for the backups afterwards (Step III).
+        reoptimise_seconds: for re-optimisation afterwards.
         nodes: the number of nodes afterwards.
         links: the number of links afterwards.
         maximum_degree: the most links of a node afterwards.
@@ -60,9 +62,11 @@ class Repair:
     refused: tuple[Refusal, ...] = ()
     added: tuple[Link, ...] = ()
     removed: tuple[Link, ...] = ()
+    reoptimised: tuple[Link, ...] = ()
     shadows: int = 0
     repair_seconds: float = 0.0
     backup_seconds: float = 0.0
+    reoptimise_seconds: float = 0.0
     nodes: int = 0
     links: int = 0
     maximum_degree: int = 0
@@ -106,11 +110,16 @@ def merged(repairs: Sequence[Repair]) -> Repair:
         added -= gone
         added |= new - removed
         removed -= new
+    changed = added | removed
     return Repair(
         revision=repairs[-1].revision,
         added=tuple(sorted(added)),
         removed=tuple(sorted(removed)),
+        reoptimised=tuple(
+            sorted({link for repair in repairs for link in repair.reoptimised if link in changed})
+        ),
         shadows=sum(repair.shadows for repair in repairs),
         repair_seconds=sum(repair.repair_seconds for repair in repairs),
         backup_seconds=sum(repair.backup_seconds for repair in repairs),
+        reoptimise_seconds=sum(repair.reoptimise_seconds for repair in repairs),
     )

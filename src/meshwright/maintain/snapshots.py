@@ -15,6 +15,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from meshwright.kernels.core.rows import Rows, packed_items
+from meshwright.maintain.background import Budget
 from meshwright.maintain.filters import SavedFilters
 from meshwright.maintain.prices import SavedPrices
 from meshwright.maintain.state import Csr, Known, MaintainedOverlay, NameSlots, make_live
@@ -35,6 +36,7 @@ class About(NamedTuple):
     ids: list[str]
     costs: SavedPrices | None = None
     filters: SavedFilters | None = None
+    budget: Budget | None = None
 
     def as_row(self) -> dict[str, Any]:
         """As a snapshot has it."""
@@ -49,7 +51,11 @@ class About(NamedTuple):
         return cls(**{**row, **parts})
 
 
-_PARTS: Mapping[str, Callable[..., NamedTuple]] = {"costs": SavedPrices, "filters": SavedFilters}
+_PARTS: Mapping[str, Callable[..., NamedTuple]] = {
+    "costs": SavedPrices,
+    "filters": SavedFilters,
+    "budget": Budget,
+}
 
 
 class Saved(NamedTuple):

@@ -40,6 +40,9 @@ from meshwright.runtime.arrays import Ids, Offsets, int64
 INTERESTS, TOPICS, APART = 0, 1, 2
 """Where `Broken.counts` has its interests, its topics, and the components to unite."""
 
+OF_OVERLAY, OF_SHADOWS = -1, -2
+"""Whose maximum degree the rule minds."""
+
 
 class Broken(NamedTuple):
     """Interests in the topics that fell apart, one topic after the other."""
@@ -68,7 +71,7 @@ def plan_repair(
     gained: Offsets,
     shadows: Ids,
     everybody: bool,
-    of_shadows: bool,
+    most: int,
     rho: float,
     salt: int,
 ) -> tuple[Ids, int]:
@@ -77,14 +80,14 @@ def plan_repair(
     `lost` holds the interests of those who were next to somebody in a topic that it lost; `gained` the new
     interests. Links are taken among the `shadows`, and whom the search needs beside them, or among
     `everybody` who has a topic that fell apart; where nothing was lost, only links of nodes with new
-    interests ([3], Alg. 10), and otherwise any ([3], Alg. 7). The maximum degree that the rule minds is that
-    of the whole overlay, or `of_shadows` alone. Of equals the nodes of few links come first, or, with a
-    `salt` that is not 0, any.
+    interests ([3], Alg. 10), and otherwise any ([3], Alg. 7). The maximum degree that the rule minds is
+    `most`, or that `OF_OVERLAY`, or that `OF_SHADOWS` alone. Of equals the nodes of few links come first, or,
+    with a `salt` that is not 0, any.
     """
-    task = _find_task(live, room, lost, gained, shadows, everybody, of_shadows, salt)
+    task = _find_task(live, room, lost, gained, shadows, everybody, most, salt)
     if not task.broken.counts[APART]:
         return np.empty((0, 2), np.int32), task.looked_at
-    return _connect(room, task, live.links.counts[task.order], rho), task.looked_at
+    return _connect(room, task, _minded(live.links.counts, task), rho), task.looked_at
 
 
 @kernel
@@ -95,19 +98,19 @@ def plan_repair_by_cost(
     gained: Offsets,
     shadows: Ids,
     everybody: bool,
-    of_shadows: bool,
+    most: int,
     rho: float,
     salt: int,
     costs: CostArrays,
     cost_ids: Ids,
 ) -> tuple[Ids, int]:
     """As `plan_repair`, by contribution per cost; `cost_ids` has by place where `costs` have the node."""
-    task = _find_task(live, room, lost, gained, shadows, everybody, of_shadows, salt)
+    task = _find_task(live, room, lost, gained, shadows, everybody, most, salt)
     if not task.broken.counts[APART]:
         return np.empty((0, 2), np.int32), task.looked_at
     order, state = task.order, _start_state(room, task)
     rows = start_priced_rows(task.firsts, task.broken.counts[APART])
-    degrees = live.links.counts[order]
+    degrees = _minded(live.links.counts, task)
     ticks = np.zeros(2, np.int64)
     take_cheap_edges(state, rows, degrees, task.most, rho, costs, cost_ids[order], ticks)
     return _by_place(order, rows.edges[: rows.counts[TAKEN]]), task.looked_at
@@ -121,7 +124,7 @@ def _find_task(
     gained: Offsets,
     shadows: Ids,
     everybody: bool,
-    of_shadows: bool,
+    most: int,
     salt: int,
 ) -> Repairing:
     """Find the topics that fell apart, and put the nodes that may be linked for them in order."""
@@ -137,7 +140,8 @@ def _find_task(
     broken = _find_broken(live, room, seeds, shadows, members, everybody)
     if everybody:
         shadows = unique_nodes(broken.nodes[: broken.counts[INTERESTS]])
-    most = live.sums[MOST]
+    if most == OF_OVERLAY:
+        most = live.sums[MOST]
     if not broken.counts[APART]:
         return Repairing(broken, shadows[:0], np.empty(0, np.int64), most, len(shadows))
     first = next_step(room.steps)
@@ -148,8 +152,8 @@ def _find_task(
     firsts = _firsts(order, room.chosen, first, len(lost) > 0)
     for place in range(len(order)):
         room.numbers[order[place]] = place
-    if of_shadows:
-        most = np.int64(live.links.counts[order].max())
+    if most == OF_SHADOWS:
+        most = int64(live.links.counts[order].max())
     return Repairing(broken, order, firsts, most, len(shadows))
 
 
@@ -315,6 +319,19 @@ def _connect(room: Marks, task: Repairing, degrees: Ids, rho: float) -> Ids:
     one, other = _scratch(len(order), topic_count), _scratch(len(order), topic_count)
     take_low_edges(state, pairs, low, rho, one, other, np.zeros(2, np.int64))
     return _by_place(order, pairs.edges[: pairs.counts[TAKEN]])
+
+
+@inner
+def _minded(degrees: Ids, task: Repairing) -> Ids:
+    """The degrees of the nodes in order, none above the maximum that the rule minds.
+
+    A node above it counts as one at it, so that a single link of a busy node does not raise the maximum to
+    the degree of that node.
+    """
+    found = np.empty(len(task.order), np.int32)
+    for place in range(len(found)):
+        found[place] = min(degrees[task.order[place]], task.most)
+    return found
 
 
 @inner

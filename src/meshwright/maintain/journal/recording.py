@@ -50,6 +50,8 @@ SCHEMAS: Mapping[str, pa.Schema] = {
             ("opened_cost", pa.float64()),
             ("closed_cost", pa.float64()),
             ("cost", pa.float64()),
+            ("reoptimised", pa.int64()),
+            ("reoptimise_seconds", pa.float64()),
         ]
     ),
     "changes": pa.schema(
@@ -71,6 +73,7 @@ Costs are null where links have none, and what an earlier Meshwright did not wri
 """
 
 _LAST = "changes"
+_BACKGROUND = "re-optimisation"
 _PART = re.compile(r"part-[0-9]{12}-[0-9]{12}\.parquet")
 _PARTIAL = re.compile(r"\.(part-[0-9]{12}-|batch-)[0-9]{12}\.parquet" + PARTIAL)
 
@@ -338,12 +341,14 @@ def _repair_rows(step: Step, repair: Repair) -> Iterator[dict[str, Any]]:
         "opened_cost": repair.opened_cost,
         "closed_cost": repair.closed_cost,
         "cost": repair.cost,
+        "reoptimised": len(repair.reoptimised),
+        "reoptimise_seconds": repair.reoptimise_seconds,
     }
 
 
 def _change_rows(step: Step, repair: Repair) -> Iterator[dict[str, Any]]:
     """Links to open come before those to close: make before break."""
-    causes = _causes_by_node(step, repair)
+    causes, reoptimised = _causes_by_node(step, repair), frozenset(repair.reoptimised)
     at, general, kind = _time_of(step), _cause(step), _kind(step)
     opened = _with_costs(repair.added, repair.added_costs)
     closed = _with_costs(repair.removed, repair.removed_costs)
@@ -356,7 +361,9 @@ def _change_rows(step: Step, repair: Repair) -> Iterator[dict[str, Any]]:
                 "action": action,
                 "source": source,
                 "target": target,
-                "cause": ", ".join(dict.fromkeys(own)) or general,
+                "cause": _BACKGROUND
+                if (source, target) in reoptimised
+                else ", ".join(dict.fromkeys(own)) or general,
                 "step": kind,
                 "cost": cost,
             }

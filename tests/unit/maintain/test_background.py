@@ -1,0 +1,83 @@
+"""Re-optimisation in the background: the budget, what it brings, and an end in the middle of it."""
+
+from collections import deque
+
+import pytest
+
+import meshwright as mw
+from meshwright.maintain import background
+from meshwright.maintain.background import Budget
+from meshwright.maintain.options import MaintainOptions
+from tests import oracles
+from tests.unit.maintain.test_maintainer import random_events, workload
+
+
+def run(events, **options):
+    live = mw.Maintainer(workload(200), seed=3, **options)
+    return live, [live.apply([event]) for event in events]
+
+
+def events_of(count):
+    return random_events(mw.Maintainer(workload(200)), count, seed=5)
+
+
+def test_fewer_links_are_left_and_all_topics_are_connected():
+    events = events_of(150)
+    (plain, _), (live, _) = run(events), run(events, reoptimise=20)
+    assert live.link_count < plain.link_count
+    overlay = live.overlay
+    names = overlay.interests.nodes.to_pylist()
+    links = {(names[u], names[v]) for u, v in overlay.edges.tolist()}
+    assert oracles.is_topic_connected({name: live.topics_of(name) for name in names}, links)
+
+
+def test_no_more_links_change_than_the_budget_of_events_allows():
+    _, repairs = run(events_of(100), reoptimise=4)
+    spent = 0
+    for at, repair in enumerate(repairs, 1):
+        spent += len(repair.reoptimised)
+        assert spent <= 4 * at
+        assert set(repair.reoptimised) <= {*repair.added, *repair.removed}
+    assert spent
+
+
+def test_no_more_links_change_in_a_minute_of_the_events_than_allowed():
+    events = [mw.Event(at * 20, e.event, e.node, e.topics) for at, e in enumerate(events_of(90))]
+    _, repairs = run(events, reoptimise=20, reoptimise_a_minute=8)
+    by_minute = [sum(len(r.reoptimised) for r in repairs[at : at + 3]) for at in range(0, 90, 3)]
+    assert 0 < max(by_minute) <= 8
+
+
+def test_a_budget_starts_again_with_each_minute_and_saves_at_most_a_hundred():
+    options = MaintainOptions(reoptimise=60, reoptimise_a_minute=50)
+    budget = Budget(spent=50, minute=1).after((mw.Event(119, "leave", "a"),), options)
+    assert (budget.saved, budget.left(options)) == (60, 0)
+    late = budget.after((mw.Event(5, "leave", "a"),), options)
+    assert (late.saved, late.left(options)) == (100, 0)
+    assert late.after((mw.Event(120, "leave", "a"),), options).left(options) == 50
+
+
+def test_a_journal_that_ends_in_the_middle_of_re_optimisation_goes_on_as_if_it_had_not(tmp_path, monkeypatch):
+    events = events_of(60)
+    whole, _ = run(events, reoptimise=20)
+    improve, calls = background._improve, iter(range(10**6))
+
+    def end_at_last(*arguments):
+        if next(calls) == 333:
+            improve(*arguments)
+            raise KeyboardInterrupt
+        return improve(*arguments)
+
+    with mw.Journal(tmp_path, workload(200), seed=3, reoptimise=20, compact_after=25) as journal:
+        monkeypatch.setattr(background, "_improve", end_at_last)
+        with pytest.raises(KeyboardInterrupt):
+            deque(map(journal.live.apply, ([event] for event in events)), 0)
+        done = journal.live.revision
+    monkeypatch.undo()
+    assert 25 < done < 60
+    with mw.Journal(tmp_path) as journal:
+        assert journal.live.revision == done
+        for event in events[done:]:
+            journal.live.apply([event])
+        assert journal.live.overlay == whole.overlay
+        assert journal.live.snapshot() == whole.snapshot()
