@@ -3,10 +3,10 @@
     python -m benchmarks.robust resilience|caps|failing|random|churn [--workload NAME …] [--count 1000]
 
 resilience: links per node of gm and dg, of their resilient forms, and the lower bound; whether all topics of
-three or more survive every single failure, by networkx or, from 5,000 nodes on, by SciPy on each topic; and
-processor seconds beside gm's, after a call that compiles. caps: links per node within max_links from 4 to 64,
-the answer where there is none, and gm at the maximum degree of low-oda. failing: the share of live
-subscribers that a publication of a random live subscriber still reaches while some of all nodes are down.
+three or more survive every single failure, by networkx; and processor seconds beside gm's, after a call that
+compiles. caps: links per node within max_links from 4 to 64, the answer where there is none, and gm at the
+maximum degree of low-oda. failing: the share of live subscribers that a publication of a random live
+subscriber still reaches while some of all nodes are down.
 random: small random interests, each checked by networkx. churn: `--count` random events on 2,000 nodes with
 resilience 2 and a cap of 24; every thousandth overlay is checked by networkx.
 """

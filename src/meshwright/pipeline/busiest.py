@@ -140,7 +140,7 @@ def warnings_of(found: Busiest, algorithm: str) -> list[str]:
         nodes = count(found.over_limit, "node has", "nodes have")
         said.append(
             f"{nodes} more links than {LIMIT} allows; {_quoted(worst)} is furthest over, with "
-            f"{worst.links:,} instead of {worst.limit:,}. No algorithm keeps to {LIMIT} yet."
+            f"{worst.links:,} instead of {worst.limit:,}. Build with {LIMIT}=column to keep to it."
         )
     return said
 
