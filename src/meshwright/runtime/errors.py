@@ -86,14 +86,17 @@ class InfeasibleError(MeshwrightError):
 
     def __init__(
         self,
-        message: str,
+        message: str = "",
         *,
-        proved: bool,
+        proved: bool = False,
         nodes: Sequence[str] = (),
         topics: Sequence[str] = (),
         missing: int | None = None,
+        path: object = None,
+        row: int | None = None,
+        option: str | None = "max_links",
     ) -> None:
-        super().__init__(message, option="max_links")
+        super().__init__(message, path=path, row=row, option=option)
         self.proved, self.nodes, self.topics, self.missing = proved, tuple(nodes), tuple(topics), missing
 
 

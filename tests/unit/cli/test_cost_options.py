@@ -129,7 +129,7 @@ def test_the_list_of_algorithms_says_which_need_costs(run):
     code, out, _ = run("algorithms", "--json")
     assert code == 0
     needy = {entry["name"] for entry in json.loads(out) if entry["needs_costs"]}
-    assert needy == {"tr-maw", "gr-maw", "pd-maw", "pdrd-maw", "dc-maw"}
+    assert needy == {"tr-maw", "gr-maw", "pd-maw", "pdrd-maw", "dc-maw", "dg-maw"}
 
 
 def with_cell(value):

@@ -82,6 +82,7 @@ def test_the_page_says_what_the_facts_say(folder, tmp_path):
         "comparison",
         "spending",
         "busiest",
+        "failures",
         "load",
         "overlay",
         "making",

@@ -1,6 +1,7 @@
 """Dual-guided Greedy: overlays that the prices of topics lead to."""
 
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -19,6 +20,7 @@ from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Ids, Offsets, Ticks
+from meshwright.runtime.errors import CapacityError
 from meshwright.runtime.machine import threads
 from meshwright.runtime.progress import CANCEL, Progress, run_with_ticks
 from meshwright.runtime.seeds import generator
@@ -100,8 +102,10 @@ def dual_guided(
     priced = _prices_pay(interests) and (options.seconds is None or perf_counter() < began + options.seconds)
     least = _LEAST_STEPS
     if len(start) and priced:
-        other = _by_topic_prices(interests, options, seed, progress)
-        start, least = (other, _LEAST_AFTER_PRICES) if len(other) < len(start) else (start, least)
+        # Without the memory for it, the search below may still have enough, or says what it needs.
+        with suppress(CapacityError):
+            other = _by_topic_prices(interests, options, seed, progress)
+            start, least = (other, _LEAST_AFTER_PRICES) if len(other) < len(start) else (start, least)
     if not len(start):
         return Built(edges=start, facts={"gm_edges": len(merged), "candidates": 0}, in_order=True)
     steps = default_steps(len(interests), least) if options.budget is None else options.steps

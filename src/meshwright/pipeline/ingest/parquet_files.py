@@ -124,15 +124,18 @@ def _how_to_read(metadata: pq.FileMetaData, columns: Sequence[str]) -> tuple[int
 
     A column whose names mostly repeat is a dictionary in the file already, and needs no hashing.
     """
-    values, sizes = dict[str, int](), dict[str, int]()
+    values, sizes, nested = dict[str, int](), dict[str, int](), set[str]()
     for group in map(metadata.row_group, range(metadata.num_row_groups)):
         for chunk in map(group.column, range(group.num_columns)):
             name = chunk.path_in_schema.partition(".")[0]
             values[name] = values.get(name, 0) + chunk.num_values
             sizes[name] = sizes.get(name, 0) + chunk.total_uncompressed_size
+            nested |= {name} if name != chunk.path_in_schema else set()
     most = max((values.get(name, 0) for name in columns), default=0)
     repeating = [
-        name for name in columns if sizes.get(name, 0) < _BYTES_OF_A_REPEATED_NAME * values.get(name, 0)
+        name
+        for name in columns
+        if sizes.get(name, 0) < _BYTES_OF_A_REPEATED_NAME * values.get(name, 0) and name not in nested
     ]
     return max(1, min(_ROWS_AT_ONCE, _ROWS_AT_ONCE * metadata.num_rows // max(1, most))), repeating
 
