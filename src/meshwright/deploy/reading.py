@@ -56,9 +56,9 @@ def read_mesh(paths: Sequence[Path], inventory: Sequence[Entry] = ()) -> Mesh:
     """
     files = _files(paths, inventory)
     parsed = {file: reader_of(kind).parse(file) for file, kind in files.items() if kind is not None}
-    included = {Path(each).resolve() for one in parsed.values() for each in one.included}
-    own = {file: one for file, one in parsed.items() if file.resolve() not in included}
-    unknown = [file for file, kind in files.items() if kind is None and file.resolve() not in included]
+    included = {_real(Path(each)) for one in parsed.values() for each in one.included}
+    own = {file: one for file, one in parsed.items() if _real(file) not in included}
+    unknown = [file for file, kind in files.items() if kind is None and _real(file) not in included]
     named = {*paths, *(file for entry in inventory for file in entry.files)}
     notes = [_unknown_format(file, is_named=file in named) for file in unknown]
     if not any(one.brokers for one in own.values()) and not any(one.notes for one in own.values()):
@@ -71,6 +71,11 @@ def read_mesh(paths: Sequence[Path], inventory: Sequence[Entry] = ()) -> Mesh:
     flows, elsewhere = _resolved(mesh.brokers, mesh.flows)
     settled, said = settle(mesh.brokers, flows)
     return mesh._replace(flows=settled, notes=[*mesh.notes, *elsewhere, *said])
+
+
+def _real(file: Path) -> Path:
+    """A path without links; unlike `Path.resolve`, it bears links that lead to themselves."""
+    return Path(os.path.realpath(file))
 
 
 def _nothing_in(paths: Sequence[Path], notes: Sequence[Note]) -> InputError:
@@ -92,6 +97,8 @@ def _add(mesh: Mesh, parsed: Parsed) -> None:
 def _unknown_format(file: Path, *, is_named: bool) -> Note:
     """What to say of a file whose format is not known: of one that was named, it is an error."""
     try:
+        if file.is_dir():
+            raise UnreadableError("this folder can't be read; check who may", Place(str(file), 0))
         message = _NO_FORMAT if read_text(file).strip() else "this file is empty; fill it, or leave it out"
     except UnreadableError as error:
         message = error.message
@@ -128,15 +135,20 @@ def _kinds_inside(folder: Path, kinds: Mapping[Path, str | None]) -> dict[Path, 
     return {
         file: kind
         for file, kind in found.items()
-        if kind is not None or (may_be_one(file) and not _goes_with_others(_head(file)))
+        if kind is not None or file.is_dir() or (may_be_one(file) and not _goes_with_others(_head(file)))
     }
 
 
 def _inside(folder: Path) -> Iterator[Path]:
-    """The files below a folder, without hidden ones; links to folders are not followed."""
-    for place, folders, files in os.walk(folder):
+    """The files below a folder, without hidden ones, and folders that can't be read.
+
+    Links to folders are not followed.
+    """
+    closed: list[OSError] = []
+    for place, folders, files in os.walk(folder, onerror=closed.append):
         folders[:] = [each for each in folders if not each.startswith(".")]
         yield from (Path(place, file) for file in files if not file.startswith("."))
+    yield from (Path(error.filename) for error in closed)
 
 
 def _head(file: Path) -> bytes:
@@ -159,7 +171,7 @@ class _Names:
     """Names of brokers: those of the inventory, or of their files or folders; each once."""
 
     def __init__(self, parsed: dict[Path, Parsed], inventory: Sequence[Entry]) -> None:
-        self._entries = {file.resolve(): entry for entry in inventory for file in entry.files}
+        self._entries = {_real(file): entry for entry in inventory for file in entry.files}
         self._by_name = {entry.name: entry for entry in inventory}
         self._used: set[str] = set()
         plain = [self._plain(file, broker) for file, one in parsed.items() for broker in one.brokers]
@@ -169,14 +181,14 @@ class _Names:
         if broker.name != str(file):
             return broker.name
         stem = file.stem
-        return file.resolve().parent.name or stem if stem.lower() in _COMMON else stem
+        return _real(file).parent.name or stem if stem.lower() in _COMMON else stem
 
     def rename(self, file: Path, parsed: Parsed) -> Parsed:
         """The same with a name that no other broker has, and what the inventory says."""
         names: dict[str, str] = {}
         brokers = []
         for broker in parsed.brokers:
-            entry = self._entries.get(file.resolve()) or self._by_name.get(self._plain(file, broker))
+            entry = self._entries.get(_real(file)) or self._by_name.get(self._plain(file, broker))
             name = entry.name if entry else self._unique(file, broker)
             names[broker.name] = name
             self._used.add(name)
@@ -240,10 +252,11 @@ class _AddressBook:
         self._at: dict[str, list[str]] = {}
         self._at_short: dict[str, list[str]] = {}
         for broker in brokers:
-            for address in map(str.lower, broker.addresses):
+            own = dict.fromkeys(map(str.lower, broker.addresses))
+            for address in own:
                 self._at.setdefault(address, []).append(broker.name)
-                if (short := _short(address)) != address:
-                    self._at_short.setdefault(short, []).append(broker.name)
+            for short in dict.fromkeys(_short(address) for address in own if _short(address) != address):
+                self._at_short.setdefault(short, []).append(broker.name)
         self._ports = {broker.name: {_port(address) for address in broker.addresses} for broker in brokers}
         self._listening: dict[str, list[str]] = {}
         for name, ports in self._ports.items():

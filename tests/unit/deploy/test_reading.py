@@ -1,4 +1,5 @@
 import json
+import os
 import re
 from pathlib import Path
 
@@ -75,6 +76,38 @@ def test_a_host_is_found_with_and_without_its_domain(
     _write(tmp_path / "s.json", _rabbit("south", f"amqp://{address}"))
     sources = {flow.source for flow in read_mesh([tmp_path]).flows if "south" in flow.target}
     assert (f"rabbit@{host}" in sources) is is_found
+
+
+@pytest.mark.parametrize("again", ["10.0.0.2:1883", "10.0.0.2:1883 10.0.0.2:1883"])
+def test_an_address_that_is_given_twice_is_one_address(tmp_path: Path, again: str) -> None:
+    _write(tmp_path / "a.conf", "listener 1883\n" + _bridge("10.0.0.2"))
+    _write(tmp_path / "b.conf", "listener 1883 10.0.0.2\n")
+    entry = Entry("b", addresses=tuple(again.split()))
+    assert [flow.target for flow in read_mesh([tmp_path], [entry]).flows if flow.source == "a"] == ["b"]
+
+
+def test_a_link_that_leads_to_itself_is_told(tmp_path: Path) -> None:
+    _write(tmp_path / "a.conf", "listener 1883\n")
+    (tmp_path / "loop.conf").symlink_to("loop.conf")
+    mesh = read_mesh([tmp_path])
+    assert [broker.name for broker in mesh.brokers] == ["a"]
+    assert [(note.rule, Path(note.place.file).name) for note in mesh.notes] == [("unreadable", "loop.conf")]
+
+
+def test_a_folder_that_can_not_be_read_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As root, every folder can be read: so the system says no in another way."""
+    _write(tmp_path / "a.conf", "listener 1883\n")
+    _write(tmp_path / "closed" / "b.conf", "listener 1884\n")
+    scandir = os.scandir
+
+    def refusing(path: str) -> object:
+        if Path(path).name == "closed":
+            raise PermissionError(13, "Permission denied", path)
+        return scandir(path)
+
+    monkeypatch.setattr(os, "scandir", refusing)
+    mesh = read_mesh([tmp_path])
+    assert [(note.rule, Path(note.place.file).name) for note in mesh.notes] == [("unreadable", "closed")]
 
 
 def test_access_control_lists_are_no_brokers(tmp_path: Path) -> None:

@@ -96,6 +96,9 @@ class _Server:
         to = alternatives(url.address for url in found)
         if remote.at("disabled").value is True or not to or not self._has_account(account, remote.place):
             return
+        if remote.at("hub").value is True:
+            self._findings.not_decided("lint does not follow a remote with hub: true", remote.place)
+            return
         user = remote.at("credentials", "creds", "nkey", "seed").text or found[0].user
         out = Flow(self._name, to, ">", "", "", link, remote.place, account=account, user=user)
         out = out._replace(refuses_loops=True, on_demand=True)

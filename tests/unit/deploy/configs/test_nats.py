@@ -261,6 +261,11 @@ def test_unknown_directives_of_users_and_permissions_are_told(tmp_path: Path) ->
     ]
 
 
+def test_a_remote_that_acts_as_hub_is_not_decided(tmp_path: Path) -> None:
+    found = parsed(tmp_path, 'leafnodes { remotes: [{url: "nats://b:7422", hub: true}] }')
+    assert (found.flows, notes(found)) == ([], [("not-decided", 1)])
+
+
 def test_suppressions_are_comments_with_a_reason(tmp_path: Path) -> None:
     text = "port: 1 # meshwright: ignore loop: by hand\n// meshwright: ignore secret: a test\n"
     text += "# meshwright: ignore loop\n"
