@@ -8,7 +8,7 @@ once, since it takes minutes. `transcription` is Algorithm 1 compiled by Numba (
 clock, which counts on a quiet machine, and by processor time, which counts on a busy one.
 
 Then, for each workload, where the time goes: the processor time of one look at every pair, by the faster way
-for each row, on one thread, from the first state. No algorithm that looks at every pair can be faster; `gm`
+for each row, on one thread, from the first state. It is a yardstick, not a bound: `gm`
 also has to find pairs again and to unite components. Last, `gm` with weights from 1 to 100 for the topics,
 drawn with seed 1, over `gm` without.
 """

@@ -39,10 +39,10 @@ def workloads(nodes: int) -> Iterator[tuple[str, mw.Interests, mw.Costs | None]]
     yield "grid x 64, wide", mw.workloads.grid(nodes, 64, min_radius=1.2, seed=11), None
     for name, law in laws.items():
         interests = law(nodes, 200, subscriptions=12, seed=12)
-        yield f"{name} x 200 on a plane, with costs", interests, _plane(interests)
+        yield f"{name} x 200 on a plane, with costs", interests, plane(interests)
 
 
-def _plane(interests: mw.Interests) -> mw.Costs:
+def plane(interests: mw.Interests) -> mw.Costs:
     """Nodes at random places; a link costs the distance, and a little for itself."""
     places = np.random.default_rng(12).random((interests.node_count, 2))
     distances = np.linalg.norm(places[:, None] - places[None], axis=2)

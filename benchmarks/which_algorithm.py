@@ -19,6 +19,7 @@ import numpy as np
 
 import meshwright as mw
 from benchmarks.social import follows_sample, friendships
+from benchmarks.suggesting import plane
 from meshwright.runtime.progress import ProgressBar
 from meshwright.suggesting import OBJECTIVES
 
@@ -63,13 +64,6 @@ def _first(interests: mw.Interests, nodes: int) -> mw.Interests:
     drawn = np.random.default_rng(1).permutation(count)[:nodes]
     names = interests.nodes.take(np.sort(drawn)).to_pylist()
     return mw.Interests.from_pairs([(name, topic) for name in names for topic in interests.topics_of(name)])
-
-
-def plane(interests: mw.Interests) -> mw.Costs:
-    """Nodes at random places; a link costs the distance, and a little for itself."""
-    places = np.random.default_rng(12).random((interests.node_count, 2))
-    distances = np.linalg.norm(places[:, None] - places[None], axis=2)
-    return mw.Costs.from_matrix(100 * distances + np.where(np.eye(len(places)), 0, 1))
 
 
 def measure(interests: mw.Interests, costs: mw.Costs | None) -> dict[str, dict[str, float]]:
