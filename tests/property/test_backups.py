@@ -4,6 +4,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 import meshwright as mw
+from meshwright.maintain.options import BACKUPS
 from meshwright.maintain.state import row
 from meshwright.runtime.seeds import generator
 from tests import oracles_shadows
@@ -39,6 +40,21 @@ def test_every_greedy_choice_is_algorithm_11s(topics, coverage):
     assert chosen(live, len(topics)) == list(oracle.backups.values())
 
 
+@given(topic_sets(), COVERAGES)
+def test_every_choice_of_a_greedy_cover_adds_the_most_topics(topics, coverage):
+    live = mw.Maintainer(
+        mw.build(interests_of(topics), "ring"), backups="greedy-cover", coverage=coverage, keep_backups=True
+    )
+    for node, own in enumerate(chosen(live, len(topics))):
+        left: set[int] = set()
+        others = set(range(len(topics))) - {node}
+        for backup in own:
+            left = left if any(topics[other] & left for other in others) else set(topics[node])
+            assert len(topics[backup] & left) == max(len(topics[other] & left) for other in others) > 0
+            left -= topics[backup]
+            others.remove(backup)
+
+
 @given(topic_sets(), COVERAGES, st.integers(0, 3))
 @example([{0, 1}, {0, 1, 2}, {2}], 3, 0)  # nobody is left for the third cover of node 0
 def test_every_choice_by_primal_dual_is_algorithm_12s(topics, coverage, seed):
@@ -50,7 +66,7 @@ def test_every_choice_by_primal_dual_is_algorithm_12s(topics, coverage, seed):
     assert chosen(live, len(topics)) == list(oracle.backups.values())
 
 
-@given(topic_sets(), COVERAGES, st.sampled_from(["greedy", "primal-dual"]), st.sampled_from([1, 2, 512]))
+@given(topic_sets(), COVERAGES, st.sampled_from(BACKUPS), st.sampled_from([1, 2, 512]))
 def test_backups_share_a_topic_and_cover_all_topics_as_often_as_others_have_them(
     topics, coverage, backups, candidates
 ):

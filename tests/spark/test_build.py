@@ -71,7 +71,7 @@ def built(spark, source, out, algorithm, seed=0, costs=None, reverse_delete=Fals
 
 
 SPREAD = [  # dc itself is built below, in parts and in a tree
-    ("dcbc", {"part_size": 40, "threshold": 9, "guide": "dual"}),
+    ("dcbc", {"part_size": 40, "threshold": 9, "guide": "dual", "ties": "bulk-first"}),
     ("dcbc-direct", {"bulk_size": 20, "crowd": 30, "slack": 0.2, "guide": "dual"}),
     ("gm", {}),  # on the driver, as all that is not spread
 ]

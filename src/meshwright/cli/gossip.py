@@ -42,6 +42,9 @@ _STAN = {
         "P",
         "Without --view-size: make views so large that random views connect a topic with this probability.",
     ),
+    "rounding": _option(
+        _VIEWS, "up|down", "Without --view-size: round the size that --connected requires up, or down."
+    ),
     "learn": _option(_VIEWS, None, "Nodes also take peers from the walks of others.", "--learn"),
     "slowest": _option(
         _VIEWS, "N", "Send walks less often while they find nothing new: wait for up to N rounds."
@@ -134,12 +137,12 @@ RULES = (
         "applies only to --links walks, since others send no walks; use --links walks, or leave it out",
     ),
     Rule(
-        ("connected",),
+        ("connected", "rounding"),
         lambda now: now["view_size"] is None,
         "and --view-size both set the size of views; leave one of them out",
     ),
     Rule(
-        ("connected", "view_size"),
+        ("connected", "rounding", "view_size"),
         lambda now: now["membership"] == "random",
         "applies only to --membership random, since Scamp finds sizes by itself; leave one of them out",
     ),

@@ -39,6 +39,7 @@ _ORDERS: Mapping[str, Callable[[Offsets], Offsets]] = {
     "shuffled": lambda sizes: np.arange(len(sizes)),
     "small-first": lambda sizes: np.argsort(sizes, kind="stable"),
     "large-first": lambda sizes: np.argsort(-sizes, kind="stable"),
+    "bulk-first": lambda sizes: np.arange(len(sizes)),  # of its own among bulk nodes, and among the others
 }
 
 _HEAVY = 1_000_000

@@ -11,6 +11,7 @@ from meshwright.runtime.errors import OptionError
 from meshwright.runtime.wording import type_of
 
 TIES = ("shuffled", "small-first", "large-first")
+BULK_TIES = (*TIES, "bulk-first")
 GUIDES = ("none", "dual")
 COLUMN = "column"
 """The value of max_links that says: each node's own, the column of `nodes/`."""
@@ -265,6 +266,9 @@ class DcbcOptions(RobustOptions):
         bulk_limit: time grows with the number of bulk nodes times that of all nodes.
         partitions: how many parts, at most one for each lightweight node; as `dc` chooses it, unless given.
         part_size: the most lightweight nodes in a part, in place of `partitions`.
+        ties: as for Greedy Merge, in the bulk set and in each part. In a part, `shuffled` and `small-first`
+            prefer links between two lightweight nodes; `bulk-first`, also shuffled, and `large-first` prefer
+            links to bulk nodes (shorter topic diameters, two to three times the maximum degree).
         guide: `dual` counts prices of topics in the parts, as for `dc`.
         memory_limit: bytes that a part may take; four fifths of what is free, unless given.
     """
@@ -274,6 +278,7 @@ class DcbcOptions(RobustOptions):
     bulk_limit: int = checks.whole_number(4000, 0)
     partitions: int | None = checks.whole_number(None, 1)
     part_size: int | None = checks.whole_number(None, 1)
+    ties: str = checks.choice("shuffled", BULK_TIES)
     guide: str = checks.choice("none", GUIDES)
     memory_limit: int | None = checks.whole_number(None, 1)
 

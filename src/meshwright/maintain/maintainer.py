@@ -64,7 +64,7 @@ class Maintainer:
         policy: what a repair may link: a `shadow` set of a few nodes, or any nodes (`naive`); or the overlay
             is built again each time (`rebuild`), by Low-ODA or, if links cost, by `gr-maw`.
         backups: how the backups of a node are chosen, `primal-dual` or `greedy`; costs don't matter.
-        coverage: how many times the backups of a node cover its topics.
+        coverage: how many times the backups of a node cover its topics when they are chosen.
         costs: what new links cost, by the names of nodes; nodes that join later need costs too. An overlay
             that was built with costs brings them itself, and `costs` replace them for new links. If its links
             have costs and nobody says what new ones cost, it is refused. With "drop", the overlay goes on

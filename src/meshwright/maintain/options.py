@@ -11,7 +11,7 @@ from meshwright.runtime.checks import Checked, checked, choice, flag, whole_numb
 from meshwright.runtime.errors import OptionError
 
 POLICIES = ("shadow", "naive", "rebuild")
-BACKUPS = ("primal-dual", "greedy")
+BACKUPS = ("primal-dual", "greedy", "greedy-cover")
 DEGREES = ("overlay", "shadows")
 STARTS = ("repair", "refuse")
 TIES = ("few-links", "shuffled")
@@ -26,8 +26,11 @@ class MaintainOptions(Checked):
     Attributes:
         policy: what a repair may link: a `shadow` set of a few nodes, or any nodes (`naive`); or the overlay
             is built again by Low-ODA each time (`rebuild`).
-        backups: how the backups of a node are chosen, by `primal-dual` or `greedy`; for `shadow`.
-        coverage: how many times the backups of a node cover its topics (lambda in the paper).
+        backups: how the backups of a node are chosen, by `primal-dual` or `greedy`, or, whatever they weigh,
+            as few as a greedy finds (`greedy-cover`: few nodes of many topics back up all others); for
+            `shadow`.
+        coverage: how many times the backups of a node cover its topics when they are chosen (lambda in the
+            paper); those that are kept fall behind as nodes join.
         candidates: how many subscribers of a topic are considered as backups by `primal-dual`, drawn at
             random where there are more. The paper considers all of them, in a time that grows with the
             overlay; a number as large as the overlay does the same.

@@ -91,7 +91,7 @@ _DEGREES = {"overlay": OF_OVERLAY, "shadows": OF_SHADOWS}
 _ANY = 1e9
 """So many times the contribution of the best other link that any other link is taken first."""
 
-_METHODS = {"primal-dual": kernel.PRIMAL_DUAL, "greedy": kernel.GREEDY}
+_METHODS = {"primal-dual": kernel.PRIMAL_DUAL, "greedy": kernel.GREEDY, "greedy-cover": kernel.COVER}
 _AT_ONCE = 256
 
 

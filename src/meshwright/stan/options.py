@@ -6,6 +6,7 @@ from meshwright.runtime.checks import Checked, choice, flag, fraction, is_number
 from meshwright.runtime.errors import OptionError
 
 LINKS = ("walks", "omniscient", "random")
+ROUNDINGS = ("up", "down")
 MEMBERSHIPS = ("random", "scamp")
 MOST_STEPS = 1_000_000
 """A walk that is longer than the diameter of its topic meets no new nodes."""
@@ -22,6 +23,7 @@ class StanOptions(Checked):
         connected: the probability that a topic's random views are connected, which sets their size.
         view_size: how many peers a view has in every topic, limited to the size of the topic; by default,
             `connected` sets it.
+        rounding: how the size that `connected` sets becomes a whole number, `up` or `down`; [5] does not say.
         learn: let nodes take peers from the walks of others too.
         slowest: let topics wait for more rounds, up to this many, while walks find nothing new.
         loss: the probability that a message is lost.
@@ -33,6 +35,7 @@ class StanOptions(Checked):
     ttl: int = whole_number(5, 0, MOST_STEPS)
     connected: float = fraction(0.99, below_one=True)
     view_size: int | None = whole_number(None, 1)
+    rounding: str = choice("up", ROUNDINGS)
     learn: bool = flag(False)
     slowest: int = whole_number(1, 1)
     loss: float = fraction(0.0)

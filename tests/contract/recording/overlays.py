@@ -30,6 +30,7 @@ _VARIANTS: list[tuple[str, str, dict[str, Any]]] = [
     ("dcbc", "zipf", {"threshold": 6}),
     ("dcbc", "social", {"bulk_share": 0.4, "partitions": 5}),
     ("dcbc", "zipf", {"bulk_limit": 3, "part_size": 11}),
+    *(("dcbc", "zipf", {"ties": ties, "partitions": 3}) for ties in ("small-first", "bulk-first")),
     ("dcbc-direct", "zipf", {"bulk_size": 5}),
     ("dcbc-direct", "social", {"crowd": 3, "slack": 0.15}),
     ("dc-maw", "zipf", {"partitions": 5}),
@@ -44,6 +45,7 @@ _VARIANTS: list[tuple[str, str, dict[str, Any]]] = [
     ("stan", "zipf", {"learn": True, "slowest": 3}),
     ("stan", "zipf", {"view_size": 3, "loss": 0.2, "rounds": 4, "ttl": 2}),
     ("stan", "zipf", {"links": "omniscient"}),
+    ("stan", "zipf", {"rounding": "down"}),
     ("stan", "zipf", {"links": "random", "connected": 0.9}),
 ]
 

@@ -203,7 +203,7 @@ def plan(source: Source, options: DcbcOptions, seed: int, progress: Progress | N
     chosen = bulk_by_threshold(
         source, threshold=options.threshold, bulk_share=options.bulk_share, bulk_limit=options.bulk_limit
     )
-    bulk = ordered_bulk(chosen, source.node_count, seed)
+    bulk = ordered_bulk(chosen, source.node_count, seed, options.ties)
     among_bulk = join_bulk(bulk, source.topic_count, options.memory_limit, progress)
     partitions = _count_parts(source, len(chosen.light), options, seed, progress)
     part_of = np.full(source.node_count, -1, np.int32)
@@ -231,7 +231,8 @@ def _weights(
     if options.guide == "none" or not len(light):
         return None
     sample = source.lists(sampled(light, -(-len(light) // partitions), source.node_count, seed))
-    together = _together(sample, bulk, greedy.tie_order(np.diff(sample.indptr), "shuffled", seed))
+    order = greedy.tie_order(np.diff(sample.indptr), options.ties, seed)
+    together = _together(sample, bulk, order, options.ties)
 
     def build(weights: Ids, ticks: Ticks) -> Ids:
         problem = together.problem(source.topic_count, weights)
@@ -250,12 +251,14 @@ def facts_of(planned: BulkPlan, conquered: Iterable[Mapping[str, int]]) -> dict[
     return facts
 
 
-def ordered_bulk(chosen: BulkSet, node_count: int, seed: int) -> Lists:
+def ordered_bulk(chosen: BulkSet, node_count: int, seed: int, ties: str = "shuffled") -> Lists:
     """The bulk nodes with their topics, in the order in which Greedy Merge settles ties among all nodes."""
     place = np.full(node_count, -1, np.int32)
     place[chosen.bulk] = np.arange(len(chosen.bulk), dtype=np.int32)
-    # Shuffled, the order does not depend on the sizes.
-    ranked = place[greedy.tie_order(np.zeros(node_count, np.int64), "shuffled", seed)]
+    # Where the others stand does not matter, so their sizes don't.
+    sizes = np.zeros(node_count, np.int64)
+    sizes[chosen.bulk] = np.diff(chosen.lists.indptr)
+    ranked = place[greedy.tie_order(sizes, ties, seed)]
     return take_lists(chosen.lists, ranked[ranked >= 0])
 
 
@@ -297,16 +300,16 @@ def _count_parts(
     return min(chosen, light)
 
 
-class Together(NamedTuple):
-    """The lightweight nodes of a part and, behind them, the bulk nodes, which are one group.
+_BULK_BEFORE = ("large-first", "bulk-first")
 
-    Lightweight nodes come first since the greedy keeps a row of pairs for each node that has later ones to
-    pair with.
-    """
+
+class Together(NamedTuple):
+    """The lightweight nodes of a part and, behind or before them, the bulk nodes, which are one group."""
 
     lists: Lists
     groups: Ids  # by row
     labels: Ids  # by interest: its group
+    is_light: Flags  # by row
 
     def problem(self, topic_count: int, weights: Ids | None) -> greedy.GreedyProblem:
         """How the greedy may connect them."""
@@ -321,10 +324,18 @@ class Together(NamedTuple):
         )
 
 
-def _together(lists: Lists, bulk: Lists, order: Ids) -> Together:
-    both = join_lists([take_lists(lists, order), bulk])
-    groups = np.minimum(np.arange(len(both.nodes)), len(order)).astype(np.int32)
-    return Together(both, groups, np.repeat(groups, np.diff(both.indptr)))
+def _together(lists: Lists, bulk: Lists, order: Ids, ties: str = "shuffled") -> Together:
+    """The lightweight nodes in `order`; whoever comes first is preferred among equals."""
+    light = take_lists(lists, order)
+    rows = np.arange(len(order) + len(bulk.nodes))
+    if ties in _BULK_BEFORE:
+        both, groups = join_lists([bulk, light]), np.maximum(rows - len(bulk.nodes) + 1, 0)
+        is_light = rows >= len(bulk.nodes)
+    else:
+        both, groups = join_lists([light, bulk]), np.minimum(rows, len(order))
+        is_light = rows < len(order)
+    groups = groups.astype(np.int32)
+    return Together(both, groups, np.repeat(groups, np.diff(both.indptr)), is_light)
 
 
 def conquer(
@@ -342,12 +353,12 @@ def conquer(
     own. The facts count `light_edges`, those between two lightweight nodes, `outer_edges`, those between a
     lightweight and a bulk node, and `pairs_examined`.
     """
-    order = greedy.tie_order(np.diff(lists.indptr), "shuffled", seed, part)
-    together = _together(lists, known.bulk, order)
+    order = greedy.tie_order(np.diff(lists.indptr), options.ties, seed, part)
+    together = _together(lists, known.bulk, order, options.ties)
     problem = together.problem(known.topic_count, known.weights)
     greedy.check_fits(problem, _INSTEAD, options.memory_limit, threads)
     result = greedy.run_greedy(problem, ticks, threads)
-    light_edges = int((result.edges < len(order)).all(axis=1).sum())
+    light_edges = int(together.is_light[result.edges].all(axis=1).sum())
     facts = {
         "light_edges": light_edges,
         "outer_edges": len(result.edges) - light_edges,

@@ -9,6 +9,7 @@ from meshwright.runtime.arrays import Flags, Ids, Offsets, int64
 
 PRIMAL_DUAL = 0
 GREEDY = 1
+COVER = 2
 
 _NONE = -1
 _WEIGHT = 0xFFFFFFFF
@@ -94,7 +95,7 @@ def _choose(
     """Fill in the backups of a node for these topics; return how many they are."""
     if method == PRIMAL_DUAL:
         return _primal_dual(live, room, node, own, coverage, candidates, by_primaries, rng, chosen)
-    return _greedy(live, room, node, own, coverage, by_primaries, chosen)
+    return _greedy(live, room, node, own, coverage, method == COVER, by_primaries, chosen)
 
 
 @inner
@@ -223,10 +224,11 @@ def _pay(others: Ids, weights: Offsets, price: int) -> None:
 
 @inner
 def _greedy(
-    live: Live, room: Marks, node: int, own: Ids, coverage: int, by_primaries: bool, chosen: Ids
+    live: Live, room: Marks, node: int, own: Ids, coverage: int, alike: bool, by_primaries: bool, chosen: Ids
 ) -> int:
     """[3], Alg. 11: `coverage` greedy covers, each choice of least weight for each topic that it adds.
 
+    Where all weigh `alike`, each choice adds the most topics.
     O(coverage * (subscribers of the node's topics + candidates * choices)).
     """
     topics, subscribers = live.topics, live.subscribers
@@ -243,7 +245,7 @@ def _greedy(
         if not candidates:
             break
         while uncovered:
-            candidates, best = _least_ratio(found, candidates, gains, degrees, burdens, by_primaries)
+            candidates, best = _least_ratio(found, candidates, gains, degrees, burdens, alike, by_primaries)
             if best == _NONE:
                 break
             room.chosen[best] = build
@@ -276,7 +278,7 @@ def _find_candidates(subscribers: Rows, own: Ids, room: Marks, build: int, step:
 
 @inner
 def _least_ratio(
-    found: Ids, count: int, gains: Ids, degrees: Ids, burdens: Ids, by_primaries: bool
+    found: Ids, count: int, gains: Ids, degrees: Ids, burdens: Ids, alike: bool, by_primaries: bool
 ) -> tuple[int, int]:
     """Drop candidates that would add nothing; return how many remain, and the best of them."""
     best, least, kept = _NONE, np.int64(0), 0
@@ -286,7 +288,7 @@ def _least_ratio(
             continue
         found[kept] = other
         kept += 1
-        weight = np.int64(degrees[other] + (burdens[other] if by_primaries else 0))
+        weight = np.int64(1) if alike else np.int64(degrees[other] + (burdens[other] if by_primaries else 0))
         if best == _NONE or weight * gains[best] < least * gains[other]:
             best, least = other, weight
     return kept, best
