@@ -3,7 +3,7 @@
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from ipaddress import ip_address
 from pathlib import Path
 from typing import NamedTuple
@@ -68,9 +68,24 @@ def read_mesh(paths: Sequence[Path], inventory: Sequence[Entry] = ()) -> Mesh:
     for file, one in own.items():
         _add(mesh, names.rename(file, one))
     mesh.brokers.extend(names.missing())
+    mesh.notes.extend(_same_names(own))
     flows, elsewhere = _resolved(mesh.brokers, mesh.flows)
     settled, said = settle(mesh.brokers, flows)
     return mesh._replace(flows=settled, notes=[*mesh.notes, *elsewhere, *said])
+
+
+def _same_names(parsed: Mapping[Path, Parsed]) -> Iterator[Note]:
+    """A note for each file whose broker says that it has the name of another one's."""
+    first: dict[tuple[str, str], str] = {}
+    for file, one in parsed.items():
+        for broker in one.brokers:
+            earlier = first.setdefault((broker.kind, broker.name), str(file))
+            if earlier != str(file):
+                said = (
+                    f"the broker of {earlier} is called {quoted(broker.name)}, too, and lint takes them for "
+                    f"two; leave out one file, or give the brokers different names"
+                )
+                yield Note("not-decided", "warning", said, broker.place)
 
 
 def _real(file: Path) -> Path:
@@ -115,7 +130,15 @@ def _files(paths: Sequence[Path], inventory: Sequence[Entry]) -> dict[Path, str 
         inside = _kinds_inside(path, kinds) if path.is_dir() else {path: _kind(path, kinds)}
         for file, kind in inside.items():
             found.setdefault(file, kind)
-    return found
+    return _each_once(found, kinds)
+
+
+def _each_once(files: dict[Path, str | None], named: Container[Path]) -> dict[Path, str | None]:
+    """The files without further paths to one of them; a path that the inventory names goes before others."""
+    best: dict[Path, Path] = {}
+    for file in sorted(files, key=lambda file: (file not in named, file.is_symlink())):
+        best.setdefault(_real(file), file)
+    return {file: kind for file, kind in files.items() if file in named or best[_real(file)] == file}
 
 
 def _kind(file: Path, kinds: Mapping[Path, str | None]) -> str | None:
@@ -171,7 +194,8 @@ class _Names:
     """Names of brokers: those of the inventory, or of their files or folders; each once."""
 
     def __init__(self, parsed: dict[Path, Parsed], inventory: Sequence[Entry]) -> None:
-        self._entries = {_real(file): entry for entry in inventory for file in entry.files}
+        self._entries = {file: entry for entry in inventory for file in entry.files}
+        self._entries |= {_real(file): entry for file, entry in self._entries.items()}
         self._by_name = {entry.name: entry for entry in inventory}
         self._used: set[str] = set()
         plain = [self._plain(file, broker) for file, one in parsed.items() for broker in one.brokers]
@@ -183,12 +207,20 @@ class _Names:
         stem = file.stem
         return _real(file).parent.name or stem if stem.lower() in _COMMON else stem
 
+    def _entry(self, file: Path, broker: Broker) -> Entry | None:
+        by_file = self._entries.get(file) or self._entries.get(_real(file))
+        return by_file or self._by_name.get(self._plain(file, broker))
+
     def rename(self, file: Path, parsed: Parsed) -> Parsed:
         """The same with a name that no other broker has, and what the inventory says."""
         names: dict[str, str] = {}
         brokers = []
         for broker in parsed.brokers:
-            entry = self._entries.get(_real(file)) or self._by_name.get(self._plain(file, broker))
+            entry = (
+                self._entries.get(file)
+                or self._entries.get(_real(file))
+                or self._by_name.get(self._plain(file, broker))
+            )
             name = entry.name if entry else self._unique(file, broker)
             names[broker.name] = name
             self._used.add(name)

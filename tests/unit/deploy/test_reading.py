@@ -264,3 +264,23 @@ def test_a_password_in_the_address_of_a_link_is_told_and_never_shown(
     )
     assert "secret" in {note.rule for note in mesh.notes}
     assert not re.search("hun|ter[@:]|us:", shown.replace(str(tmp_path), ""), re.IGNORECASE)
+
+
+def test_a_link_to_a_configuration_is_no_broker_of_its_own_unless_the_inventory_names_it(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a.conf").write_text("listener 1\n")
+    link = tmp_path / "current.conf"
+    link.symlink_to("a.conf")
+    assert [broker.name for broker in read_mesh([tmp_path]).brokers] == ["a"]
+    inventory = [Entry("b", files=(link,)), Entry("c", files=(tmp_path / "a.conf",))]
+    assert [broker.name for broker in read_mesh([tmp_path], inventory[:1]).brokers] == ["b"]
+    assert [broker.name for broker in read_mesh([tmp_path], inventory).brokers] == ["c", "b"]
+
+
+def test_two_files_that_give_their_brokers_one_name_are_told(tmp_path: Path) -> None:
+    for name in "ab":
+        (tmp_path / f"{name}.conf").write_text("server_name: n\nport: 4222\n")
+    mesh = read_mesh([tmp_path])
+    assert len(mesh.brokers) == 2
+    assert [note.rule for note in mesh.notes] == ["not-decided"]

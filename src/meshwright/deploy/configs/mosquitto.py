@@ -26,8 +26,11 @@ _PORT = 1883
 _DIRECTIONS = ("out", "in", "both")
 _PROTOCOLS = ("mqttv31", "mqttv311", "mqttv50")
 _BOM = "Mosquitto does not start with a file that begins with a byte order mark; save it without one"
+_NO_BLANKS = {"\t": "a tab", "\ufeff": "a byte order mark"}
 _NUL = "Mosquitto does not read this line and those below it: it has a NUL byte; remove the byte"
 _WAY_OUT = "put it in when the file is deployed, or use certificates"
+_SECRET_OPTION = re.compile("pass|pwd|secret|token|psk|_key$")
+_PATH = re.compile(r"^/|\.(?:pem|key|crt)$")
 _PLACEHOLDER = re.compile(r"\$\{.*\}|\{\{.*\}\}|<.*>|@.*@|%.*%|\$[A-Z_]+")
 
 
@@ -168,7 +171,7 @@ class _Reader:
         if line.startswith("#"):
             self._found.suppress(line[1:], place)
             return
-        name, _, value = line.lstrip(" ").partition(" ")
+        name, _, value = self._begun(line.lstrip(" "), place).partition(" ")
         value = value.strip(" ")
         if not name:
             return
@@ -179,6 +182,15 @@ class _Reader:
         elif name not in DIRECTIVES and not name.startswith(PREFIXES):
             self._unknown(name, place)
         self._check_secret(name, value, place)
+
+    def _begun(self, line: str, place: Place) -> str:
+        """The line without what Mosquitto does not bear at its beginning, which is told."""
+        if line[:1] in _NO_BLANKS:
+            what = _NO_BLANKS[line[0]]
+            self._refuse(
+                f"the line begins with {what}, and Mosquitto does not start with it; remove it", place
+            )
+        return line.lstrip("".join(_NO_BLANKS) + " ")
 
     def _unknown(self, name: str, place: Place) -> None:
         """Say that a directive is not known; what follows its name without a blank may be a secret."""
@@ -197,9 +209,13 @@ class _Reader:
             self._found.unknown(word, "Mosquitto", DIRECTIVES, place)
 
     def _check_secret(self, name: str, value: str, place: Place) -> None:
-        secret = name in SECRETS or (name.startswith(PREFIXES) and re.search("pass|secret|token", name))
-        if secret and value and not _PLACEHOLDER.fullmatch(value):
+        if not value or _PLACEHOLDER.fullmatch(value):
+            return
+        of_plugin = name.startswith(PREFIXES)
+        if name in SECRETS or (of_plugin and _SECRET_OPTION.search(name) and not _PATH.search(value)):
             self._found.secret(f"the value of {name}", _WAY_OUT, place)
+        elif of_plugin and "://" in value and holds_password(value):
+            self._found.secret(f"a password in the value of {name}", _WAY_OUT, place)
 
     def _refuse(self, message: str, place: Place) -> None:
         self._found.say("unreadable", "error", message, place)
@@ -247,11 +263,12 @@ class _Reader:
         )
 
     def _connection(self, name: str, place: Place) -> None:
-        if not name or any(bridge.name == name for bridge in self._bridges):
+        is_refused = not name or any(bridge.name == name for bridge in self._bridges)
+        if is_refused:
             fault = "has no name" if not name else f"is called {quoted(name)}, as another one"
             self._refuse(f"the connection {fault}; give each its own name", place)
             name = f"{name} {place.line}"
-        self._bridge = _Bridge(name, place)
+        self._bridge = _Bridge(name, place, is_broken=is_refused)
         self._bridges.append(self._bridge)
 
     def _with_bridge(self, name: str, place: Place) -> _Bridge | None:

@@ -67,9 +67,11 @@ _PERMISSIONS = """
 _SUBJECTS = "allow deny"
 
 _SECRETS = {"password": "a password", "pass": "a password", "token": "a token", "seed": "a seed"}
+_STORE_KEYS = ("key", "ek", "encryption_key", "prev_key", "prev_ek", "prev_encryption_key")
 _HASH = re.compile(r"\$2[abxy]\$")
 _SEED = re.compile(r"S[UAONCX][A-Z2-7]{40,}")
 _URLS = ("url", "urls", "routes")
+_STORE_WAY_OUT = "take it from the environment ($NAME)"
 _WAY_OUT = "take it from the environment ($NAME) or from a credentials file, or give its bcrypt hash"
 
 
@@ -119,7 +121,11 @@ def _permission_blocks(block: Node) -> Iterator[tuple[str, str, Node]]:
 
 
 def check_secrets(root: Node, findings: Findings) -> None:
-    """Report secrets in clear text: passwords, tokens, seeds, and URLs that hold a password."""
+    """Report secrets in clear text: passwords, tokens, seeds, keys of JetStream, URLs with a password."""
+    store = root.at("jetstream")
+    for key in (key for key in store.entries if key.lower() in _STORE_KEYS):
+        if store.entries[key].text:
+            findings.secret("the key of JetStream", _STORE_WAY_OUT, store.entries[key].place)
     for key, node in root.walk():
         name = key.lower()
         what = _SECRETS.get(name)
@@ -127,7 +133,7 @@ def check_secrets(root: Node, findings: Findings) -> None:
             findings.secret(what, _WAY_OUT, node.place)
         elif name == "nkey" and _SEED.fullmatch(node.text or ""):
             findings.secret("a seed", _WAY_OUT, node.place)
-        elif name in _URLS:
-            for each in node.elements:
-                if holds_password(each.text or ""):
+        else:
+            for text, each in ((each.text or "", each) for each in node.elements):
+                if (name in _URLS or "://" in text) and holds_password(text):
                     findings.secret("a password", _WAY_OUT, each.place)

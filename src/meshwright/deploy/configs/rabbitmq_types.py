@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from meshwright.deploy.configs.source import Findings, url_of
-from meshwright.deploy.configs.tree import Node
+from meshwright.deploy.configs.tree import TYPE_WORDS, Node
 from meshwright.runtime.errors import quoted
 
 _LISTS = (
@@ -11,7 +11,6 @@ _LISTS = (
     *("policies", "queues", "exchanges", "bindings"),
 )
 _URIS = {"federation-upstream": ("uri",), "shovel": ("src-uri", "dest-uri")}
-_TYPES = {dict: "a map", list: "a list", str: "a text", bool: "a flag", type(None): "null"}
 
 
 def check_types(root: Node, findings: Findings) -> None:
@@ -47,7 +46,7 @@ def _check_parameter(parameter: Node, findings: Findings) -> None:
     if component not in (*_URIS, "federation-upstream-set"):
         return
     if not isinstance(value.value, wanted):
-        _refuse(f"the value of {_named(component, parameter)}", value, _TYPES[wanted], findings)
+        _refuse(f"the value of {_named(component, parameter)}", value, TYPE_WORDS[wanted], findings)
         return
     for key in _URIS.get(component, ()):
         _check_uris(_named(component, parameter), key, value, findings)
@@ -69,6 +68,5 @@ def _named(what: str, node: Node) -> str:
 
 
 def _refuse(what: str, node: Node, wanted: str, findings: Findings) -> None:
-    found = _TYPES.get(type(node.value), "a number")
-    message = f"{what} is {found}, and RabbitMQ does not import this file; give {wanted}"
+    message = f"{what} is {node.type_word}, and RabbitMQ does not import this file; give {wanted}"
     findings.say("unreadable", "error", message, node.place)

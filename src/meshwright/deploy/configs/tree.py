@@ -14,6 +14,9 @@ class Outside(NamedTuple):
     name: str
 
 
+TYPE_WORDS = {dict: "a map", list: "a list", str: "a text", bool: "a flag", type(None): "null"}
+"""What values of a type are called; all others are numbers."""
+
 Scalar: TypeAlias = str | int | float | bool | Outside | None
 
 
@@ -34,6 +37,11 @@ class Node(NamedTuple):
         if isinstance(self.value, list):
             return self.value
         return [] if self.value is None else [self]
+
+    @property
+    def type_word(self) -> str:
+        """What the value is, in words."""
+        return TYPE_WORDS.get(type(self.value), "a number")
 
     @property
     def text(self) -> str | None:

@@ -17,7 +17,7 @@ from meshwright.deploy.configs.source import (
     read_text,
     url_of,
 )
-from meshwright.deploy.configs.tree import Node
+from meshwright.deploy.configs.tree import TYPE_WORDS, Node
 from meshwright.deploy.configs.zenoh_access import door_of
 from meshwright.deploy.mesh import Broker, Door, Flow, Parsed, Place
 from meshwright.filters.filter import Filter
@@ -46,6 +46,11 @@ _KEYS = {
     "transport": (("transport",), "unicast multicast link shared_memory auth"),
     "access_control": (("access_control",), "enabled default_permission rules subjects policies"),
 }
+_MAPS = {
+    *(("connect",), ("listen",), ("open",), ("scouting",), ("routing",), ("transport",), ("adminspace",)),
+    *(("access_control",), ("scouting", "multicast"), ("scouting", "gossip")),
+}
+_LISTS_OF_MAPS = {("access_control", "rules"), ("access_control", "subjects"), ("access_control", "policies")}
 _SECRETS = {"password": "a password", "private_key_pem": "a private key", "secret": "a secret"}
 _BASE64_KEY = re.compile(r".*private_key_base64")
 _SECRET_SETTING = re.compile(r"(?:password|private_key_base64|secret)=[^;]")
@@ -71,6 +76,7 @@ def parse(path: Path) -> Parsed:
         return findings.parsed
     findings.comments(text.comments)
     _check_keys(text.root, findings)
+    _check_types(text.root, findings)
     _check_secrets(text.root, findings)
     _Node(path, text.root, findings).read()
     return findings.parsed
@@ -172,6 +178,44 @@ def _check_keys(root: Node, findings: Findings) -> None:
         for key, node in root.within(*path).entries.items():
             if key not in names:
                 findings.unknown(key, where, names, node.place)
+
+
+def _check_types(root: Node, findings: Findings) -> None:
+    """Report values of other types than Zenoh 1.x reads: a node does not start with them."""
+    for path in sorted(_MAPS):
+        _check_type(path, root, dict, findings)
+    for path in sorted(_LISTS_OF_MAPS):
+        _check_type(path, root, list, findings)
+        for each in root.within(*path).elements:
+            if not isinstance(each.value, dict):
+                _refuse(f"an entry of {'.'.join(path)}", each, "a map", findings)
+    for key in ("connect", "listen"):
+        endpoints = root.within(key, "endpoints")
+        for each in endpoints.entries.values() if endpoints.entries else [endpoints]:
+            _check_endpoints(f"{key}.endpoints", each, findings)
+
+
+def _check_type(path: tuple[str, ...], root: Node, wanted: type, findings: Findings) -> None:
+    node = root.within(*path)
+    if node.value is not None and not isinstance(node.value, wanted):
+        _refuse(".".join(path), node, TYPE_WORDS[wanted], findings)
+
+
+def _check_endpoints(what: str, node: Node, findings: Findings) -> None:
+    if node.value is not None and not isinstance(node.value, list):
+        _refuse(what, node, 'a list of texts such as ["tcp/HOST:PORT"]', findings)
+        return
+    for each in node.elements:
+        for text in [each] if not each.entries else each.at("locators").elements:
+            if not isinstance(text.value, str) or "/" not in text.value:
+                _refuse(f"an endpoint of {what}", text, 'a text such as "tcp/HOST:PORT"', findings)
+
+
+def _refuse(what: str, node: Node, wanted: str, findings: Findings) -> None:
+    """The value is not shown: it may hold a password."""
+    found = "a text without a protocol" if isinstance(node.value, str) else node.type_word
+    message = f"{what} is {found}, and Zenoh does not start with it; give {wanted}"
+    findings.say("unreadable", "error", message, node.place)
 
 
 def _check_secrets(root: Node, findings: Findings) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from meshwright.deploy.lint.loops import LONGEST_NAME, MOST_WITNESSES, Budget
-from meshwright.deploy.lint.names import Names, example, less, meet
+from meshwright.deploy.lint.names import ByWords, Names, example, less, meet
 from meshwright.deploy.lint.walking import Cargo, Step, Walker
 from meshwright.deploy.lint.ways import Way
 from meshwright.filters.patterns import Rules
@@ -72,15 +72,16 @@ class DoubleSearch:
 
     def _met(self, start: tuple[int, str | None], steps: list[Step]) -> Iterator[Double]:
         """The walks that meet, at the start or elsewhere."""
-        arrived: dict[tuple[int, str | None], list[Step]] = {}
+        arrived: dict[tuple[int, str | None], ByWords[Step]] = {}
         for step in steps:
             here = step.way.target, step.account
             if here == start and (names := self._back(step)) is not None:
                 yield from self._new([], step.walk(), names)
-            for earlier in arrived.get(here, ()):
+            others = arrived.setdefault(here, ByWords())
+            for earlier in others.meeting(step.cargo.names.pattern):
                 if (names := self._same(earlier, step)) is not None:
                     yield from self._new(earlier.walk(), step.walk(), names)
-            arrived.setdefault(here, []).append(step)
+            others.add(step.cargo.names.pattern, step)
 
     def _back(self, step: Step) -> Names | None:
         """The names that are again what they were when they set out."""

@@ -4,9 +4,10 @@ from collections.abc import Container, Iterator, Sequence
 from operator import attrgetter
 from typing import NamedTuple
 
-from meshwright.deploy.lint.findings import Finding
+from meshwright.deploy.lint.findings import Finding, Stop
 from meshwright.deploy.lint.names import Names, covers, example, meet
 from meshwright.deploy.lint.ways import Way, Ways, may_meet
+from meshwright.deploy.lint.witnesses import Witnesses
 from meshwright.deploy.mesh import Broker, Place
 from meshwright.runtime.errors import quoted, visible
 
@@ -99,10 +100,12 @@ def _does_nothing(pair: _Pair, fresh: str) -> bool:
     )
 
 
-def _topic(pair: _Pair, mesh: Ways, fresh: str) -> str:
+def _witness(pair: _Pair, mesh: Ways, fresh: str) -> tuple[tuple[Stop, ...], tuple[Stop, ...]]:
+    """How a message that both lines match crosses by each."""
     both = meet(pair.first.names.pattern, pair.second.names.pattern, pair.first.rules)[0]
     words = example(Names(both), pair.first.rules, fresh) or ()
-    return mesh.dialect(pair.first.source).separator.join(words)
+    witnesses = Witnesses(mesh, fresh)
+    return witnesses.stops([pair.first], words), witnesses.stops([pair.second], words)
 
 
 def _named(way: Way) -> str:
@@ -110,23 +113,24 @@ def _named(way: Way) -> str:
 
 
 def _twice(pair: _Pair, mesh: Ways, fresh: str) -> Finding:
-    topic = _topic(pair, mesh, fresh)
+    one, other = _witness(pair, mesh, fresh)
+    topic = one[0].name
     said = (
         f"a message on {visible(topic)} crosses the link twice: {_named(pair.first)} matches it, too; "
         f"make the filters disjoint, or use MQTT 3.1.1 with allow_duplicate_messages false"
     )
-    return Finding("overlapping-lines", "error", said, pair.second.flow.place, topic)
+    return Finding("overlapping-lines", "error", said, pair.second.flow.place, topic, one, other)
 
 
 def _perhaps(pair: _Pair, mesh: Ways, fresh: str) -> Finding:
-    topic = _topic(pair, mesh, fresh)
-    sender = quoted(mesh.brokers[pair.second.source].name)
+    one, other = _witness(pair, mesh, fresh)
+    topic, sender = one[0].name, quoted(one[0].broker)
     said = (
         f"a message on {visible(topic)} crosses the link twice if {sender} is Mosquitto 2.1 or later, since "
         f"{_named(pair.first)} matches it, too; put the version into the inventory, or set "
         f"allow_duplicate_messages false"
     )
-    return Finding("not-decided", "note", said, pair.second.flow.place, topic)
+    return Finding("not-decided", "note", said, pair.second.flow.place, topic, one, other)
 
 
 def _useless(place: Place, half: str, other: Way) -> Finding:

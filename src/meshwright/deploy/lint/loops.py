@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from meshwright.deploy.lint.names import Names, matches
-from meshwright.deploy.lint.walking import ANYTHING, Cargo, Step, Walker, may_follow, taken
+from meshwright.deploy.lint.walking import ANYTHING, Cargo, Step, Walker, taken
 from meshwright.deploy.lint.ways import Way
 from meshwright.deploy.mesh import Broker, Place
 
@@ -62,7 +62,8 @@ class LoopSearch:
         self._broken_off: list[list[Way]] = []
         self.loops: list[Loop] = []
         self.looping: set[int] = set()
-        for part in knots(ways, brokers):
+        endless = [way for way in ways if way.flow.most_hops is None and not way.flow.once]
+        for part in knots(endless, list(self._followers(endless))):
             self._search(part, grows=False)
             if not carried:
                 self._search(part, grows=True)
@@ -71,6 +72,19 @@ class LoopSearch:
     def undecided(self) -> list[Way]:
         """Where walks begin that were broken off before they closed or ended, and that no loop explains."""
         return [walk[0] for walk in self._broken_off if not any(way.number in self.looping for way in walk)]
+
+    def _followers(self, ways: Sequence[Way]) -> Iterator[tuple[int, int]]:
+        """Pairs of ways, by their places, of which the second may take what the first brings."""
+        places: dict[object, list[int]] = {}
+        for place, way in enumerate(ways):
+            places.setdefault(way.line if self._carried else way.number, []).append(place)
+        walker = Walker(ways, self._brokers, self._fresh, carried=self._carried)
+        for place, way in enumerate(ways):
+            for step in walker.starts([way]):
+                for following in walker.candidates(step):
+                    if walker.may_go(step, following):
+                        at = places[following.line if self._carried else following.number]
+                        yield from ((place, other) for other in at)
 
     def _search(self, part: list[Way], *, grows: bool) -> None:
         walker = Walker(part, self._brokers, self._fresh, carried=self._carried)
@@ -140,36 +154,19 @@ def _growth(way: Way) -> int:
     return max(len(way.add) - len(way.strip), 0)
 
 
-def knots(ways: Sequence[Way], brokers: Sequence[Broker]) -> list[list[Way]]:
-    """The ways that can be reached from themselves, whatever the names: in parts that reach each other."""
-    looping = [way for way in ways if way.flow.most_hops is None and not way.flow.once]
-    edges = list(_followers(looping, brokers))
-    if not edges:
+def knots(ways: Sequence[Way], followers: Sequence[tuple[int, int]]) -> list[list[Way]]:
+    """The ways that can be reached from themselves, in parts that reach each other."""
+    if not followers:
         return []
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 
-    rows, columns = np.array(edges).T
-    shape = (len(looping), len(looping))
-    graph = coo_array((np.ones(len(edges), np.int8), (rows, columns)), shape=shape).tocsr()
+    rows, columns = np.array(followers).T
+    shape = (len(ways), len(ways))
+    graph = coo_array((np.ones(len(rows), np.int8), (rows, columns)), shape=shape).tocsr()
     _, part_of = connected_components(graph, connection="strong")
-    own = {row for row, column in edges if row == column}
+    own = set(rows[rows == columns].tolist())
     found: dict[int, list[int]] = {}
-    for number, part in enumerate(part_of.tolist()):
-        found.setdefault(part, []).append(number)
-    return [
-        [looping[number] for number in part] for part in found.values() if len(part) > 1 or part[0] in own
-    ]
-
-
-def _followers(ways: Sequence[Way], brokers: Sequence[Broker]) -> Iterator[tuple[int, int]]:
-    from_broker: dict[int, list[int]] = {}
-    for number, way in enumerate(ways):
-        from_broker.setdefault(way.source, []).append(number)
-    for number, way in enumerate(ways):
-        if not brokers[way.target].relays:
-            continue
-        step = Step(way, way.flow.target_account or way.flow.account, Cargo(way.names))
-        for following in from_broker.get(way.target, ()):
-            if may_follow(step, ways[following]):
-                yield number, following
+    for place, part in enumerate(part_of.tolist()):
+        found.setdefault(part, []).append(place)
+    return [[ways[place] for place in part] for part in found.values() if len(part) > 1 or part[0] in own]

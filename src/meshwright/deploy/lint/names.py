@@ -8,7 +8,7 @@ an example of them is its witness.
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 from itertools import takewhile
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 
 from meshwright.filters.patterns import (
     ANY,
@@ -73,6 +73,52 @@ def meet(one: Pattern, other: Pattern, rules: Rules) -> tuple[Pattern, ...]:
         both = simple_intersection(one, other, rules)
         return () if both is None else (both,)
     return tuple(sorted(intersections(one, other, rules), key=repr))
+
+
+_Thing = TypeVar("_Thing")
+
+
+class ByWords(Generic[_Thing]):
+    """Things with patterns, to find those that may meet another pattern: no plain word tells them apart.
+
+    Cost: of `add`, the words of a pattern; of `meeting`, what it finds.
+    """
+
+    def __init__(self) -> None:
+        self._here: list[_Thing] = []
+        self._below: dict[str, ByWords[_Thing]] = {}
+
+    def add(self, pattern: Pattern, thing: _Thing) -> None:
+        """Add a thing under the plain words that its pattern begins with."""
+        at = self
+        for word in plain_words(pattern):
+            at = at._below.setdefault(word, ByWords())
+        at._here.append(thing)
+
+    def meeting(self, pattern: Pattern) -> Iterator[_Thing]:
+        """The things whose patterns may meet this one, those with most words in common first."""
+        path = [self]
+        words = plain_words(pattern)
+        for word in words:
+            if word not in path[-1]._below:
+                break
+            path.append(path[-1]._below[word])
+        if len(path) > len(words) < len(pattern):
+            yield from path.pop()._all()
+        for at in reversed(path):
+            yield from at._here
+
+    def _all(self) -> Iterator[_Thing]:
+        waiting = [self]
+        while waiting:
+            at = waiting.pop()
+            yield from at._here
+            waiting.extend(at._below.values())
+
+
+def plain_words(pattern: Pattern) -> Words:
+    """The words that all names of a pattern begin with."""
+    return tuple(takewhile(lambda element: isinstance(element, str), pattern))  # type: ignore[arg-type]
 
 
 def covers(one: Pattern, other: Pattern, rules: Rules) -> bool:

@@ -4,7 +4,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from meshwright.deploy.lint.names import Names, Renaming, Words, example, less, matches, meet
+from meshwright.deploy.lint.names import ByWords, Names, Renaming, Words, example, less, matches, meet
 from meshwright.deploy.lint.ways import Way
 from meshwright.deploy.mesh import Broker
 from meshwright.filters.patterns import MANY, NOTHING_HIDDEN, Partial, Pattern, Rules
@@ -149,10 +149,10 @@ class Walker:
         self.carried = carried
         self.ways = _one_each(ways) if carried else list(ways)
         self._from: dict[int, list[Way]] = {}
-        self._by_word: dict[tuple[int, str | None], list[Way]] = {}
+        self._by_words: dict[int, ByWords[Way]] = {}
         for way in self.ways:
             self._from.setdefault(way.source, []).append(way)
-            self._by_word.setdefault((way.source, _first_word(way.names.pattern)), []).append(way)
+            self._by_words.setdefault(way.source, ByWords()).add(way.names.pattern, way)
 
     def starts(self, ways: Iterable[Way]) -> Iterator[Step]:
         """First steps by these ways, of all names that they carry."""
@@ -168,13 +168,13 @@ class Walker:
         """The ways that begin at a broker."""
         return self._from.get(broker, [])
 
-    def _candidates(self, step: Step) -> list[Way]:
-        """The ways that begin where a step ends, less those for names with another first word."""
+    def candidates(self, step: Step) -> Iterable[Way]:
+        """The ways that begin where a step ends, less those for names with other words."""
         broker, cargo = step.way.target, step.cargo
-        word = None if self.carried else _first_word(cargo.fixed or cargo.renaming.of(cargo.names.pattern))
-        if word is None:
+        if self.carried or broker not in self._by_words:
             return self.leaving(broker)
-        return [*self._by_word.get((broker, word), ()), *self._by_word.get((broker, None), ())]
+        pattern = cargo.fixed if cargo.fixed is not None else cargo.renaming.of(cargo.names.pattern)
+        return self._by_words[broker].meeting(pattern)
 
     def may_go(self, step: Step, way: Way) -> bool:
         """Whether a message may go on by this way, whatever its name."""
@@ -196,7 +196,7 @@ class Walker:
             if not admits(step):
                 continue
             yield step
-            for way in self._candidates(step):
+            for way in self.candidates(step):
                 for new in self.further(step, way) if self.may_go(step, way) else ():
                     if new.key not in seen:
                         seen.add(new.key)

@@ -1,19 +1,19 @@
 """Flows made ready for walking: filters as patterns, prefixes as whole words, and what earlier lines take."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import islice
 from operator import attrgetter
 from typing import NamedTuple
 
 import pyarrow as pa
 
-from meshwright.deploy.lint.names import Names, Renaming, Words, less, meet
-from meshwright.deploy.mesh import Broker, Flow, Note
+from meshwright.deploy.lint.names import ByWords, Names, Renaming, Words, less, meet
+from meshwright.deploy.mesh import Broker, Flow, Note, Place
 from meshwright.filters.dialects import Dialect, dialect_of
 from meshwright.filters.filter import rules_of
 from meshwright.filters.parsing import parse_filters
-from meshwright.filters.patterns import ANY, MANY, Element, Pattern, Rules, Wild, has_simple_form
+from meshwright.filters.patterns import ANY, MANY, Pattern, Rules, has_simple_form
 from meshwright.runtime.errors import quoted
 
 DIALECT_OF_KIND = {"mosquitto": "mqtt", "nats": "nats", "rabbitmq": "amqp", "zenoh": "zenoh"}
@@ -23,9 +23,6 @@ STATE_OF_LINK: Pattern = ("$SYS", "broker", "connection", ANY, "state")
 
 _MOST_PAIRS = 200_000
 """Pairs of lines of one link that may match the same names; links that make more are not followed."""
-
-_MOST_DEPTH = 50
-"""Words of filters that are compared to find such pairs."""
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -111,12 +108,16 @@ def ways_of(brokers: Sequence[Broker], flows: Iterable[Flow], most_pairs: int = 
     maker = _Maker(brokers, number_of, known)
     out = frozenset(flow.source for flow in flows if flow.target not in number_of)
     found = Ways([], list(brokers), [], out)
+    refused = []
     for flow in known:
         made = maker.way(len(found.ways), flow)
         if isinstance(made, Way):
             found.ways.append(made)
         elif made is not None:
             found.notes.append(made)
+        else:
+            refused.append(flow)
+    found.notes.extend(_of_refused(refused, {way.flow.place for way in found.ways}))
     ways, notes = _in_order(found.ways, most_pairs)
     return found._replace(ways=ways, notes=[*found.notes, *notes])
 
@@ -203,6 +204,17 @@ def _too_many_pairs(flow: Flow) -> Note:
     return Note("not-decided", "warning", said, flow.place)
 
 
+def _of_refused(flows: Iterable[Flow], carrying: Container[Place]) -> Iterator[Note]:
+    """A note for each line of which the target refuses all; the line may carry something the other way."""
+    for place, flow in {flow.place: flow for flow in flows}.items():
+        how = "crosses" if place not in carrying else "comes in" if flow.pulls else "goes out"
+        said = (
+            f"nothing {how} by this line: Mosquitto takes no names that begin with $SYS from a bridge, "
+            f"except states of links; give the names another prefix, or remove the line"
+        )
+        yield Note("useless-line", "warning", said, place)
+
+
 def _not_refused(pattern: Pattern, change: Renaming, rules: Rules) -> Pattern | None:
     """What Mosquitto takes of a pattern from a client: of names that begin with $SYS, the states of links."""
     behind = change.of(pattern)
@@ -255,31 +267,13 @@ def _in_order(ways: list[Way], most_pairs: int) -> tuple[list[Way], list[Note]]:
     return [way for way in left if way is not None], list(dict.fromkeys(notes))
 
 
-def may_meet(ways: Sequence[Way], depth: int = 0) -> Iterator[tuple[Way, Way]]:
+def may_meet(ways: Sequence[Way]) -> Iterator[tuple[Way, Way]]:
     """Pairs of ways, less those whose filters have different words in one place."""
-    wild = [way for way in ways if _word(way, depth) is None]
-    by_word: dict[Element, list[Way]] = {}
+    earlier: ByWords[Way] = ByWords()
     for way in ways:
-        word = _word(way, depth)
-        if word is not None:
-            by_word.setdefault(word, []).append(way)
-    for own in by_word.values():
-        if len(own) > 1:
-            yield from may_meet(own, depth + 1)
-    literal = [way for own in by_word.values() for way in own]
-    for number, way in enumerate(wild):
-        for other in chain(islice(wild, number + 1, None), literal):
-            yield way, other
-
-
-def _word(way: Way, depth: int) -> Element | None:
-    """The word of a filter at a depth; None where there is none, a wildcard, or nothing is compared."""
-    pattern = way.names.pattern
-    return (
-        None
-        if depth >= min(len(pattern), _MOST_DEPTH) or isinstance(pattern[depth], Wild)
-        else pattern[depth]
-    )
+        for other in earlier.meeting(way.names.pattern):
+            yield other, way
+        earlier.add(way.names.pattern, way)
 
 
 def _first_wins(lines: list[Way], pairs: Iterable[tuple[Way, Way]]) -> Iterator[tuple[Way, Way]]:

@@ -120,7 +120,7 @@ def test_half_a_connection_is_an_error(tmp_path: Path, text: str) -> None:
 
 def test_words_are_separated_by_blanks_alone_and_a_hash_ends_a_topic_line(tmp_path: Path) -> None:
     assert _changes(_bridge(tmp_path, "  topic   t/#  OUT  # as agreed")) == [("t/#", "", "", False)]
-    assert _rules(_bridge(tmp_path, "\ttopic # out", "topic a")) == ["unknown-directive"]
+    assert _rules(_bridge(tmp_path, "\ttopic # out", "topic a")) == ["unreadable"]
 
 
 def test_an_unknown_directive_is_reported_once(tmp_path: Path) -> None:
@@ -266,3 +266,31 @@ def test_a_byte_order_mark_is_told_as_mosquitto_does_not_start_with_it(tmp_path:
         ("unreadable", "error", 1)
     ]
     assert "byte order mark" in found.notes[0].message
+
+
+@pytest.mark.parametrize(
+    ("line", "rules"),
+    [
+        ("auth_opt_pg_password geheim", ["secret"]),
+        ("auth_opt_jwt_sign_key geheim", ["secret"]),
+        ("plugin_opt_mongo_uri mongodb://u:geheim@h/db", ["secret"]),
+        ("auth_opt_jwt_key /etc/key.pem", []),
+        ("auth_opt_http_uri http://h/auth", []),
+    ],
+)
+def test_secrets_in_options_of_plugins_are_told(tmp_path: Path, line: str, rules: list[str]) -> None:
+    parsed = _parsed(tmp_path, f"{line}\n")
+    assert _rules(parsed) == rules
+    assert not any("geheim" in note.message for note in parsed.notes)
+
+
+@pytest.mark.parametrize("mark", ["\t", "\ufeff"])
+def test_a_line_that_begins_with_no_blank_is_an_error_and_is_read_on(tmp_path: Path, mark: str) -> None:
+    parsed = _parsed(
+        tmp_path, f"listener 1\nconnection b\naddress h\ntopic t\n{mark}remote_password geheim\n"
+    )
+    assert _rules(parsed) == ["unreadable", "secret"]
+
+
+def test_a_connection_without_a_name_is_told_once(tmp_path: Path) -> None:
+    assert _rules(_parsed(tmp_path, "connection\n")) == ["unreadable"]

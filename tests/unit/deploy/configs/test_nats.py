@@ -397,3 +397,18 @@ def test_a_link_without_a_url_that_can_be_read_is_told(tmp_path: Path, text: str
     found = parsed(tmp_path, text)
     assert notes(found) == [("unreadable", 1)]
     assert "nats-server does not start" in found.notes[0].message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'jetstream { key: "geheim" }',
+        'jetstream { store_dir: "/x", prev_encryption_key: "geheim" }',
+        "resolver: URL(http://u:geheim@h:9090/jwt/)",
+        'remote_syslog: "udp://u:geheim@h:514"',
+    ],
+)
+def test_keys_of_stores_and_passwords_in_any_url_are_told(tmp_path: Path, text: str) -> None:
+    found = parsed(tmp_path, text)
+    assert [note.rule for note in found.notes] == ["secret"]
+    assert "geheim" not in found.notes[0].message

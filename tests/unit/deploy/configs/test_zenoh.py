@@ -170,7 +170,7 @@ def test_what_zenoh_would_not_read_is_told_with_its_line(tmp_path: Path, text: s
 
 
 def test_an_endpoint_without_host_and_port_is_not_decided(tmp_path: Path) -> None:
-    found = router(tmp_path, 'connect: {endpoints: ["unixsock-stream//run/z", "nonsense"]}')
+    found = router(tmp_path, 'connect: {endpoints: ["unixsock-stream//run/z", "serial//dev/tty"]}')
     assert found.flows == []
     assert notes(found) == [("not-decided", 1), ("not-decided", 1)]
 
@@ -188,3 +188,27 @@ def test_an_endpoint_without_host_and_port_is_not_decided(tmp_path: Path) -> Non
 )
 def test_a_configuration_is_told_by_its_beginning(name: str, text: bytes, answer: bool) -> None:
     assert looks_like(Path(name), text) is answer
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'connect: "tcp/h:1"',
+        "connect: {endpoints: 5}",
+        'connect: {endpoints: "tcp/h:1"}',
+        "connect: {endpoints: [5]}",
+        'connect: {endpoints: {router: "tcp/h:1"}}',
+        'connect: {endpoints: [{strategy: "one", locators: [5]}]}',
+        'listen: {endpoints: ["h:1"]}',
+        "scouting: {multicast: 1}",
+        "access_control: {rules: {}}",
+        "access_control: {rules: [1]}",
+    ],
+)
+def test_a_value_of_another_type_than_zenoh_reads_is_an_error(tmp_path: Path, text: str) -> None:
+    assert ("unreadable", 1) in notes(router(tmp_path, text))
+
+
+def test_endpoints_by_mode_and_in_groups_are_of_the_right_type(tmp_path: Path) -> None:
+    group = '{strategy: "any", locators: ["tcp/h:1", "tcp/h:2"]}'
+    assert notes(router(tmp_path, f'connect: {{endpoints: {{router: [{group}, "tcp/h:3"]}}}}')) == []

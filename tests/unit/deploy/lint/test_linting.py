@@ -213,7 +213,7 @@ def test_names_with_odd_letters_are_followed(mesh: Mesh) -> None:
 
 @pytest.mark.parametrize(
     ("one", "other"),
-    [("#", "$SYS/broker/load/#"), ("#", "$foo/#"), ("+/x", "$foo/x"), ("+/#", "$foo/x/#")],
+    [("#", "$SYS/broker/connection/#"), ("#", "$foo/#"), ("+/x", "$foo/x"), ("+/#", "$foo/x/#")],
 )
 def test_a_wildcard_at_the_start_does_not_meet_a_dollar(mesh: Mesh, one: str, other: str) -> None:
     links = {"a": [("b", f"topic {one} both")], "b": [("a", f"topic {other} both")]}
@@ -246,7 +246,23 @@ def test_the_witness_of_a_loop_is_a_name_that_brokers_take(mesh: Mesh, line: str
 
 def test_names_that_mosquitto_refuses_from_others_do_not_loop(mesh: Mesh) -> None:
     line = "topic $SYS/broker/load/# both"
-    assert mesh(a=[("b", line)], b=[("a", line)]).findings == []
+    found = mesh(a=[("b", line)], b=[("a", line)]).findings
+    assert [each.rule for each in found] == ["useless-line", "useless-line"]
+    assert all("nothing crosses" in each.message for each in found)
+
+
+def test_a_line_whose_names_mosquitto_refuses_on_one_side_is_useless_in_that_direction(mesh: Mesh) -> None:
+    found = _only(mesh(a=[("b", "topic load both 0 load/ $SYS/broker/")], b=[]))
+    assert found.rule == "useless-line"
+    assert "nothing goes out" in found.message
+
+
+def test_overlapping_lines_show_how_the_message_crosses_by_each(mesh: Mesh) -> None:
+    twice = "bridge_protocol_version mqttv50\ntopic t/# out\ntopic t/+ out"
+    found = _only(mesh(a=[("b", twice)], b=[]))
+    assert found.rule == "overlapping-lines"
+    assert [[stop.broker for stop in way] for way in (found.path, found.other_path)] == [["a", "b"]] * 2
+    assert found.path[1].place != found.other_path[1].place
 
 
 def test_the_witness_is_a_name_that_brokers_publish(mesh: Mesh) -> None:
