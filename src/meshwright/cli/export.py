@@ -48,8 +48,8 @@ def export(
         str,
         typer.Option(
             metavar="all|primary|standby",
-            help="Which links of a resilient overlay to write: standby, those beside what its algorithm "
-            "took, primary, the others, or all.",
+            help="Which links of a resilient overlay to write: primary, those that connect all topics while "
+            "no node fails, standby, the others, or all.",
         ),
     ] = "all",
     force: Force = False,

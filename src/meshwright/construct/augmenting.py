@@ -4,9 +4,10 @@ from typing import Protocol
 
 import numpy as np
 
+from meshwright.construct.options import UNLIMITED
 from meshwright.kernels.core import subgraphs
 from meshwright.kernels.core.subgraphs import TopicGraphs, TopicLists
-from meshwright.kernels.greedy.augmenting import Row, bound_rows, take_levels, take_likely
+from meshwright.kernels.greedy.augmenting import Row, bound_rows, take_levels
 from meshwright.kernels.greedy.blocks import (
     BLOCKS,
     COMPONENTS,
@@ -19,9 +20,6 @@ from meshwright.kernels.greedy.blocks import (
     take_given,
 )
 from meshwright.runtime.arrays import Ids, Longs, Offsets, Ticks
-
-UNLIMITED = 2**62
-"""A cap that no node reaches."""
 
 
 class InterestArrays(Protocol):
@@ -95,17 +93,12 @@ class Augmentation:
             take_given(self._joining, self.edges, np.zeros(nodes, np.int64), np.full(nodes, UNLIMITED))
         return self._add(self._joining, COMPONENTS, ticks)
 
-    def thicken(self, ticks: Ticks, likely: Ids | None = None) -> Longs:
+    def thicken(self, ticks: Ticks) -> Longs:
         """Add links until no topic has a cut node or the caps allow none; by topic, how many blocks too many.
 
-        All topics must be connected. `likely` pairs are looked at before all others, without caps.
+        All topics must be connected.
         """
         blocks = self._blocks(ticks)
-        if likely is not None:
-            found = np.empty((int(blocks.left.sum()), 2), np.int32)
-            pairs = subgraphs.links_of(likely, self._interests.node_count)
-            how = self._degrees, self._order, _SLACK, found, ticks
-            self._take(found, take_likely(blocks, BLOCKS, pairs, *how))
         find_mains(blocks)
         return self._add(blocks, BLOCKS, ticks)
 
@@ -146,12 +139,9 @@ class Augmentation:
         taken = take_levels(
             blocks, kind, row, bounds, self._degrees, self.caps, self._order, _SLACK, found, ticks
         )
-        self._take(found, taken)
+        self.edges = np.concatenate([self.edges, found[:taken]])
         left: Longs = blocks.left
         return left
-
-    def _take(self, found: Ids, count: int) -> None:
-        self.edges = np.concatenate([self.edges, found[:count]])
 
 
 _SLACK = 0.9

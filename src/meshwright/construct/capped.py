@@ -6,16 +6,19 @@ search came.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pyarrow as pa
 
-from meshwright.construct.augmenting import UNLIMITED, Augmentation
+from meshwright.construct.augmenting import Augmentation
 from meshwright.construct.dual.bound import find_certificate
+from meshwright.construct.greedy import make_problem
+from meshwright.construct.greedy import tie_order as greedy_order
 from meshwright.construct.low_oda import low_oda
-from meshwright.construct.options import COLUMN, LowOdaOptions
-from meshwright.construct.resilient import delete_spare, neighbours_needed, tie_order
+from meshwright.construct.neighbours import run_wanted, wanted_by
+from meshwright.construct.options import COLUMN, UNLIMITED, LowOdaOptions
+from meshwright.construct.resilient import delete_spare, neighbours_needed, spare_deleted, tie_order
 from meshwright.construct.reverse_delete import reverse_delete
 from meshwright.model.interests import Interests
 from meshwright.model.names import lookup, meant_name, name_array
@@ -116,10 +119,16 @@ def capped_edges(
 
 @dataclass(frozen=True)
 class _Found:
-    """An overlay, and by topic how many joins it lacks, of components or of blocks."""
+    """An overlay, and by topic how many joins it lacks: of components, if it is apart, or else of blocks."""
 
     edges: Ids
     missing: Longs
+    apart: bool
+
+    @property
+    def distance(self) -> tuple[bool, int]:
+        """How far it is from lacking nothing."""
+        return self.apart, int(self.missing.sum())
 
 
 class _Search:
@@ -129,19 +138,27 @@ class _Search:
         self._interests, self._caps, self._resilience = interests, caps, resilience
         self._grown = Augmentation(interests, tie_order(interests, seed), caps)
         self._random = generator(seed, "capped")
+        order = greedy_order(np.diff(interests.indptr), "shuffled", seed)
+        self._problem = make_problem(interests.indptr, interests.topic_ids, interests.topic_count, order)
+        self._wanted = wanted_by(self._problem, resilience)
         pairs = float(np.sum(np.diff(interests.topic_indptr).astype(np.float64) ** 2))
         self.rounds = int(np.clip(_STEPS / max(pairs, 1.0), _FEWEST_ROUNDS, _ROUNDS))
 
     def run(self, starts: Sequence[Ids], ticks: Ticks) -> list[_Found]:
         """All overlays found that lack nothing, or else the one that lacks least."""
         found = [self._from(edges, ticks) for edges in starts]
+        if self._resilience > 1:
+            found += [self._filled(self._grown.edges[:0], ticks)]
         whole = [one for one in found if not one.missing.any()]
-        best = min(found, key=lambda one: int(one.missing.sum()))
+        best = min(found, key=lambda one: one.distance)
         turn = 0
         while best.missing.any() and turn < self.rounds and not ticks[CANCEL]:
-            share = float(self._random.choice(_RESERVES)) if self._resilience > 1 else 1.0
-            again = self._attempt(self._ruined(best), share, ticks)
-            best = again if again.missing.sum() <= best.missing.sum() else best
+            if self._resilience > 1:
+                best = replace(best, edges=spare_deleted(self._interests, best.edges, None, ticks))
+                again = self._filled(self._ruined(best), ticks)
+            else:
+                again = self._attempt(self._ruined(best), 1.0, ticks)
+            best = again if again.distance <= best.distance else best
             turn += 1
         return whole or [best]
 
@@ -152,7 +169,7 @@ class _Search:
             if not best.missing.any():
                 break
             found = self._attempt(edges, share, ticks)
-            best = found if found.missing.sum() < best.missing.sum() else best
+            best = found if found.distance < best.distance else best
         return best
 
     def _attempt(self, edges: Ids, share: float, ticks: Ticks) -> _Found:
@@ -164,10 +181,19 @@ class _Search:
         if missing.any() and share < 1:
             missing = grown.connect(ticks)
         if missing.any() or self._resilience == 1:
-            # What can't be connected has no blocks to speak of: each part counts as much as a topic can.
-            return _Found(grown.edges, missing * (1 if self._resilience == 1 else 1000))
+            return _Found(grown.edges, missing, bool(missing.any()))
         missing = grown.thicken(ticks)
-        return _Found(grown.edges, missing)
+        return _Found(grown.edges, missing, False)
+
+    def _filled(self, edges: Ids, ticks: Ticks) -> _Found:
+        """Edges that keep to the caps, and others by which subscribers get the neighbours that they want."""
+        problem, grown = self._problem, self._grown
+        taken = run_wanted(problem, self._wanted, self._caps[problem.nodes], edges, ticks)
+        grown.take_all(np.concatenate([edges, taken]))
+        missing = grown.connect(ticks)
+        if missing.any():
+            return _Found(grown.edges, missing, True)
+        return _Found(grown.edges, grown.thicken(ticks), False)
 
     def _ruined(self, found: _Found) -> Ids:
         """The edges without some of those of full nodes in topics that lack joins; in a new order."""

@@ -4,6 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from math import inf
+from typing import ClassVar
 
 from meshwright.runtime import checks
 from meshwright.runtime.checks import Checked
@@ -15,6 +16,9 @@ BULK_TIES = (*TIES, "bulk-first")
 GUIDES = ("none", "dual")
 COLUMN = "column"
 """The value of max_links that says: each node's own, the column of `nodes/`."""
+
+UNLIMITED = 2**62
+"""A cap that no node reaches."""
 
 
 def _check_resilience(name: str, value: object) -> None:
@@ -52,6 +56,9 @@ class RobustOptions(Checked):
             error: it says either which nodes and topics prove it, or how near the search came.
     """
 
+    begins_anew: ClassVar[bool] = False
+    """Whether a resilient overlay may be another one, and not what the algorithm built with spares."""
+
     resilience: int = checks.checked(1, _check_resilience)
     max_links: int | str | Mapping[str, int] | None = checks.checked(None, _check_max_links)
 
@@ -75,6 +82,8 @@ class GmOptions(RobustOptions):
         keep_bounds: keep a byte for each pair of nodes; without, the same overlay takes longer.
         memory_limit: bytes that may be taken; four fifths of what is free, unless given.
     """
+
+    begins_anew: ClassVar[bool] = True
 
     ties: str = checks.choice("shuffled", TIES)
     weights: Mapping[str, int] | None = None
@@ -122,6 +131,8 @@ class DgOptions(RobustOptions):
         ties: as for Greedy Merge, whose overlay it begins with.
         memory_limit: bytes that may be taken; four fifths of what is free, unless given.
     """
+
+    begins_anew: ClassVar[bool] = True
 
     budget: int | str | None = checks.checked(None, _check_budget)
     ties: str = checks.choice("shuffled", TIES)

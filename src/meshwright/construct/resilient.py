@@ -3,7 +3,9 @@
 import numpy as np
 
 from meshwright.construct.augmenting import Augmentation, InterestArrays
-from meshwright.construct.dual.candidates import candidate_edges
+from meshwright.construct.greedy import make_problem
+from meshwright.construct.greedy import tie_order as greedy_order
+from meshwright.construct.neighbours import take_wanted, wanted_by
 from meshwright.construct.overlaps import most_shared, overlaps_pay
 from meshwright.kernels.core.subgraphs import TopicLists, interest_ranks
 from meshwright.kernels.core.topic_components import start_components
@@ -11,20 +13,19 @@ from meshwright.kernels.greedy.resilient_delete import delete_resilient
 from meshwright.kernels.greedy.reverse_delete import count_links, list_sub_overlays
 from meshwright.kernels.metrics.bounds import Subscribers
 from meshwright.model.interests import Interests
-from meshwright.runtime.arrays import Floats, Ids, Ticks
+from meshwright.runtime.arrays import Floats, Ids, Longs, Ticks
 from meshwright.runtime.memory import check_memory, needed
 from meshwright.runtime.progress import Progress, run_with_ticks
 from meshwright.runtime.seeds import generator
 from meshwright.runtime.wording import count
 
-_LIKELY = 16
-"""Of each node, the partners with most common topics that are looked at before all others."""
+_MOST_STORED = 50_000
+"""Nodes up to which wanted neighbours come first, by a greedy with a byte for each pair: 1.25 GB."""
 
-_CROWDED = 20_000
-"""Subscribers in all topics of a node, on average, from which on likely partners are looked at first.
+_FEW = 2_000
+"""Nodes up to which a resilient overlay that may begin anew is also made of the algorithm's links.
 
-It takes a third of the time. For zipf 4,000 x 600 (47,000) it gives 2% fewer links, for unif (8,000) 10%
-more.
+Of the smaller workloads some get 1 to 5% fewer links so; at 10,000 nodes none does (measured).
 """
 
 _INSTEAD = "leave resilience out, or allow more memory"
@@ -35,25 +36,84 @@ def resilient_edges(
     edges: Ids,
     seed: int,
     *,
+    anew: bool = False,
+    ties: str = "shuffled",
     memory_limit: int | None = None,
     progress: Progress | None = None,
 ) -> Ids:
-    """The links of a topic-connected overlay and others, so that no topic of three or more has a cut node.
+    """Links by which every topic of three or more stays connected when any one node fails.
 
-    Guarantee: with any one node gone, the other subscribers of each topic are connected among themselves, and
-    none of the edges could be left out. Every link added contributes at least nine tenths of the most that
-    any could, in blocks of topics that grow together. Deterministic for a seed.
+    They are those of a topic-connected overlay and others, or, if `anew`, those of a greedy that need not
+    keep any; where both are tried, the fewer count. Guarantee: with any one node gone, the other subscribers
+    of each topic are connected among themselves, and none of the edges could be left out. Deterministic for a
+    seed.
 
-    Cost: for each level of contributions, a walk over the members of all topics of all nodes that reach it;
-    sum over t of |V(t)|² steps each at worst. Memory is linear in the interests and in the links of topics.
+    How: a greedy gives all subscribers two neighbours in each topic and connects them
+    (`kernels/greedy/neighbours.py`); a second one makes one block of what blocks topics still have
+    (`kernels/greedy/augmenting.py`); at the end each link goes that no topic needs.
+
+    Cost: up to 50,000 nodes about three times Greedy Merge's time, and its memory. From there on the second
+    greedy does all of it: sum over t of |V(t)|² steps for each level of contributions at worst, in memory
+    that is linear in the interests and in the links of topics.
     """
+    if interests.node_count > _MOST_STORED:
+        starts = [edges]
+    elif anew:
+        starts = [
+            with_neighbours(interests, None, seed, ties=ties, memory_limit=memory_limit, progress=progress)
+        ]
+    else:
+        starts = []
+    if interests.node_count <= (_FEW if anew else _MOST_STORED):
+        starts.append(
+            with_neighbours(interests, edges, seed, ties=ties, memory_limit=memory_limit, progress=progress)
+        )
+    found = [_whole(interests, start, seed, memory_limit, progress) for start in starts]
+    return min(found, key=len)
+
+
+def with_neighbours(
+    interests: Interests,
+    links: Ids | None,
+    seed: int,
+    *,
+    ties: str = "shuffled",
+    caps: Longs | None = None,
+    memory_limit: int | None = None,
+    progress: Progress | None = None,
+) -> Ids:
+    """Some links and others, by which topics are connected, and subscribers have two neighbours in each.
+
+    With `caps`, as far as these allow.
+    """
+    problem = make_problem(
+        interests.indptr,
+        interests.topic_ids,
+        interests.topic_count,
+        greedy_order(np.diff(interests.indptr), ties, seed),
+    )
+    wanted = wanted_by(problem, 2)
+    taken = take_wanted(
+        problem,
+        wanted,
+        instead=_INSTEAD,
+        links=links,
+        caps=caps,
+        memory_limit=memory_limit,
+        progress=progress,
+    )
+    return taken if links is None else np.concatenate([links, taken])
+
+
+def _whole(
+    interests: Interests, edges: Ids, seed: int, memory_limit: int | None, progress: Progress | None
+) -> Ids:
+    """The links of an overlay and spares, without those that no topic needs."""
     grown = Augmentation(interests, tie_order(interests, seed))
     grown.take_all(edges)
-    crowd = np.sum(np.diff(interests.topic_indptr).astype(np.float64) ** 2) / max(1, interests.node_count)
-    likely = candidate_edges(interests, _LIKELY, progress) if crowd > _CROWDED else None
 
     def work(ticks: Ticks) -> None:
-        grown.thicken(ticks, likely)
+        grown.thicken(ticks)
 
     run_with_ticks(work, "taking spare links", 0, progress)
     return delete_spare(interests, grown.edges, memory_limit=memory_limit, progress=progress)
@@ -80,21 +140,29 @@ def delete_spare(
     edges = np.ascontiguousarray(edges, np.int32).reshape(-1, 2)
     if not len(edges):
         return edges
-    tried = len(edges) if doubtful is None else doubtful
-    indptr, topic_ids = interests.indptr.copy(), interests.topic_ids.copy()
-    starts = count_links(indptr, topic_ids, edges)
-    estimate = needed("reverse delete", shared_topics=int(starts[-1]), interests=len(topic_ids))
+    shared = int(count_links(interests.indptr.copy(), interests.topic_ids.copy(), edges)[-1])
+    estimate = needed("reverse delete", shared_topics=shared, interests=len(interests))
     check_memory(f"reverse delete of {count(len(edges), 'link')}", estimate, _INSTEAD, memory_limit)
-    longest = int(np.bincount(topic_ids, minlength=1).max())
 
     def work(ticks: Ticks) -> Ids:
-        ones = np.ones(interests.topic_count, np.int32)
-        state = start_components(indptr, topic_ids, interests.topic_count, ones, 0)
-        over = list_sub_overlays(state, edges, starts, ticks)
-        found: Ids = edges[delete_resilient(over, longest, tried, ticks)]
-        return found
+        return spare_deleted(interests, edges, doubtful, ticks)
 
     return run_with_ticks(work, "removing edges", len(edges), progress)
+
+
+def spare_deleted(interests: InterestArrays, edges: Ids, doubtful: int | None, ticks: Ticks) -> Ids:
+    """`delete_spare` for a caller that has `ticks` of its own."""
+    if not len(edges):
+        return edges
+    indptr, topic_ids = interests.indptr.copy(), interests.topic_ids.copy()
+    starts = count_links(indptr, topic_ids, edges)
+    ones = np.ones(interests.topic_count, np.int32)
+    state = start_components(indptr, topic_ids, interests.topic_count, ones, 0)
+    over = list_sub_overlays(state, edges, starts, ticks)
+    longest = int(np.bincount(topic_ids, minlength=1).max())
+    tried = len(edges) if doubtful is None else doubtful
+    found: Ids = edges[delete_resilient(over, longest, tried, ticks)]
+    return found
 
 
 def neighbours_needed(

@@ -5,11 +5,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from meshwright.construct.augmenting import UNLIMITED
 from meshwright.construct.capped import capped_edges, caps_of
-from meshwright.construct.options import RobustOptions
+from meshwright.construct.options import UNLIMITED, RobustOptions
 from meshwright.construct.resilient import least_edges, resilient_edges
-from meshwright.construct.standby import STANDBY, standby_table
+from meshwright.construct.standby import STANDBY, primary_edges, standby_table
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Ids, Longs
@@ -30,7 +29,7 @@ def made_robust(
 
     Facts: `links_before`, those that the algorithm took; with resilience, `least_links`, which no such
     overlay is below by proof (None where that takes too long), and `topics_of_two`, which can't survive. The
-    links that the algorithm did not take are in the table `standby`.
+    links beside those that connect all topics are in the table `standby`.
     """
     before = np.ascontiguousarray(built.edges, np.int32).reshape(-1, 2)
     edges = before
@@ -45,7 +44,15 @@ def made_robust(
             stacklevel=2,
         )
     if options.resilience > 1:
-        edges = resilient_edges(interests, before, seed, memory_limit=memory_limit, progress=progress)
+        edges = resilient_edges(
+            interests,
+            before,
+            seed,
+            anew=options.begins_anew,
+            ties=getattr(options, "ties", "shuffled"),
+            memory_limit=memory_limit,
+            progress=progress,
+        )
         facts |= {"least_links": least_edges(interests, progress)}
         facts |= {"topics_of_two": int(np.count_nonzero(sizes == 2))}
     if exceeds(edges, caps):
@@ -60,7 +67,8 @@ def made_robust(
         )
     tables = dict(built.tables)
     if options.resilience > 1:
-        tables[STANDBY] = standby_table(interests, before, edges)
+        primary = primary_edges(interests, before, edges, memory_limit=memory_limit, progress=progress)
+        tables[STANDBY] = standby_table(interests, primary, edges)
         facts |= {"standby_links": tables[STANDBY].num_rows}
     return replace(built, edges=edges, facts={**built.facts, **facts}, tables=tables)
 

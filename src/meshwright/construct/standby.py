@@ -3,24 +3,44 @@
 import numpy as np
 import pyarrow as pa
 
+from meshwright.construct.reverse_delete import reverse_delete
 from meshwright.model.edges import canonical
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
-from meshwright.runtime.arrays import Flags, Ids
+from meshwright.runtime.arrays import Flags, Ids, Longs
 from meshwright.runtime.columns import arrow_of, numpy_of
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.packing import pack
+from meshwright.runtime.progress import Progress
 
 STANDBY = "standby"
 """The table of an overlay that lists them."""
 
 
-def standby_table(interests: Interests, before: Ids, edges: Ids) -> pa.Table:
-    """The links of `edges` that are not among those `before`, in the columns of `edges/`."""
+def primary_edges(
+    interests: Interests,
+    before: Ids,
+    edges: Ids,
+    *,
+    memory_limit: int | None = None,
+    progress: Progress | None = None,
+) -> Ids:
+    """Those of `edges` that connect all topics, none of them idle; links from `before` are preferred."""
+    listed = np.isin(_keys(edges), _keys(before))
+    ordered = np.concatenate([edges[listed], edges[~listed]])
+    return reverse_delete(interests, ordered, memory_limit=memory_limit, progress=progress)
+
+
+def _keys(edges: Ids) -> Longs:
+    """A number for each edge, whichever end comes first."""
+    ordered = np.sort(edges, axis=1)
+    return pack(ordered[:, 0], ordered[:, 1])
+
+
+def standby_table(interests: Interests, primary: Ids, edges: Ids) -> pa.Table:
+    """The links of `edges` that are not `primary`, in the columns of `edges/`."""
     ours, _ = canonical(interests.nodes, edges, None)
-    known, _ = canonical(interests.nodes, before, None)
-    keys, old = (own[:, 0].astype(np.int64) * interests.node_count + own[:, 1] for own in (ours, known))
-    spare = ours[~np.isin(keys, old)]
+    spare = ours[~np.isin(_keys(ours), _keys(primary))]
     ends = {
         f"{end}_id": arrow_of(np.ascontiguousarray(spare[:, at]))
         for at, end in enumerate(("source", "target"))
@@ -43,10 +63,7 @@ def standby_links(overlay: Overlay) -> Overlay:
 
 
 def primary_links(overlay: Overlay) -> Overlay:
-    """The links of a resilient overlay without its standby links; topics may need some of those, too.
-
-    What an algorithm took connects every topic, but links of it that spares made superfluous are gone.
-    """
+    """The links of a resilient overlay that connect every topic while no node fails; none of them is idle."""
     return _chosen(overlay, ~_is_standby(overlay))
 
 

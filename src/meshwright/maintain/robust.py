@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from meshwright.construct.augmenting import UNLIMITED, Augmentation
+from meshwright.construct.augmenting import Augmentation
+from meshwright.construct.options import UNLIMITED
 from meshwright.construct.resilient import delete_spare
 from meshwright.kernels.repair.inside import links_inside
 from meshwright.maintain.options import MaintainOptions

@@ -12,9 +12,8 @@ from typing import NamedTuple
 import numpy as np
 
 from meshwright.kernels.compiling import inner, kernel
-from meshwright.kernels.core.subgraphs import Links
 from meshwright.kernels.greedy.blocks import BLOCKS, NONE, Blocks, is_inside, joined_by, link_gain, own_block
-from meshwright.runtime.arrays import Ids, Longs, Ticks, int64
+from meshwright.runtime.arrays import Ids, Longs, Ticks
 from meshwright.runtime.progress import CANCEL, DONE
 
 
@@ -65,46 +64,6 @@ def take_levels(
             )
             if count == len(edges):
                 break
-    return count
-
-
-@kernel
-def take_likely(
-    blocks: Blocks,
-    kind: int,
-    likely: Links,
-    degrees: Longs,
-    order: Ids,
-    slack: float,
-    edges: Ids,
-    ticks: Ticks,
-) -> int:
-    """As `take_levels` without caps, among some pairs only, which are looked at one by one."""
-    count = 0
-    bounds = np.full(len(order), np.int64(1 << 62))
-    level = int64(0)
-    for node in order:
-        bounds[node] = 0
-        for other in likely.nodes[likely.indptr[node] : likely.indptr[node + 1]]:
-            bounds[node] = max(bounds[node], link_gain(blocks, kind, node, other, False))
-        level = max(level, bounds[node])
-    while level > 0 and count < len(edges) and not ticks[CANCEL]:
-        least = max(1, int(np.ceil(level * slack)))
-        level = int64(0)
-        for node in order:
-            if bounds[node] >= least:
-                bounds[node] = 0
-                for other in likely.nodes[likely.indptr[node] : likely.indptr[node + 1]]:
-                    gain = link_gain(blocks, kind, node, other, False)
-                    if gain < least or count == len(edges):
-                        bounds[node] = max(bounds[node], gain)
-                        continue
-                    ticks[DONE] += link_gain(blocks, kind, node, other, True)
-                    edges[count, 0], edges[count, 1] = node, other
-                    degrees[node] += 1
-                    degrees[other] += 1
-                    count += 1
-            level = max(level, bounds[node])
     return count
 
 

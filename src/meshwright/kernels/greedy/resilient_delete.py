@@ -1,7 +1,9 @@
 """Reverse delete that keeps topics resilient: an edge goes if no topic would get a cut node without it.
 
 Without an edge (a, b), a graph that had no cut node has none either if two paths from a to b share no vertex
-between them. Most edges need no search: where an end has but two links inside a topic, they stay.
+between them. Most edges need no search: where an end has but two links inside a topic, they stay. For the
+others a search from both ends finds a path, and a second one another that avoids it; only where that fails
+does it take a walk over the topic to know.
 """
 
 import numpy as np
@@ -28,7 +30,8 @@ def delete_resilient(over: SubOverlays, longest: int, doubtful: int, ticks: Tick
         degrees[slot] = over.starts[slot + 1] - over.starts[slot]
     marks = np.full(slots, _NONE, np.int64)
     before = np.empty(slots, np.int32)
-    queue = np.empty(longest, np.int32)
+    queue, ahead = np.empty(longest, np.int32), np.empty(longest, np.int32)
+    unsure = np.empty(longest_list(over), np.int64)
     turn = 0
     for e in range(edges - 1, edges - 1 - doubtful, -1):
         if ticks[CANCEL]:
@@ -37,12 +40,19 @@ def delete_resilient(over: SubOverlays, longest: int, doubtful: int, ticks: Tick
         needed = False
         for at in range(first, last):
             needed |= degrees[over.link_slots[at, 0]] <= 2 or degrees[over.link_slots[at, 1]] <= 2
-        at = first
+        count, at = 0, first
         while at < last and not needed:
-            needed = not _two_paths(
-                over, kept, e, over.link_slots[at, 0], over.link_slots[at, 1], marks, turn, before, queue
-            )
-            turn += 3
+            a, b = over.link_slots[at, 0], over.link_slots[at, 1]
+            if not _clearly_two_paths(over, kept, e, a, b, marks, turn, before, queue, ahead):
+                unsure[count] = at
+                count += 1
+            turn += 7
+            at += 1
+        at = 0
+        while at < count and not needed:
+            a, b = over.link_slots[unsure[at], 0], over.link_slots[unsure[at], 1]
+            needed = not _two_paths(over, kept, e, a, b, marks, turn, before, queue)
+            turn += 2
             at += 1
         kept[e] = needed
         if not needed:
@@ -51,6 +61,15 @@ def delete_resilient(over: SubOverlays, longest: int, doubtful: int, ticks: Tick
                 degrees[over.link_slots[at, 1]] -= 1
         ticks[DONE] += 1
     return kept
+
+
+@inner
+def longest_list(over: SubOverlays) -> int:
+    """The most topics that the ends of an edge share."""
+    most = 0
+    for e in range(len(over.link_starts) - 1):
+        most = max(most, over.link_starts[e + 1] - over.link_starts[e])
+    return most
 
 
 @inner
@@ -66,9 +85,7 @@ def _two_paths(
     queue: Ids,
 ) -> bool:
     """Whether two paths of kept edges other than `without` lead from b to a and share no vertex between."""
-    if _common_neighbours(over, kept, a, b, marks, turn) > 1:
-        return True
-    length = _path(over, kept, without, a, b, marks, turn + 2, before, queue)
+    length = _path(over, kept, without, a, b, marks, turn, before, queue)
     if length == _NONE:
         return False
     # The path from b to a: the place of each vertex on it, as a mark below _NONE.
@@ -94,6 +111,77 @@ def _two_paths(
         slot = before[slot]
     marks[a] = _NONE
     return clear
+
+
+@inner
+def _clearly_two_paths(
+    over: SubOverlays,
+    kept: Flags,
+    without: int,
+    a: int,
+    b: int,
+    marks: Longs,
+    turn: int,
+    before: Ids,
+    queue: Ids,
+    ahead: Ids,
+) -> bool:
+    """Whether two such paths are found at once; there may be others. Takes seven turns."""
+    if _common_neighbours(over, kept, a, b, marks, turn) > 1:
+        return True
+    if not _meet(over, kept, without, a, b, marks, turn + 1, before, queue, ahead):
+        return False
+    inner_count = 0  # the vertices between the ends, which the second path must avoid
+    for end, start in ((a, queue[0]), (b, ahead[0])):
+        slot = start
+        while slot != end:
+            queue[inner_count] = slot
+            inner_count += 1
+            slot = before[slot]
+    for place in range(inner_count):
+        marks[queue[place]] = turn + 6
+    return _meet(over, kept, without, a, b, marks, turn + 4, before, queue, ahead)
+
+
+@inner
+def _meet(
+    over: SubOverlays,
+    kept: Flags,
+    without: int,
+    a: int,
+    b: int,
+    marks: Longs,
+    turn: int,
+    before: Ids,
+    queue: Ids,
+    ahead: Ids,
+) -> bool:
+    """Whether searches from both ends meet; then the vertices where they do come first in both queues.
+
+    Vertices reached from a are marked `turn`, from b `turn` + 1; what is marked `turn` + 2 is passed over.
+    """
+    marks[a], marks[b] = turn, turn + 1
+    queue[0], ahead[0] = a, b
+    heads, tails = [0, 0], [1, 1]
+    side = 0
+    while heads[0] < tails[0] and heads[1] < tails[1]:
+        own = queue if side == 0 else ahead
+        slot = own[heads[side]]
+        heads[side] += 1
+        for at in range(over.starts[slot], over.starts[slot + 1]):
+            other = over.others[at]
+            mark = marks[other]
+            if not kept[over.edge_of[at]] or over.edge_of[at] == without or mark == turn + side:
+                continue
+            if mark == turn + 1 - side:
+                queue[0], ahead[0] = (slot, other) if side == 0 else (other, slot)
+                return True
+            if mark != turn + 2:
+                marks[other], before[other] = turn + side, slot
+                own[tails[side]] = other
+                tails[side] += 1
+        side = 1 - side
+    return False
 
 
 @inner

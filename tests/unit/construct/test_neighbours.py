@@ -1,0 +1,55 @@
+"""The greedy of wanted neighbours, against one that looks at every pair each time."""
+
+from itertools import combinations
+
+import networkx as nx
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from meshwright.construct.greedy import make_problem
+from meshwright.construct.neighbours import take_wanted, wanted_by
+from tests.property.test_evaluate import some_interests
+
+
+def contribution(u: int, v: int, graphs: list[nx.Graph], wanted: int) -> int:
+    """Components joined, and ends that want a neighbour, over the topics of both."""
+    gain = 0
+    for graph in graphs:
+        if u in graph and v in graph:
+            wants = min(wanted, len(graph) - 1)
+            gain += not nx.has_path(graph, u, v)
+            gain += (graph.degree(u) < wants) + (graph.degree(v) < wants)
+    return gain
+
+
+@given(some_interests(9, 5), st.integers(0, 3), st.sampled_from([1, 2, 99]), st.integers(0, 3))
+def test_every_edge_contributes_most_of_all_that_caps_allow(interests, wanted, cap, given_links):
+    nodes = np.arange(interests.node_count, dtype=np.int32)
+    problem = make_problem(interests.indptr, interests.topic_ids, interests.topic_count, nodes)
+    pairs = list(combinations(nodes.tolist(), 2))
+    links = np.array(pairs[:given_links], np.int32).reshape(-1, 2)
+    taken = take_wanted(
+        problem,
+        wanted_by(problem, wanted),
+        instead="nothing",
+        links=links,
+        caps=np.full(len(nodes), cap),
+    )
+    graphs = [nx.empty_graph(own) for own in np.split(interests.node_ids, interests.topic_indptr[1:-1])]
+    degrees = dict.fromkeys(nodes.tolist(), 0)
+    left = set(pairs)
+
+    def allowed(u: int, v: int) -> int:
+        return contribution(u, v, graphs, wanted) if max(degrees[u], degrees[v]) < cap else 0
+
+    for turn, (u, v) in enumerate([*links.tolist(), *taken.tolist()]):
+        if turn >= len(links):
+            assert allowed(u, v) == max(allowed(*pair) for pair in left) > 0
+        for graph in graphs:
+            if u in graph and v in graph:
+                graph.add_edge(u, v)
+        left.discard((min(u, v), max(u, v)))
+        degrees[u] += 1
+        degrees[v] += 1
+    assert all(allowed(*pair) == 0 for pair in left)
