@@ -9,6 +9,7 @@ from meshwright.cli import common
 from meshwright.cli.options.groups import Engine, chosen_engine
 from meshwright.runtime.errors import OptionError
 from meshwright.runtime.places import local_path
+from meshwright.runtime.wording import count
 
 EPILOG = """NAME is a study, a paper (all of its studies) or all. The folder gets a page for each study
 with its picture (PNG and SVG) and its data (Parquet), an index with all verdicts, and findings.json. Each
@@ -31,6 +32,10 @@ Run all of them on Spark, and continue after an interruption:
 
 `meshwright study all --engine spark --out studies --resume`
 
+Measure Table II of [1] on samples of social graphs that you have:
+
+`meshwright study divide-and-conquer-table-2 --data snap --out table-2`
+
 Use the sizes and runs of the papers, which takes hours:
 
 `meshwright study all --scale paper --out studies`
@@ -41,12 +46,22 @@ def study(
     name: Annotated[str, typer.Argument(metavar="list|NAME|all", help="What to run, or list.")],
     out: Annotated[str | None, typer.Option("--out", metavar="DIR", help="The folder to write.")] = None,
     scale: Annotated[
-        str, typer.Option(metavar="quick|paper", help="Small systems and few runs, or those of the papers.")
+        str,
+        typer.Option(
+            metavar="smoke|quick|paper",
+            help="Tiny systems, to see that all runs; systems of the papers, with few runs; or with theirs.",
+        ),
     ] = "quick",
     runs: Annotated[
         int | None, typer.Option(metavar="N", help="Measure each claim for N seeds, whatever the scale.")
     ] = None,
     seed: Annotated[int, typer.Option(metavar="N", help="The first seed.")] = 0,
+    data: Annotated[
+        str | None,
+        typer.Option(
+            metavar="DIR", help="A folder with SNAP's ego-Facebook and ego-Twitter, for Table II of [1]."
+        ),
+    ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue a run that was interrupted.")] = False,
     engine: Engine = "auto",
     master: common.Master = None,
@@ -65,12 +80,12 @@ def study(
     where = chosen_engine(engine, [out], master, conf, True)
     from meshwright.studies import pages, running
 
-    plan = running.Plan(studies=[one.name for one in wanted], scale=scale, runs=runs, seed=seed)
+    plan = running.Plan(studies=[one.name for one in wanted], scale=scale, runs=runs, seed=seed, data=data)
     folder, progress = local_path(out), common.progress_bar()
     with common.engine_session(where, master, conf) as session:
         rows = running.run(plan, folder, resume=resume, session=session, progress=progress)
     done = [pages.Done(one, rows[one.name], running.findings(one, plan, rows[one.name])) for one in wanted]
-    about = _about(name, plan, where)
+    about = _about(name, plan, where, sum(row.seconds for own in rows.values() for row in own))
     pages.write_site(folder, done, about)
     if as_json:
         found = [finding.to_json() | {"study": one.study.name} for one in done for finding in one.findings]
@@ -83,25 +98,28 @@ def study(
     print(f"Open the page with pictures: {out}/index.html")
 
 
-def _about(name: str, plan: Any, engine: str) -> dict[str, Any]:
-    import platform
-
+def _about(name: str, plan: Any, engine: str, seconds: float) -> dict[str, Any]:
     from meshwright.model.storage.manifest import versions
+    from meshwright.runtime.machine import cores
+    from meshwright.runtime.memory import installed_memory
 
     return {
         "command": f"study {name}",
         "scale": plan.scale,
         "runs": plan.runs,
         "seed": plan.seed,
+        "data": "SNAP's ego-Facebook and ego-Twitter" if plan.data else None,
         "engine": engine,
         "date": datetime.now(UTC).date().isoformat(),
-        "machine": f"{platform.system()} {platform.machine()}",
+        "machine": f"{count(cores(), 'core')}, {installed_memory() / 2**30:.0f} GiB of memory",
+        "processor_minutes": round(seconds / 60, 1),
         "versions": versions(),
     }
 
 
 def _list(as_json: bool) -> None:
     from meshwright.studies.catalogue import studies
+    from meshwright.studies.claims import Scope
 
     found = [
         {
@@ -109,7 +127,7 @@ def _list(as_json: bool) -> None:
             "paper": one.paper,
             "source": one.source,
             "title": one.title,
-            "claims": sum(not claim.variant_of for claim in one.claims("paper")),
+            "claims": sum(not claim.variant_of for claim in one.claims(Scope("paper"))),
         }
         for one in studies().values()
     ]

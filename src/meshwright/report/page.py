@@ -11,6 +11,8 @@ from meshwright.runtime.places import Place, replace_text
 
 _SECTIONS = {
     "verdicts": "Verdicts",
+    "reasons": "Why, where it differs",
+    "how": "How it was measured",
     "variants": "Variants, not counted",
     "broken": "Cut topics",
     "comparison": "Compared",

@@ -78,11 +78,16 @@ def free_memory() -> int:
     return min(_free_on_machine(), _free_in_container())
 
 
+def installed_memory() -> int:
+    """How many bytes the machine has."""
+    return int(os.sysconf("SC_PAGE_SIZE")) * int(os.sysconf("SC_PHYS_PAGES"))
+
+
 def _free_on_machine() -> int:
     try:
         text = Path("/proc/meminfo").read_text("ascii")
     except OSError:
-        return int(os.sysconf("SC_PAGE_SIZE")) * int(os.sysconf("SC_PHYS_PAGES"))
+        return installed_memory()
     fields = dict(line.split(":", 1) for line in text.splitlines())
     return int(fields["MemAvailable"].split()[0]) * 1024
 

@@ -2,19 +2,20 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from typing import NamedTuple
 
 from meshwright.runtime.errors import OptionError
 from meshwright.runtime.wording import choose
-from meshwright.studies.claims import Claim
+from meshwright.studies.claims import Claim, Scope
 
-SCALES = ("quick", "paper")
-"""Smaller systems and few runs, for minutes; the sizes and runs of the papers."""
+SCALES = ("smoke", "quick", "paper")
+"""Tiny systems, to see in seconds that all runs; nearly all sizes of the papers with few runs, for half an
+hour; the sizes and runs of the papers."""
 
-_QUICK_RUNS = 3
+_RUNS = {"smoke": 2, "quick": 5}
 _LEAST_RUNS = 5
 
 
@@ -61,58 +62,25 @@ class Study:
     source: str
     curves: Curves | None = None
 
-    def claims(self, scale: str) -> tuple[Claim, ...]:
-        """What the paper states there, each with its way of measuring at a scale."""
+    def claims(self, scope: Scope) -> tuple[Claim, ...]:
+        """What the paper states there, each with its way of measuring."""
         part = re.escape(self.name.removeprefix(f"{self.paper}-"))
         belongs = re.compile(rf"(^|-){part}[a-z]?(-|$)")
-        return tuple(claim for claim in paper_claims(self.paper, scale) if belongs.search(claim.name))
+        return tuple(claim for claim in paper_claims(self.paper, scope) if belongs.search(claim.name))
 
 
 def runs_of(claim: Claim, scale: str, runs: int | None) -> int:
     """Over how many seeds a claim is measured: enough for an interval, unless told otherwise."""
     if runs is not None:
         return runs
-    return _QUICK_RUNS if scale == "quick" else max(claim.runs, _LEAST_RUNS)
-
-
-_VARIANTS = {
-    "table-1-gm-degree-fixed": "table-1-gm-degree",
-    "table-1-dc-degree-8-parts": "table-1-dc-degree",
-    "table-1-dc-degree-fixed": "table-1-dc-degree",
-    "table-1-time-ratio-all-pairs": "table-1-time-ratio",
-    "table-1-star-set-fixed": "table-1-star-set",
-    "figure-4-sm-over-nm-10-topics": "figure-4-sm-over-nm",
-    "figure-6-degree-independent": "figure-6-degree",
-    "figure-6-no-bulk-nodes": "figure-6-degree",
-    "weighted-figure-4-trees-by-topic": "weighted-figure-4-trees",
-    "weighted-figure-4-trees-by-topic-1000": "weighted-figure-4-trees",
-    "weighted-figure-4-pd-detours": "weighted-figure-4-pd-over-gr",
-    "weighted-figure-8-cost-delays": "weighted-figure-8-cost",
-    "weighted-figure-8-diameters-detours": "weighted-figure-8-diameters",
-    "weighted-figure-9-pairs": "weighted-figure-9-time",
-    "shadows-figure-2-greedy-by-links-most-primaries": "shadows-figure-2-greedy-most-primaries",
-    "shadows-figure-2-greedy-by-links-few-primaries": "shadows-figure-2-greedy-few-primaries",
-    "shadows-figure-3-primal-dual-backups-of-more-covers": "shadows-figure-3-primal-dual-backups",
-    "shadows-figure-4-greedy-by-links": "shadows-figure-4-greedy",
-    "shadows-figure-6-maximum-degree-few-links": "shadows-figure-6-maximum-degree",
-    "shadows-figure-6-average-degree-of-stated-backups": "shadows-figure-6-average-degree",
-    "shadows-figure-8-rebuild-ratio-rho-1.5": "shadows-figure-8-rebuild-ratio",
-    "figure-6a-initial-close": "figure-6a-initial",
-    "figure-6a-final-close": "figure-6a-final",
-    "connectivity-learning": "connectivity-strong",
-    "connectivity-weak": "connectivity-strong",
-}
-"""Claims in settings that were added after the run of another claim, to test why that one differs."""
+    return _RUNS.get(scale) or max(claim.runs, _LEAST_RUNS)
 
 
 @cache
-def paper_claims(paper: str, scale: str) -> tuple[Claim, ...]:
-    """All claims of a paper, at a scale."""
+def paper_claims(paper: str, scope: Scope) -> tuple[Claim, ...]:
+    """All claims of a paper."""
     module = import_module(f"meshwright.studies.{paper.replace('-', '_')}.study")
-    return tuple(
-        replace(claim, variant_of=_VARIANTS.get(claim.name, claim.variant_of))
-        for claim in module.claims_at(scale)
-    )
+    return tuple(module.claims_at(scope))
 
 
 class _Part(NamedTuple):
@@ -136,9 +104,9 @@ PAPERS: Mapping[str, _Paper] = {
         (
             _Part("table-1", "Greedy Merge and Divide and Conquer at 1,000 nodes"),
             _Part("table-2", "Samples of Facebook and Twitter"),
-            _Part("figure-4", "Degrees of merged overlays"),
-            _Part("figure-5", "The work of Star Merge"),
-            _Part("figure-6", "Random parts and k-means clusters"),
+            _Part("figure-4", "Degrees of merged overlays", "merging:FIGURE_4"),
+            _Part("figure-5", "The work of Star Merge", "merging:FIGURE_5"),
+            _Part("figure-6", "Random parts and k-means clusters", "parts:FIGURE_6"),
             _Part("figure-7", "Degree and work over the number of parts", "parts:FIGURE_7"),
             _Part("figure-8", "Inner and outer links over the number of parts", "parts:FIGURE_8"),
             _Part("figure-9", "Ring-per-Topic against the greedy algorithms", "scaling_figures:FIGURE_9"),
@@ -152,12 +120,12 @@ PAPERS: Mapping[str, _Paper] = {
         "[2]",
         "Links that cost",
         (
-            _Part("figure-4", "Cost over the number of nodes"),
-            _Part("figure-5", "Cost over the number of topics"),
-            _Part("figure-6", "Cost over the size of subscriptions"),
-            _Part("figure-7", "Greedy by cost against Greedy Merge"),
-            _Part("figure-8", "Greedy by cost against primal-dual"),
-            _Part("figure-9", "Divide and conquer by cost"),
+            _Part("figure-4", "Cost over the number of nodes", "nodes:FIGURE_4"),
+            _Part("figure-5", "Cost over the number of topics", "interests:FIGURE_5"),
+            _Part("figure-6", "Cost over the size of subscriptions", "interests:FIGURE_6"),
+            _Part("figure-7", "Primal-dual with reverse delete", "nodes:FIGURE_7"),
+            _Part("figure-8", "Greedy by cost against Greedy Merge", "nodes:FIGURE_8"),
+            _Part("figure-9", "Divide and conquer by cost", "clusters:FIGURE_9"),
         ),
     ),
     "shadows": _Paper(
@@ -166,9 +134,9 @@ PAPERS: Mapping[str, _Paper] = {
         (
             _Part("figure-2", "Backups chosen greedily"),
             _Part("figure-3", "Backups chosen by primal-dual"),
-            _Part("figure-4", "Degrees with greedy backups"),
-            _Part("figure-5", "Degrees over the coverage factor"),
-            _Part("figure-6", "Degrees under churn"),
+            _Part("figure-4", "Degrees with greedy backups", "study:FIGURE_4"),
+            _Part("figure-5", "Degrees over the coverage factor", "study:FIGURE_5"),
+            _Part("figure-6", "Degrees under churn", "study:FIGURE_6"),
             _Part("figure-7", "The work of repairs"),
             _Part("figure-8", "Links that repairs change"),
         ),
@@ -177,8 +145,8 @@ PAPERS: Mapping[str, _Paper] = {
         "[4]",
         "Small worlds",
         (
-            _Part("figure-2", "Routing as the topics grow"),
-            _Part("figure-3", "Routing as the nodes grow"),
+            _Part("figure-2", "Routing as the nodes grow", "study:FIGURE_2"),
+            _Part("figure-3", "Routing as the topics grow", "study:FIGURE_3"),
         ),
     ),
     "stan": _Paper(
@@ -189,9 +157,9 @@ PAPERS: Mapping[str, _Paper] = {
             _Part("figure-3", "Subscriptions of LiveJournal"),
             _Part("figure-4", "Subscriptions of Wikipedia"),
             _Part("figure-5", "Correlation of subscriptions"),
-            _Part("figure-6", "Physical view sizes, round by round"),
+            _Part("figure-6", "View sizes, round by round", "study:FIGURE_6"),
             _Part("figure-7", "How many nodes improve"),
-            _Part("figure-8", "Links over the number of topics"),
+            _Part("figure-8", "Links over the number of topics", "study:FIGURE_8"),
             _Part("figure-9", "Clustering and diameters, before and after"),
             _Part("connectivity", "Topics stay connected"),
         ),

@@ -16,6 +16,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 
+class Scope(NamedTuple):
+    """How large the systems are that claims are measured on, and a folder with data that can't be shipped."""
+
+    scale: str = "quick"
+    data: str | None = None
+
+
 class Verdict(Enum):
     """What a measurement says about a claim."""
 
@@ -111,9 +118,9 @@ class Claim:
         measure: what comes out of a run with a seed.
         pooled: instead: one number for the seeds of all runs. Without either nothing can be compared.
         runs: how many runs the paper averages over; more runs than that say no more.
-        reason: why ours differs or can't be compared; a test shows that the reason holds.
-        variant_of: the claim of which this one is a variant, measured to test a reason why that one differs,
-            or in a setting that was chosen after seeing what settings give. Variants are never counted.
+        reason: why it can't be compared, or where the paper contradicts itself, with its own numbers.
+        variant_of: the claim of which this one is a variant: see `variant`.
+        hypothesis: of a variant, what would explain that the other one differs.
     """
 
     name: str
@@ -126,6 +133,7 @@ class Claim:
     runs: int = 1
     reason: str = ""
     variant_of: str = ""
+    hypothesis: str = ""
 
     def __post_init__(self) -> None:
         if self.expected.tolerance < 0:
@@ -143,6 +151,29 @@ class Claim:
                 f"the claim {self.name!r} has neither a measure nor a reason for having none; "
                 f"give one of them"
             )
+
+    def variant(
+        self,
+        suffix: str,
+        hypothesis: str,
+        measure: Callable[[int], float] | None = None,
+        *,
+        pooled: Callable[[Sequence[int]], float] | None = None,
+    ) -> "Claim":
+        """The same statement, number and tolerance, measured otherwise to test why ours differs.
+
+        Variants are never counted: their settings were chosen after seeing what others give.
+        """
+        return replace(
+            self,
+            name=f"{self.name}-{suffix}",
+            how=f"{hypothesis} Otherwise as {self.name}.",
+            measure=measure,
+            pooled=pooled,
+            reason="",
+            variant_of=self.name,
+            hypothesis=hypothesis,
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -166,11 +197,12 @@ class Finding:
             "verdict": self.verdict.value,
             "reason": claim.reason,
             "variant_of": claim.variant_of,
+            "hypothesis": claim.hypothesis,
         }
 
 
 _STATED = ("name", "source", "statement")
-_JUDGED = ("verdict", "reason", "variant_of")
+_JUDGED = ("verdict", "reason", "variant_of", "hypothesis")
 
 
 def as_frame(findings: Iterable[Finding]) -> "pd.DataFrame":
@@ -209,10 +241,30 @@ def judge(claim: Claim, measured: Statistics | None) -> Finding:
     """The verdict: reproduced only if the whole interval of the mean is within the tolerance."""
     if measured is None:
         return Finding(claim=claim, measured=None, verdict=Verdict.NOT_COMPARABLE)
-    relation, number, tolerance = claim.expected
-    missed = max(_MISSED_BY[relation](end, number) for end in (measured.low, measured.high))
-    near = missed <= tolerance * abs(number)
+    missed = max(_missed(claim.expected, end) for end in (measured.low, measured.high))
+    near = missed <= claim.expected.tolerance * abs(claim.expected.number)
     return Finding(claim=claim, measured=measured, verdict=Verdict.REPRODUCED if near else Verdict.DIFFERS)
+
+
+def _missed(expected: Expected, ours: float) -> float:
+    """By how much ours misses the paper's number; 0 or less where it does not."""
+    return _MISSED_BY[expected.relation](ours, expected.number)
+
+
+def explained(claim: Finding, variant: Finding) -> str:
+    """What a variant says about its hypothesis, by how much of the difference is left in it.
+
+    It explains the difference if it is reproduced, and a part of it if its mean misses the paper's number by
+    at most half as much.
+    """
+    if variant.verdict is Verdict.REPRODUCED:
+        return "explains it"
+    if claim.measured is None or variant.measured is None:
+        return "could not be measured"
+    before, after = (_missed(claim.claim.expected, each.mean) for each in (claim.measured, variant.measured))
+    if after <= before / 2:
+        return "explains a part of it"
+    return "does not explain it" if after <= before else "does not explain it: the difference is larger"
 
 
 def equivalence_p(differences: Sequence[float], margin: float) -> float:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 from meshwright.report.markup import Html, count, decimal, figure, section, table, tag
 from meshwright.report.page import glossary, header, making, page, write_page
 from meshwright.studies.catalogue import PAPERS, Study
-from meshwright.studies.claims import Finding, Verdict
+from meshwright.studies.claims import Finding, Verdict, explained
 from meshwright.studies.running import Row, write_rows
 
 if TYPE_CHECKING:
@@ -31,14 +31,18 @@ _STYLE: dict[Any, Any] = {
     "axes.axisbelow": True,
     "grid.linewidth": 0.4,
     "svg.hashsalt": "meshwright",
+    "svg.fonttype": "none",
     "legend.frameon": False,
 }
+_MARKS = {Verdict.REPRODUCED: "●", Verdict.DIFFERS: "□", Verdict.NOT_COMPARABLE: "·"}
 _WORDS = {
     "Reproduced": "The 95% interval of our mean over the seeds lies within the tolerance, which was settled "
     "before the run.",
-    "Differs": "It does not. The reason is beside it, and variants that test the reason are listed apart.",
+    "Differs": "It does not. Below are explanations, each tested by a variant.",
     "Not comparable": "The paper does not say enough to measure it again.",
-    "Variant": "The same statement in another setting, added after a run. Variants are never counted.",
+    "Variant": "The same statement and tolerance in another setting, to test an explanation. Variants are "
+    "never counted. One explains a difference if it is reproduced, and a part of it if at most half of it is "
+    "left.",
 }
 
 
@@ -55,13 +59,22 @@ class Done(NamedTuple):
         return [finding for finding in self.findings if not finding.claim.variant_of]
 
     @property
+    def different(self) -> list[tuple[Finding, list[Finding]]]:
+        """The claims that differ, each with the variants that test explanations."""
+        return [
+            (finding, [each for each in self.findings if each.claim.variant_of == finding.claim.name])
+            for finding in self.counted
+            if finding.verdict is Verdict.DIFFERS
+        ]
+
+    @property
     def variants(self) -> list[Finding]:
         """The findings that test reasons, or are in fitted settings."""
         return [finding for finding in self.findings if finding.claim.variant_of]
 
 
 def write_site(folder: Path, done: Sequence[Done], about: Mapping[str, Any]) -> None:
-    """Write data, pictures and pages of studies, an index, and a page in Markdown for each paper."""
+    """Write data, pictures and pages of studies, an index, and the same for each paper in Markdown."""
     for name in ("data", "figures"):
         (folder / name).mkdir(parents=True, exist_ok=True)
     for one in done:
@@ -75,6 +88,7 @@ def write_site(folder: Path, done: Sequence[Done], about: Mapping[str, Any]) -> 
     text = json.dumps({**about, "findings": found}, indent=2, ensure_ascii=False)
     (folder / "findings.json").write_text(f"{text}\n", "utf-8")
     write_page(folder / "index.html", _index_page(done, about))
+    (folder / "results.md").write_text(_markdown_index(done, about), "utf-8")
 
 
 def verdicts(findings: Iterable[Finding]) -> str:
@@ -97,18 +111,28 @@ def _index_page(done: Sequence[Done], about: Mapping[str, Any]) -> str:
         (
             tag("a", f"{one.study.source}: {one.study.title}", href=f"{one.study.name}.html"),
             PAPERS[one.study.paper].title,
+            _marks(one.counted),
             verdicts(one.counted) or "no claims",
             verdicts(one.variants),
         )
         for one in done
     ]
-    headings = ("table or figure", "paper", "verdicts", "variants, not counted")
+    headings = ("table or figure", "paper", "claim by claim", "verdicts", "variants, not counted")
+    key = tag("p", f"{_KEY}.")
     body = {
-        "verdicts": section("verdicts", "Verdicts", table("Studies", headings, rows)),
+        "verdicts": section("verdicts", "Verdicts", key, table("Studies", headings, rows)),
         "making": making(about),
         "reading": glossary(_WORDS),
     }
     return page("Studies", header("study", "The papers' tables and figures, run again", numbers), body)
+
+
+_KEY = ", ".join(f"{mark} {verdict.value}" for verdict, mark in _MARKS.items())
+
+
+def _marks(findings: Iterable[Finding]) -> str:
+    """A mark for each claim."""
+    return "".join(_MARKS[finding.verdict] for finding in findings)
 
 
 def _study_page(one: Done, folder: Path, about: Mapping[str, Any]) -> str:
@@ -118,8 +142,10 @@ def _study_page(one: Done, folder: Path, about: Mapping[str, Any]) -> str:
     caption = f"{_caption(one)} Also as figures/{one.study.name}.png and .svg."
     numbers = [(count(len(one.counted)), "claims"), (verdicts(one.counted) or "none", "verdicts")]
     body = {
-        "verdicts": section("verdicts", "Verdicts", _table(one.counted), _reasons(one.counted)),
+        "verdicts": section("verdicts", "Verdicts", _table(one.counted)),
         "pictures": section("pictures", "Side by side", figure(picture, caption)),
+        "reasons": _why(one),
+        "how": section("how", "How it was measured", _ways(one.counted)),
         "variants": section("variants", "Variants, not counted", _table(one.variants))
         if one.variants
         else Html(""),
@@ -129,30 +155,87 @@ def _study_page(one: Done, folder: Path, about: Mapping[str, Any]) -> str:
     return page(title, header("study", title, numbers), body)
 
 
+def _why(one: Done) -> Html:
+    """For each claim that differs, its explanations and what their tests say; and what can't be compared."""
+    parts = []
+    for finding, variants in one.different:
+        mean, interval, _ = _ours(finding)
+        words = f"{finding.claim.statement} Expected: {expected(finding)}; ours: {mean} ({interval})."
+        rows = [_explanation(finding, variant) for variant in variants]
+        parts += [
+            tag("h3", finding.claim.name),
+            tag("p", words),
+            table(f"Explanations of {finding.claim.name}", _EXPLANATIONS, rows),
+            tag("p", finding.claim.reason) if finding.claim.reason else Html(""),
+        ]
+    for finding in one.counted:
+        if finding.verdict is Verdict.NOT_COMPARABLE:
+            parts += [tag("h3", finding.claim.name), tag("p", finding.claim.reason)]
+    return section("reasons", "Why, where it differs", *parts) if parts else Html("")
+
+
+_EXPLANATIONS = ("explanation", "ours if it were so", "what that says")
+
+
+def _explanation(finding: Finding, variant: Finding) -> tuple[str, str, str]:
+    mean, interval, _ = _ours(variant)
+    return variant.claim.hypothesis, f"{mean} ({interval})", explained(finding, variant)
+
+
+def _making(about: Mapping[str, Any]) -> str:
+    """How it was made, in a sentence."""
+    versions = ", ".join(f"{name} {version}" for name, version in about.get("versions", {}).items())
+    return (
+        f"Made by `meshwright {about.get('command')} --scale {about.get('scale')}` on {about.get('date')} "
+        f"({about.get('machine')}; {about.get('processor_minutes')} minutes of processor time; {versions})."
+    )
+
+
 def _markdown(paper: str, done: Sequence[Done], about: Mapping[str, Any]) -> str:
     """The studies of a paper, for the documentation."""
     counted = [finding for one in done for finding in one.counted]
-    versions = ", ".join(f"{name} {version}" for name, version in about.get("versions", {}).items())
     parts = [
         f"# {PAPERS[paper].title}: results",
-        f"{len(counted)} claims: {verdicts(counted)}. Made by `meshwright {about.get('command')}` at the "
-        f"scale *{about.get('scale')}* on {about.get('date')} ({about.get('machine')}; {versions}).",
+        f"{len(counted)} claims: {verdicts(counted)}. {_making(about)} The data is in `data/`.",
+        *(part for one in done for part in _markdown_study(one)),
     ]
-    for one in done:
-        parts += [
-            f"## {one.study.source}: {one.study.title}",
-            f"![{one.study.title}](figures/{one.study.name}.svg)",
-            _caption(one),
-            _rows(one.counted),
-        ]
-        reasons = [
-            f"- `{finding.claim.name}`: {finding.claim.reason}"
-            for finding in one.counted
-            if finding.verdict is not Verdict.REPRODUCED and finding.claim.reason
-        ]
-        parts += ["\n".join(reasons)] if reasons else []
-        parts += ["Variants, which are not counted:", _rows(one.variants)] if one.variants else []
     return "\n\n".join(parts) + "\n"
+
+
+def _markdown_study(one: Done) -> Iterable[str]:
+    yield f"## {one.study.source}: {one.study.title}"
+    yield f"![{one.study.title}](figures/{one.study.name}.svg)"
+    yield _caption(one)
+    yield _rows(one.counted)
+    for finding, variants in one.different:
+        mean, interval, _ = _ours(finding)
+        yield f"**Why `{finding.claim.name}` differs** ({expected(finding)}; ours {mean}, {interval}):"
+        rows = [f"| {' | '.join(_explanation(finding, variant))} |" for variant in variants]
+        yield "\n".join([f"| {' | '.join(_EXPLANATIONS)} |", "| --- " * 3 + "|", *rows])
+        if finding.claim.reason:
+            yield finding.claim.reason
+    yield from (
+        f"`{finding.claim.name}` is not comparable: {finding.claim.reason}"
+        for finding in one.counted
+        if finding.verdict is Verdict.NOT_COMPARABLE
+    )
+
+
+def _markdown_index(done: Sequence[Done], about: Mapping[str, Any]) -> str:
+    """All verdicts at a glance, for the documentation."""
+    counted = [finding for one in done for finding in one.counted]
+    rows = [
+        f"| [{one.study.source}]({one.study.paper}.md) | {one.study.title} | {_marks(one.counted)} "
+        f"| {verdicts(one.counted)} |"
+        for one in done
+    ]
+    lines = [
+        "# All verdicts",
+        f"{len(counted)} claims: {verdicts(counted)}. {_making(about)}",
+        f"{_KEY}.",
+        "\n".join(["| where | what | claim by claim | verdicts |", "| --- " * 4 + "|", *rows]),
+    ]
+    return "\n\n".join(lines) + "\n"
 
 
 def _rows(findings: Sequence[Finding]) -> str:
@@ -172,14 +255,14 @@ def _rows(findings: Sequence[Finding]) -> str:
 
 
 def _caption(one: Done) -> str:
-    if one.study.curves is not None:
-        return (
-            "Means over the seeds; bars reach from the least to the greatest. Stars are the paper's values."
-        )
-    return (
+    claims = (
         "Ours as a multiple of the paper's number, with the 95% interval of the mean. The line is the paper, "
         "the band its tolerance."
     )
+    if one.study.curves is None:
+        return claims
+    stars = " Stars are the paper's values." if one.study.curves.stated else ""
+    return f"Above: means over the seeds; bars reach from the least to the greatest.{stars} Below: {claims}"
 
 
 def _table(findings: Sequence[Finding]) -> Html:
@@ -210,31 +293,43 @@ def _ours(finding: Finding) -> tuple[str, str, str]:
     return decimal(ours.mean), f"{decimal(ours.low)} to {decimal(ours.high)}", count(ours.runs)
 
 
-def _reasons(findings: Sequence[Finding]) -> Html:
-    """How each claim was measured, and why those that differ do."""
-    parts = []
-    for finding in findings:
-        claim = finding.claim
-        why = f" {claim.reason}" if finding.verdict is not Verdict.REPRODUCED and claim.reason else ""
-        parts += [tag("dt", claim.name), tag("dd", f"{claim.how}{why}")]
-    return tag("dl", *parts, class_="words")
+def _ways(findings: Sequence[Finding]) -> Html:
+    """How each claim was measured."""
+    pairs = ((tag("dt", finding.claim.name), tag("dd", finding.claim.how)) for finding in findings)
+    return tag("dl", *(part for pair in pairs for part in pair), class_="words")
 
 
 def _draw(one: Done, path: Path) -> None:
-    """Draw the curves of a study, or else its claims beside the paper's numbers, as SVG and PNG."""
+    """Draw the curves of a study, and its claims beside the paper's numbers, as SVG and PNG."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
+    shown = [found for found in one.counted if found.measured is not None and found.claim.expected.number]
+    heights = [3.0] * (one.study.curves is not None) + [0.7 + 0.26 * len(shown)] * bool(shown)
     with mpl.rc_context(_STYLE):
-        height = 3.2 if one.study.curves is not None else 1.2 + 0.28 * len(one.findings)
-        drawn = Figure(figsize=(6.4, height), layout="constrained")
-        axes = drawn.subplots()
-        (_draw_curves if one.study.curves is not None else _draw_claims)(axes, one)
-        axes.set_title(f"{one.study.source}: {one.study.title}", loc="left", fontsize=9)
+        drawn = Figure(figsize=(7.2, max(1.0, sum(heights))), layout="constrained")
+        panels = list(drawn.subplots(len(heights) or 1, height_ratios=heights or [1], squeeze=False)[:, 0])
+        panels[0].set_title(f"{one.study.source}: {one.study.title}", loc="left", fontsize=9)
+        if one.study.curves is not None:
+            _draw_curves(panels.pop(0), one)
+        if shown:
+            _draw_claims(panels.pop(0), shown)
+        for empty in panels:
+            empty.text(0, 0.5, "Nothing here can be compared.")
+            empty.axis("off")
         for kind in ("svg", "png"):
             drawn.savefig(
                 path.with_suffix(f".{kind}"), dpi=150, metadata={"Date": None} if kind == "svg" else {}
             )
+
+
+_WIDE = 30
+"""So many times the least that a greatest value gets an axis by orders of magnitude."""
+
+
+def _is_wide(values: Iterable[float]) -> bool:
+    found = list(values)
+    return bool(found) and min(found) > 0 and max(found) > _WIDE * min(found)
 
 
 def _draw_curves(axes: Axes, one: Done) -> None:
@@ -260,13 +355,15 @@ def _draw_curves(axes: Axes, one: Done) -> None:
             xs, ys = [point.x for point in stated], [point.y for point in stated]
             axes.plot(xs, ys, "*", color=_COLOURS[at % 7], markersize=12, label=f"{name}, the paper")
     axes.set(xlabel=curves.x, ylabel=curves.y)
-    if series and max(max(points) for points in series.values()) > 100 * min(min(p) for p in series.values()):
+    if _is_wide(x for points in series.values() for x in points):
         axes.set_xscale("log")
-    axes.legend()
+    if _is_wide(value for points in series.values() for values in points.values() for value in values):
+        axes.set_yscale("log")
+    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=8)
 
 
-def _draw_claims(axes: Axes, one: Done) -> None:
-    shown = [found for found in one.findings if found.measured is not None and found.claim.expected.number]
+def _draw_claims(axes: Axes, shown: Sequence[Finding]) -> None:
+    ratios = []
     for at, finding in enumerate(shown):
         ours, (_, number, tolerance) = finding.measured, finding.claim.expected
         assert ours is not None
@@ -276,10 +373,17 @@ def _draw_claims(axes: Axes, one: Done) -> None:
         )
         low, mean, high = (end / number for end in (ours.low, ours.mean, ours.high))
         axes.plot([low, high], [at, at], color=colour, linewidth=1.4)
-        inside = "none" if finding.claim.variant_of else colour
-        axes.plot(mean, at, marker, color=colour, markersize=5, markerfacecolor=inside)
+        axes.plot(mean, at, marker, color=colour, markersize=5)
+        ratios += [low, mean, high]
     axes.axvline(1, color="black", linewidth=0.8)
+    if _is_wide([1.0, *ratios]):
+        axes.set_xscale("log")
     labels = [f"{found.claim.name} ({found.claim.expected.relation})" for found in shown]
     axes.set_yticks(range(len(shown)), labels, fontsize=7)
-    axes.set(xlabel="ours over the paper's number; hollow: a variant", ylim=(len(shown) - 0.4, -0.6))
+    axes.set(xlabel="ours over the paper's number", ylim=(len(shown) - 0.4, -0.6))
     axes.grid(False, axis="y")
+    keys = [
+        axes.plot([], [], marker, color=colour, label=verdict.value)[0]
+        for verdict, (colour, marker) in _BY_VERDICT.items()
+    ]
+    axes.legend(handles=keys, fontsize=7, ncols=2, loc="lower right", bbox_to_anchor=(1, 1))

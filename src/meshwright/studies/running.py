@@ -1,7 +1,8 @@
 """Runs of studies: seed by seed, in this process or on Spark, and kept so that they can be continued.
 
-A unit of work is one study with one seed: claims of a study share what they measure. Its rows are written
-when it is done. What is random is drawn from the seed, so both engines give the same rows, but for times.
+A unit of work is one study with one seed. Its rows are written when it is done. Claims share what they
+measure, also those of different studies of a paper, so these are one task of Spark. What is random is drawn
+from the seed, so both engines give the same rows, but for times.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from meshwright.runtime.errors import DatasetError, OptionError
 from meshwright.runtime.progress import Progress, stage
 from meshwright.runtime.wording import choose
 from meshwright.studies.catalogue import SCALES, Study, runs_of, studies
-from meshwright.studies.claims import Claim, Finding, judge, statistics_of
+from meshwright.studies.claims import Claim, Finding, Scope, judge, statistics_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -30,8 +31,8 @@ if TYPE_CHECKING:
 POOLED = -1
 """In place of a seed: all seeds together."""
 
-_UNITS_A_JOB = 4
-"""Units per core that a job of Spark does before their rows are kept."""
+_TASKS_A_JOB = 2
+"""Tasks per core that a job of Spark does before their rows are kept."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,21 +41,28 @@ class Plan:
 
     Attributes:
         studies: names of studies.
-        scale: "quick" or "paper".
+        scale: one of `SCALES`.
         runs: over how many seeds; unless given, as many as the scale says.
         seed: the first seed.
+        data: a folder with data that can't be shipped.
     """
 
     studies: Sequence[str]
     scale: str = "quick"
     runs: int | None = None
     seed: int = 0
+    data: str | None = None
 
     def __post_init__(self) -> None:
         if self.scale not in SCALES:
             raise OptionError(f"--scale is {self.scale!r}; {choose(self.scale, SCALES)}", option="scale")
         check_whole("runs", self.runs, 1)
         check_whole("seed", self.seed, 0, required=True)
+
+    @property
+    def scope(self) -> Scope:
+        """What claims are measured on."""
+        return Scope(self.scale, self.data)
 
     def runs_of(self, claim: Claim) -> int:
         """Over how many seeds a claim is measured."""
@@ -64,7 +72,7 @@ class Plan:
         """All units of work; those of pooled claims come after the others of their study."""
         found = []
         for name in self.studies:
-            claims = studies()[name].claims(self.scale)
+            claims = studies()[name].claims(self.scope)
             seeds = max((self.runs_of(claim) for claim in claims if claim.measure), default=0)
             if studies()[name].curves is not None:
                 seeds = max(seeds, 1)
@@ -109,7 +117,7 @@ def measure(plan: Plan, unit: Unit) -> list[Row]:
     """Do a unit of work."""
     study = studies()[unit.study]
     rows = []
-    for claim in study.claims(plan.scale):
+    for claim in study.claims(plan.scope):
         runs = plan.runs_of(claim)
         begin = process_time()
         if unit.seed == POOLED and claim.pooled:
@@ -163,22 +171,33 @@ def _results(
         for unit in units:
             yield unit, measure(plan, unit)
         return
-    step = _UNITS_A_JOB * session.sparkContext.defaultParallelism
-    for start in range(0, len(units), step):
-        yield from _on_spark(plan, units[start : start + step], session)
+    tasks = _together(units)
+    step = _TASKS_A_JOB * session.sparkContext.defaultParallelism
+    for start in range(0, len(tasks), step):
+        yield from _on_spark(plan, tasks[start : start + step], session)
 
 
-def _on_spark(plan: Plan, units: Sequence[Unit], session: SparkSession) -> Iterator[tuple[Unit, list[Row]]]:
-    """A unit is a partition: a task that ends early takes the next one."""
+def _together(units: Sequence[Unit]) -> list[list[Unit]]:
+    """Units of the same paper and seed, which share what they measure."""
+    found: dict[tuple[str, int], list[Unit]] = {}
+    for unit in units:
+        found.setdefault((studies()[unit.study].paper, unit.seed), []).append(unit)
+    return list(found.values())
+
+
+def _on_spark(
+    plan: Plan, tasks: Sequence[list[Unit]], session: SparkSession
+) -> Iterator[tuple[Unit, list[Row]]]:
+    """A task is a partition: a core that is done with one takes the next."""
     context = session.sparkContext
-    done = context.parallelize(list(units), len(units)).map(_task(plan)).collect()
-    for unit, rows in done:
-        yield Unit(*unit), [Row(*row) for row in rows]
+    for done in context.parallelize(tasks, len(tasks)).map(_task(plan)).collect():
+        for unit, rows in done:
+            yield Unit(*unit), [Row(*row) for row in rows]
 
 
-def _task(plan: Plan) -> Callable[[Unit], tuple[Unit, list[Row]]]:
-    def work(unit: Unit) -> tuple[Unit, list[Row]]:
-        return unit, measure(plan, Unit(*unit))
+def _task(plan: Plan) -> Callable[[list[Unit]], list[tuple[Unit, list[Row]]]]:
+    def work(units: list[Unit]) -> list[tuple[Unit, list[Row]]]:
+        return [(unit, measure(plan, Unit(*unit))) for unit in units]
 
     return work
 
@@ -188,12 +207,14 @@ class _Kept:
 
     def __init__(self, folder: Path, plan: Plan, resume: bool) -> None:
         self._folder = folder
-        about = json.dumps({"scale": plan.scale, "runs": plan.runs, "seed": plan.seed})
+        about = json.dumps(
+            {"scale": plan.scale, "runs": plan.runs, "seed": plan.seed, "data": plan.data is not None}
+        )
         told = folder / "plan.json"
         if told.exists() and told.read_text("utf-8") != about:
             raise DatasetError(
                 f"{folder.parent} holds runs of another plan: {told.read_text('utf-8')}; "
-                f"give the same --scale, --runs and --seed, or another --out"
+                f"give the same --scale, --runs, --seed and --data, or another --out"
             )
         if told.exists() and not resume:
             raise DatasetError(
@@ -241,7 +262,7 @@ def findings(study: Study, plan: Plan, rows: Sequence[Row]) -> list[Finding]:
     for row in rows:
         if row.x is None:
             values.setdefault(row.name, []).append(row.value)
-    return [_judged(claim, plan, values) for claim in study.claims(plan.scale)]
+    return [_judged(claim, plan, values) for claim in study.claims(plan.scope)]
 
 
 def _judged(claim: Claim, plan: Plan, values: Mapping[str, list[float]]) -> Finding:

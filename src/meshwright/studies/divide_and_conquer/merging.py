@@ -1,121 +1,301 @@
 """Claims of [1] on merging: Fig. 4 and 5, where overlays of 100 nodes each become one.
 
-[1] states 100 nodes per part and 100 topics, but neither the number of parts nor the size of subscriptions.
-We take 1,000 nodes with 20 topics each, as in its Table I. What it states as bounds depends on these:
-`benchmarks/merging.py` shows where they hold and where not.
+[1] states 100 nodes per part and 100 topics, but neither the sizes of subscriptions nor which numbers of
+parts it tried, up to 80. We take 20 topics per node, as in its Table I.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache, partial
-from typing import Any
+from math import comb
+from statistics import fmean
+from time import process_time
+from typing import NamedTuple
 
 from meshwright import workloads
 from meshwright.building import build, merge
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
-from meshwright.studies.claims import Claim, at_most
+from meshwright.studies.catalogue import Curves, Point
+from meshwright.studies.claims import Claim, about, at_most
+from meshwright.studies.divide_and_conquer.scaling import trend
 
-_PARTS = 10
-_PART_SIZE = 100
 _WORKLOADS: Mapping[str, Callable[..., Interests]] = {
     "unif": workloads.unif,
     "zipf": workloads.zipf,
     "expo": workloads.expo,
 }
-_TOPICS_EACH = 20
-_HOW = "10 parts of 100 nodes built by gm, 100 topics, 20 a node, where [1] is silent on the 10 and the 20."
 
 
-def region(interests: Interests, part: int) -> Interests:
+class MergeSetting(NamedTuple):
+    """How many parts of how many nodes are merged, the topics, and those of a node.
+
+    Systems of [1] have 1,000 nodes at least (VIII-A); its largest here has 8,000.
+    """
+
+    parts: tuple[int, ...] = (10, 20, 40, 80)
+    part_size: int = 100
+    topics: int = 100
+    topics_each: int = 20
+    most: int = 80
+    """Parts of the claim on the most nodes."""
+
+
+SETTINGS = {
+    "smoke": MergeSetting((2, 3, 4), 20, 20, 5, 4),
+    "quick": MergeSetting((10, 20, 40)),
+    "paper": MergeSetting(),
+}
+"""By scale."""
+
+
+def region(interests: Interests, part: int, size: int) -> Interests:
     """The nodes of one part, which have their numbers in a row."""
-    start = part * _PART_SIZE
-    bounds = interests.indptr[start : start + _PART_SIZE + 1]
+    bounds = interests.indptr[part * size : (part + 1) * size + 1]
     topic_ids = interests.topic_ids[bounds[0] : bounds[-1]]
-    nodes = interests.nodes.slice(start, _PART_SIZE)
+    nodes = interests.nodes.slice(part * size, size)
     return Interests.from_arrays(bounds - bounds[0], topic_ids, nodes, interests.topics)
 
 
+class Merged(NamedTuple):
+    """What GM builds from scratch, and what NM and SM make of the parts, with the processor time of each."""
+
+    parts: int
+    part_size: int
+    overlays: Mapping[str, Overlay]
+    seconds: Mapping[str, float]
+
+    @property
+    def nodes(self) -> int:
+        """How many there are."""
+        return self.parts * self.part_size
+
+    def degree(self, algorithm: str) -> float:
+        """The average degree."""
+        return 2 * len(self.overlays[algorithm]) / self.nodes
+
+    def examined(self, algorithm: str) -> float:
+        """The pairs that an algorithm examined, as a share of those that GM did."""
+        found = {name: overlay.facts["pairs_examined"] for name, overlay in self.overlays.items()}
+        return float(found[algorithm] / found["gm"])
+
+    def kept(self, algorithm: str) -> float:
+        """The pairs that an algorithm may link, as a share of all."""
+        inside = comb(self.part_size, 2) * self.parts
+        if algorithm == "sm":
+            stars = self.overlays["sm"].facts["star_set_sizes"]
+            return (comb(sum(stars), 2) - sum(comb(size, 2) for size in stars)) / comb(self.nodes, 2)
+        return 1 - inside / comb(self.nodes, 2)
+
+    def time(self, algorithm: str) -> float:
+        """The processor time of an algorithm over that of GM."""
+        return self.seconds[algorithm] / max(self.seconds["gm"], 1e-9)
+
+
 @cache
-def _overlays(distribution: str, topics_each: int, seed: int) -> dict[str, Overlay]:
-    """What GM builds from scratch, and what NM and SM make of the parts."""
-    nodes = _PARTS * _PART_SIZE
-    interests = _WORKLOADS[distribution](nodes=nodes, topics=100, subscriptions=topics_each, seed=seed)
-    parts = [build(region(interests, part), "gm", seed=seed) for part in range(_PARTS)]
-    merged = {name: merge(parts, name, seed=seed) for name in ("nm", "sm")}
-    return {"gm": build(interests, "gm", seed=seed), **merged}
+def merged(law: str, parts: int, part_size: int, topics: int, topics_each: int, seed: int) -> Merged:
+    """One system, from scratch and from its parts."""
+    interests = _WORKLOADS[law](parts * part_size, topics, subscriptions=topics_each, seed=seed)
+    regions = [build(region(interests, part, part_size), "gm", seed=seed) for part in range(parts)]
+    work: Mapping[str, Callable[[], Overlay]] = {
+        "gm": lambda: build(interests, "gm", seed=seed),
+        "nm": lambda: merge(regions, "nm", seed=seed),
+        "sm": lambda: merge(regions, "sm", seed=seed),
+    }
+    overlays, seconds = {}, {}
+    for name, make in work.items():
+        begin = process_time()
+        overlays[name] = make()
+        seconds[name] = process_time() - begin
+    return Merged(parts, part_size, overlays, seconds)
 
 
-def _measure(
-    value: Callable[[Mapping[str, Overlay]], float], *distributions: str, topics_each: int = _TOPICS_EACH
-) -> Callable[[int], float]:
-    """The greatest `value` among the distributions, by seed."""
-    return lambda seed: max(value(_overlays(name, topics_each, seed)) for name in distributions)
+def _sweep(setting: MergeSetting, seed: int, law: str = "unif") -> list[Merged]:
+    return [merged(law, parts, *setting[1:4], seed) for parts in setting.parts]
 
 
-def _more_degree(found: Mapping[str, Overlay], algorithm: str, than: str) -> float:
-    """How much greater the average degree of one overlay is than that of another."""
-    return 2 * (len(found[algorithm]) - len(found[than])) / (_PARTS * _PART_SIZE)
+def _most_above(more: str, than: str, setting: MergeSetting, seed: int) -> float:
+    """The greatest difference of degrees over all laws and numbers of parts."""
+    return max(
+        found.degree(more) - found.degree(than) for law in _WORKLOADS for found in _sweep(setting, seed, law)
+    )
 
 
-def _fact(found: Mapping[str, Overlay], algorithm: str, fact: str) -> Any:
-    return found[algorithm].facts[fact]
+def _spread_of_degrees(setting: MergeSetting, seed: int) -> float:
+    degrees = [found.degree("sm") for found in _sweep(setting, seed)]
+    return max(degrees) / min(degrees) - 1
 
 
-def _pairs_of_sm_over_gm(found: Mapping[str, Overlay]) -> float:
-    return float(_fact(found, "sm", "pairs_examined") / _fact(found, "gm", "pairs_examined"))
-
-
+_SIZES = {"10-topics": (10, "A node has 10 topics."), "40-topics": (40, "A node has 40 topics.")}
 _figure_4_claim = partial(Claim, source="[1], Fig. 4 and VIII-B", runs=10)
+_figure_5_claim = partial(Claim, source="[1], Fig. 5 and VIII-B", runs=10)
 
 
-CLAIMS = (
-    _figure_4_claim(
-        name="figure-4-sm-over-nm",
-        statement="The average degree of Star Merge is at most 0.15 above that of Naive Merge.",
-        expected=at_most(0.15),
-        how=f"The greatest difference among unif, zipf and expo; {_HOW}",
-        measure=_measure(partial(_more_degree, algorithm="sm", than="nm"), *_WORKLOADS),
+def claims(scale: str) -> Iterator[Claim]:
+    """What the paper states of Naive Merge and Star Merge."""
+    setting = SETTINGS[scale]
+    parts = ", ".join(map(str, setting.parts))
+    how = (
+        f"{parts} parts of {setting.part_size} nodes built by gm, {setting.topics} topics, "
+        f"{setting.topics_each} a node, where [1] is silent on the numbers of parts and on the sizes."
+    )
+    yield from _degrees(setting, how)
+    yield from _work(setting, how)
+    yield from _neighbours(setting, how)
+
+
+def _degrees(setting: MergeSetting, how: str) -> Iterator[Claim]:
+    stated = (
+        ("sm-over-nm", "Star Merge is at most 0.15 above that of Naive Merge", 0.15),
+        ("nm-over-gm", "Naive Merge is at most 2.5 above that of Greedy Merge", 2.5),
+        ("sm-over-gm", "Star Merge is at most 2.5 above that of Greedy Merge", 2.5),
+    )
+    for name, what, most in stated:
+        more, than = name.split("-over-")
+        claim = _figure_4_claim(
+            name=f"figure-4-{name}",
+            statement=f"The average degree of {what}.",
+            expected=at_most(most),
+            how=f"The greatest difference over unif, zipf and expo; {how}",
+            measure=partial(_most_above, more, than, setting),
+        )
+        yield claim
+        for suffix, (size, words) in _SIZES.items():
+            other = setting._replace(topics_each=min(size, setting.topics))
+            yield claim.variant(suffix, words, partial(_most_above, more, than, other))
+    steady = _figure_4_claim(
+        name="figure-4-steady",
+        statement="As the number of parts increases, the average degree of Star Merge remains steady.",
+        expected=at_most(0.25),
+        how=f"The greatest degree over the least, less 1; unif; {how}",
+        measure=partial(_spread_of_degrees, setting),
+    )
+    yield steady
+    for suffix, (size, words) in _SIZES.items():
+        other = setting._replace(topics_each=min(size, setting.topics))
+        yield steady.variant(suffix, words, partial(_spread_of_degrees, other))
+
+
+Work = Callable[[Merged, str], float]
+_OTHERWISE: Mapping[str, tuple[str, Work]] = {
+    "all-pairs": (
+        "The time is as the pairs that may be linked, all of which an eager greedy keeps.",
+        Merged.kept,
     ),
-    _figure_4_claim(
-        name="figure-4-sm-over-nm-10-topics",
-        statement="The same, with 10 topics for every node.",
-        expected=at_most(0.15),
-        how="As above, but unif alone, and with 10 topics per node.",
-        measure=_measure(partial(_more_degree, algorithm="sm", than="nm"), "unif", topics_each=10),
-        reason="No bound of the algorithm: the fewer topics a node has, the more Star Merge adds.",
-    ),
-    _figure_4_claim(
-        name="figure-4-nm-over-gm",
-        statement="The average degree of Naive Merge is at most 2.5 above that of Greedy Merge.",
-        expected=at_most(2.5),
-        how=f"The greatest difference among unif, zipf and expo; {_HOW}",
-        measure=_measure(partial(_more_degree, algorithm="nm", than="gm"), *_WORKLOADS),
-    ),
-    _figure_4_claim(
-        name="figure-4-sm-over-gm",
-        statement="The average degree of Star Merge is at most 2.5 above that of Greedy Merge.",
-        expected=at_most(2.5),
-        how=f"The greatest difference among unif, zipf and expo; {_HOW}",
-        measure=_measure(partial(_more_degree, algorithm="sm", than="gm"), *_WORKLOADS),
-    ),
-    Claim(
-        name="figure-5-sm-pn-ratio",
-        source="[1], VIII-B",
-        statement="Star Merge considers at most 18.6% of all nodes as neighbours of any node (unif).",
-        expected=at_most(0.186),
-        how=f"The stars of all parts but the one with the fewest, over all nodes; {_HOW}",
-        measure=_measure(partial(_fact, algorithm="sm", fact="pn_ratio"), "unif"),
-        runs=10,
-    ),
-    Claim(
-        name="figure-5-sm-work",
-        source="[1], Fig. 5 and VIII-B",
-        statement="Star Merge takes less than 1% of the time of Greedy Merge (unif).",
-        expected=at_most(0.01),
-        how=f"Pairs examined, since times of an eager greedy say little about a lazy one; {_HOW}",
-        measure=_measure(_pairs_of_sm_over_gm, "unif"),
-        runs=10,
-        reason="Our Greedy Merge is lazy as well; of the pairs that an eager one keeps, SM has under 1%.",
-    ),
+    "seconds": ("The time is the processor time of our implementations.", Merged.time),
+}
+"""Ways to measure work other than by the pairs that are examined."""
+
+
+def _work(setting: MergeSetting, how: str) -> Iterator[Claim]:
+    def mean(algorithm: str, work: Work, seed: int) -> float:
+        return fmean(work(found, algorithm) for found in _sweep(setting, seed))
+
+    def most(algorithm: str, work: Work, seed: int) -> float:
+        return max(work(found, algorithm) for found in _sweep(setting, seed))
+
+    def last(algorithm: str, work: Work, seed: int) -> float:
+        return work(merged("unif", setting.most, *setting[1:4], seed), algorithm)
+
+    def falls(algorithm: str, work: Work, seed: int) -> float:
+        return trend([work(found, algorithm) for found in _sweep(setting, seed)])
+
+    rows = (
+        (
+            "sm-work",
+            "Star Merge takes less than 1% of the time of Greedy Merge on average",
+            at_most(0.01),
+            "sm",
+            mean,
+        ),
+        (
+            "nm-work",
+            "Naive Merge takes as much as 75% of the time of Greedy Merge",
+            about(0.75, 0.25),
+            "nm",
+            most,
+        ),
+        (
+            "sm-work-8000",
+            "With 8,000 nodes Star Merge takes 0.28% of that time",
+            about(0.0028, 0.25),
+            "sm",
+            last,
+        ),
+        (
+            "sm-work-falls",
+            "The time of Star Merge over that of Greedy Merge falls with the parts",
+            at_most(-0.6),
+            "sm",
+            falls,
+        ),
+    )
+    for name, statement, expected, algorithm, measure in rows:
+        claim = _figure_5_claim(
+            name=f"figure-5-{name}",
+            statement=f"{statement} (unif).",
+            expected=expected,
+            how=f"Pairs examined, since times of an eager greedy say little about a lazy one; {how}",
+            measure=partial(measure, algorithm, Merged.examined),
+        )
+        yield claim
+        for suffix, (words, work) in _OTHERWISE.items():
+            yield claim.variant(suffix, words, partial(measure, algorithm, work))
+
+
+_NEIGHBOURS = (
+    ("", "Star Merge considers at most 18.6% of all nodes as neighbours of any node", at_most(0.186)),
+    ("-falls", "The share of nodes that Star Merge considers declines with the parts", at_most(-0.6)),
 )
-"""What the paper states of Naive Merge and Star Merge."""
+
+
+def _over_parts(
+    over: Callable[[list[float]], float], setting: MergeSetting, ratio: Callable[[Merged], float], seed: int
+) -> float:
+    return over([ratio(found) for found in _sweep(setting, seed)])
+
+
+def _neighbours(setting: MergeSetting, how: str) -> Iterator[Claim]:
+    for suffix, statement, expected in _NEIGHBOURS:
+        over_parts: Callable[[list[float]], float] = trend if suffix else max
+
+        measure = partial(_over_parts, over_parts)
+        claim = _figure_5_claim(
+            name=f"figure-5-sm-pn-ratio{suffix}",
+            statement=f"{statement} (unif).",
+            expected=expected,
+            how=f"The stars of all parts but the one with the fewest, over all nodes; {how}",
+            measure=partial(measure, setting, _pn_ratio),
+        )
+        yield claim
+        yield claim.variant(
+            "own-part",
+            "The nodes of a node's own part count among those considered, as in Divide and Conquer.",
+            partial(measure, setting, lambda found: _pn_ratio(found) + (found.part_size - 1) / found.nodes),
+        )
+        fewer = setting._replace(topics_each=min(10, setting.topics))
+        yield claim.variant("10-topics", _SIZES["10-topics"][1], partial(measure, fewer, _pn_ratio))
+
+
+def _pn_ratio(found: Merged) -> float:
+    return float(found.overlays["sm"].facts["pn_ratio"])
+
+
+def _figure_4(seed: int, scale: str) -> Iterator[Point]:
+    for found in _sweep(SETTINGS[scale], seed):
+        for name in ("gm", "nm", "sm"):
+            yield Point(name, found.nodes, found.degree(name))
+
+
+def _figure_5(seed: int, scale: str) -> Iterator[Point]:
+    for found in _sweep(SETTINGS[scale], seed):
+        yield Point("nm over gm", found.nodes, found.examined("nm"))
+        yield Point("sm over gm", found.nodes, found.examined("sm"))
+
+
+FIGURE_4 = Curves(measure=_figure_4, x="nodes, in parts of 100", y="average degree")
+FIGURE_5 = Curves(
+    measure=_figure_5,
+    x="nodes, in parts of 100",
+    y="pairs examined over those of gm",
+    stated=(Point("sm over gm", 8_000, 0.0028),),
+)

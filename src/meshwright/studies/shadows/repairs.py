@@ -2,23 +2,17 @@
 
 from collections.abc import Callable, Iterator
 from functools import partial
+from math import comb
+from typing import Any
 
 import numpy as np
 
-from meshwright.studies.claims import Claim, about, at_least, at_most
+from meshwright.runtime.arrays import Floats
+from meshwright.studies.claims import Claim, about, at_most
 from meshwright.studies.shadows.degrees import how
 from meshwright.studies.shadows.runs import ChurnSetting, Run, Way, base, rebuilds, run
 
-_LABEL = "repairs under churn"
 _SHADOW, _NAIVE = Way(), Way(policy="naive")
-_LAZY = (
-    "Low-ODA is lazy here and looks at a pair a few times in all; Algorithm 2 looks at all pairs for every "
-    "edge. Against a transcription of it see benchmarks.churn."
-)
-_CHAOTIC = (
-    "Not known. A choice that differs lets all later ones differ: how many links change varies widely from "
-    "round to round, and rises with rho."
-)
 
 Rounds = Callable[[int], Run]
 
@@ -47,6 +41,7 @@ def _mean(rounds: Rounds, measure: str, joins: bool | None = None) -> Callable[[
 
 _section_6c_claim = partial(Claim, source="[3], VI-C")
 _figure_7_claim = partial(Claim, source="[3], VI-C and Fig. 7")
+_LESS_RHO = "An edge may raise the maximum degree for 1.5 times the contribution, not 3 times (rho = 1.5)."
 
 
 def _changes(setting: ChurnSetting) -> Iterator[Claim]:
@@ -69,17 +64,18 @@ def _changes(setting: ChurnSetting) -> Iterator[Claim]:
         ("rebuild-ratio", rebuilt, "ratios", None, 0.094, "Of Low-ODA it is 9.4%", 0.25),
         ("rebuild-join-ratio", rebuilt, "ratios", True, 0.113, "At a join, of Low-ODA, 11.3%", 0.25),
         ("rebuild-leave-ratio", rebuilt, "ratios", False, 0.075, "At a leave, of Low-ODA, 7.5%", 0.25),
-        ("rebuild-ratio-rho-1.5", rebuilt_by_less, "ratios", None, 0.094, "With rho = 1.5 it is 9.4%", 0.25),
     ):
-        yield Claim(
+        claim = Claim(
             name=f"shadows-figure-8-{name}",
             source="[3], VI-C and Fig. 8",
             statement=f"{words}, on average.",
             expected=about(expected, tolerance=tolerance),
             how=of_low if name.startswith("rebuild") else how(setting),
             measure=_mean(rounds, measure, joins),
-            reason=_CHAOTIC if name.startswith("rebuild") else "",
         )
+        yield claim
+        if name.startswith("rebuild"):
+            yield claim.variant("rho-1.5", _LESS_RHO, _mean(rebuilt_by_less, measure, joins))
 
 
 def _shadow_sets(setting: ChurnSetting) -> Iterator[Claim]:
@@ -94,10 +90,13 @@ def _shadow_sets(setting: ChurnSetting) -> Iterator[Claim]:
     yield _section_6c_claim(
         name="shadows-figure-7-greatest-shadow-set",
         statement="It has at most 4.97% of the nodes in the worst case.",
-        expected=at_most(0.0497, tolerance=0.1),
+        expected=at_most(0.0497),
         how=how(setting),
         measure=lambda seed: float(shadow(seed).shadows.max()),
     )
+
+
+_ALL_PAIRS = "Algorithm 2 looks at all pairs for every edge: the time is as the pairs that are looked at."
 
 
 def _times(setting: ChurnSetting) -> Iterator[Claim]:
@@ -105,25 +104,38 @@ def _times(setting: ChurnSetting) -> Iterator[Claim]:
         ("join", True, 7.93 / 2.69, 0.00014),
         ("leave", False, 2575 / 333, 0.0178),
     ):
-        yield _figure_7_claim(
+        against = _figure_7_claim(
             name=f"shadows-figure-7-naive-over-shadow-{kind}",
             statement=f"Naive takes {against_naive:.2f} times as long as Shadow at a {kind}.",
-            expected=at_least(against_naive, tolerance=0.2),
+            expected=about(against_naive, tolerance=0.2),
             how=f"Medians of Step II; {how(setting)}",
             measure=_ratio_of_times(_of(setting, _NAIVE), _of(setting, _SHADOW), joins),
         )
-        yield _figure_7_claim(
+        yield against
+        yield against.variant(
+            "mean",
+            "The mean over the rounds is meant, which the longest repairs raise.",
+            _ratio_of_times(_of(setting, _NAIVE), _of(setting, _SHADOW), joins, np.mean),
+        )
+        share = _figure_7_claim(
             name=f"shadows-figure-7-shadow-over-low-oda-{kind}",
             statement=f"Shadow takes {against_low:.3%} of the time of Low-ODA at a {kind}.",
-            expected=at_most(against_low, tolerance=0.25),
+            expected=about(against_low, tolerance=0.25),
             how=f"Medians of Step II, over the median of rebuilds by our lazy low-oda; {how(setting)}",
             measure=_share_of_low_oda(setting, joins),
-            reason=_LAZY if joins else "",
         )
+        yield share
+        yield share.variant("all-pairs", _ALL_PAIRS, _share_of_all_pairs(setting, joins))
 
 
-def _ratio_of_times(above: Rounds, below: Rounds, joins: bool) -> Callable[[int], float]:
-    return lambda seed: _median(above(seed), joins) / _median(below(seed), joins)
+def _ratio_of_times(
+    above: Rounds, below: Rounds, joins: bool, over_rounds: Callable[[Floats], Any] = np.median
+) -> Callable[[int], float]:
+    def value(seed: int) -> float:
+        one, other = (over_rounds(of(seed).seconds[of(seed).joins == joins]) for of in (above, below))
+        return float(one / other)
+
+    return value
 
 
 def _share_of_low_oda(setting: ChurnSetting, joins: bool) -> Callable[[int], float]:
@@ -138,7 +150,18 @@ def _median(found: Run, joins: bool) -> float:
     return float(np.median(found.seconds[found.joins == joins]))
 
 
-def looks_at_a_pair(setting: ChurnSetting, seed: int) -> float:
-    """How many times Low-ODA looks at a pair of nodes, on average; Algorithm 2 does once an edge."""
-    pairs = setting.nodes * (setting.nodes - 1) / 2
-    return float(base(setting, seed).facts["pairs_examined"]) / pairs
+def _share_of_all_pairs(setting: ChurnSetting, joins: bool) -> Callable[[int], float]:
+    """The pairs that a repair looks at, for each link that it opens, over those of Low-ODA.
+
+    At a join it looks at the pairs of the new node with its backups; at a leave at those of the shadow set.
+    """
+
+    def value(seed: int) -> float:
+        found = run(setting, _SHADOW, seed)
+        own = found.joins == joins
+        shadows = found.shadows[own] * setting.nodes
+        pairs = shadows if joins else shadows * (shadows - 1) / 2
+        links = len(base(setting, seed))
+        return float((pairs * found.changes[own]).mean() / (links * comb(setting.nodes, 2)))
+
+    return value

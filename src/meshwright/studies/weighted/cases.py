@@ -5,9 +5,10 @@ be shipped: `placed_on` puts nodes on the sites of a measured matrix, and other 
 so that a study runs anywhere. Overlays are kept by case, since several claims look at the same ones.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
+from statistics import fmean
 from time import process_time
 from typing import NamedTuple
 
@@ -21,6 +22,7 @@ from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
 from meshwright.runtime.arrays import Floats
 from meshwright.runtime.seeds import generator
+from meshwright.studies.claims import Claim, about
 
 Underlay = Callable[[Interests, int], Costs]
 """(interests, seed) -> the costs of links between their nodes; caches know an underlay by its identity."""
@@ -154,6 +156,24 @@ class CostSetting:
     clustered_nodes: tuple[int, ...] = (1_000, 2_000, 4_000, 7_000, 10_000)
 
 
+SETTINGS = {
+    "smoke": CostSetting(
+        nodes=(30, 60), topics=(100, 120), middles=(60, 80), nodes_then=40, clustered_nodes=(200, 300)
+    ),
+    "quick": CostSetting(
+        nodes=(100, 400, 700, 1_000), topics=(100, 400, 700, 1_000), clustered_nodes=(1_000, 2_000, 4_000)
+    ),
+    "paper": CostSetting(),
+}
+"""By scale; "quick" has fewer of the paper's systems, from its smallest to its largest but for Fig. 9."""
+
+ABSOLUTE = (
+    "The paper's absolute costs can't be: it divides costs by their mean, so a link that is chosen without a "
+    "look at costs costs 1 on average, and ω_GM is d_GM. But by 0.4 ω_GM and a gap of 30 ω_GM is 50, and no "
+    "d_GM is near that."
+)
+
+
 class Case(NamedTuple):
     """A system: so many nodes take from `least` to `most` of so many topics, of popularity by `law`."""
 
@@ -220,3 +240,55 @@ def seconds(case: Case, algorithm: str, times: int = 3) -> float:
         build(interests, algorithm, costs=costs, seed=case.seed)
         found.append(process_time() - begin)
     return min(found)
+
+
+def time_ratio(case: Case) -> float:
+    """The processor time of GrMAW over that of PdMAW."""
+    return seconds(case, "gr-maw", 1) / seconds(case, "pd-maw", 1)
+
+
+def _pairs_ratio(case: Case) -> float:
+    return examined(case, "gr-maw") / examined(case, "pd-maw")
+
+
+def _eager_ratio(case: Case) -> float:
+    """Pairs of all nodes once, and those of a link's ends after each link, over all pairs for each link."""
+    pairs = case.nodes * (case.nodes - 1) / 2
+    updates = 2 * case.nodes * len(built(case, "gr-maw"))
+    return (pairs + updates) / (pairs * len(built(case, "pd-maw")))
+
+
+OTHER_TIMES: Mapping[str, tuple[str, Callable[[Case], float]]] = {
+    "pairs": ("The time is as the pairs that are examined.", _pairs_ratio),
+    "eager": (
+        "PdMAW adds up the duals of all pairs for every link, as in Alg. 4, and GrMAW changes only those of "
+        "its ends.",
+        _eager_ratio,
+    ),
+}
+"""Ways to measure work other than by processor time: GrMAW over PdMAW."""
+
+
+def times(
+    claim: Callable[..., Claim],
+    figure: str,
+    law: str,
+    share: float,
+    cases: Callable[[int], list[Case]],
+    how: str,
+) -> Iterator[Claim]:
+    """What a figure says of the times of GrMAW and PdMAW under a law, with variants."""
+
+    def mean(work: Callable[[Case], float], seed: int) -> float:
+        return fmean(map(work, cases(seed)))
+
+    stated = claim(
+        name=f"weighted-figure-{figure}-time-{law}",
+        statement=f"GrMAW takes {share:.1%} of the time of PdMAW under {law}.",
+        expected=about(share, tolerance=0.25),
+        how=f"Processor time, mean over the systems; {how}",
+        measure=partial(mean, time_ratio),
+    )
+    yield stated
+    for suffix, (words, work) in OTHER_TIMES.items():
+        yield stated.variant(suffix, words, partial(mean, work))
