@@ -19,7 +19,7 @@ from functools import partial
 from meshwright.model.costs.costs import Costs
 from meshwright.model.interests import Interests
 from meshwright.runtime.progress import ProgressBar
-from meshwright.studies.claims import Claim, Finding, Verdict, check
+from meshwright.studies.claims import Claim, Finding, Scope, Verdict, check
 from meshwright.studies.divide_and_conquer import study as divide_and_conquer
 from meshwright.studies.shadows import study as shadows
 from meshwright.studies.small_world import study as small_world
@@ -28,11 +28,12 @@ from meshwright.studies.stan.study import Universes
 from meshwright.studies.weighted import study as weighted
 from meshwright.studies.weighted.cases import CostSetting, placed_on
 
+_PAPER = Scope("paper")
 _STUDIES: dict[str, Callable[[argparse.Namespace], Sequence[Claim]]] = {
-    "divide-and-conquer": lambda options: divide_and_conquer.CLAIMS,
-    "small-world": lambda options: small_world.CLAIMS,
-    "shadows": lambda options: shadows.CLAIMS,
-    "weighted": lambda options: weighted.claims(_setting(options.costs, options.local)),
+    "divide-and-conquer": lambda options: divide_and_conquer.claims_at(_PAPER),
+    "small-world": lambda options: tuple(small_world.claims_at(_PAPER)),
+    "shadows": lambda options: shadows.claims_at(_PAPER),
+    "weighted": lambda options: tuple(weighted.claims(_setting(options.costs, options.local))),
     "stan": lambda options: stan.claims(_universes(options.universes)),
 }
 

@@ -326,6 +326,9 @@ def _draw(one: Done, path: Path) -> None:
 _WIDE = 30
 """So many times the least that a greatest value gets an axis by orders of magnitude."""
 
+_FAR = 8
+"""So many times the paper's number that farther ones are drawn nearer."""
+
 
 def _is_wide(values: Iterable[float]) -> bool:
     found = list(values)
@@ -376,8 +379,8 @@ def _draw_claims(axes: Axes, shown: Sequence[Finding]) -> None:
         axes.plot(mean, at, marker, color=colour, markersize=5)
         ratios += [low, mean, high]
     axes.axvline(1, color="black", linewidth=0.8)
-    if _is_wide([1.0, *ratios]):
-        axes.set_xscale("log")
+    if max(map(abs, ratios)) > _FAR:
+        axes.set_xscale("symlog", linthresh=2)
     labels = [f"{found.claim.name} ({found.claim.expected.relation})" for found in shown]
     axes.set_yticks(range(len(shown)), labels, fontsize=7)
     axes.set(xlabel="ours over the paper's number", ylim=(len(shown) - 0.4, -0.6))

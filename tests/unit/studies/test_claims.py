@@ -11,6 +11,7 @@ from meshwright.studies.claims import (
     Verdict,
     as_frame,
     check,
+    explained,
     judge,
     over_runs,
     statistics_of,
@@ -115,3 +116,19 @@ def test_findings_as_a_frame_and_as_json_say_what_was_stated_and_found():
     assert frame["runs"].dtype == "Int64"
     assert records(frame) == json.loads(json.dumps([finding.to_json() for finding in findings]))
     assert list(as_frame([]).columns) == list(frame.columns)
+
+
+@pytest.mark.parametrize(
+    ("ours", "says"),
+    [
+        (10.4, "explains it"),
+        (12.0, "explains a part of it"),
+        (13.0, "does not explain it"),
+        (16.0, "does not explain it: the difference is larger"),
+    ],
+)
+def test_a_variant_says_how_much_of_the_difference_is_left(ours, says):
+    far = claim(measure=lambda seed: 14.0)
+    other = far.variant("other", "It is something else.", lambda seed: ours)
+    assert (other.variant_of, other.expected) == (far.name, far.expected)
+    assert explained(check(far), check(other)) == says

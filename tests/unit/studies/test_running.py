@@ -35,6 +35,7 @@ def measured(monkeypatch):
             expected=about(10),
             measure=ten,
             variant_of="toy-figure-1-eleven",
+            hypothesis="The other number is meant.",
         ),
     )
     curves = Curves(
@@ -44,13 +45,13 @@ def measured(monkeypatch):
         stated=(Point("ours", 2, 2.5),),
     )
     study = Study(name="toy-figure-1", paper="toy", title="A toy", source="[9], Fig. 1", curves=curves)
-    monkeypatch.setattr(catalogue, "paper_claims", lambda paper, scale: claims)
+    monkeypatch.setattr(catalogue, "paper_claims", lambda paper, scope: claims)
     monkeypatch.setitem(catalogue.PAPERS, "toy", catalogue._Paper("[9]", "Toys", ()))
     monkeypatch.setattr(running, "studies", lambda: {study.name: study})
     return study, seeds
 
 
-PLAN = running.Plan(studies=["toy-figure-1"])
+PLAN = running.Plan(studies=["toy-figure-1"], runs=3)
 
 
 def test_each_claim_is_measured_for_its_seeds_and_judged(measured, tmp_path):
@@ -126,7 +127,11 @@ def test_the_site_has_data_pictures_pages_and_counts_no_variant(measured, tmp_pa
     own = (tmp_path / "toy-figure-1.html").read_text("utf-8")
     assert "<svg" in own
     assert "it is ten" in own
+    assert "The other number is meant." in own
+    assert "does not explain it" in own
     markdown = (tmp_path / "toy.md").read_text("utf-8")
     assert "4 claims: 2 reproduced, 1 differs, 1 not comparable" in markdown
     assert "![A toy](figures/toy-figure-1.svg)" in markdown
+    assert "| The other number is meant. | 10 (9.99 to 10) | does not explain it" in markdown
+    assert "●□●·" in (tmp_path / "results.md").read_text("utf-8")
     assert len(json.loads((tmp_path / "findings.json").read_text("utf-8"))["findings"]) == 5

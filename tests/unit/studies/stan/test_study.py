@@ -6,40 +6,7 @@ import pytest
 import meshwright as mw
 from meshwright.metrics.views import count_links, measure_fitness
 from meshwright.stan.lock_step import draw_views, omniscient_views, run_rounds
-from meshwright.studies.claims import Verdict, check
-from meshwright.studies.stan.study import CLOSE_GRID, Universes, claims, growth_factor, run_grid
-
-SMALL = Universes(
-    strong=lambda seed: mw.workloads.grid(150, 12, min_radius=1.2, seed=seed),
-    mild=lambda seed: mw.workloads.grid(150, 12, seed=seed),
-    growing=[
-        lambda seed, topics=topics: mw.workloads.grid(10 * topics, topics, seed=seed) for topics in (8, 16)
-    ],
-    told="small grids",
-)
-BY_NAME = {claim.name: claim for claim in claims(SMALL)}
-
-
-def test_claims_have_names_of_their_own_and_those_without_data_are_the_same_ones():
-    assert len(BY_NAME) == len(claims(SMALL)) == len(claims())
-    assert {claim.name for claim in claims()} == BY_NAME.keys()
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["figure-6a-logical", "figure-6a-few-rounds", "figure-7-majority", "figure-7-fewer"],
-)
-def test_claims_that_hold_on_small_universes_are_found_to(name):
-    assert check(BY_NAME[name], runs=5).verdict is Verdict.REPRODUCED
-
-
-@pytest.mark.parametrize(
-    "name",
-    ["figure-7-worse", "figure-8-factor", "connectivity-weak", "figure-9-clustering", "figure-9-diameter"],
-)
-def test_every_other_claim_comes_to_a_number(name):
-    found = check(BY_NAME[name], runs=2)
-    assert np.isfinite(found.measured.mean)
+from meshwright.studies.stan.study import CLOSE_GRID, growth_factor, run_grid
 
 
 def limits(**grid):
