@@ -102,7 +102,10 @@ moves = st.tuples(
 def test_a_maintainer_keeps_spares_and_caps_or_says_what_is_missing(interests, events, cap, seed):
     overlay = build(interests, "gm", resilience=2)
     live = Maintainer(overlay, policy=("shadow", "naive")[seed], resilience=2, max_links=cap, seed=seed)
-    links = {frozenset(pair) for pair in overlay.to_networkx().edges} | set(map(frozenset, live.start.added))
+    links = {frozenset(pair) for pair in overlay.to_networkx().edges} - set(
+        map(frozenset, live.start.removed)
+    )
+    links |= set(map(frozenset, live.start.added))
     for kind, node, topics in events:
         if (f"n{node}" in live) == (kind == "join"):
             continue

@@ -138,13 +138,14 @@ class Maintainer:
         begin = perf_counter()
         missing = low_oda.missing_links(overlay, self._settings, progress)
         self._state.link(missing)
-        missing = np.concatenate([missing, self._protect()])
+        kept = self._protect(missing)
         connected = perf_counter()
         if self._keeps_backups:
             policies.build_all(self._state, self._settings, progress)
         start = Repair(
             revision=0,
-            added=named(missing, self._state.nodes.names),
+            added=named(kept.added, self._state.nodes.names),
+            removed=named(kept.removed, self._state.nodes.names),
             shadows=len(self._state.nodes) if len(missing) else 0,
             repair_seconds=connected - begin,
             backup_seconds=perf_counter() - connected,
@@ -317,8 +318,9 @@ class Maintainer:
         self._seat(change.movers)
         mending = _POLICIES[self.options.policy](self._state, change, self._settings)
         if self._robustness.is_asked_for:
-            spares = self._robustness.follow(self._state, change, mending.added)
-            mending = _with_spares(mending, spares, self._state.live.links)
+            kept = self._robustness.follow(self._state, change, mending.added)
+            gone = np.concatenate([mending.removed, kept.removed])
+            mending = mending._replace(added=kept.added, removed=gone)
         mended = perf_counter()
         if self._keeps_backups:
             policies.update(self._state, change, self._settings)
@@ -335,12 +337,12 @@ class Maintainer:
             backup_seconds=end - mended,
         )
 
-    def _protect(self) -> Ids:
-        """Add spares to all topics, if any are asked for."""
+    def _protect(self, added: Ids) -> Kept:
+        """Add spares to all topics, if any are asked for, after links that were `added`."""
         topics = np.array(sorted(self._state.topics.of.values()), np.int32)
         if not self._robustness.is_asked_for:
-            return np.empty((0, 2), np.int32)
-        return self._robustness.keep(self._state, topics, np.empty((0, 2), np.int32)).added
+            return Kept(added, np.empty((0, 2), np.int32))
+        return self._robustness.keep(self._state, topics, added)
 
     def _reoptimised(self, events: tuple[Event, ...]) -> list[Repair]:
         """What re-optimisation in the background does after events."""
@@ -483,18 +485,6 @@ class Maintainer:
         live._robustness.look(saved.state)
         live.start = live._described(Repair(revision=live.revision))
         return live
-
-
-def _with_spares(mending: Mending, spares: Kept, links: Rows) -> Mending:
-    """A repair and what followed it, as one: links that came and went again are in neither."""
-    added, new, gone = (
-        {tuple(sorted(pair)) for pair in own.tolist()}
-        for own in (mending.added, spares.added, spares.removed)
-    )
-    came = sorted((u, v) for u, v in added | (new - gone) if v in row(links, u))
-    went = sorted(gone - added - new)
-    pairs = [np.array(own, np.int32).reshape(-1, 2) for own in (came, went)]
-    return mending._replace(added=pairs[0], removed=np.concatenate([mending.removed, pairs[1]]))
 
 
 def _restored_book(about: snapshots.About, names: NameSource | None) -> FilterBook | None:

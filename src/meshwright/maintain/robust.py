@@ -1,7 +1,9 @@
 """Resilience and caps through churn: what follows a repair so that topics survive the next failure.
 
 A policy reconnects the topics that a change has cut. Then links that exceed a cap are given up for others,
-and spares are added: in the topics that changed, and in those that lacked some before.
+and spares are added: in the topics that changed, and in those that lacked some before. Delivery goes before
+the cap, and the cap before spares: where a topic would stay cut, a node gets a link too many, and the repair
+hands links of it to other nodes, at the price of spares if need be.
 """
 
 from dataclasses import dataclass, field
@@ -18,17 +20,56 @@ from meshwright.maintain.state import Change, MaintainedOverlay, row
 from meshwright.runtime.arrays import Ids, Longs, Offsets
 from meshwright.runtime.packing import first_of, pack
 
-_NO_LINKS: Ids = np.empty((0, 2), np.int32)
-
 _MOST_TOPICS, _MOST_FULL = 4, 32
 """How many topics without spares, and full nodes in them, are looked at to make room after one repair."""
 
+_MOST_OVER, _MOST_TRIED = 8, 32
+"""How many nodes over their cap, and links of each, are looked at after one repair."""
+
 
 class Kept(NamedTuple):
-    """Links that were added and removed beside those of a repair, as pairs of places."""
+    """Links that a repair has added and removed in the end, as sorted pairs of places."""
 
     added: Ids
     removed: Ids
+
+
+class _Changes:
+    """Links that come and go while a repair goes on."""
+
+    def __init__(self, state: MaintainedOverlay, added: Ids) -> None:
+        self._state = state
+        self._before: dict[tuple[int, int], bool] = {}
+        self._after: dict[tuple[int, int], bool] = {}
+        self._note(added, True)
+
+    def link(self, edges: Ids) -> None:
+        """Add links."""
+        self._state.link(edges)
+        self._note(edges, True)
+
+    def unlink(self, edges: Ids) -> None:
+        """Remove links."""
+        self._state.unlink(edges)
+        self._note(edges, False)
+
+    def _note(self, edges: Ids, there: bool) -> None:
+        for u, v in edges.tolist():
+            pair = (u, v) if u < v else (v, u)
+            self._before.setdefault(pair, not there)
+            self._after[pair] = there
+
+    def kept(self) -> Kept:
+        """What they come to."""
+        came, went = (
+            sorted(pair for pair, now in self._after.items() if now is there and self._before[pair] != there)
+            for there in (True, False)
+        )
+        return Kept(*(np.array(own, np.int32).reshape(-1, 2) for own in (came, went)))
+
+    def ends(self) -> Ids:
+        """The nodes that got links."""
+        return np.unique(self.kept().added)
 
 
 @dataclass(frozen=True)
@@ -86,20 +127,26 @@ class Robustness:
         Cost: linear in the subscribers of these topics and their links, and a walk over the subscribers of a
         topic for each that is outside of its largest block.
         """
-        given_up = self._give_up(state, added)
-        removed = [given_up]
+        changes = _Changes(state, added)
+        given_up = self._give_up(state, added, changes)
         wanted = np.union1d(topics, np.array(sorted(self.unprotected), np.int64)).astype(np.int32)
         wanted = wanted[state.live.subscribers.counts[wanted] > 1]
-        spares = _NO_LINKS
-        if len(wanted) and (self.options.resilience > 1 or len(given_up)):
+        if len(wanted) and (self.options.resilience > 1 or given_up):
             some = _interests_in(state, wanted)
-            spares = self._mend(state, some)
+            self._mend(state, some, changes)
             if self.unprotected and self.options.max_links is not None:
-                removed.append(self._make_room(state))
-                spares = np.concatenate([spares, self._mend(state, some)])
+                self._make_room(state, self._full_without_spares(state), changes)
+                self._mend(state, some, changes)
         self.unprotected &= set(wanted.tolist())
+        if self.options.max_links is not None:
+            ends = changes.ends()
+            busy = state.live.links.counts[ends] * 2 >= self.options.max_links
+            self._make_room(state, ends[busy], changes)
+            self._relieve(state, self._wanting(state), self.options.max_links - 1, changes)
+            over = np.flatnonzero(state.live.links.counts > self.options.max_links).astype(np.int32)
+            self._relieve(state, over, self.options.max_links, changes)
         self._note_full(state)
-        return Kept(spares, np.concatenate(removed))
+        return changes.kept()
 
     def look(self, state: MaintainedOverlay) -> None:
         """Find out which topics lack spares, and who has too many links; changes no link."""
@@ -124,10 +171,10 @@ class Robustness:
         cap = self.options.max_links
         return np.full(count, UNLIMITED if cap is None else cap)
 
-    def _give_up(self, state: MaintainedOverlay, added: Ids) -> Ids:
-        """Take back those of the new links, the last first, that exceed a cap."""
+    def _give_up(self, state: MaintainedOverlay, added: Ids, changes: _Changes) -> bool:
+        """Take back those of the new links, the last first, that exceed a cap; whether there are any."""
         if self.options.max_links is None or not len(added):
-            return _NO_LINKS
+            return False
         over = state.live.links.counts.astype(np.int64) - self.options.max_links
         chosen = []
         for u, v in added[::-1].tolist():
@@ -135,12 +182,11 @@ class Robustness:
                 chosen.append((u, v))
                 over[u] -= 1
                 over[v] -= 1
-        given_up = np.array(chosen, np.int32).reshape(-1, 2)
-        state.unlink(given_up)
-        return given_up
+        changes.unlink(np.array(chosen, np.int32).reshape(-1, 2))
+        return bool(chosen)
 
-    def _mend(self, state: MaintainedOverlay, some: _SomeInterests) -> Ids:
-        """Connect topics again within the caps, or beyond them if need be, and add spares; the new links."""
+    def _mend(self, state: MaintainedOverlay, some: _SomeInterests, changes: _Changes) -> None:
+        """Connect topics again within the caps, or beyond them if need be, and add spares."""
         grown, ticks = self._grown(state, some), np.zeros(2, np.int64)
         before = len(grown.edges)
         if self.options.max_links is not None and grown.connect(ticks).any():
@@ -151,19 +197,21 @@ class Robustness:
             missing = grown.thicken(ticks) > 0
             self.unprotected -= set(some.topics[~missing].tolist())
             self.unprotected |= set(some.topics[missing].tolist())
-        new = some.nodes[grown.edges[before:]]
-        edges: Ids = np.sort(new, axis=1).astype(np.int32)
-        state.link(edges)
-        return edges
+        changes.link(_new_links(some, grown, before))
 
-    def _make_room(self, state: MaintainedOverlay) -> Ids:
-        """Remove links of full nodes in topics without spares, if no topic misses them; which these are."""
+    def _full_without_spares(self, state: MaintainedOverlay) -> Ids:
+        """Full nodes in topics that lack spares."""
         live = state.live
         members = [row(live.subscribers, topic) for topic in sorted(self.unprotected)[:_MOST_TOPICS]]
         nodes = np.unique(np.concatenate(members))
-        full = nodes[live.links.counts[nodes] >= (self.options.max_links or 0)][:_MOST_FULL]
+        found: Ids = nodes[live.links.counts[nodes] >= (self.options.max_links or 0)]
+        return found
+
+    def _make_room(self, state: MaintainedOverlay, full: Ids, changes: _Changes) -> None:
+        """Remove links of full nodes, if no topic misses them."""
+        full, live = full[:_MOST_FULL], state.live
         if not len(full):
-            return _NO_LINKS
+            return
         topics = np.unique(np.concatenate([row(live.topics, node) for node in full.tolist()]))
         some = _interests_in(state, topics.astype(np.int32))
         links = some.nodes[self._grown(state, some).edges]
@@ -172,13 +220,66 @@ class Robustness:
         numbers = np.searchsorted(some.nodes, ordered).astype(np.int32)
         kept = delete_spare(some, numbers, doubtful=int(doubtful.sum()))
         stays = np.isin(pack(numbers[:, 0], numbers[:, 1]), pack(kept[:, 0], kept[:, 1]))
-        gone: Ids = np.sort(ordered[~stays], axis=1).astype(np.int32)
-        state.unlink(gone)
-        return gone
+        changes.unlink(np.sort(ordered[~stays], axis=1).astype(np.int32))
+
+    def _wanting(self, state: MaintainedOverlay) -> Ids:
+        """Full nodes with fewer than two neighbours in a topic that lacks spares."""
+        live, found = state.live, set()
+        for topic in sorted(self.unprotected)[:_MOST_TOPICS]:
+            members = row(live.subscribers, topic)
+            for node in members[live.links.counts[members] == self.options.max_links].tolist():
+                if np.isin(row(live.links, node), members).sum() < 2:
+                    found.add(node)
+        return np.array(sorted(found), np.int32)
+
+    def _relieve(self, state: MaintainedOverlay, nodes: Ids, most: int, changes: _Changes) -> None:
+        """Hand links of nodes with more than `most` to others that have room; spares come second."""
+        counts = state.live.links.counts
+        touched: set[int] = set()
+        for node in nodes[:_MOST_OVER].tolist():
+            own = set(row(state.live.topics, node).tolist())
+            shared = {
+                other: own & set(row(state.live.topics, other).tolist())
+                for other in row(state.live.links, node).tolist()
+            }
+            for other in sorted(shared, key=lambda other: (len(shared[other]), other))[:_MOST_TRIED]:
+                if counts[node] <= most:
+                    break
+                if self._replaced(state, node, other, shared[other], changes):
+                    touched |= shared[other]
+        if touched and self.options.resilience > 1:
+            again = np.array(sorted(touched | self.unprotected), np.int32)
+            self._mend(state, _interests_in(state, again), changes)
+
+    def _replaced(
+        self, state: MaintainedOverlay, node: int, other: int, topics: set[int], changes: _Changes
+    ) -> bool:
+        """Replace a link by links of other nodes within the caps; whether that can be."""
+        link = np.array([(min(node, other), max(node, other))], np.int32)
+        state.unlink(link)
+        if topics:
+            some = _interests_in(state, np.array(sorted(topics), np.int32))
+            grown = self._grown(state, some)
+            before = len(grown.edges)
+            cut = bool(grown.connect(np.zeros(2, np.int64)).any())
+            state.link(link)
+            if cut:
+                return False
+            changes.link(_new_links(some, grown, before))
+        else:
+            state.link(link)
+        changes.unlink(link)
+        return True
 
     def _note_full(self, state: MaintainedOverlay) -> None:
         if self.options.max_links is not None:
             self.over = set(np.flatnonzero(state.live.links.counts > self.options.max_links).tolist())
+
+
+def _new_links(some: _SomeInterests, grown: Augmentation, before: int) -> Ids:
+    """The links that were added to the first `before`, as sorted pairs of places."""
+    edges: Ids = np.sort(some.nodes[grown.edges[before:]], axis=1).astype(np.int32)
+    return edges
 
 
 def _interests_in(state: MaintainedOverlay, topics: Ids) -> _SomeInterests:
