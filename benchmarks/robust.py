@@ -224,8 +224,9 @@ def churn(count: int, nodes: int = 2_000, topics: int = 100, own: int = 10, cap:
             assert overlay.degrees().max() <= cap or repair.over_max_links
             checked += 1
         if turn % 10_000 == 0:
-            print(f"{turn:,} events, spares missing after {lacking:,}, cap exceeded after {over:,}, links per "
-                  f"node {live.average_degree:.2f}, {process_time() - begin:.0f} s", flush=True)  # fmt: skip
+            spent, links = process_time() - begin, live.average_degree
+            print(f"{turn:,} events: spares missing after {lacking:,}, cap exceeded after {over:,}, "
+                  f"{links:.2f} links per node, {spent:.0f} s", flush=True)  # fmt: skip
     seconds = process_time() - begin
     print(
         f"{count:,} events, {1e3 * seconds / count:.1f} ms and {changes / count:.2f} links changed for each"
