@@ -1,5 +1,6 @@
 """Settings of the whole suite."""
 
+import gc
 import os
 import signal
 import threading
@@ -33,6 +34,12 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 def pytest_configure(config: pytest.Config) -> None:
     if "PYTEST_XDIST_WORKER" in os.environ:
         compile_once(config.cache.mkdir("kernels"))
+
+
+def pytest_collection_finish() -> None:
+    # The tests themselves, some 8,500, are never garbage: whoever collects that need not look at them.
+    gc.collect()
+    gc.freeze()
 
 
 _COMPILERS = ("contract/test_registry.py", "maintain/test_maintainer.py")

@@ -6,6 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pyarrow.parquet as pq
+
 from meshwright import Interests
 from meshwright.model.storage.manifest import write_manifest
 
@@ -38,6 +41,16 @@ def reseal(dataset: Path, change: Callable[[dict[str, Any]], Any] = lambda manif
     change(manifest)
     (dataset / "manifest.json").unlink()
     write_manifest(dataset, manifest)
+
+
+def scatter(dataset: Path, *tables: str, parts: int = 3) -> None:
+    """Cut tables of one file into several, whose rows are in no order."""
+    for name in tables:
+        table = pq.read_table(dataset / name / "part-00000.parquet")
+        order = np.random.default_rng(1).permutation(table.num_rows)
+        for part, rows in enumerate(np.array_split(order, parts)):
+            pq.write_table(table.take(rows), dataset / name / f"part-{part:05}.parquet")
+    reseal(dataset)
 
 
 def without_checksums(dataset: Path) -> None:

@@ -9,6 +9,7 @@ import meshwright as mw
 from meshwright.testing import AWKWARD, build, contract_tests, some_costs
 from tests import oracles
 from tests.helpers import topics_by_node
+from tests.shelf import awkward_together
 
 BUILDS = [name for name, algorithm in mw.algorithms().items() if algorithm.kind == "build"]
 MERGES = [name for name, algorithm in mw.algorithms().items() if algorithm.kind == "merge"]
@@ -18,10 +19,9 @@ CONNECT = [name for name in BUILDS if mw.algorithms()[name].topic_connected]
 test_contract = contract_tests(*BUILDS)
 
 
-@pytest.mark.parametrize("shelf", AWKWARD)
+@pytest.mark.parametrize("interests", [AWKWARD["none"], awkward_together()], ids=["none", "all together"])
 @pytest.mark.parametrize("name", BUILDS)
-def test_an_overlay_with_costs_is_read_as_it_was_written(name, shelf, tmp_path):
-    interests = AWKWARD[shelf]
+def test_an_overlay_with_costs_is_read_as_it_was_written(name, interests, tmp_path):
     costs = some_costs(interests)
     overlay = mw.build(interests, name, costs=costs)
     overlay.write(tmp_path / "o")

@@ -1,6 +1,5 @@
 import shutil
 from contextlib import contextmanager
-from itertools import pairwise
 
 import numpy as np
 import pyarrow as pa
@@ -18,20 +17,16 @@ from meshwright.pipeline.build.job import build_on_spark
 from meshwright.pipeline.build.source import SparkSource
 from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.spark.storage import RemotePath, url
-from tests.helpers import reseal
+from tests.helpers import reseal, scatter
 from tests.shelf import AWKWARD
 
 
-def scrambled(path, seed=0):
+def scrambled(path):
     """The same dataset with its lists in any order, in several files, and no row for nodes without topics."""
-    table = pq.read_table(path / "lists")
-    table = table.filter(pa.compute.list_value_length(table["topic_ids"]).to_numpy() > 0)
-    table = table.take(np.random.default_rng(seed).permutation(table.num_rows))
-    (path / "lists" / "part-00000.parquet").unlink()
-    cuts = [0, table.num_rows // 5, table.num_rows // 2, table.num_rows]
-    for at, (start, end) in enumerate(pairwise(cuts)):
-        pq.write_table(table.slice(start, end - start), path / "lists" / f"part-{at}.parquet")
-    reseal(path)
+    file = path / "lists" / "part-00000.parquet"
+    table = pq.read_table(file)
+    pq.write_table(table.filter(pa.compute.list_value_length(table["topic_ids"]).to_numpy() > 0), file)
+    scatter(path, "lists")
 
 
 @pytest.fixture(scope="module")
@@ -66,6 +61,7 @@ def built(spark, source, out, algorithm, seed=0, costs=None, reverse_delete=Fals
     tables = {"interests", "nodes", "topics", "lists", "edges", "manifest.json"}
     tables |= {"cost_nodes", "cost_sites"} if costs else set()
     overlay = mw.Overlay.read(out)
+    assert_sorted_with_names(overlay, out)
     assert {entry.name for entry in out.iterdir()} == tables | overlay.tables.keys()
     return overlay
 
@@ -73,7 +69,6 @@ def built(spark, source, out, algorithm, seed=0, costs=None, reverse_delete=Fals
 SPREAD = [  # dc itself is built below, in parts and in a tree
     ("dcbc", {"part_size": 40, "threshold": 9, "guide": "dual", "ties": "bulk-first"}),
     ("dcbc-direct", {"bulk_size": 20, "crowd": 30, "slack": 0.2, "guide": "dual"}),
-    ("gm", {}),  # on the driver, as all that is not spread
 ]
 
 
@@ -102,7 +97,7 @@ def cost_files(ordered, tmp_path_factory):
         ("dc-maw", {"part_size": 50, "ties": "small-first"}, None),
         ("dc-maw", {"divide_by": "sites", "most_stars": 30}, None),
         ("dcbc-direct", {"bulk_size": 3}, 0),
-        ("gr-maw", {}, None),
+        ("gr-maw", {}, None),  # on the driver, as all that is not spread
         ("dc", {"partitions": 3, "reverse_delete": True, "guide": "dual"}, None),
     ],
 )
@@ -124,11 +119,22 @@ def test_ranges_of_nodes_are_the_same_where_files_are_in_the_order_of_ids(
     assert built(spark, ordered, tmp_path / "o", "dcbc-direct", bulk_size=9, crowd=40) == expected
 
 
-def test_many_stars_are_combined_in_the_same_tree(spark, workload, tmp_path):
-    options = {"partitions": 12, "most_stars": 20}
+@pytest.mark.parametrize(
+    ("options", "levels", "most_names"),
+    [
+        ({"partitions": 12, "most_stars": 20}, 3, 1 << 20),
+        ({"partitions": 3, "partition_by": "k-means"}, 1, 0),
+    ],
+)
+def test_stars_are_combined_in_the_same_tree_and_edges_sorted_over_all_files_with_names_joined_either_way(
+    spark, workload, tmp_path, monkeypatch, options, levels, most_names
+):
+    monkeypatch.setattr(edges, "_MOST_NAMES", most_names)
+    monkeypatch.setattr(edges, "_EDGES_A_RANGE", 100)
     expected = mw.build(mw.Interests.read(workload), "dc", **options)
-    assert expected.facts["combine_levels"] > 2
+    assert expected.facts["combine_levels"] >= levels
     assert built(spark, workload, tmp_path / "o", "dc", **options) == expected
+    assert len(list((tmp_path / "o" / "edges").glob("*.parquet"))) > 2
 
 
 def test_stars_are_counted_for_any_number_of_parts_as_in_this_process(spark, workload):
@@ -158,19 +164,6 @@ def test_awkward_interests_give_what_they_give_in_this_process(spark, tmp_path, 
     AWKWARD[shelf].write(tmp_path / "i")
     found = built(spark, tmp_path / "i", tmp_path / "o", algorithm)
     assert found == mw.build(AWKWARD[shelf], algorithm)
-
-
-@pytest.mark.parametrize("most_names", [0, 1 << 20])
-def test_edges_are_sorted_over_all_files_with_names_joined_either_way(
-    spark, workload, tmp_path, monkeypatch, most_names
-):
-    monkeypatch.setattr(edges, "_MOST_NAMES", most_names)
-    monkeypatch.setattr(edges, "_EDGES_A_RANGE", 100)
-    options = {"partitions": 3, "partition_by": "k-means"}
-    found = built(spark, workload, tmp_path / "o", "dc", **options)
-    assert found == mw.build(mw.Interests.read(workload), "dc", **options)
-    assert len(list((tmp_path / "o" / "edges").glob("*.parquet"))) > 2
-    assert_sorted_with_names(found, tmp_path / "o")
 
 
 def assert_sorted_with_names(overlay, path):

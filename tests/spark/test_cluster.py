@@ -11,6 +11,6 @@ def test_an_executor_lost_in_the_middle_of_a_build_does_not_change_the_overlay(t
     expected = mw.build(interests, "dc", seed=3, partitions=4)
     words = ["build", tmp_path / "interests", "--engine", "spark", "--algorithm", "dc", "--seed", 3]
     words += ["--set", "partitions=4", "--out", tmp_path / "out"]
-    with standalone_cluster(tmp_path, executors=2) as master:
+    with standalone_cluster(tmp_path, executors=1) as master:
         assert run_with_a_lost_executor(master, tmp_path, *words) == (0, "", True)
     assert mw.Overlay.read(tmp_path / "out") == expected

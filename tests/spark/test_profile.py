@@ -3,7 +3,7 @@ import pytest
 import meshwright as mw
 from meshwright.pipeline.profile.job import profile
 from meshwright.runtime.errors import DatasetError
-from tests.helpers import reseal
+from tests.helpers import reseal, scatter
 
 
 @pytest.mark.parametrize("most_topics", [12, 45, 400])
@@ -11,10 +11,7 @@ def test_spark_finds_the_profile_that_this_process_finds_whatever_the_files(spar
     interests = mw.workloads.zipf(800, 50, min_subscriptions=2, max_subscriptions=12, seed=2)
     interests.write(tmp_path / "data")
     here = profile(None, tmp_path / "data", most_topics=most_topics, seed=1)
-    scattered = spark.read.parquet(str(tmp_path / "data" / "lists")).repartition(5)
-    scattered.cache().count()
-    scattered.write.mode("overwrite").parquet(str(tmp_path / "data" / "lists"))
-    reseal(tmp_path / "data")
+    scatter(tmp_path / "data", "lists")
     assert profile(spark, tmp_path / "data", most_topics=most_topics, seed=1) == here
 
 

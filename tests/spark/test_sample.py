@@ -8,7 +8,7 @@ from meshwright.pipeline.sample.job import sample
 from meshwright.pipeline.sample.universe import UniverseOptions
 from meshwright.pipeline.spark.tables import rank
 from meshwright.runtime.errors import InputError
-from tests.helpers import reseal
+from tests.helpers import scatter
 from tests.plain_samples import social, with_sites, xxh64
 from tests.raw_files import contents
 
@@ -34,16 +34,6 @@ def other_partitions(spark):
         spark.conf.unset("spark.sql.adaptive.enabled")
 
 
-def scatter(spark, dataset):
-    """Write the tables again, in several files and without order."""
-    for table in ("lists", "nodes", "topics"):
-        rows = spark.read.parquet(str(dataset / table)).repartition(3).collect()
-        schema = spark.read.parquet(str(dataset / table)).schema
-        scattered = spark.createDataFrame(rows, schema).repartition(3)
-        scattered.write.mode("overwrite").parquet(str(dataset / table))
-    reseal(dataset)
-
-
 @pytest.mark.parametrize(
     "options",
     [
@@ -54,7 +44,7 @@ def scatter(spark, dataset):
 )
 def test_spark_writes_the_sample_that_this_process_writes_whatever_the_files(spark, tmp_path, options):
     with_sites(social(40, 90, 3)).write(tmp_path / "data")
-    scatter(spark, tmp_path / "data")
+    scatter(tmp_path / "data", "lists", "nodes", "topics")
     sample(None, tmp_path / "data", tmp_path / "here", options, seed=3)
     with other_partitions(spark):
         sample(spark, tmp_path / "data", tmp_path / "spark", options, seed=3)

@@ -38,7 +38,7 @@ COMMAND = """
             java = session.sparkContext._jvm.java.lang.ProcessHandle.current().pid()
             (folder / "java" / str(java)).touch()
             with spark_stage(session, progress_bar(), "hanging"):
-                session.range(1).mapInArrow(wait, "id long").count()
+                session.sparkContext.parallelize([0], 1).mapPartitions(wait).count()
 
     sys.exit(cli.main())
 """

