@@ -77,11 +77,13 @@ def build(
             memory_limit=getattr(checked, "memory_limit", None),
             progress=timer,
         )
-    if isinstance(checked, RobustOptions) and checked.asks_for_more:
-        from meshwright.construct.robust import made_robust
+    if isinstance(checked, RobustOptions) and (checked.asks_for_more or checked.resilience > 1):
+        from meshwright.construct.robust import made_robust, warn_of_small_topics
 
-        limit = getattr(checked, "memory_limit", None)
-        built = made_robust(interests, built, checked, seed, memory_limit=limit, progress=timer)
+        warn_of_small_topics(interests, checked.resilience)
+        if checked.asks_for_more:
+            limit = getattr(checked, "memory_limit", None)
+            built = made_robust(interests, built, checked, seed, memory_limit=limit, progress=timer)
     how = how_made(algorithm, checked, seed, reverse_delete)
     facts = how | dict(built.facts) | {"seconds": timer.seconds}
     overlay = Overlay.from_arrays(interests, built.edges, facts=facts, tables=built.tables)

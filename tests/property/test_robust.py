@@ -34,11 +34,24 @@ def test_every_topic_survives_every_single_failure_and_no_link_is_idle(interests
     overlay = build(interests, algorithm, resilience=2, seed=seed)
     assert all(map(survives, topic_graphs(overlay)))
     assert len(overlay) >= (least_edges(interests) or 0)
+    assert all(len(graph) == 0 or nx.is_connected(graph) for graph in topic_graphs(primary_links(overlay)))
+    if algorithm not in ("gm", "dg", "low-oda"):
+        return  # parts can't know which links others make superfluous
     graph = overlay.to_networkx()
     for u, v in list(graph.edges):
         graph.remove_edge(u, v)
         assert not all(survives(graph.subgraph(interests.nodes_of(t))) for t in interests.topics.to_pylist())
         graph.add_edge(u, v)
+
+
+@given(some_interests(16, 6), st.integers(1, 8), st.integers(2, 9), st.integers(0, 3))
+def test_parts_survive_together_whatever_they_are(interests, partitions, most_stars, seed):
+    several = min(partitions, max(1, interests.node_count))
+    divided = {"partitions": several, "most_stars": most_stars}
+    bulk = {"bulk_share": 0.3, "partitions": several}
+    for algorithm, how in (("dc", divided), ("dcbc", bulk), ("dcbc-direct", {"bulk_size": 4, "crowd": 5})):
+        overlay = build(interests, algorithm, resilience=2, seed=seed, **how)
+        assert all(map(survives, topic_graphs(overlay))), algorithm
 
 
 @given(some_interests(12, 5), st.sampled_from(ALGORITHMS), st.integers(1, 6), st.integers(1, 2))

@@ -68,7 +68,9 @@ def built(spark, source, out, algorithm, seed=0, costs=None, reverse_delete=Fals
 
 SPREAD = [  # dc itself is built below, in parts and in a tree
     ("dcbc", {"part_size": 40, "threshold": 9, "guide": "dual", "ties": "bulk-first"}),
-    ("dcbc-direct", {"bulk_size": 20, "crowd": 30, "slack": 0.2, "guide": "dual"}),
+    ("dcbc-direct", {"bulk_size": 20, "crowd": 30, "slack": 0.2, "guide": "dual", "resilience": 2}),
+    ("dcbc", {"part_size": 60, "resilience": 2}),
+    ("dc", {"partitions": 5, "most_stars": 60, "resilience": 2}),
 ]
 
 

@@ -59,13 +59,16 @@ class RobustOptions(Checked):
     begins_anew: ClassVar[bool] = False
     """Whether a resilient overlay may be another one, and not what the algorithm built with spares."""
 
+    is_resilient: ClassVar[bool] = False
+    """Whether the algorithm itself builds what the resilience asks for, in parts."""
+
     resilience: int = checks.checked(1, _check_resilience)
     max_links: int | str | Mapping[str, int] | None = checks.checked(None, _check_max_links)
 
     @property
     def asks_for_more(self) -> bool:
-        """Whether connected topics are not enough."""
-        return self.resilience > 1 or self.max_links is not None
+        """Whether something is asked for that the algorithm itself does not do."""
+        return (self.resilience > 1 and not self.is_resilient) or self.max_links is not None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -225,6 +228,11 @@ def _check_one(options: object, *names: str) -> None:
         raise OptionError(f"{' and '.join(given)} each set the number of parts; give only one of them")
 
 
+def _check_guide(guide: str, resilience: int) -> None:
+    if guide != "none" and resilience > 1:
+        raise OptionError("guide can't be combined with resilience; leave either out, or use dcbc-direct")
+
+
 @dataclass(frozen=True, kw_only=True)
 class DcOptions(RobustOptions):
     """How Divide and Conquer divides the nodes, and how it conquers and combines the parts.
@@ -243,6 +251,8 @@ class DcOptions(RobustOptions):
         memory_limit: bytes that a part or a combine may take; four fifths of what is free, unless given.
     """
 
+    is_resilient: ClassVar[bool] = True
+
     partitions: int | None = checks.whole_number(None, 1)
     part_size: int | None = checks.whole_number(None, 1)
     choose_by: str | None = None
@@ -255,6 +265,7 @@ class DcOptions(RobustOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_one(self, "partitions", "part_size", "choose_by")
+        _check_guide(self.guide, self.resilience)
         if self.choose_by is not None:
             elbow = ("elbow",) if self.partition_by == "k-means" else ()
             checks.check_choice("choose_by", self.choose_by, CRITERIA + elbow)
@@ -284,6 +295,8 @@ class DcbcOptions(RobustOptions):
         memory_limit: bytes that a part may take; four fifths of what is free, unless given.
     """
 
+    is_resilient: ClassVar[bool] = True
+
     threshold: int | None = checks.whole_number(None, 0)
     bulk_share: float = checks.fraction(0.2)
     bulk_limit: int = checks.whole_number(4000, 0)
@@ -296,6 +309,7 @@ class DcbcOptions(RobustOptions):
     def __post_init__(self) -> None:
         super().__post_init__()
         _check_one(self, "partitions", "part_size")
+        _check_guide(self.guide, self.resilience)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -315,6 +329,8 @@ class DcbcDirectOptions(RobustOptions):
         memory_limit: bytes that Greedy Merge on the bulk set may take; by default four fifths of the free
             memory.
     """
+
+    is_resilient: ClassVar[bool] = True
 
     bulk_size: int | None = checks.whole_number(None, 1)
     crowd: int = checks.whole_number(1000, 1)

@@ -36,14 +36,7 @@ def made_robust(
     facts: dict[str, int | None] = {"links_before": len(before)}
     caps = caps_of(interests, options.max_links)
     sizes = np.diff(interests.topic_indptr)
-    if options.resilience > 1 and not (sizes > 2).any():
-        warnings.warn(
-            f"resilience is {options.resilience}, but no topic has three subscribers or more, so none can "
-            f"survive the failure of a node or link",
-            MeshwrightWarning,
-            stacklevel=2,
-        )
-    if options.resilience > 1:
+    if options.resilience > 1 and not options.is_resilient:
         edges = resilient_edges(
             interests,
             before,
@@ -53,6 +46,7 @@ def made_robust(
             memory_limit=memory_limit,
             progress=progress,
         )
+    if options.resilience > 1:
         facts |= {"least_links": least_edges(interests, progress)}
         facts |= {"topics_of_two": int(np.count_nonzero(sizes == 2))}
     if exceeds(edges, caps):
@@ -71,6 +65,17 @@ def made_robust(
         tables[STANDBY] = standby_table(interests, primary, edges)
         facts |= {"standby_links": tables[STANDBY].num_rows}
     return replace(built, edges=edges, facts={**built.facts, **facts}, tables=tables)
+
+
+def warn_of_small_topics(interests: Interests, resilience: int) -> None:
+    """Tell if no topic can survive a failure."""
+    if resilience > 1 and not (np.diff(interests.topic_indptr) > 2).any():
+        warnings.warn(
+            f"resilience is {resilience}, but no topic has three subscribers or more, so none can survive "
+            f"the failure of a node or link",
+            MeshwrightWarning,
+            stacklevel=2,
+        )
 
 
 def exceeds(edges: Ids, caps: Longs) -> bool:

@@ -3,7 +3,7 @@
 import numpy as np
 import pyarrow as pa
 
-from meshwright.construct.reverse_delete import reverse_delete
+from meshwright.construct.reverse_delete import by_shared_topics, reverse_delete
 from meshwright.model.edges import canonical
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
@@ -70,7 +70,10 @@ def primary_links(overlay: Overlay) -> Overlay:
 def _is_standby(overlay: Overlay) -> Flags:
     table = overlay.tables.get(STANDBY)
     if table is None:
-        raise InputError("the overlay has no standby links; build it with resilience=2")
+        if overlay.facts.get("options", {}).get("resilience", 1) == 1:
+            raise InputError("the overlay has no standby links; build it with resilience=2")
+        edges = by_shared_topics(overlay.edges, overlay.interests)
+        table = standby_table(overlay.interests, reverse_delete(overlay.interests, edges), edges)
     listed = pack(numpy_of(table["source_id"]), numpy_of(table["target_id"]))
     return np.isin(pack(overlay.edges[:, 0], overlay.edges[:, 1]), listed)
 

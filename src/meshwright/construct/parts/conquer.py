@@ -15,6 +15,7 @@ from meshwright.construct.greedy import GreedyProblem, check_fits, make_problem,
 from meshwright.construct.options import DcMawOptions, DcOptions
 from meshwright.construct.parts.interest_queries import InProcess, Source, choose_partitions, shared_topics
 from meshwright.construct.parts.partitioning import k_means_parts, random_parts
+from meshwright.construct.parts.resilient_parts import star_pairs, take_resilient
 from meshwright.construct.parts.star_sets import star_set
 from meshwright.construct.parts.topic_lists import Lists, join_lists, lists_of, split_lists, take_lists
 from meshwright.construct.parts.topic_prices import learn_weights, sampled
@@ -66,10 +67,16 @@ pairs were examined.
 
 
 class Greedy(NamedTuple):
-    """How edges are taken, and what a union counts in each topic: 1, unless there are weights."""
+    """How edges are taken, and what a union counts in each topic: 1, unless there are weights.
+
+    With `resilience` 2, parts and what is made of them have topics that the failure of no node cuts; edges
+    are then taken by the neighbours that subscribers want, within `memory_limit`, and without weights.
+    """
 
     take: Take
     weights: Ids | None = None
+    resilience: int = 1
+    memory_limit: int | None = None
 
 
 PartOptions = DcOptions | DcMawOptions
@@ -94,8 +101,8 @@ def conquer(
     """
     order = tie_order(np.diff(lists.indptr), ties, seed, part)
     problem = make_problem(lists.indptr, lists.topic_ids, len(shared), order, weights=greedy.weights)
-    edges, examined = greedy.take(problem, lists.nodes, ticks, threads)
-    stars = star_set(lists.indptr, lists.topic_ids, len(shared), order, shared)
+    edges, examined = _taken(greedy, problem, lists, None, ticks, threads)
+    stars = _stars(greedy, lists, order, shared)
     others = max(0, len(order) - 1)
     facts = {
         "parts": 1,
@@ -134,9 +141,9 @@ def combine(greedy: Greedy, parts: Sequence[Part], shared: Flags, ticks: Ticks, 
         labels=labels,
         weights=greedy.weights,
     )
-    edges, examined = greedy.take(problem, stars.nodes, ticks, threads)
+    edges, examined = _taken(greedy, problem, stars, groups, ticks, threads)
     met = np.concatenate([part.met for part in parts]) + sizes.sum() - sizes[groups]
-    chosen = star_set(stars.indptr, stars.topic_ids, len(shared), every, shared)
+    chosen = _stars(greedy, stars, every, shared)
     facts = {name: sum(part.facts[name] for part in parts) for name in parts[0].facts}
     facts["outer_edges"] += len(edges)
     facts["pairs_examined"] += examined
@@ -147,6 +154,23 @@ def combine(greedy: Greedy, parts: Sequence[Part], shared: Flags, ticks: Ticks, 
         met=met[chosen],
         facts=facts,
     )
+
+
+def _taken(
+    greedy: Greedy, problem: GreedyProblem, lists: Lists, groups: Ids | None, ticks: Ticks, threads: int
+) -> tuple[Ids, int]:
+    """The edges that the greedy takes between rows, and how many pairs were examined."""
+    if greedy.resilience == 1:
+        return greedy.take(problem, lists.nodes, ticks, threads)
+    check_fits(problem, TOO_LARGE, greedy.memory_limit, threads)
+    return take_resilient(problem, lists, groups, ticks), 0
+
+
+def _stars(greedy: Greedy, lists: Lists, order: Ids, shared: Flags) -> Ids:
+    """Rows that speak for the shared topics, two for each if these must survive a failure."""
+    if greedy.resilience == 1:
+        return star_set(lists.indptr, lists.topic_ids, len(shared), order, shared)
+    return star_pairs(lists, len(shared), order, shared)
 
 
 def group_parts(stars: Sequence[int], most: int) -> list[range]:
@@ -284,7 +308,7 @@ def greedy_of(
     """
     take = partial(_by_contribution, memory_limit=options.memory_limit)
     if options.guide == "none":
-        return Greedy(take)
+        return Greedy(take, None, options.resilience, options.memory_limit)
     every = np.arange(source.node_count, dtype=np.int32)
     sample = source.lists(sampled(every, -(-len(every) // partitions), len(every), seed))
     order = tie_order(np.diff(sample.indptr), options.ties, seed)

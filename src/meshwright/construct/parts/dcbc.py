@@ -14,11 +14,19 @@ from meshwright.construct.options import DcbcDirectOptions, DcbcOptions
 from meshwright.construct.parts.conquer import Part
 from meshwright.construct.parts.interest_queries import InProcess, Source, choose_partitions
 from meshwright.construct.parts.partitioning import random_parts
+from meshwright.construct.parts.resilient_parts import take_resilient
 from meshwright.construct.parts.star_sets import star_set
 from meshwright.construct.parts.topic_lists import Lists, join_lists, lists_of, split_lists, take_lists
 from meshwright.construct.parts.topic_prices import SAMPLE, learn_weights, sampled
 from meshwright.kernels.greedy.cover_search import search_room, shorten_covers
-from meshwright.kernels.greedy.covering import MOST_TOPICS, BulkTopics, Gains, cover_nodes, list_bulk_topics
+from meshwright.kernels.greedy.covering import (
+    MOST_TOPICS,
+    BulkTopics,
+    Gains,
+    cover_again,
+    cover_nodes,
+    list_bulk_topics,
+)
 from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
@@ -26,7 +34,7 @@ from meshwright.runtime.arrays import Flags, Ids, Offsets, Ticks
 from meshwright.runtime.errors import OptionError
 from meshwright.runtime.machine import cores
 from meshwright.runtime.parallel import map_parts, threads_each
-from meshwright.runtime.progress import Progress, stage
+from meshwright.runtime.progress import Progress, run_with_ticks, stage
 from meshwright.runtime.seeds import generator
 
 _INSTEAD = "set a smaller bulk_limit or part_size, or use dcbc-direct (linear)"
@@ -56,14 +64,14 @@ def choose_threshold(sizes: Offsets, at_most: int) -> int:
 
 
 def bulk_by_threshold(
-    source: Source, *, threshold: int | None, bulk_share: float, bulk_limit: int
+    source: Source, *, threshold: int | None, bulk_share: float, bulk_limit: int, resilience: int = 1
 ) -> BulkSet:
     """The nodes of more than `threshold` topics, and as many more as it takes to cover every topic.
 
     Without a threshold it is the smallest that leaves at most `bulk_share` of the nodes, and no more than
-    `bulk_limit`, above it. Every topic of two subscribers has one in the bulk set; a topic of one needs no
-    cover. Linear in the interests. Source: [1], Alg. 6, lines 1 to 5; the limit is ours, since time grows
-    with the bulk set times the nodes.
+    `bulk_limit`, above it. Every topic of two subscribers has one in the bulk set, and of three as many as
+    the `resilience` says; a topic of one needs no cover. Linear in the interests. Source: [1], Alg. 6, lines
+    1 to 5; the limit is ours, since time grows with the bulk set times the nodes.
     """
     sizes = source.sizes()
     if threshold is None:
@@ -74,11 +82,18 @@ def bulk_by_threshold(
             option="threshold",
         )
     chosen = sizes > threshold
-    demand = np.where(source.subscribers() > 1, 1, 0)
-    return _bulk_set(source, chosen, threshold, demand)
+    return _bulk_set(source, chosen, threshold, _least_demand(source.subscribers(), resilience))
 
 
-def bulk_by_size(source: Source, order: Ids, *, bulk_size: int, most_topics: int, crowd: int) -> BulkSet:
+def _least_demand(subscribers: Offsets, resilience: int) -> Offsets:
+    """By topic: the bulk subscribers that it needs, so that others may be linked to them alone."""
+    found: Offsets = np.where(subscribers > 1, np.where(subscribers > 2, resilience, 1), 0)
+    return found
+
+
+def bulk_by_size(
+    source: Source, order: Ids, *, bulk_size: int, most_topics: int, crowd: int, resilience: int = 1
+) -> BulkSet:
     """The `bulk_size` nodes with the most topics, and more where a topic would crowd the few that have it.
 
     Ties go to the earlier node in `order`. Every topic of two subscribers has a bulk subscriber for each
@@ -92,6 +107,7 @@ def bulk_by_size(source: Source, order: Ids, *, bulk_size: int, most_topics: int
     chosen &= sizes > 0
     subscribers = source.subscribers()
     demand = np.where(subscribers > 1, -(-subscribers // crowd), 0)
+    demand = np.maximum(demand, _least_demand(subscribers, resilience))
     threshold = int(sizes[~chosen].max(initial=0))
     return _bulk_set(source, chosen, threshold, demand)
 
@@ -201,10 +217,14 @@ def plan(source: Source, options: DcbcOptions, seed: int, progress: Progress | N
     Cost: linear in the interests, and Greedy Merge on the bulk set.
     """
     chosen = bulk_by_threshold(
-        source, threshold=options.threshold, bulk_share=options.bulk_share, bulk_limit=options.bulk_limit
+        source,
+        threshold=options.threshold,
+        bulk_share=options.bulk_share,
+        bulk_limit=options.bulk_limit,
+        resilience=options.resilience,
     )
     bulk = ordered_bulk(chosen, source.node_count, seed, options.ties)
-    among_bulk = join_bulk(bulk, source.topic_count, options.memory_limit, progress)
+    among_bulk = join_bulk(bulk, source.topic_count, options.memory_limit, progress, options.resilience)
     partitions = _count_parts(source, len(chosen.light), options, seed, progress)
     part_of = np.full(source.node_count, -1, np.int32)
     part_of[chosen.light] = random_parts(len(chosen.light), partitions, seed)
@@ -263,13 +283,24 @@ def ordered_bulk(chosen: BulkSet, node_count: int, seed: int, ties: str = "shuff
 
 
 def join_bulk(
-    bulk: Lists, topic_count: int, memory_limit: int | None, progress: Progress | None
+    bulk: Lists, topic_count: int, memory_limit: int | None, progress: Progress | None, resilience: int
 ) -> greedy.GreedyResult:
-    """Greedy Merge of the bulk nodes; the edges are pairs of places in `bulk` ([1], Alg. 6, line 6)."""
+    """Greedy Merge of the bulk nodes; the edges are pairs of places in `bulk` ([1], Alg. 6, line 6).
+
+    With `resilience` 2, no topic of three bulk subscribers has a cut node among them.
+    """
     with stage(progress, "preparing bulk nodes"):
         every = np.arange(len(bulk.nodes), dtype=np.int32)
         problem = greedy.make_problem(bulk.indptr, bulk.topic_ids, topic_count, every)
-    return greedy.take_edges(problem, instead=_INSTEAD, memory_limit=memory_limit, progress=progress)
+    if resilience == 1:
+        return greedy.take_edges(problem, instead=_INSTEAD, memory_limit=memory_limit, progress=progress)
+    greedy.check_fits(problem, _INSTEAD, memory_limit)
+
+    def work(ticks: Ticks) -> Ids:
+        return take_resilient(problem, bulk, None, ticks)
+
+    edges = run_with_ticks(work, "taking edges", 0, progress)
+    return greedy.GreedyResult(edges=edges, pairs_examined=0)
 
 
 def bulk_facts(chosen: BulkSet, among_bulk: greedy.GreedyResult) -> dict[str, int]:
@@ -357,7 +388,11 @@ def conquer(
     together = _together(lists, known.bulk, order, options.ties)
     problem = together.problem(known.topic_count, known.weights)
     greedy.check_fits(problem, _INSTEAD, options.memory_limit, threads)
-    result = greedy.run_greedy(problem, ticks, threads)
+    if options.resilience == 1:
+        result = greedy.run_greedy(problem, ticks, threads)
+    else:
+        taken = take_resilient(problem, together.lists, together.groups, ticks)
+        result = greedy.GreedyResult(edges=taken, pairs_examined=0)
     light_edges = int(together.is_light[result.edges].all(axis=1).sum())
     facts = {
         "light_edges": light_edges,
@@ -392,6 +427,7 @@ class Shared(NamedTuple):
     topics: BulkTopics
     links: Offsets  # by place: the links to other bulk nodes that a part has to reckon with
     prices: Gains  # by topic, if covers are to be searched for; none if the greedy ones are taken
+    resilience: int = 1  # by so many bulk nodes is a topic covered, if it has so many
 
 
 def bulk_clones_direct(
@@ -462,9 +498,10 @@ def plan_direct(
     with stage(progress, "choosing bulk nodes"):
         chosen = _choose_bulk(source, options, seed)
         bulk = ordered_bulk(chosen, source.node_count, seed)
-    among_bulk = join_bulk(bulk, source.topic_count, options.memory_limit, progress)
+    among_bulk = join_bulk(bulk, source.topic_count, options.memory_limit, progress, options.resilience)
     partitions = -(-source.node_count // NODES_A_PART)
     shared = _share(bulk, source.topic_count, among_bulk, partitions)
+    shared = shared._replace(resilience=options.resilience)
     if options.guide == "dual":
         shared = shared._replace(prices=_cover_prices(source, chosen, bulk, shared, seed, progress))
     is_light = np.zeros(source.node_count, np.bool_)
@@ -489,7 +526,14 @@ def _choose_bulk(source: Source, options: DcbcDirectOptions, seed: int) -> BulkS
     if bulk_size is None:
         bulk_size = min(int(_SHARE * source.node_count), _MOST_BULK[options.guide])
     order = greedy.tie_order(np.zeros(source.node_count, np.int64), "shuffled", seed)
-    return bulk_by_size(source, order, bulk_size=bulk_size, most_topics=MOST_TOPICS, crowd=options.crowd)
+    return bulk_by_size(
+        source,
+        order,
+        bulk_size=bulk_size,
+        most_topics=MOST_TOPICS,
+        crowd=options.crowd,
+        resilience=options.resilience,
+    )
 
 
 def _share(bulk: Lists, topic_count: int, among_bulk: greedy.GreedyResult, parts: int) -> Shared:
@@ -512,7 +556,8 @@ def _cover_prices(
         return np.minimum(weights, most).astype(np.uint16)
 
     def build(weights: Ids, ticks: Ticks) -> Ids:
-        found = _covers(sample, shared._replace(prices=priced(weights)), 0.0, seed, 0, ticks)
+        once = shared._replace(prices=priced(weights), resilience=1)
+        found = _covers(sample, once, 0.0, seed, 0, ticks)
         return found + np.array([0, len(rows)], np.int32)
 
     found = learn_weights(
@@ -550,4 +595,6 @@ def _covers(light: Lists, shared: Shared, slack: float, seed: int, part: int, ti
     if len(shared.prices) and len(found):
         room = search_room(_WIDTH, int(np.diff(indptr).max()), places)
         found = shorten_covers(indptr, topic_ids, rows, shared.topics, shared.prices, found, room, ticks)
+    if shared.resilience > 1:
+        found = cover_again(indptr, topic_ids, rows, shared.topics, found, turns, slack, ticks)
     return found

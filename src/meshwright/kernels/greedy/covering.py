@@ -258,3 +258,70 @@ def cover_nodes(
             count = kept
         ticks[DONE] += 1
     return edges[:taken]
+
+
+@kernel
+def cover_again(
+    indptr: Offsets,
+    topic_ids: Ids,
+    nodes: Ids,
+    table: BulkTopics,
+    covers: Ids,
+    turns: Offsets,
+    slack: float,
+    ticks: Ticks,
+) -> Ids:
+    """The edges of `covers` and others: of each node, a cover of its topics by bulk nodes that it lacks.
+
+    `covers` has the edges of a node in a row, in the order of `nodes`. Topics that two bulk nodes of its
+    first cover have, or only one bulk node at all, need no other. Choices are made as in `cover_nodes`.
+    """
+    places = len(turns)
+    room, most = len(covers), 0
+    for node in nodes:
+        room += indptr[node + 1] - indptr[node]
+        most = max(most, indptr[node + 1] - indptr[node])
+    edges = np.empty((room, 2), np.int32)
+    left = np.empty(most, np.int32)
+    gains = np.zeros(places, np.uint16)
+    tops = np.empty(-(-places // BLOCK), np.uint16)
+    taken, at = 0, 0
+    for node in nodes:
+        if ticks[CANCEL]:
+            break
+        first = taken
+        while at < len(covers) and covers[at, 0] == node:
+            edges[taken, 0], edges[taken, 1] = node, covers[at, 1]
+            taken, at = taken + 1, at + 1
+        count = 0
+        for topic in topic_ids[indptr[node] : indptr[node + 1]]:
+            times = 0
+            for place in edges[first:taken, 1]:
+                times += has_topic(table, topic, place)
+            if times < 2 <= table.indptr[topic + 1] - table.indptr[topic]:
+                left[count] = topic
+                count += 1
+                _count(table, topic, gains)
+        _hide(gains, edges[first:taken, 1])
+        while count:
+            place = _pick(gains, turns, slack, tops)
+            edges[taken, 0], edges[taken, 1] = node, place
+            taken += 1
+            turns[place] += places
+            kept = 0
+            for i in range(count):
+                if has_topic(table, left[i], place):
+                    _discount(table, left[i], gains)
+                else:
+                    left[kept] = left[i]
+                    kept += 1
+            count = kept
+            _hide(gains, edges[first:taken, 1])
+    return edges[:taken]
+
+
+@inner
+def _hide(gains: Gains, used: Ids) -> None:
+    """Places that a node is linked to gain nothing more."""
+    for place in used:
+        gains[place] = np.uint16(0)
