@@ -37,7 +37,7 @@ def demo(
         from meshwright.pipeline.ingest.options import IngestOptions
         from meshwright.pipeline.run import RunOptions, run
 
-        options = RunOptions(ingest=IngestOptions(relation="pairs"), algorithm="gm", seed=seed)
+        options = RunOptions(ingest=IngestOptions(relation="pairs"), algorithm="gm", bound="tight", seed=seed)
         manifest = run(
             session, [str(table)], folder / "result", options, progress=progress_bar(), on_stage=say_stage
         )
@@ -45,7 +45,8 @@ def demo(
         print_json({"out": str(folder / "result"), **manifest})
         return
     print_for_people(str(folder / "result"), manifest, perf_counter() - begin)
-    print(f"The same by hand: meshwright run {table} --as pairs --algorithm gm --out another-folder")
+    by_hand = f"meshwright run {table} --as pairs --algorithm gm --bound tight --out another-folder"
+    print(f"The same by hand: {by_hand}")
 
 
 def _free_folder() -> Path:

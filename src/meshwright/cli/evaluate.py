@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from meshwright.cli.common import (
+    Bound,
     Conf,
     Json,
     Master,
@@ -58,14 +59,7 @@ def evaluate(
             "get a lower and an upper bound. With exact, there is no limit.",
         ),
     ] = "16777216",
-    bound: Annotated[
-        str,
-        typer.Option(
-            metavar="quick|tight",
-            help="The lower bound on the links of any topic-connected overlay: quick, or tight, which is "
-            "nearer to the optimum and takes half a minute at 10,000 nodes.",
-        ),
-    ] = "quick",
+    bound: Bound = "quick",
     no_bound: Annotated[bool, typer.Option("--no-bound", help="Compute no lower bound.")] = False,
     certificate: Annotated[
         Path | None,
@@ -90,7 +84,9 @@ def evaluate(
         "progress": progress_bar(),
     }
     if where == "spark":
-        _refuse_tight(bound)
+        from meshwright.metrics.evaluation import check_spark_bound
+
+        check_spark_bound(bound)
         with spark_command(master, conf) as session:
             from meshwright.pipeline.evaluate.job import evaluate_on_spark
             from meshwright.pipeline.spark.storage import location
@@ -139,14 +135,6 @@ def _check_certificate(bound: str, no_bound: bool, certificate: Path | None) -> 
         raise OptionError(f"the bound is {bound!r}; {choose(bound, ('quick', 'tight'))}", option="bound")
     if certificate is not None and (no_bound or bound != "tight"):
         raise OptionError("only the tight bound has a certificate; add --bound tight", option="certificate")
-
-
-def _refuse_tight(bound: str) -> None:
-    if bound == "tight":
-        raise OptionError(
-            "Spark computes only the quick bound; leave --bound tight out, or use --engine local",
-            option="bound",
-        )
 
 
 def _fits_here(dataset: str) -> bool:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from meshwright.cli.common import Force, Json, print_json, print_table, progress_bar, shown, with_unit
+from meshwright.cli.common import Bound, Force, Json, print_json, print_table, progress_bar, shown, with_unit
 from meshwright.cli.options.costs import CostOptions
 from meshwright.cli.options.groups import options_for
 from meshwright.runtime.errors import DatasetError, OptionError, visible
@@ -42,6 +42,7 @@ def report(
         typer.Argument(metavar="TARGET", help="Overlays to put in its place.", show_default=False),
     ] = None,
     prices: "CostFiles | None" = None,
+    bound: Bound = "quick",
     force: Force = False,
     as_json: Json = False,
 ) -> None:
@@ -51,7 +52,7 @@ def report(
     if find_spec("matplotlib") is None:
         raise OptionError("the page needs matplotlib, which is not installed; install meshwright[report]")
     paths = [_path(text) for text in (today, *(targets or []))]
-    found = report_here(paths, out, costs=prices, force=force, progress=progress_bar())
+    found = report_here(paths, out, costs=prices, bound=bound, force=force, progress=progress_bar())
     if as_json:
         print_json({"out": str(out), **found})
     else:

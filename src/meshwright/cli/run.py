@@ -10,6 +10,7 @@ import typer
 from meshwright import registry
 from meshwright.cli.build import print_busiest, print_cost_choices
 from meshwright.cli.common import (
+    Bound,
     Conf,
     Force,
     Json,
@@ -66,6 +67,7 @@ def run(
     seed: Seed = 0,
     prices: "CostFiles | None" = None,
     reverse_delete: ReverseDelete = False,
+    bound: Bound = "quick",
     resume: Annotated[
         bool, typer.Option("--resume", help="Continue a run that was cut off, after its last finished stage.")
     ] = False,
@@ -83,6 +85,7 @@ def run(
 
     In place of raw rows, PATH may be a dataset with interests; then leave --as out.
     """
+    from meshwright.metrics.evaluation import check_bound, check_spark_bound
     from meshwright.pipeline.run import RunOptions
     from meshwright.pipeline.run import run as run_all
 
@@ -94,11 +97,15 @@ def run(
         settings=parse_settings(settings, typing.get_type_hints(chosen.options)),
         costs=prices,
         reverse_delete=reverse_delete,
+        bound=bound,
         seed=seed,
     )
     size = _size(inputs, reading)
     if spark_only and engine == "local":
         raise OptionError("--spark-only needs Spark; use --engine spark, or leave --spark-only out")
+    check_bound(bound)
+    if spark_only:
+        check_spark_bound(bound)
     where = chosen_engine(engine, [*inputs, out], master, conf, size.fits_here and not spark_only)
     _check_here(inputs, out, options, resume, force)
     if prices is not None:
@@ -184,10 +191,12 @@ def print_for_people(out: str, manifest: dict[str, Any], seconds: float) -> None
         )
         for overlay in manifest["facts"]["alternatives"]
     ]
-    rows.append(("lower bound", "", found["lower_bound_average_degree"]))
+    rows.append(("proven lower bound", "", found["lower_bound_average_degree"]))
     print_table(("overlay", "links", "links per node"), rows, title=title)
     _print_rows(out, manifest["facts"]["ingest"])
     print(_verdict(found) if found["interests"] else "The input has no interests: check it, and --columns.")
+    if found["interests"] and found["topic_connected"]:
+        print(_distance(out, found))
     if "weighted_average_degree" in found:
         print(_cost(found))
         print_cost_choices(manifest["facts"]["build"])
@@ -215,6 +224,17 @@ def _cost(found: dict[str, Any]) -> str:
     if least is not None:
         known = f"; no topic-connected overlay costs less than {with_unit(f'{least:,.2f}', unit)} per node"
     return f"The links of a node cost {with_unit(f'{paid:,.2f}', unit)} on average{known}."
+
+
+def _distance(out: str, found: dict[str, Any]) -> str:
+    """How near to the optimum the overlay is, by proof, and where the proof is."""
+    from meshwright.pipeline.run_folder import CERTIFICATE
+
+    above = found["average_degree"] / found["lower_bound_average_degree"] - 1 if found["edges"] else 0.0
+    said = f"It is proven that the overlay has at most {above:.1%} more links than the least possible"
+    if found["lower_bound_method"] != "lagrangian":
+        return f"{said}; --bound tight may prove less."
+    return f"{said}; check it with: meshwright check-certificate {out}/overlay {out}/{CERTIFICATE}"
 
 
 def _verdict(found: dict[str, Any]) -> str:

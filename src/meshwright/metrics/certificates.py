@@ -11,7 +11,9 @@ from meshwright.construct.dual.bound import LineCertificate
 from meshwright.model.interests import Interests
 from meshwright.runtime.atomic_files import write_whole
 
-_FORMAT = "meshwright lower bound certificate"
+FORMAT = "meshwright lower bound certificate"
+"""What a certificate calls itself."""
+
 _VERSION = 2
 
 
@@ -31,7 +33,7 @@ def as_file(certificate: LineCertificate, interests: Interests) -> dict[str, Any
     lines = [{"nodes": nodes[start:end], "gaps": gaps[start:end]} for start, end in pairwise(ends)]
     demands, asked = certificate.demands, certificate.asked
     return {
-        "format": _FORMAT,
+        "format": FORMAT,
         "version": _VERSION,
         "scale": certificate.scale,
         "edges": certificate.edges,

@@ -254,6 +254,15 @@ def check_bound(bound: object) -> None:
         )
 
 
+def check_spark_bound(bound: object) -> None:
+    """Refuse the tight bound, which needs all interests in one process."""
+    if bound == TIGHT:
+        raise OptionError(
+            "Spark computes only the quick bound; leave --bound tight out, or use --engine local",
+            option="bound",
+        )
+
+
 def unit_of(facts: Mapping[str, Any]) -> str | None:
     """What the costs of an overlay with these facts are counted in; None where they don't say.
 

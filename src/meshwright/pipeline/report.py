@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from meshwright.metrics.evaluation import Evaluation, evaluate, unit_of
+from meshwright.metrics.evaluation import QUICK, Evaluation, check_bound, evaluate, unit_of
 from meshwright.metrics.idle import idle_links
 from meshwright.metrics.statistics import exact_sum
 from meshwright.model.costs.costs import Costs
@@ -72,18 +72,21 @@ def report_here(
     out: Path,
     *,
     costs: CostFiles | None = None,
+    bound: str = QUICK,
     force: bool = False,
     progress: Progress | None = None,
 ) -> dict[str, Any]:
     """Write a page about the first of some overlay datasets, beside the others; gives the facts on it.
 
-    With `costs` the links of all cost what these say. Overlays of different interests are refused.
+    With `costs` the links of all cost what these say; `bound` is that of `evaluate`. Overlays of different
+    interests are refused.
     """
     check_file(out, force)
+    check_bound(bound)
     given = [_read(path, name) for path, name in zip(paths, short_names(paths), strict=True)]
     for other in given[1:]:
         check_same_interests(given[0], other)
-    contents = report_contents(_with_costs(given, costs), costs, progress)
+    contents = report_contents(_with_costs(given, costs), costs, bound, progress)
     with stage(progress, "writing the report"):
         write_page(out, report_page(contents))
     return as_json(contents)
@@ -149,11 +152,14 @@ def _repriced(given: Given, costs: Costs) -> Given:
 
 
 def report_contents(
-    given: Sequence[Given], files: CostFiles | None = None, progress: Progress | None = None
+    given: Sequence[Given],
+    files: CostFiles | None = None,
+    bound: str = QUICK,
+    progress: Progress | None = None,
 ) -> Contents:
     """The contents of the page: the first overlay, and the others compared with it."""
     today, *others = given
-    found = evaluate(today.overlay, progress=progress)
+    found = evaluate(today.overlay, bound=bound, progress=progress)
     beyond = [evaluate(other.overlay, bound=False, progress=progress) for other in others]
     targets = [_target(today, other, own) for other, own in zip(others, beyond, strict=True)]
     evaluation = _evaluation(found)

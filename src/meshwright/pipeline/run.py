@@ -14,7 +14,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from meshwright.metrics.evaluation import evaluate
+from meshwright.metrics.certificates import write_certificate
+from meshwright.metrics.evaluation import QUICK, check_bound, check_spark_bound, evaluate
 from meshwright.model.interests import Interests, interest_counts
 from meshwright.model.overlay import Overlay
 from meshwright.model.storage.dataset import (
@@ -41,6 +42,7 @@ from meshwright.pipeline.ingest.options import IngestOptions
 from meshwright.pipeline.ingest.parquet_files import REJECTED
 from meshwright.pipeline.profile.job import profile
 from meshwright.pipeline.run_folder import (
+    CERTIFICATE,
     NOTES,
     Note,
     alone_in,
@@ -72,6 +74,8 @@ class RunOptions(BuildPlan):
 
     ingest: IngestOptions | None
     algorithm: str = "dcbc-direct"
+    bound: str = QUICK
+    """The lower bound on the links of any overlay; "tight" only in this process, with its certificate."""
 
 
 class _Run(NamedTuple):
@@ -105,6 +109,9 @@ def run(
     with the same result; not if `spark_only`. The manifest states the seconds that Spark took to start.
     `on_stage` hears of each stage as it ends, of its seconds, and whether it had been done before.
     """
+    check_bound(options.bound)
+    if spark_only:
+        check_spark_bound(options.bound)
     plan = _plan(session, inputs, options)
     with alone_in(out):
         check_place(out, resume, force)
@@ -205,9 +212,14 @@ def _build(state: _Run, progress: Progress) -> Note:
 
 def _evaluate(state: _Run, progress: Progress) -> Note:
     if (here := _folder_for_this_process(state)) is not None:
-        found = evaluate(Overlay.read(here / "overlay", progress=progress), progress=progress)
+        overlay = Overlay.read(here / "overlay", progress=progress)
+        found = evaluate(overlay, bound=state.options.bound, progress=progress)
+        if found.certificate is not None:
+            with writing(here):
+                write_certificate(here / CERTIFICATE, found.certificate, overlay.interests)
     else:
         assert state.session is not None
+        check_spark_bound(state.options.bound)
         found = evaluate_on_spark(state.session, state.out / "overlay", progress=progress)
     broken = list(found.disconnected_topic_components().items())[:_SHOWN_TOPICS]
     loads = {name: [asdict(one) for one in topics] for name, topics in topic_loads(found).items()}

@@ -9,6 +9,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from pathlib import PurePosixPath
 from typing import Any
 
+from meshwright.metrics.certificates import FORMAT
 from meshwright.model.storage.dataset import (
     LEFT_BEHIND,
     LISTING,
@@ -40,6 +41,10 @@ from meshwright.runtime.places import Place
 NOTES = ".run"
 PLAN = "plan.json"
 REPORT = "report.html"
+CERTIFICATE = "certificate.json"
+_MARKS = {REPORT: GENERATOR, CERTIFICATE: FORMAT}
+"""By file, what it holds if it is ours."""
+
 FOLDERS = ("interests", "profile", "overlay", "rejected")
 _DATASETS = ("interests", "overlay")
 
@@ -203,7 +208,7 @@ def _written(value: Any) -> str:
 def _check_is_of_run(out: Place, entries: Sequence[str]) -> None:
     """Refuse to remove what is not a run's."""
     ours = _owned(out)
-    strange = sorted({*entries} - {*FOLDERS, NOTES, MANIFEST, REPORT} - ours)
+    strange = sorted({*entries} - {*FOLDERS, NOTES, MANIFEST, *_MARKS} - ours)
     if strange or not (listed_files(out) or NOTES in entries):
         what = f"holds {strange[0]}, which no run wrote" if strange else "was not written by a run"
         raise DatasetError(f"{out} {what}; choose another path")
@@ -237,7 +242,8 @@ def _owned(out: Place) -> set[str]:
 
 def _marked(out: Place) -> Iterator[str]:
     """Notes and numbers that are sealed, the report, and what kills have left of writing them."""
-    for folder, names in {NOTES: _NOTE_FILES, "profile": ("profile.json",), ".": (MANIFEST, REPORT)}.items():
+    own = {NOTES: _NOTE_FILES, "profile": ("profile.json",), ".": (MANIFEST, *_MARKS)}
+    for folder, names in own.items():
         place = out if folder == "." else out / folder
         for entry in place.iterdir() if place.is_dir() and not place.is_symlink() else ():
             partial = any(is_partial_of(entry.name, name) for name in names)
@@ -246,10 +252,10 @@ def _marked(out: Place) -> Iterator[str]:
 
 
 def _has_mark(file: Place) -> bool:
-    if file.name != REPORT:
+    if file.name not in _MARKS:
         return read_sealed(file) is not None
     with suppress(OSError, UnicodeError):
-        return GENERATOR in file.read_text("utf-8")
+        return _MARKS[file.name] in file.read_text("utf-8")
     return False
 
 

@@ -78,3 +78,26 @@ def test_wrong_bounds_are_refused(run, overlay, words, said):
 def test_without_a_bound_none_is_shown(run, overlay):
     found = json.loads(run("evaluate", overlay, "--no-bound", "--json")[1])
     assert found["lower_bound_average_degree"] is None
+
+
+def test_a_run_with_the_tight_bound_writes_a_certificate_that_holds_and_owns_it(run, tmp_path):
+    table, out = tmp_path / "pairs.csv", tmp_path / "out"
+    rows = [f"n{node},t{topic}" for node in range(12) for topic in {node % 3, node % 5, 7}]
+    table.write_text("\n".join(["node,topic", *rows]), "utf-8")
+    words = ("run", table, "--as", "pairs", "--algorithm", "gm", "--bound", "tight", "--out", out)
+    code, said, _ = run(*words)
+    assert code == 0
+    assert "more links than the least possible" in said
+    assert run("check-certificate", out / "overlay", out / "certificate.json")[0] == 0
+    assert run(*words, "--force")[0] == 0
+    page = tmp_path / "page.html"
+    assert run("report", out / "overlay", "--bound", "tight", "--out", page)[0] == 0
+    assert "lagrangian" in page.read_text("utf-8")
+
+
+def test_spark_refuses_the_tight_bound_before_it_does_anything(run, tmp_path):
+    (tmp_path / "pairs.csv").write_text("node,topic\na,t\n", "utf-8")
+    words = ("run", tmp_path / "pairs.csv", "--as", "pairs", "--bound", "tight", "--spark-only")
+    code, _, said = run(*words, "--out", tmp_path / "out")
+    assert (code, "Spark computes only the quick bound" in said) == (2, True)
+    assert not (tmp_path / "out").exists()
