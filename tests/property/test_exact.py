@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from meshwright import Costs, build
-from meshwright.construct.exact.reduction import reduced
+from meshwright.construct.reduction import reduced
 from tests import oracles, oracles_dual, oracles_weighted
 from tests.helpers import interests_of, topics_by_node
 from tests.strategies import topic_sets

@@ -13,6 +13,7 @@ from meshwright.construct.dual.candidates import candidate_edges, unique_edges
 from meshwright.construct.greedy import greedy_merge
 from meshwright.construct.options import DcOptions, DgOptions, GmOptions
 from meshwright.construct.parts.conquer import divide_and_conquer
+from meshwright.construct.reduction import reduced
 from meshwright.construct.reverse_delete import reverse_delete
 from meshwright.kernels.dual.guiding import Ends, contracted, ends_of, greatest_of_edges, take_by_worth
 from meshwright.kernels.dual.shares import Shares
@@ -84,7 +85,9 @@ def dual_guided(
     the same seed. Deterministic for a seed, whatever the number of cores, where the budget is in steps. Costs
     change nothing.
 
-    How: it begins with the smaller of two overlays: that of Greedy Merge, and one by a greedy that counts
+    How: nodes of one or two topics, all of which another has, are linked to one that has them, and topics
+    with the same nodes count once; `construct/reduction.py` proves that this costs no link. For the rest, it
+    begins with the smaller of two overlays: that of Greedy Merge, and one by a greedy that counts
     what topics pay for their edges in a sample (`parts/topic_prices.py`). Then topics pay prices for
     candidate edges, which are raised as for the tight bound (`bound.py`). The mean of the trees is nearly the
     solution of the linear program. A greedy takes the edge of the greatest worth: what the topics that it
@@ -98,23 +101,44 @@ def dual_guided(
     del costs
     began = perf_counter()
     merged = np.asarray(greedy_merge(interests, None, _gm(options), seed, progress).edges, np.int32)
-    start = reverse_delete(interests, merged, memory_limit=options.memory_limit, progress=progress)
-    priced = _prices_pay(interests) and (options.seconds is None or perf_counter() < began + options.seconds)
+    plain = reverse_delete(interests, merged, memory_limit=options.memory_limit, progress=progress)
+    small = reduced(interests, link_nodes=True)
+    linked = small.edges
+    start = plain if not len(linked) else _merged(small.interests, options, seed, progress)
+    best, candidates = _searched(small.interests, start, options, seed, began, progress)
+    if len(linked):
+        best = min(np.concatenate([linked, best]), plain, key=len)
+    facts = {"gm_edges": len(merged), "linked_nodes": len(linked), "candidates": candidates}
+    return Built(edges=best, facts=facts, in_order=True)
+
+
+def _searched(
+    interests: Interests, start: Ids, options: DgOptions, seed: int, began: float, progress: Progress | None
+) -> tuple[Ids, int]:
+    """The best overlay that the search finds from a first one, and the number of candidates."""
     least = _LEAST_STEPS
-    if len(start) and priced:
+    if (
+        len(start)
+        and _prices_pay(interests)
+        and (options.seconds is None or perf_counter() < began + options.seconds)
+    ):
         # Without the memory for it, the search below may still have enough, or says what it needs.
         with suppress(CapacityError):
             other = _by_topic_prices(interests, options, seed, progress)
             start, least = (other, _LEAST_AFTER_PRICES) if len(other) < len(start) else (start, least)
     if not len(start):
-        return Built(edges=start, facts={"gm_edges": len(merged), "candidates": 0}, in_order=True)
+        return start, 0
     steps = default_steps(len(interests), least) if options.budget is None else options.steps
-    budget = Budget(steps, options.seconds, began)
     dive = Dive(interests, start, seed, options.memory_limit, progress)
     with ThreadPoolExecutor(threads()) as pool:
-        dive.run(Climber(pool, threads()), budget)
-    facts = {"gm_edges": len(merged), "candidates": dive.candidates}
-    return Built(edges=dive.best, facts=facts, in_order=True)
+        dive.run(Climber(pool, threads()), Budget(steps, options.seconds, began))
+    return dive.best, dive.candidates
+
+
+def _merged(interests: Interests, options: DgOptions, seed: int, progress: Progress | None) -> Ids:
+    """Greedy Merge, after reverse delete."""
+    edges = np.asarray(greedy_merge(interests, None, _gm(options), seed, progress).edges, np.int32)
+    return reverse_delete(interests, edges, memory_limit=options.memory_limit, progress=progress)
 
 
 def default_steps(interest_count: int, least: int = _LEAST_STEPS) -> int:

@@ -10,9 +10,9 @@ from meshwright.construct.dual.candidates import candidate_edges, unique_edges
 from meshwright.construct.dual.guided import dual_guided
 from meshwright.construct.dual.guided_by_cost import dual_guided_by_cost
 from meshwright.construct.exact.problem import Problem, make_problem
-from meshwright.construct.exact.reduction import reduced
 from meshwright.construct.exact.search import Found, Search
 from meshwright.construct.options import DgMawOptions, DgOptions, ExactOptions
+from meshwright.construct.reduction import reduced
 from meshwright.construct.reverse_delete import reverse_delete
 from meshwright.kernels.core.subgraphs import interest_ranks
 from meshwright.kernels.dual.guiding import ends_of, take_by_worth

@@ -14,6 +14,7 @@ other way round. Move the other links to u, and link v to u. The number of links
 With three topics this fails (`docs/algorithms/exact.md` has an example), and so does it if links cost.
 """
 
+from collections import deque
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,12 +67,34 @@ def _drop_topics(topics_of: list[set[int]], members: list[set[int]]) -> None:
 def _link_small(topics_of: list[set[int]], members: list[set[int]], edges: list[tuple[int, int]]) -> bool:
     """Link nodes of one or two topics to one that has them all; say whether there were some."""
     before = len(edges)
+    hosts: dict[frozenset[int], deque[int]] = {}
     for node, own in enumerate(topics_of):
         if 0 < len(own) <= _MOST_TOPICS:
-            others = set.intersection(*(members[topic] for topic in own)) - {node}
-            if others:
-                edges.append((node, max(others, key=lambda other: (len(topics_of[other]), -other))))
-                for topic in own:
+            key = frozenset(own)
+            if key not in hosts:
+                hosts[key] = _hosts(key, topics_of, members)
+            host = _next_host(node, key, hosts[key], topics_of)
+            if host is not None:
+                edges.append((node, host))
+                for topic in key:
                     members[topic].discard(node)
                 own.clear()
     return len(edges) > before
+
+
+def _hosts(topics: frozenset[int], topics_of: list[set[int]], members: list[set[int]]) -> deque[int]:
+    """The nodes that have all these topics; without those that may be linked at once too, if others do."""
+    having = sorted(set.intersection(*(members[topic] for topic in topics)))
+    staying = [node for node in having if len(topics_of[node]) > _MOST_TOPICS]
+    return deque(staying or having)
+
+
+def _next_host(node: int, topics: frozenset[int], hosts: deque[int], topics_of: list[set[int]]) -> int | None:
+    """The next of the hosts, which take turns, so that none gets all links."""
+    for _ in range(len(hosts)):
+        host = hosts.popleft()
+        if topics <= topics_of[host]:
+            hosts.append(host)
+            if host != node:
+                return host
+    return None
