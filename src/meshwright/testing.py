@@ -134,13 +134,13 @@ def _needs_the_costs_that_it_declares(name: str) -> None:
 
 
 def _the_same_seed_gives_the_same_overlay(name: str) -> None:
-    interests = unif(80, 12, subscriptions=4, seed=2)
+    interests = unif(60, 12, subscriptions=3, seed=2)
     once, again = (build(interests, name, seed=5) for _ in range(2))
     assert once == again
 
 
 def _one_core_gives_the_same_overlay_as_all(name: str) -> None:
-    interests = unif(80, 12, subscriptions=4, seed=2)
+    interests = unif(60, 12, subscriptions=3, seed=2)
     on_all = build(interests, name, seed=3)
     with _one_core():
         on_one = build(interests, name, seed=3)
