@@ -25,9 +25,16 @@ from meshwright.runtime.wording import type_of
 _SAMPLE = 800
 _FEW = 30
 _PUBLICATIONS = 2_000
-_EVENTS = 40
+_EVENTS = 1_000
+"""With 40 events, another seed changes what is counted by a tenth or more, which is more than algorithms
+differ by."""
 _ROUNDED = 0.005
-"""Values that are nearer to each other than this are alike: the faster algorithm is suggested."""
+"""Values that are nearer to each other than this are alike: then other things decide."""
+
+_NEAR = 0.15
+_MOST_INTERESTS = 1_000_000
+"""Unless one that looks at all pairs is within `_NEAR` of the best on the sample, algorithms of linear time
+are tried again, on all nodes or as many as have so many interests: the order changes as topics grow."""
 
 SQUARE = frozenset(("gm", "dg", "low-oda", "gr-maw", "pd-maw", "pdrd-maw", "dg-maw", "tr-maw"))
 """Algorithms that look at all pairs of nodes."""
@@ -37,12 +44,16 @@ _NEVER = frozenset(("exact",))
 """Algorithms that are for small interests alone."""
 
 
-class _Objective(NamedTuple):
-    """What is wanted, in words, without and with costs, and how an overlay is measured; less is better."""
+class Objective(NamedTuple):
+    """What is wanted, in words, without and with costs, and how an overlay is measured; less is better.
+
+    `work` is how many times as long it takes to measure as it does to look at links.
+    """
 
     words: str
     words_with_costs: str
     value: Callable[[Overlay, int], float]
+    work: int = 1
 
 
 def _links(overlay: Overlay, seed: int) -> float:
@@ -74,13 +85,13 @@ def _evaluated(overlay: Overlay) -> Evaluation:
     return evaluate(overlay, bound=False)
 
 
-OBJECTIVES: Mapping[str, _Objective] = {
-    "links": _Objective("links per node", "cost of the links per node", _links),
-    "latency": _Objective(
+OBJECTIVES: Mapping[str, Objective] = {
+    "links": Objective("links per node", "cost of the links per node", _links),
+    "latency": Objective(
         "longest path, mean over topics", "cost of the longest path, mean over topics", _latency
     ),
-    "load": _Objective("messages of the busiest node per publication", "", _load),
-    "repairs": _Objective("links changed per event", "", _repairs),
+    "load": Objective("messages of the busiest node per publication", "", _load),
+    "repairs": Objective("links changed per event", "", _repairs, work=20),
 }
 
 
@@ -90,16 +101,24 @@ class Candidate:
 
     Attributes:
         algorithm: its name.
-        value: what it came to on the sample, by the objective; less is better.
-        seconds: what the build took on the sample.
-        estimated_seconds: what it would take on all nodes, by how its time grows.
+        nodes: how many nodes it was tried on.
+        value: what it came to on these, by the objective; less is better. None if it was not tried.
+        average_degree: links per node.
+        weighted_average_degree: the cost of the links per node, where links cost.
+        maximum_degree: the most links of a node.
+        estimated_seconds: processor seconds that it would take on all nodes, by how its time grows.
+        estimated_memory_bytes: the memory that it would take on all nodes, by how it grows.
         reason: why it was not tried, or failed.
     """
 
     algorithm: str
+    nodes: int = 0
     value: float | None = None
-    seconds: float | None = None
+    average_degree: float | None = None
+    weighted_average_degree: float | None = None
+    maximum_degree: int | None = None
     estimated_seconds: float | None = None
+    estimated_memory_bytes: float | None = None
     reason: str = ""
 
 
@@ -111,7 +130,7 @@ class Suggestion:
         algorithm: the one to take.
         objective: what was wanted.
         measure: in words, what `value` counts.
-        sampled_nodes: how many nodes were tried.
+        sampled_nodes: how many nodes the sample has.
         nodes: how many there are.
         reasons: sentences for people.
         candidates: what was tried, the best first, and what was not.
@@ -147,7 +166,9 @@ def suggest(
         progress: shows how far it is.
 
     Algorithms that promise to connect every topic are tried, those of other packages among them. Those that
-    look at all pairs of nodes are left out beyond 20,000 nodes.
+    look at all pairs of nodes are left out beyond 20,000 nodes. If the best on the sample take linear time,
+    all that do are tried again, on all nodes, or on as many as have a million interests: the order changes as
+    topics grow. So this takes seconds, whatever the size. The same seed gives the same answer.
 
     Example:
         >>> import meshwright as mw
@@ -161,35 +182,70 @@ def suggest(
     check_whole("sample", sample, 2, required=True)
     wanted = OBJECTIVES[objective]
     part = _sampled(interests, sample, seed)
-    scale = interests.node_count / max(part.node_count, 1)
-    tried: list[Candidate] = []
-    left_out: list[Candidate] = []
-    possible = [
-        (name, own)
-        for name, own in registry.algorithms().items()
-        if own.kind == "build" and own.topic_connected
-    ]
-    with stage(progress, "trying algorithms", len(possible)) as advance:
-        for at, (name, algorithm) in enumerate(possible, 1):
-            reason = _left_out(name, algorithm.needs_costs, costs is not None, interests.node_count)
-            found = Candidate(algorithm=name, reason=reason)
-            if not reason:
-                found = _try(name, part, costs, wanted, seed, scale)
-            (tried if found.value is not None else left_out).append(found)
-            advance(at)
+
+    def attempt(name: str, on: Interests) -> Candidate:
+        return _try(name, on, costs, wanted, seed, interests.node_count)
+
+    tried, left_out = _on_sample(part, interests.node_count, costs is not None, attempt, progress)
     if not tried:
         raise InputError(f"no algorithm could be tried; {left_out[0].algorithm}: {left_out[0].reason}")
-    best = _best(tried)
-    ordered = sorted(tried, key=lambda own: (own is not best, own.value))
+    larger = _larger(interests, part, wanted, seed)
+    again = _to_try_again(tried) if larger.node_count > part.node_count else []
+    others = [own for own in tried if own not in again]
+    with stage(progress, "trying the best on more nodes", len(again)) as advance:
+        for at, own in enumerate(again):
+            again[at] = attempt(own.algorithm, larger)
+            advance(at + 1)
+    best = _best(again or tried)
+    ordered = [*sorted(again, key=_value), *others]
+    ordered.remove(best)
     return Suggestion(
         algorithm=best.algorithm,
         objective=objective,
         measure=wanted.words_with_costs if costs is not None and wanted.words_with_costs else wanted.words,
         sampled_nodes=part.node_count,
         nodes=interests.node_count,
-        reasons=tuple(_reasons(best, ordered[1:])),
-        candidates=(*ordered, *left_out),
+        reasons=tuple(_reasons(best, ordered, interests.node_count)),
+        candidates=(best, *ordered, *left_out),
     )
+
+
+def _on_sample(
+    part: Interests,
+    nodes: int,
+    has_costs: bool,
+    attempt: Callable[[str, Interests], Candidate],
+    progress: Progress | None,
+) -> tuple[list[Candidate], list[Candidate]]:
+    """What was tried, the best first, and what was not or failed."""
+    found = []
+    possible = {
+        name: own
+        for name, own in registry.algorithms().items()
+        if own.kind == "build" and own.topic_connected
+    }
+    with stage(progress, "trying algorithms", len(possible)) as advance:
+        for at, (name, algorithm) in enumerate(possible.items(), 1):
+            reason = _left_out(name, algorithm.needs_costs, has_costs, nodes)
+            found.append(Candidate(algorithm=name, reason=reason) if reason else attempt(name, part))
+            advance(at)
+    tried = sorted((own for own in found if not own.reason), key=_value)
+    return tried, [own for own in found if own.reason]
+
+
+def _larger(interests: Interests, part: Interests, wanted: Objective, seed: int) -> Interests:
+    """All nodes, or so many that it takes seconds to measure them."""
+    most = _MOST_INTERESTS // wanted.work
+    nodes = interests.node_count * most // max(len(interests), most)
+    return _sampled(interests, max(nodes, part.node_count), seed)
+
+
+def _to_try_again(tried: list[Candidate]) -> list[Candidate]:
+    """Those of linear time, unless one that looks at all pairs is about as good as the best."""
+    near = [own for own in tried if _value(own) <= (1 + _NEAR) * _value(tried[0])]
+    if any(own.algorithm in SQUARE for own in near):
+        return []
+    return [own for own in tried if own.algorithm not in SQUARE]
 
 
 def _left_out(name: str, needs_costs: bool, has_costs: bool, nodes: int) -> str:
@@ -204,37 +260,70 @@ def _left_out(name: str, needs_costs: bool, has_costs: bool, nodes: int) -> str:
 
 
 def _try(
-    name: str, part: Interests, costs: Costs | None, wanted: _Objective, seed: int, scale: float
+    name: str, part: Interests, costs: Costs | None, wanted: Objective, seed: int, all_nodes: int
 ) -> Candidate:
-    """Build on the sample and measure; a small build goes before, so that compiling is not counted."""
+    """Build on a part and measure; a small build goes before, so that compiling is not counted."""
     try:
         build(_sampled(part, _FEW, seed), name, costs=costs, seed=seed)
         overlay, usage = measured(lambda: build(part, name, costs=costs, seed=seed))
         value = wanted.value(overlay, seed)
     except MeshwrightError as error:
         return Candidate(algorithm=name, reason=str(error))
-    grown = usage.seconds * scale ** (2 if name in SQUARE else 1)
-    return Candidate(algorithm=name, value=value, seconds=usage.seconds, estimated_seconds=grown)
+    degrees = overlay.degrees()
+    nodes = max(len(degrees), 1)
+    grown = (all_nodes / nodes) ** (2 if name in SQUARE else 1)
+    return Candidate(
+        algorithm=name,
+        nodes=len(degrees),
+        value=value,
+        average_degree=float(degrees.sum()) / nodes,
+        weighted_average_degree=None if overlay.costs is None else 2 * float(overlay.costs.sum()) / nodes,
+        maximum_degree=int(degrees.max(initial=0)),
+        estimated_seconds=(usage.processor_seconds or usage.seconds) * grown,
+        estimated_memory_bytes=None if usage.memory_bytes is None else usage.memory_bytes * grown,
+    )
 
 
-def _best(tried: Iterable[Candidate]) -> Candidate:
-    """The least value; of those alike, the fastest."""
-    least = min(own.value for own in tried if own.value is not None)
-    alike = [own for own in tried if own.value is not None and own.value <= least * (1 + _ROUNDED)]
-    return min(alike, key=lambda own: (own.seconds, own.algorithm))
+def _best(tried: list[Candidate]) -> Candidate:
+    """The least value; of those alike, one that need not look at all pairs, and then the fewest links."""
+    least = min(map(_value, tried))
+    alike = (own for own in tried if _value(own) <= least * (1 + _ROUNDED))
+    return min(alike, key=lambda own: (own.algorithm in SQUARE, own.average_degree, own.algorithm))
 
 
-def _reasons(best: Candidate, others: list[Candidate]) -> Iterable[str]:
-    yield f"{best.algorithm} has the least on the sample, {best.value:.3g}."
-    for other in others[:1]:
-        assert other.value is not None
-        assert best.value is not None
-        more = f"{100 * (other.value / best.value - 1):.1f}% more" if best.value else f"{other.value:.3g}"
-        yield f"The next is {other.algorithm}, with {more}."
-    faster = [own for own in others if (own.estimated_seconds or 0) * 5 < (best.estimated_seconds or 0)]
-    for own in faster[:1]:
-        assert own.value is not None
-        yield f"{own.algorithm} takes under a fifth of its time, and comes to {own.value:.3g}."
+def _value(own: Candidate) -> float:
+    return math.inf if own.value is None else own.value
+
+
+def _reasons(best: Candidate, others: list[Candidate], nodes: int) -> Iterable[str]:
+    where = "all nodes" if best.nodes == nodes else f"a sample of {best.nodes:,} nodes"
+    yield f"{best.algorithm} has the least on {where}, {best.value:.3g}."
+    alike = [own for own in others if own.nodes == best.nodes]
+    for other in alike[:1]:
+        yield f"The next is {other.algorithm}, with {_above(other, best)}."
+    yield f"Its price on all {nodes:,} nodes: {', '.join(_price(best, nodes))}."
+    seconds = best.estimated_seconds or 0.0
+    near = [own for own in alike if _value(own) <= 2 * _value(best)]
+    faster = [own for own in near if (own.estimated_seconds or 0) * 5 < seconds]
+    for own in faster[:1] if seconds > 1 else ():
+        yield f"{own.algorithm} takes under a fifth of this time, with {_above(own, best)}."
+
+
+def _price(own: Candidate, nodes: int) -> Iterable[str]:
+    """What links, time and memory come to if all nodes are like those of the sample."""
+    degree, cost = own.average_degree or 0.0, own.weighted_average_degree
+    most = f"{own.maximum_degree:,} at the busiest"
+    yield f"about {degree * nodes / 2:,.0f} links ({degree:.3g} per node, {most})"
+    if cost is not None:
+        yield f"a cost of about {cost * nodes / 2:,.0f}"
+    yield f"{max(own.estimated_seconds or 0.0, 0.1):,.1f} processor seconds"
+    if own.estimated_memory_bytes is not None:
+        yield f"{max(own.estimated_memory_bytes / 1e6, 1):,.0f} MB of memory"
+
+
+def _above(other: Candidate, best: Candidate) -> str:
+    """How much more one comes to than the best does."""
+    return f"{100 * (_value(other) / best.value - 1):.1f}% more" if best.value else f"{other.value:.3g}"
 
 
 def _sampled(interests: Interests, most: int, seed: int) -> Interests:

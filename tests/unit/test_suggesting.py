@@ -4,13 +4,15 @@ import numpy as np
 import pytest
 
 import meshwright as mw
-from meshwright.suggesting import OBJECTIVES, _sampled
+from meshwright import suggesting
+from meshwright.suggesting import OBJECTIVES, SQUARE, _sampled
 
-INTERESTS = mw.workloads.unif(120, 30, subscriptions=6, seed=1)
+INTERESTS = mw.workloads.unif(50, 12, subscriptions=4, seed=1)
 
 
 @pytest.mark.parametrize("objective", OBJECTIVES)
-def test_what_is_suggested_is_the_best_of_all_that_can_be_built(objective):
+def test_what_is_suggested_is_the_best_of_all_that_can_be_built(objective, monkeypatch):
+    monkeypatch.setattr(suggesting, "_EVENTS", 40)
     found = mw.suggest(INTERESTS, objective=objective)
     values = {own.algorithm: own.value for own in found.candidates if own.value is not None}
     overlays = {name: mw.build(INTERESTS, name) for name in ("gm", "ring", "low-oda")}
@@ -21,17 +23,38 @@ def test_what_is_suggested_is_the_best_of_all_that_can_be_built(objective):
 
 
 def test_with_costs_the_cheapest_links_are_wanted():
-    costs = mw.Costs.from_matrix(1 + np.abs(np.subtract.outer(np.arange(120.0), np.arange(120.0))))
+    costs = mw.Costs.from_matrix(1 + np.abs(np.subtract.outer(np.arange(50.0), np.arange(50.0))))
     found = mw.suggest(INTERESTS, costs=costs)
     assert mw.algorithms()[found.algorithm].needs_costs
     assert "cost" in found.measure
 
 
 def test_a_sample_keeps_the_topics_of_its_nodes():
-    part = _sampled(INTERESTS, 50, seed=3)
-    assert part.node_count == 50
+    part = _sampled(INTERESTS, 20, seed=3)
+    assert part.node_count == 20
     for node in part.nodes.to_pylist():
         assert part.topics_of(node) == INTERESTS.topics_of(node)
+
+
+@pytest.mark.parametrize(("most", "nodes"), [(1_000_000, 300), (2_000, 200)])
+def test_those_of_linear_time_are_tried_again_on_more_nodes_if_they_are_the_best(monkeypatch, most, nodes):
+    monkeypatch.setattr(suggesting, "_MOST_INTERESTS", most)
+    interests = mw.workloads.unif(300, 100, subscriptions=10, seed=3)
+    found = mw.suggest(interests, objective="latency", sample=120)
+    again = {own.algorithm: own.value for own in found.candidates if own.nodes == nodes}
+    assert again.keys() == {"ring", "dcbc-direct", "dcbc", "dc"}
+    part = _sampled(interests, nodes, 0)
+    alone = {name: mw.evaluate(mw.build(part, name)).mean_topic_diameter for name in again}
+    assert again == pytest.approx(alone)
+    assert alone[found.algorithm] <= 1.005 * min(alone.values())
+    assert all(own.nodes == 120 for own in found.candidates if own.algorithm in SQUARE and not own.reason)
+
+
+def test_what_the_choice_would_take_is_told_for_all_nodes():
+    found = mw.suggest(mw.workloads.unif(200, 30, subscriptions=5, seed=1), sample=40)
+    best = found.candidates[0]
+    assert best.nodes == 40
+    assert f"on all 200 nodes: about {best.average_degree * 100:,.0f} links" in " ".join(found.reasons)
 
 
 def test_algorithms_that_look_at_all_pairs_are_left_out_of_large_fleets():

@@ -12,16 +12,18 @@ from meshwright.runtime.places import local_path
 
 if TYPE_CHECKING:
     from meshwright.pipeline.cost_files import CostFiles
+    from meshwright.suggesting import Suggestion
 
-EPILOG = """Every algorithm that connects all topics is tried on a sample of the nodes, and the best by the
-objective is suggested. Times on all nodes are estimated by how those on the sample grow.
+EPILOG = """Every algorithm that connects all topics is tried on a sample of the nodes. If the best of them
+take linear time, they are tried on many more nodes, too. Times and memory are estimated by how they grow.
 
-| objective | what is measured; less is better |
-| --- | --- |
-| links | links per node; with costs, what they cost |
-| latency | the longest path inside a topic, as a mean over topics; with costs, what it costs |
-| load | the messages that the busiest node passes on, for each publication |
-| repairs | the links that are changed when a node joins or leaves |
+The objective `links` counts links per node; with costs, what they cost.
+
+The objective `latency` is the longest path inside a topic, as a mean over topics; with costs, what it costs.
+
+The objective `load` counts the messages that the busiest node passes on, for each publication.
+
+The objective `repairs` counts the links that are changed when a node joins or leaves.
 
 **Examples**
 
@@ -55,9 +57,34 @@ def suggest(
     if as_json:
         common.print_json(asdict(found))
         return
-    rows = [(own.algorithm, own.value, own.estimated_seconds, own.reason) for own in found.candidates]
-    title = f"{found.measure.capitalize()}, on {found.sampled_nodes:,} of {found.nodes:,} nodes"
-    common.print_table(("algorithm", "value", "seconds for all nodes", "why not tried"), rows, title)
+    _print(found, dataset, prices is not None)
+
+
+def _print(found: "Suggestion", dataset: str, with_costs: bool) -> None:
+    """A table of what was tried, the reasons, what was not tried, and the next command."""
+    rows = [
+        (
+            own.algorithm,
+            own.nodes,
+            own.value,
+            own.average_degree,
+            own.maximum_degree,
+            own.estimated_seconds,
+            None if own.estimated_memory_bytes is None else own.estimated_memory_bytes / 1e6,
+        )
+        for own in found.candidates
+        if not own.reason
+    ]
+    columns = ("algorithm", "tried on", "value", "links per node", "most links", "seconds", "MB")
+    title = f"{found.measure.capitalize()}; seconds and MB are estimates for all {found.nodes:,} nodes"
+    common.print_table(columns, rows, title)
     for reason in found.reasons:
         print(reason)
-    print(f"Build it: meshwright build {dataset} --algorithm {found.algorithm} --out overlay")
+    left_out: dict[str, list[str]] = {}
+    for own in found.candidates:
+        if own.reason:
+            left_out.setdefault(own.reason, []).append(own.algorithm)
+    for reason, names in left_out.items():
+        print(f"Not tried ({reason}): {', '.join(names)}.")
+    same = ", with the same options for costs" if with_costs else ""
+    print(f"Build it: meshwright build {dataset} --algorithm {found.algorithm} --out overlay{same}")
