@@ -1,40 +1,88 @@
 """Put all algorithms on one set of workloads, and write the page that helps to choose.
 
-    python -m benchmarks.which_algorithm --data FOLDER --out docs/which-algorithm.md
+    python -m benchmarks.which_algorithm --data FOLDER --out docs/which-algorithm.md [--nodes 2000]
+    python -m benchmarks.which_algorithm --page-only --out docs/which-algorithm.md
 
 Without the folder of real data (ego-facebook.txt.gz, ego-twitter.txt.gz, youtube-groups.tsv.gz,
 deezer-hu-genres.jsonl.gz), only synthetic workloads are measured. All workloads have at most `--nodes` nodes.
-Every algorithm of the registry that connects all topics appears by itself; `exact` is for small interests.
+Every algorithm of the registry is tried, with costs of links and without, and has its row by itself: its
+numbers, or why there are none. The numbers are written beside the page, as JSON, from which `--page-only`
+writes the page again.
 """
 
 import argparse
 import gzip
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
-from statistics import fmean
+from statistics import fmean, median
+from typing import NamedTuple
 
 import numpy as np
 
 import meshwright as mw
 from benchmarks.social import follows_sample, friendships
 from benchmarks.suggesting import plane
-from meshwright.runtime.progress import ProgressBar
-from meshwright.suggesting import OBJECTIVES
+from meshwright.runtime.progress import Progress, ProgressBar, stage
+from meshwright.runtime.usage import measured
+from meshwright.suggesting import OBJECTIVES, SQUARE
 
-_NOT_HERE = ("exact",)
+_PUBLICATIONS = 2_000
+_FEW = 30
+_SETTINGS = {"exact": {"budget": "60s"}}
+"""Options other than the defaults; `exact` would look for ten minutes."""
+
+Row = Mapping[str, float | str]
+"""The numbers of an algorithm on a workload, by name; `error` says why there are none."""
+Results = Mapping[str, Mapping[str, Row]]
+"""By workload and algorithm."""
+
+
+class _Column(NamedTuple):
+    """A number of the tables: its heading, what it means, and what somebody wants who looks at it."""
+
+    heading: str
+    meaning: str
+    wish: str = ""
+
+
 _COLUMNS = {
-    "average_degree": "links per node",
-    "maximum_degree": "most links",
-    "mean_topic_diameter": "mean longest path",
-    "cost": "cost",
-    "times_lower_bound": "times the bound",
-    "seconds": "seconds",
-    "megabytes": "MB",
-    "load": "load of the busiest",
-    "repairs": "changes per event",
+    "average_degree": _Column("links", "links per node", "the fewest links"),
+    "maximum_degree": _Column("most links", "links of the node that has most", "no node with many links"),
+    "mean_topic_diameter": _Column(
+        "path",
+        "the longest way from one subscriber of a topic to another, in links, as a mean over topics",
+        "short paths inside topics",
+    ),
+    "maximum_topic_diameter": _Column("longest path", "the same for the worst topic"),
+    "cost": _Column("cost", "what all links cost", "the cheapest links"),
+    "weighted_diameter": _Column(
+        "cost of path", "the same as path, in costs instead of links", "cheap paths inside topics"
+    ),
+    "times_bound": _Column(
+        "x bound", "links (with costs, their cost) divided by a lower bound that no overlay can be below"
+    ),
+    "messages": _Column(
+        "messages",
+        "messages per publication by flooding topics, or by nsmf where an overlay has fingers; along trees, "
+        "all overlays that connect every topic need one for each other subscriber",
+        "few copies when topics are flooded",
+    ),
+    "load": _Column(
+        "busiest",
+        "messages of the busiest node per publication, along trees",
+        "no node that carries most messages",
+    ),
+    "repairs": _Column(
+        "changes",
+        "links opened and closed per event, by the default policy, over 1,000 nodes that leave or come back",
+        "few changes as nodes come and go",
+    ),
+    "seconds": _Column("seconds", "processor seconds of the build", "a short build"),
+    "megabytes": _Column("MB", "memory that the build adds at its peak"),
 }
+_OF_COSTS = ("cost", "weighted_diameter")
 
 
 def workloads(folder: Path | None, nodes: int) -> Iterator[tuple[str, mw.Interests]]:
@@ -45,125 +93,238 @@ def workloads(folder: Path | None, nodes: int) -> Iterator[tuple[str, mw.Interes
     yield "expo", mw.workloads.expo(nodes, 200, seed=1, **sizes)
     if folder is None:
         return
-    yield "Facebook friends", _first(friendships(folder / "ego-facebook.txt.gz"), nodes)
+    yield "Facebook friends", _some(friendships(folder / "ego-facebook.txt.gz"), nodes)
     yield "Twitter follows", follows_sample(folder / "ego-twitter.txt.gz", nodes, seed=1)
     with gzip.open(folder / "youtube-groups.tsv.gz", "rt") as lines:
-        yield (
-            "YouTube groups",
-            _first(mw.Interests.from_pairs(tuple(line.split()[:2]) for line in lines), nodes),
-        )
+        groups = mw.Interests.from_pairs(tuple(line.split()[:2]) for line in lines)
+        yield "YouTube groups", _some(groups, nodes)
     with gzip.open(folder / "deezer-hu-genres.jsonl.gz", "rt") as lines:
         users = map(json.loads, lines)
         pairs = [(user["user"], genre) for user in users for genre in user["genres"]]
-        yield "Deezer genres", _first(mw.Interests.from_pairs(pairs), nodes)
+        yield "Deezer genres", _some(mw.Interests.from_pairs(pairs), nodes)
 
 
-def _first(interests: mw.Interests, nodes: int) -> mw.Interests:
-    """Some nodes, drawn at random."""
-    count = interests.node_count
-    drawn = np.random.default_rng(1).permutation(count)[:nodes]
-    names = interests.nodes.take(np.sort(drawn)).to_pylist()
-    return mw.Interests.from_pairs([(name, topic) for name in names for topic in interests.topics_of(name)])
+def _some(interests: mw.Interests, nodes: int) -> mw.Interests:
+    """Some nodes, drawn at random, with the topics that they have."""
+    drawn = np.sort(np.random.default_rng(1).permutation(interests.node_count)[:nodes])
+    return _only(interests, interests.nodes.take(drawn).to_pylist())
 
 
-def measure(interests: mw.Interests, costs: mw.Costs | None) -> dict[str, dict[str, float]]:
-    """By algorithm, all numbers of the table; what was not measured is missing."""
-    names = [
-        name
-        for name, own in mw.algorithms().items()
-        if own.kind == "build" and own.topic_connected and name not in _NOT_HERE
-        if costs is not None or not own.needs_costs
-    ]
-    frame = mw.compare(interests, names, costs=costs, progress=ProgressBar())
-    found = {}
-    for row in mw.records(frame):
-        if row["error"] is None:
-            own = {key: row[key] for key in _COLUMNS if row.get(key) is not None}
-            overlay = mw.build(interests, row["algorithm"], costs=costs)
-            extra = {name: OBJECTIVES[name].value(overlay, 0) for name in ("load", "repairs")}
-            found[row["algorithm"]] = own | {"megabytes": (row["memory_bytes"] or 0) / 1e6} | extra
+def _only(interests: mw.Interests, names: Iterable[str]) -> mw.Interests:
+    """Some nodes alone, with the topics that they have."""
+    given = list(names)
+    pairs = [(name, topic) for name in given for topic in interests.topics_of(name)]
+    return mw.Interests.from_pairs(pairs, nodes=given)
+
+
+def measure(
+    interests: mw.Interests, costs: mw.Costs | None, progress: Progress | None = None
+) -> dict[str, dict[str, float | str]]:
+    """By algorithm of the registry, its numbers, or its error; what has no meaning for it is missing."""
+    found: dict[str, dict[str, float | str]] = {}
+    bounds: tuple[float | None, float | None] | None = None
+    every = mw.algorithms()
+    with stage(progress, "measuring algorithms", len(every)) as advance:
+        for at, (name, own) in enumerate(every.items(), 1):
+            if own.needs_costs and costs is None:
+                found[name] = {"error": "it needs the costs of links"}
+                continue
+            try:
+                _made(own.kind, name, _only(interests, interests.nodes.slice(0, _FEW).to_pylist()), costs)
+                overlay, usage = measured(lambda: _made(own.kind, name, interests, costs))  # noqa: B023
+            except mw.MeshwrightError as error:
+                found[name] = {"error": str(error).rstrip(".")}
+            else:
+                evaluation = mw.evaluate(overlay, bound=bounds is None)
+                bounds = bounds or _bounds(evaluation)
+                found[name] = _numbers(overlay, evaluation, bounds)
+                found[name] |= {"seconds": usage.processor_seconds or 0.0}
+                found[name] |= {"megabytes": (usage.memory_bytes or 0) / 1e6}
+            advance(at)
     return found
 
 
-def _table(found: Mapping[str, Mapping[str, float]]) -> list[str]:
-    columns = [key for key in _COLUMNS if any(key in own for own in found.values())]
-    lines = [
-        f"| algorithm | {' | '.join(_COLUMNS[key] for key in columns)} |",
-        "| --- " * (len(columns) + 1) + "|",
-    ]
-    best = {key: min(own[key] for own in found.values() if key in own) for key in columns}
-    for name, own in found.items():
-        cells = [_cell(own.get(key), best[key]) for key in columns]
-        lines.append(f"| [`{name}`](algorithms/{name}.md) | {' | '.join(cells)} |")
-    return lines
+def _made(kind: str, name: str, interests: mw.Interests, costs: mw.Costs | None) -> mw.Overlay:
+    """What an algorithm builds; a merge has two halves of the nodes to merge, built by gm."""
+    if kind == "build":
+        return mw.build(interests, name, costs=costs, **_SETTINGS.get(name, {}))
+    names = interests.nodes.to_pylist()
+    halves = [mw.build(_only(interests, names[at::2]), "gm", costs=costs) for at in range(2)]
+    return mw.merge(halves, name)
 
 
-def _cell(value: float | None, best: float) -> str:
-    if value is None:
-        return ""
-    text = f"{value:,.0f}" if value >= 100 else f"{value:.3g}"
-    return f"**{text}**" if value <= 1.005 * best else text
+def _bounds(found: mw.Evaluation) -> tuple[float | None, float | None]:
+    return found.lower_bound_average_degree, found.lower_bound_weighted_average_degree
 
 
-def _best(results: Mapping[str, Mapping[str, Mapping[str, float]]], key: str) -> list[tuple[str, float]]:
-    """Algorithms by how far they are above the best on average over the workloads."""
-    above: dict[str, list[float]] = {}
-    for found in results.values():
-        least = min(own[key] for own in found.values() if key in own)
-        for name, own in found.items():
-            if key in own and least:
-                above.setdefault(name, []).append(own[key] / least - 1)
-    return sorted(((name, fmean(own)) for name, own in above.items()), key=lambda pair: pair[1])
+def _numbers(
+    overlay: mw.Overlay, found: mw.Evaluation, bounds: tuple[float | None, float | None]
+) -> dict[str, float | str]:
+    """What an overlay comes to; costs, bounds and repairs only where they have a meaning."""
+    weighted = overlay.costs is not None
+    reached, least = (
+        (found.weighted_average_degree, bounds[1]) if weighted else (found.average_degree, bounds[0])
+    )
+    numbers: dict[str, float | None] = {
+        "average_degree": found.average_degree,
+        "maximum_degree": found.maximum_degree,
+        "mean_topic_diameter": found.mean_topic_diameter if found.topic_connected else None,
+        "maximum_topic_diameter": found.maximum_topic_diameter if found.topic_connected else None,
+        "cost": None if overlay.costs is None else float(overlay.costs.sum()),
+        "weighted_diameter": found.mean_weighted_topic_diameter if found.topic_connected else None,
+        "times_bound": reached / least if found.topic_connected and reached and least else None,
+    }
+    protocol = "nsmf" if "fingers" in overlay.tables else "flood"
+    if protocol == "nsmf" or found.topic_connected:
+        numbers["messages"] = mw.route(overlay, protocol, _PUBLICATIONS).messages / _PUBLICATIONS
+    if found.topic_connected:
+        numbers |= {objective: OBJECTIVES[objective].value(overlay, 0) for objective in ("load", "repairs")}
+    return {key: value for key, value in numbers.items() if value is not None}
 
 
 def main() -> None:
-    """Measure and write the page."""
+    """Measure, and write the page and its data."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--data", type=Path, help="a folder with the real data sets")
     parser.add_argument("--nodes", type=int, default=2_000)
     parser.add_argument("--out", type=Path, required=True, help="the Markdown file to write")
+    parser.add_argument("--page-only", action="store_true", help="write the page from the data beside it")
     options = parser.parse_args()
-    plain, priced = {}, {}
-    for name, interests in workloads(options.data, options.nodes):
-        told = f"{name}: {interests.node_count:,} nodes, {interests.topic_count:,} topics"
-        plain[told] = measure(interests, None)
-        if name in ("unif", "zipf", "expo"):
-            priced[told] = measure(interests, plane(interests))
-    options.out.write_text(page(plain, priced), "utf-8")
+    data = options.out.with_suffix(".json")
+    if not options.page_only:
+        day, plain, priced = datetime.now(UTC).date().isoformat(), {}, {}
+        for name, interests in workloads(options.data, options.nodes):
+            told = f"{name}: {interests.node_count:,} nodes, {interests.topic_count:,} topics"
+            print(told, flush=True)
+            plain[told] = measure(interests, None, ProgressBar())
+            priced[told] = measure(interests, plane(interests), ProgressBar())
+            made = {"day": day, "version": mw.__version__, "plain": plain, "priced": priced}
+            data.write_text(json.dumps(made, indent=1) + "\n", "utf-8")
+    found = json.loads(data.read_text("utf-8"))
+    options.out.write_text(page(found["plain"], found["priced"], found["day"]), "utf-8")
 
 
-def page(
-    plain: Mapping[str, Mapping[str, Mapping[str, float]]],
-    priced: Mapping[str, Mapping[str, Mapping[str, float]]],
-) -> str:
+def page(plain: Results, priced: Results, day: str) -> str:
     """The page: the guide first, then all tables."""
     lines = [
         "# Which algorithm?",
         "",
-        f"Made by `python -m benchmarks.which_algorithm` on {datetime.now(UTC).date().isoformat()}. On your "
-        "own interests, `meshwright suggest` tries the algorithms.",
+        f"Measured by `python -m benchmarks.which_algorithm` on {day}: every algorithm on {len(plain)} "
+        "workloads, with its default options (`exact` may search for a minute). On your own interests, "
+        "[`suggest`](howto/researcher.md#which-algorithm) tries the algorithms for you.",
         "",
         "## The guide",
         "",
-        "For each thing that may matter, the three best algorithms, and how far they are above the best on "
-        "average over all workloads below.",
-        "",
-        "| what matters | first | second | third |",
-        "| --- | --- | --- | --- |",
+        *_guide(plain, priced),
     ]
-    for key, words in _COLUMNS.items():
-        results = priced if key == "cost" else plain
-        three = [f"`{name}` (+{above:.0%})" for name, above in _best(results, key)[:3]] if results else []
-        if three:
-            lines.append(f"| {words} | {' | '.join(three)} |")
-    lines += ["", "Beyond 20,000 nodes, use `dcbc-direct`, or `dcbc` and `dc`, which divide the nodes."]
-    for title, results in (("Links that cost nothing", plain), ("Links that cost", priced)):
+    lines += ["", "## The columns", "", _ABOUT_TABLES, ""]
+    lines += [f"- **{column.heading}**: {column.meaning}." for column in _COLUMNS.values()]
+    for title, results in (("Links that cost nothing", plain), ("Links that cost their length", priced)):
         lines += ["", f"## {title}"]
         for told, found in results.items():
             lines += ["", f"### {told}", "", *_table(found)]
     return "\n".join(lines) + "\n"
+
+
+_NOTES = (
+    "Numbers are medians over the workloads. *Next* are the two algorithms that follow, and how far they are "
+    "above the best, as a mean over the workloads.",
+    "",
+    "- **How large?** Beyond 20,000 nodes, algorithms that look at all pairs of nodes take too long: "
+    "{square}. Take the best of the others.",
+    "- **Do links cost something?** Algorithms whose names end in `-maw` need these costs; all others ignore "
+    "them.",
+    "- **No planner, or few links whatever the interests are?** {uncertain} do not promise to connect every "
+    "topic, and are not in this table: see [routing](routing.md) and [gossip](gossip.md).",
+    "- **Overlays that exist already?** {merges} merge them; in the tables below, they merge two halves of "
+    "the nodes that `gm` built.",
+)
+_ABOUT_TABLES = (
+    "The best of each column is in bold. Where links cost something, nodes are at random places on a square "
+    "with sides of 100, and a link costs its length and 1."
+)
+_SHOWN_IN_GUIDE = ("average_degree", "maximum_degree", "mean_topic_diameter", "seconds")
+
+
+def _guide(plain: Results, priced: Results) -> list[str]:
+    """One screen: for each wish the best algorithm, what it comes to, and the next."""
+    every = mw.algorithms()
+    promise = [name for name, own in every.items() if own.kind == "build" and own.topic_connected]
+    lines = [
+        f"| you want | take | {' | '.join(_COLUMNS[key].heading for key in _SHOWN_IN_GUIDE)} | next |",
+        "| --- " * (len(_SHOWN_IN_GUIDE) + 3) + "|",
+    ]
+    for key, column in _COLUMNS.items():
+        results = priced if key in _OF_COSTS else plain
+        ranked = _ranked(results, key, promise) if column.wish else []
+        if ranked:
+            best = ranked[0][0]
+            get = [_cell(_typical(results, best, shown)) for shown in _SHOWN_IN_GUIDE]
+            after = ", ".join(f"`{name}` (+{above:.0%})" for name, above in ranked[1:3])
+            lines.append(
+                f"| {column.wish} | [`{best}`](algorithms/{best}.md) | {' | '.join(get)} | {after} |"
+            )
+    told = {
+        "square": _listed(name for name in every if name in SQUARE),
+        "uncertain": _listed(name for name, own in every.items() if not own.topic_connected),
+        "merges": _listed(name for name, own in every.items() if own.kind == "merge"),
+    }
+    return [*lines, "", *(line.format(**told) for line in _NOTES)]
+
+
+def _ranked(results: Results, key: str, names: Iterable[str]) -> list[tuple[str, float]]:
+    """Algorithms by how far they are above the best, as a mean over the workloads; those that did all."""
+    above: dict[str, list[float]] = {name: [] for name in names}
+    for found in results.values():
+        values = {name: own[key] for name in above if key in (own := found.get(name, {}))}
+        least = min(map(float, values.values()), default=0.0)
+        for name, value in values.items():
+            if least:
+                above[name].append(float(value) / least - 1)
+    most = max(map(len, above.values()), default=0)
+    whole = [(name, fmean(own)) for name, own in above.items() if own and len(own) == most]
+    return sorted(whole, key=lambda pair: pair[1])
+
+
+def _typical(results: Results, name: str, key: str) -> float | None:
+    values = [float(own[key]) for found in results.values() if key in (own := found.get(name, {}))]
+    return median(values) if values else None
+
+
+def _listed(names: Iterable[str]) -> str:
+    *others, last = [f"`{name}`" for name in names]
+    return f"{', '.join(others)} and {last}" if others else last
+
+
+def _table(found: Mapping[str, Row]) -> list[str]:
+    """A row for each algorithm, the best of each column in bold; below, those that could not be measured."""
+    rows = {name: own for name, own in found.items() if "error" not in own}
+    columns = [key for key in _COLUMNS if any(key in own for own in rows.values())]
+    lines = [
+        f"| algorithm | {' | '.join(_COLUMNS[key].heading for key in columns)} |",
+        "| --- " * (len(columns) + 1) + "|",
+    ]
+    best = {key: min(float(own[key]) for own in rows.values() if key in own) for key in columns}
+    for name, own in rows.items():
+        cells = [_cell(own.get(key), best[key]) for key in columns]
+        lines.append(f"| `{name}` | {' | '.join(cells)} |")
+    errors: dict[str, list[str]] = {}
+    for name, own in found.items():
+        if "error" in own:
+            errors.setdefault(str(own["error"]), []).append(name)
+    for error, names in errors.items():
+        lines += ["", f"Not measured: {_listed(names)} ({error})."]
+    return lines
+
+
+def _cell(value: float | str | None, best: float = 0.0) -> str:
+    if value is None:
+        return ""
+    number = float(value)
+    text = f"{number:,.0f}" if number >= 100 else f"{number:.3g}"
+    return f"**{text}**" if number <= 1.005 * best else text
 
 
 if __name__ == "__main__":
