@@ -1,20 +1,25 @@
 """What do overlays cost that survive a failure, or keep to a cap, and what do they deliver?
 
-    python -m benchmarks.robust resilience|caps|failing|random|churn [--workload NAME …] [--count 1000]
+    python -m benchmarks.robust resilience|caps|failing|random|churn [--workload NAME …] [--data FOLDER]
+                                [--count 1000]
 
 resilience: links per node of gm and dg, of their resilient forms, and the lower bound; whether all topics of
 three or more survive every single failure, by networkx; and processor seconds beside gm's, after a call that
 compiles. caps: links per node within max_links from 4 to 64, the answer where there is none, and gm at the
 maximum degree of low-oda. failing: the share of live subscribers that a publication of a random live
 subscriber still reaches while some of all nodes are down.
+Unless named, the workloads are those of 400 and 1,000 nodes, and, with a folder of real data (as for
+`benchmarks.which_algorithm`), 1,000 nodes of each.
 random: small random interests, each checked by networkx. churn: `--count` random events on 2,000 nodes with
 resilience 2 and a cap of 24; every thousandth overlay is checked by networkx.
 """
 
 import argparse
 import itertools
+import sys
 import warnings
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from time import process_time
 from typing import Any
 
@@ -24,6 +29,7 @@ from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
 import meshwright as mw
+from benchmarks.which_algorithm import workloads as social_workloads
 
 WORKLOADS: dict[str, Callable[[], mw.Interests]] = {
     "unif 400 x 60": lambda: mw.workloads.unif(400, 60, subscriptions=12, seed=1),
@@ -37,6 +43,15 @@ WORKLOADS: dict[str, Callable[[], mw.Interests]] = {
     "zipf 10,000 x 1,000": lambda: mw.workloads.zipf(10_000, 1_000, seed=1),
     "expo 10,000 x 1,000": lambda: mw.workloads.expo(10_000, 1_000, seed=1),
 }
+
+
+def real(folder: Path) -> dict[str, Callable[[], mw.Interests]]:
+    """A thousand nodes of each set of real data in a folder."""
+    synthetic = ("unif", "zipf", "expo")
+    found = {name: own for name, own in social_workloads(folder, 1_000) if name not in synthetic}
+    return {name: lambda own=own: own for name, own in found.items()}
+
+
 _SMALL = [name for name, make in WORKLOADS.items() if "10,000" not in name]
 _CAPS = (4, 8, 16, 32, 64)
 _DOWN = (0.01, 0.05, 0.1)
@@ -88,7 +103,8 @@ def resilience(names: list[str]) -> None:
             [mw.build(interests, "dg", resilience=k) for k in (1, 2)] if interests.node_count < 5_000 else []
         )
         degrees = [f"{2 * len(own) / interests.node_count:.2f}" for own in dual] or ["", ""]
-        least = 2 * ours.facts["least_links"] / interests.node_count
+        bound = ours.facts["least_links"]
+        least = float("nan") if bound is None else 2 * bound / interests.node_count
         print(
             f"| {name} | {2 * len(gm) / interests.node_count:.2f} | "
             f"{2 * len(ours) / interests.node_count:.2f} | "
@@ -98,11 +114,13 @@ def resilience(names: list[str]) -> None:
         )
 
 
-def capped(interests: mw.Interests, cap: int, resilience: int) -> str:
+def capped(interests: mw.Interests, cap: int, resilience: int, why: list[str] | None = None) -> str:
     """Links per node within a cap, or why there are none."""
     try:
         overlay = mw.build(interests, "gm", max_links=cap, resilience=resilience)
     except mw.InfeasibleError as error:
+        if why is not None:
+            why.append(f"cap {cap}, resilience {resilience}: {error}")
         return "proved impossible" if error.proved else f"not found ({error.missing:,} joins missing)"
     assert overlay.degrees().max() <= cap
     return f"{2 * len(overlay) / interests.node_count:.2f}"
@@ -114,10 +132,10 @@ def caps(names: list[str]) -> None:
     print(f"| workload | resilience | uncapped (most) | {heads} | low-oda (most) | gm with this cap |")
     print("|" + " --- |" * (len(_CAPS) + 5))
     for name in names:
-        interests = WORKLOADS[name]()
+        interests, why = WORKLOADS[name](), list[str]()
         for k in (1, 2):
             free = mw.build(interests, "gm", resilience=k)
-            cells = [capped(interests, cap, k) for cap in _CAPS]
+            cells = [capped(interests, cap, k, why) for cap in _CAPS]
             beside = ["", ""]
             if k == 1:
                 low = mw.build(interests, "low-oda")
@@ -125,6 +143,7 @@ def caps(names: list[str]) -> None:
                 beside = [f"{2 * len(low) / interests.node_count:.2f} ({most})", capped(interests, most, 1)]
             average = f"{2 * len(free) / interests.node_count:.2f} ({free.degrees().max()})"
             print(f"| {name} | {k} | {average} | {' | '.join([*cells, *beside])} |", flush=True)
+        print("\n".join(f"  {name}: {line}" for line in why), file=sys.stderr, flush=True)
 
 
 def delivered(overlay: mw.Overlay, down: np.ndarray, rng: np.random.Generator) -> tuple[int, int]:
@@ -248,6 +267,7 @@ def main() -> None:
     counted = {"random": random, "churn": churn}
     parser.add_argument("table", choices=[*tables, *counted])
     parser.add_argument("--workload", action="append", choices=WORKLOADS)
+    parser.add_argument("--data", type=Path, help="a folder of real data")
     parser.add_argument("--count", type=int, default=1_000)
     given = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -257,7 +277,9 @@ def main() -> None:
     if given.table in counted:
         counted[given.table](given.count)
     else:
-        tables[given.table](given.workload or _SMALL)
+        found = real(given.data) if given.data else {}
+        WORKLOADS.update(found)
+        tables[given.table](given.workload or [*_SMALL, *found])
 
 
 if __name__ == "__main__":
