@@ -1,12 +1,12 @@
 """`build` and `merge`: an algorithm of the registry, from its name and options to an overlay."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from meshwright.construct.options import RobustOptions
+from meshwright.construct.options import LOAD, RobustOptions
 from meshwright.construct.reverse_delete import delete_after
 from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
@@ -67,6 +67,46 @@ def build(
     check_costs(algorithm, costs)
     own = None if costs is None else costs.of(interests)
     timer = StageTimer(progress)
+
+    def make(options: Any) -> Built:
+        return _robust(algorithm, chosen, interests, own, options, seed, reverse_delete, timer)
+
+    by_load = isinstance(checked, RobustOptions) and getattr(checked, "ties", "") == LOAD
+    built = _least_loaded(interests, make, checked) if by_load else make(checked)
+    how = how_made(algorithm, checked, seed, reverse_delete)
+    facts = how | dict(built.facts) | {"seconds": timer.seconds}
+    overlay = Overlay.from_arrays(interests, built.edges, facts=facts, tables=built.tables)
+    return overlay if own is None else priced(overlay, own)
+
+
+_TIES_TRIED = (LOAD, "small-first", "shuffled")
+
+
+def _least_loaded(interests: Interests, make: Callable[[Any], Built], options: Any) -> Built:
+    """Of overlays that settle ties in several ways, that whose busiest node has the least expected load.
+
+    Of equals, that of the fewest links. The facts say which ties it has, and the load.
+    """
+    from meshwright.routing.load import expected_load
+
+    built = [make(replace(options, ties=ties)) for ties in _TIES_TRIED]
+    loads = [expected_load(Overlay.from_arrays(interests, one.edges)).maximum for one in built]
+    at = min(range(len(built)), key=lambda at: (loads[at], np.size(built[at].edges)))
+    facts = {"ties_taken": _TIES_TRIED[at], "maximum_load": loads[at]}
+    return replace(built[at], facts={**built[at].facts, **facts})
+
+
+def _robust(
+    algorithm: str,
+    chosen: Algorithm,
+    interests: Interests,
+    own: Costs | None,
+    checked: Any,
+    seed: int,
+    reverse_delete: bool,
+    timer: StageTimer,
+) -> Built:
+    """What the algorithm builds, without idle links, and with what resilience and max_links ask for."""
     built = _run(algorithm, chosen, interests, own, checked, seed, timer)
     if reverse_delete:
         built = delete_after(
@@ -84,10 +124,7 @@ def build(
         if checked.asks_for_more:
             limit = getattr(checked, "memory_limit", None)
             built = made_robust(interests, built, checked, seed, memory_limit=limit, progress=timer)
-    how = how_made(algorithm, checked, seed, reverse_delete)
-    facts = how | dict(built.facts) | {"seconds": timer.seconds}
-    overlay = Overlay.from_arrays(interests, built.edges, facts=facts, tables=built.tables)
-    return overlay if own is None else priced(overlay, own)
+    return built
 
 
 def _run(

@@ -13,8 +13,7 @@ import pyarrow as pa
 
 from meshwright.construct.augmenting import Augmentation
 from meshwright.construct.dual.bound import find_certificate
-from meshwright.construct.greedy import make_problem
-from meshwright.construct.greedy import tie_order as greedy_order
+from meshwright.construct.greedy import make_problem, node_order
 from meshwright.construct.low_oda import low_oda
 from meshwright.construct.neighbours import run_wanted, wanted_by
 from meshwright.construct.options import COLUMN, UNLIMITED, LowOdaOptions
@@ -138,7 +137,7 @@ class _Search:
         self._interests, self._caps, self._resilience = interests, caps, resilience
         self._grown = Augmentation(interests, tie_order(interests, seed), caps)
         self._random = generator(seed, "capped")
-        order = greedy_order(np.diff(interests.indptr), "shuffled", seed)
+        order = node_order(interests, "shuffled", seed)
         self._problem = make_problem(interests.indptr, interests.topic_ids, interests.topic_count, order)
         self._wanted = wanted_by(self._problem, resilience)
         pairs = float(np.sum(np.diff(interests.topic_indptr).astype(np.float64) ** 2))

@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 
 from meshwright.construct.by_weight import take_by_weight
 from meshwright.construct.candidates import room_for
-from meshwright.construct.options import GmOptions
+from meshwright.construct.options import LOAD, GmOptions
 from meshwright.construct.parts.topic_lists import places
 from meshwright.kernels.core.topic_components import (
     NONE,
@@ -27,6 +27,7 @@ from meshwright.kernels.greedy import lazy as kernel
 from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
+from meshwright.model.rates import node_rates
 from meshwright.runtime.arrays import Ids, Offsets, Ticks
 from meshwright.runtime.errors import OptionError
 from meshwright.runtime.machine import MOST_THREADS, cores, threads
@@ -100,6 +101,14 @@ def tie_order(sizes: Offsets, ties: str, seed: int, part: int = 0) -> Ids:
     """Nodes with `sizes` topics in the order that settles ties; each part of a divided job has its own."""
     shuffle = generator(seed, "gm", part).permutation(len(sizes))
     return shuffle[_ORDERS[ties](sizes[shuffle])].astype(np.int32)
+
+
+def node_order(interests: Interests, ties: str, seed: int) -> Ids:
+    """All nodes in the order that settles ties; for `load`, from those of few messages on."""
+    if ties == LOAD:
+        shuffle = tie_order(np.diff(interests.indptr), "shuffled", seed)
+        return shuffle[np.argsort(node_rates(interests)[shuffle], kind="stable")]
+    return tie_order(np.diff(interests.indptr), ties, seed)
 
 
 def make_problem(
@@ -356,7 +365,7 @@ def greedy_merge(
         interests.indptr,
         interests.topic_ids,
         interests.topic_count,
-        tie_order(np.diff(interests.indptr), options.ties, seed),
+        node_order(interests, options.ties, seed),
         weights=_weights_by_id(interests, options.weights),
         keep_bounds=options.keep_bounds,
     )

@@ -3,8 +3,7 @@
 import numpy as np
 
 from meshwright.construct.augmenting import Augmentation, InterestArrays
-from meshwright.construct.greedy import make_problem
-from meshwright.construct.greedy import tie_order as greedy_order
+from meshwright.construct.greedy import make_problem, node_order
 from meshwright.construct.neighbours import take_wanted, wanted_by
 from meshwright.construct.overlaps import most_shared, overlaps_pay
 from meshwright.kernels.core.subgraphs import TopicLists, interest_ranks
@@ -90,7 +89,7 @@ def with_neighbours(
         interests.indptr,
         interests.topic_ids,
         interests.topic_count,
-        greedy_order(np.diff(interests.indptr), ties, seed),
+        node_order(interests, ties, seed),
     )
     wanted = wanted_by(problem, 2)
     taken = take_wanted(

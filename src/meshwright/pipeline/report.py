@@ -39,6 +39,7 @@ from meshwright.report.page import write_page
 from meshwright.report.report_page import report_page
 from meshwright.report.spending import least_cost
 from meshwright.report.summary import alternatives
+from meshwright.routing.load import expected_load
 from meshwright.runtime.columns import arrow_of
 from meshwright.runtime.errors import CapacityError
 from meshwright.runtime.memory import fits
@@ -161,7 +162,7 @@ def report_contents(
     today, *others = given
     found = evaluate(today.overlay, bound=bound, progress=progress)
     beyond = [evaluate(other.overlay, bound=False, progress=progress) for other in others]
-    targets = [_target(today, other, own) for other, own in zip(others, beyond, strict=True)]
+    targets = [_target(today, other, own, progress) for other, own in zip(others, beyond, strict=True)]
     evaluation = _evaluation(found)
     beside = f" beside {', '.join(other.name for other in others)}" if others else ""
     return Contents(
@@ -179,6 +180,7 @@ def report_contents(
         spending=_spending(today, files),
         sharing=_sharing(today.overlay),
         busiest=busiest_of(today.overlay, today.algorithm),
+        load=_load(today.overlay, found, progress),
         topic_loads=topic_loads(found),
         targets=targets,
         paths=_paths([found, *beyond]) if others else None,
@@ -217,7 +219,12 @@ def _seconds(given: Given) -> dict[str, float]:
     return dict(seconds) if isinstance(seconds, Mapping) else {}
 
 
-def _target(today: Given, other: Given, found: Evaluation) -> Target:
+def _load(overlay: Overlay, found: Evaluation, progress: Progress | None) -> dict[str, Any] | None:
+    """What nodes send on; None where a topic is cut, which no tree spans."""
+    return expected_load(overlay, progress=progress).to_json() if found.topic_connected else None
+
+
+def _target(today: Given, other: Given, found: Evaluation, progress: Progress | None) -> Target:
     links, costs = compared_links(today.overlay, other.overlay), compared_costs(today, other)
     return Target(
         name=other.name,
@@ -232,6 +239,7 @@ def _target(today: Given, other: Given, found: Evaluation) -> Target:
         unit=costs.unit,
         parameters=_parameters(other),
         busiest=busiest_of(other.overlay, other.algorithm),
+        load=_load(other.overlay, found, progress),
         idle_links=idle_links(other.overlay),
     )
 
@@ -301,6 +309,7 @@ def as_json(contents: Contents) -> dict[str, Any]:
             "parameters": contents.parameters,
         },
         "busiest": None if contents.busiest is None else asdict(contents.busiest),
+        "load": contents.load,
         "topics": {name: [asdict(one) for one in own] for name, own in contents.topic_loads.items()},
         "alternatives": [asdict(one) for one in contents.alternatives],
         "targets": [_target_json(target, found["edges"]) for target in contents.targets],

@@ -157,6 +157,7 @@ class Target:
         parameters: what made it.
         busiest: its nodes that carry most links; None leaves them out.
         idle_links: how many of its links no topic uses; None where that was not counted.
+        load: as in `Contents`.
     """
 
     name: str
@@ -172,6 +173,7 @@ class Target:
     parameters: Mapping[str, Any] = field(default_factory=dict)
     busiest: Busiest | None = None
     idle_links: int | None = None
+    load: Mapping[str, Any] | None = None
 
     @property
     def cost_saved(self) -> float | None:
@@ -311,6 +313,8 @@ class Contents:
         idle_links: how many links no topic uses; None where that was not counted.
         asked: the options that the report was given, by name.
         repriced: the overlays whose own costs gave way to those that the report was given.
+        load: how many messages nodes are expected to send on, `Load.to_json()`; None where that was not
+            measured, or some topic is cut.
     """
 
     title: str
@@ -331,6 +335,7 @@ class Contents:
     idle_links: int | None = None
     asked: Mapping[str, Any] = field(default_factory=dict)
     repriced: Sequence[Repriced] = ()
+    load: Mapping[str, Any] | None = None
 
     @property
     def name(self) -> str:

@@ -1,6 +1,7 @@
 """Who carries the load: the busiest nodes, and the topics with most links, subscribers or cost."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from meshwright.metrics.evaluation import Evaluation
 from meshwright.metrics.statistics import greatest
@@ -68,7 +69,8 @@ def busiest(contents: Contents) -> Html:
     if found is None:
         return Html("")
     targets = (part for target in contents.targets for part in _of_target(target))
-    return section("busiest", "The busiest nodes", *_busiest(found, "The busiest nodes"), *targets)
+    own = (*_busiest(found, "The busiest nodes"), *_sending(contents.load, "Nodes that send most messages"))
+    return section("busiest", "The busiest nodes", *own, *targets)
 
 
 def _of_target(target: Target) -> Iterator[Html]:
@@ -79,6 +81,7 @@ def _of_target(target: Target) -> Iterator[Html]:
             for words in target.busiest.warnings
         )
         yield from _busiest(target.busiest, f"The busiest nodes with {legible(target.name)}")
+        yield from _sending(target.load, f"Nodes that send most messages with {legible(target.name)}")
 
 
 def _busiest(found: Busiest, label: str) -> Iterator[Html]:
@@ -88,6 +91,22 @@ def _busiest(found: Busiest, label: str) -> Iterator[Html]:
     yield tag("p", *_in_words(found))
     yield _nodes(label, found.nodes, found)
     yield from _over_limit(found)
+
+
+def _sending(found: Mapping[str, Any] | None, label: str) -> Iterator[Html]:
+    """What nodes send on over the trees of their topics, where that was measured."""
+    if found is None or not found["busiest"]:
+        return
+    first, most = next(iter(found["busiest"].items()))
+    words = (
+        name(first),
+        f" is expected to send {most:,.4g} messages on while each topic is published on once, or as often as "
+        f"the column rate of topics/ says; the average is {found['mean_load']:,.4g} per node. A message goes "
+        "along a tree of shortest paths inside its topic, and all subscribers publish alike.",
+    )
+    yield tag("p", *words)
+    rows = [(name(node), f"{sent:,.4g}") for node, sent in found["busiest"].items()]
+    yield table(label, ("node", "messages sent on"), rows, {1})
 
 
 def _in_words(found: Busiest) -> Iterator[str]:

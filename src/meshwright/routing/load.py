@@ -4,17 +4,15 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import pyarrow as pa
 
 from meshwright.metrics.statistics import greatest
 from meshwright.model.overlay import Overlay
+from meshwright.model.rates import rates_of
 from meshwright.routing.trees import topic_trees
 from meshwright.runtime.arrays import Floats
 from meshwright.runtime.columns import arrow_of
-from meshwright.runtime.errors import InputError
 from meshwright.runtime.progress import Progress
 
-_RATE = "rate"
 _MOST_NAMED = 10
 
 
@@ -59,7 +57,7 @@ def expected_load(overlay: Overlay, tree: str = "shortest", progress: Progress |
     sizes = np.diff(trees.topic_indptr)
     topics = np.repeat(np.arange(len(sizes)), sizes)
     neighbours = np.diff(trees.links.indptr)
-    sent = rates_of(overlay)[topics] * (neighbours - 1 + 1 / np.maximum(sizes, 1)[topics])
+    sent = rates_of(interests)[topics] * (neighbours - 1 + 1 / np.maximum(sizes, 1)[topics])
     counted = np.where(sizes[topics] > 1, sent, 0.0)
     by_node: Floats = np.bincount(trees.nodes, counted, interests.node_count).astype(np.float64)
     busiest = greatest(by_node, _MOST_NAMED)
@@ -70,16 +68,3 @@ def expected_load(overlay: Overlay, tree: str = "shortest", progress: Progress |
         busiest=dict(zip(names, by_node[busiest].tolist(), strict=True)),
         by_node=by_node,
     )
-
-
-def rates_of(overlay: Overlay) -> Floats:
-    """How often each topic is published on; a rate that is none, or below 0, is refused."""
-    table = overlay.interests.topic_attributes
-    if table is None or _RATE not in table.column_names:
-        return np.ones(overlay.interests.topic_count)
-    rates: Floats = table[_RATE].cast(pa.float64()).fill_null(1.0).to_numpy()
-    wrong = np.flatnonzero(~(np.isfinite(rates) & (rates >= 0)))
-    if len(wrong):
-        name = overlay.interests.topics[int(wrong[0])].as_py()
-        raise InputError(f"the rate of topic {name!r} is {rates[wrong[0]]}; give a number of at least 0")
-    return rates

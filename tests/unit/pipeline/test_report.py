@@ -62,6 +62,8 @@ def test_every_number_is_that_of_networkx(folder, tmp_path):
     assert found["today"]["lower_bound_cost"] <= cheap.size("cost") * (1 + 1e-9)
     busiest = sorted(today.degree, key=lambda node: (-node[1], node[0]))[:10]
     assert [(node["name"], node["links"]) for node in found["busiest"]["nodes"]] == busiest
+    assert target["load"] == mw.expected_load(mw.Overlay.read(folder / "cheap")).to_json()
+    assert "Nodes that send most messages with cheap" in (tmp_path / "page.html").read_text("utf-8")
     assert json.loads(json.dumps(found))["targets"][0]["opened"] == target["opened"]
 
 

@@ -41,3 +41,16 @@ def test_load_is_the_mean_over_all_publishers_of_what_each_node_sends(overlay):
 def test_a_rate_below_zero_is_refused(overlay):
     with pytest.raises(mw.InputError, match="the rate of topic 't3' is -1"):
         mw.expected_load(with_rates(overlay, [1, 1, 1, -1, 1, 1]))
+
+
+@pytest.mark.parametrize("options", [{}, {"resilience": 2}])
+def test_ties_by_load_choose_the_overlay_whose_busiest_node_sends_least(options):
+    interests = mw.workloads.zipf(40, 12, subscriptions=4, seed=3)
+    rates = np.random.default_rng(1).integers(1, 50, interests.topic_count)
+    interests = replace(interests, topic_attributes=pa.table({"rate": pa.array(rates, pa.float64())}))
+    by_load = mw.build(interests, "gm", ties="load", **options)
+    others = [mw.build(interests, "gm", ties=ties, **options) for ties in ("shuffled", "small-first")]
+    loads = [mw.expected_load(other).maximum for other in others]
+    assert mw.expected_load(by_load).maximum == by_load.facts["maximum_load"] <= min(loads)
+    assert by_load.facts["ties_taken"] in ("load", "shuffled", "small-first")
+    assert mw.build(interests, "dg", ties="load", budget=20, **options).facts["maximum_load"] > 0

@@ -11,7 +11,7 @@ from meshwright.construct.dual.ascent import Ascent, Climber
 from meshwright.construct.dual.bound import MOST_EACH, Pricing
 from meshwright.construct.dual.candidates import candidate_edges, unique_edges
 from meshwright.construct.greedy import greedy_merge
-from meshwright.construct.options import DcOptions, DgOptions, GmOptions
+from meshwright.construct.options import LOAD, DcOptions, DgOptions, GmOptions
 from meshwright.construct.parts.conquer import divide_and_conquer
 from meshwright.construct.reduction import reduced
 from meshwright.construct.reverse_delete import reverse_delete
@@ -153,7 +153,8 @@ def _prices_pay(interests: Interests) -> bool:
 
 def _by_topic_prices(interests: Interests, options: DgOptions, seed: int, progress: Progress | None) -> Ids:
     """Greedy Merge that counts what topics pay for their edges in a sample, after reverse delete."""
-    guided = DcOptions(partitions=1, guide="dual", ties=options.ties, memory_limit=options.memory_limit)
+    ties = "small-first" if options.ties == LOAD else options.ties
+    guided = DcOptions(partitions=1, guide="dual", ties=ties, memory_limit=options.memory_limit)
     edges = np.asarray(divide_and_conquer(interests, None, guided, seed, progress).edges, np.int32)
     return reverse_delete(interests, edges, memory_limit=options.memory_limit, progress=progress)
 

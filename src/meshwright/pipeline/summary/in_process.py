@@ -17,6 +17,7 @@ from meshwright.pipeline.spark.arrays import by_id
 from meshwright.pipeline.summary.job import EXAMPLES, MOST_DRAWN, ClassSum, Spots, Sums, summed_pairs
 from meshwright.report.contents import Busiest, Drawing, Sharing
 from meshwright.report.overlay import choose_drawing, edges_inside
+from meshwright.routing.load import expected_load
 from meshwright.runtime.arrays import Floats, Ids, Longs
 from meshwright.runtime.errors import DatasetError
 from meshwright.runtime.places import Place
@@ -52,6 +53,10 @@ class InProcess:
         overlay = Overlay.read(self._overlay, progress=progress)
         with stage(progress, "looking for links that no topic uses"):
             return idle_links(overlay)
+
+    def load(self, progress: Progress | None) -> dict[str, Any]:
+        """See `Tables`."""
+        return expected_load(Overlay.read(self._overlay, progress=progress), progress=progress).to_json()
 
     def examples(self, rejected: Place) -> list[dict[str, Any]]:
         """See `Tables`."""

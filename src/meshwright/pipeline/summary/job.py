@@ -114,6 +114,9 @@ class Tables(Protocol):
     def idle_links(self, progress: Progress | None) -> int | None:
         """How many links no topic uses; None where that is not counted."""
 
+    def load(self, progress: Progress | None) -> dict[str, Any] | None:
+        """What nodes are expected to send on, if no topic is cut; None where that is not measured."""
+
     def examples(self, rejected: Place) -> list[dict[str, Any]]:
         """Up to ten rejected rows: the first of each reason, then the second of each, and so on."""
 
@@ -326,6 +329,7 @@ def write_summary(
         spending=spent,
         busiest=busiest,
         idle_links=tables.idle_links(progress),
+        load=tables.load(progress) if evaluation["topic_connected"] else None,
         topic_loads=_main_loads(evaluation.get("topic_loads", {})),
         sharing=tables.sharing(progress) if BY_NODE in found["build"]["tables"] else None,
     )

@@ -80,6 +80,10 @@ class OnSpark:
         """Not counted: that would take all topics of both ends of every link to one place."""
         del progress
 
+    def load(self, progress: Progress | None) -> None:
+        """Not measured on Spark: it takes a tree of every topic."""
+        del progress
+
     def examples(self, rejected: Place) -> list[dict[str, Any]]:
         """See `Tables`."""
         from pyspark.sql import Window
