@@ -190,9 +190,10 @@ class _Search:
         taken = run_wanted(problem, self._wanted, self._caps[problem.nodes], edges, ticks)
         grown.take_all(np.concatenate([edges, taken]))
         missing = grown.connect(ticks)
-        if missing.any():
-            return _Found(grown.edges, missing, True)
-        return _Found(grown.edges, grown.thicken(ticks), False)
+        apart = bool(missing.any())
+        if not apart:
+            missing = grown.thicken(ticks)
+        return _Found(grown.edges, missing, apart)
 
     def _ruined(self, found: _Found) -> Ids:
         """The edges without some of those of full nodes in topics that lack joins; in a new order."""

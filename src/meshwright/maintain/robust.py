@@ -140,8 +140,8 @@ class Robustness:
         self.unprotected &= set(wanted.tolist())
         if self.options.max_links is not None:
             ends = changes.ends()
-            busy = state.live.links.counts[ends] * 2 >= self.options.max_links
-            self._make_room(state, ends[busy], changes)
+            full = state.live.links.counts[ends] >= self.options.max_links
+            self._make_room(state, ends[full], changes)
             self._relieve(state, self._wanting(state), self.options.max_links - 1, changes)
             over = np.flatnonzero(state.live.links.counts > self.options.max_links).astype(np.int32)
             self._relieve(state, over, self.options.max_links, changes)
@@ -260,6 +260,7 @@ class Robustness:
         if topics:
             some = _interests_in(state, np.array(sorted(topics), np.int32))
             grown = self._grown(state, some)
+            grown.caps[np.searchsorted(some.nodes, node)] = 0
             before = len(grown.edges)
             cut = bool(grown.connect(np.zeros(2, np.int64)).any())
             state.link(link)

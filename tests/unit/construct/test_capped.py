@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
@@ -37,6 +38,16 @@ def test_caps_come_from_the_column_or_a_mapping():
     assert mw.build(limited, "gm", max_links="column").degrees().tolist() == [3, 1, 1, 1]
     mapped = mw.build(mw.Interests.from_pairs(pairs), "gm", max_links={"n1": 1, "n2": 1, "n3": 1})
     assert mapped.degrees().tolist() == [3, 1, 1, 1]
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_caps_that_bind_leave_topics_that_survive(seed):
+    wants = np.random.default_rng(seed).random((24, 8)) < 0.4
+    interests = mw.Interests.from_scipy(wants.astype(np.int32))
+    overlay = mw.build(interests, "gm", resilience=2, max_links=5)
+    assert overlay.degrees().max() == 5
+    found = mw.evaluate(overlay)
+    assert (found.topic_connected, found.cut_nodes_topics) == (True, 0)
 
 
 @pytest.mark.parametrize(
