@@ -107,6 +107,10 @@ def _robust(
     timer: StageTimer,
 ) -> Built:
     """What the algorithm builds, without idle links, and with what resilience and max_links ask for."""
+    if isinstance(checked, RobustOptions) and checked.max_links is not None:
+        from meshwright.construct.capped import check_possible
+
+        check_possible(interests, checked.max_links, checked.resilience, timer)
     built = _run(algorithm, chosen, interests, own, checked, seed, timer)
     if reverse_delete:
         built = delete_after(

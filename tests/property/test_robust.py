@@ -48,7 +48,7 @@ def test_every_topic_survives_every_single_failure_and_no_link_is_idle(interests
 def test_parts_survive_together_whatever_they_are(interests, partitions, most_stars, seed):
     several = min(partitions, max(1, interests.node_count))
     divided = {"partitions": several, "most_stars": most_stars}
-    bulk = {"bulk_share": 0.3, "partitions": several}
+    bulk = {"bulk_share": 0.3, "partitions": several, "ties": ("shuffled", "bulk-first")[seed % 2]}
     for algorithm, how in (("dc", divided), ("dcbc", bulk), ("dcbc-direct", {"bulk_size": 4, "crowd": 5})):
         overlay = build(interests, algorithm, resilience=2, seed=seed, **how)
         assert all(map(survives, topic_graphs(overlay))), algorithm

@@ -103,7 +103,6 @@ def capped_edges(
     begins with the edges of Low-ODA, and the smaller overlay counts. Where both leave topics in parts, nodes
     of these that have no link left give up some, at random, and it goes on.
     """
-    check_possible(interests, caps, resilience, progress)
     search = _Search(interests, caps, resilience, seed)
     options = LowOdaOptions(memory_limit=memory_limit)
     low = np.asarray(low_oda(interests, None, options, seed, progress).edges, np.int32)
@@ -211,14 +210,18 @@ class _Search:
 
 
 def check_possible(
-    interests: Interests, caps: Longs, resilience: int, progress: Progress | None = None
+    interests: Interests,
+    max_links: int | str | Mapping[str, int] | None,
+    resilience: int,
+    progress: Progress | None = None,
 ) -> None:
-    """Refuse caps that are proved to be too low, with nodes and topics at fault.
+    """Refuse caps that are wrong, or proved to be too low, with nodes and topics at fault.
 
     Three arguments, each in linear time or that of overlaps: topics of two (of three, if they must survive a
     failure) force their links; a node needs as many neighbours as `neighbours_needed` says; and the nodes of
     a topic have enough links together for a tree that spans it, or for two links each.
     """
+    caps = caps_of(interests, max_links)
     if not (caps < UNLIMITED).any():
         return
     _check_forced(interests, caps, resilience)

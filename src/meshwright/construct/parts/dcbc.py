@@ -391,7 +391,8 @@ def conquer(
     if options.resilience == 1:
         result = greedy.run_greedy(problem, ticks, threads)
     else:
-        taken = take_resilient(problem, together.lists, together.groups, ticks)
+        bulk = int(together.groups[~together.is_light].max(initial=-1))
+        taken = take_resilient(problem, together.lists, together.groups, ticks, bulk)
         result = greedy.GreedyResult(edges=taken, pairs_examined=0)
     light_edges = int(together.is_light[result.edges].all(axis=1).sum())
     facts = {

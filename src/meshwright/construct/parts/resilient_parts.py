@@ -54,15 +54,18 @@ def star_pairs(lists: Lists, topic_count: int, order: Ids, wanted: Flags) -> Ids
     return np.concatenate([first, second])
 
 
-def take_resilient(problem: GreedyProblem, lists: Lists, groups: Ids | None, ticks: Ticks) -> Ids:
+def take_resilient(
+    problem: GreedyProblem, lists: Lists, groups: Ids | None, ticks: Ticks, bulk: int = -1
+) -> Ids:
     """Links between rows of `lists` that leave no topic a cut node, given that groups have none.
 
     `groups` has one for each row; without, each row is one of its own, and no link that could be left out
-    stays. `problem` is that of the same rows, groups and topics. Topics that only one group has get none.
+    stays. `problem` is that of the same rows, groups and topics. Topics that only one group has get none. To
+    the group `bulk` others are linked; it wants no links itself.
     """
     if not problem.topic_count:
         return np.empty((0, 2), np.int32)
-    wanted = _wanted_outside(problem, groups)
+    wanted = _wanted_outside(problem, groups, bulk)
     taken = run_wanted(problem, wanted, np.full(len(problem.nodes), UNLIMITED), None, ticks)
     some = _both_ways(lists)
     rings = _rings(some, groups) if groups is not None else None
@@ -85,10 +88,11 @@ def _both_ways(lists: Lists) -> _ListedInterests:
     )
 
 
-def _wanted_outside(problem: GreedyProblem, groups: Ids | None) -> Ids:
+def _wanted_outside(problem: GreedyProblem, groups: Ids | None, bulk: int) -> Ids:
     """By interest of the problem: the neighbours that it wants in other groups.
 
-    A group of one wants two, as far as there are others; of a larger one, the first two want one each.
+    A group of one wants two, as far as there are others; of a larger one, the first two want one each, unless
+    it is `bulk`.
     """
     topics = problem.topic_ids
     sizes = np.bincount(topics, minlength=problem.topic_count)
@@ -99,6 +103,7 @@ def _wanted_outside(problem: GreedyProblem, groups: Ids | None) -> Ids:
     ranks, counts = _ranks(topics.astype(np.int64) * (int(own.max(initial=0)) + 1) + own)
     single = np.minimum(2, sizes[topics] - 1)
     found: Ids = np.where(counts == 1, single, ranks < 2).astype(np.int32)
+    found[own == bulk] = 0
     return found
 
 
