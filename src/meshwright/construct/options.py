@@ -36,7 +36,7 @@ def _check_resilience(name: str, value: object) -> None:
         )
 
 
-def _check_max_links(name: str, value: object) -> None:
+def check_max_links(name: str, value: object) -> None:
     """Refuse what is no cap: a whole number, COLUMN, or whole numbers by node."""
     caps = value.values() if isinstance(value, Mapping) else [value]
     for cap in caps:
@@ -67,7 +67,7 @@ class RobustOptions(Checked):
     """Whether the algorithm itself builds what the resilience asks for, in parts."""
 
     resilience: int = checks.checked(1, _check_resilience)
-    max_links: int | str | Mapping[str, int] | None = checks.checked(None, _check_max_links)
+    max_links: int | str | Mapping[str, int] | None = checks.checked(None, check_max_links)
 
     @property
     def asks_for_more(self) -> bool:

@@ -20,7 +20,7 @@ from meshwright.maintain.policies import Mending, portions
 from meshwright.maintain.prices import Prices, start_with
 from meshwright.maintain.reoptimise import Reoptimisation, link_places
 from meshwright.maintain.repairs import Link, Relink, Repair, Step, merged, named
-from meshwright.maintain.robust import Kept, Robustness
+from meshwright.maintain.robust import Kept, Robustness, with_caps
 from meshwright.maintain.state import Change, Known, MaintainedOverlay, overlay_of, row, state_of
 from meshwright.model.costs.costs import Costs
 from meshwright.model.events import Event
@@ -126,7 +126,7 @@ class Maintainer:
             raise InputError(f"Maintainer got {type_of(overlay)}; give an Overlay")
         overlay, book = filtered_start(overlay, names)
         given = {"policy": policy, "backups": backups, "coverage": coverage, **others}
-        options = make_options(MaintainOptions, given)
+        options = with_caps(make_options(MaintainOptions, given), overlay.interests)
         overlay, known = start_with(overlay, costs)
         prices = None if known is None else Prices.of(overlay, known)
         self._set(RepairSettings(options, int(seed), generator(seed, _STAGE), prices), state_of(overlay))

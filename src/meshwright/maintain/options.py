@@ -1,11 +1,12 @@
 """The options of a maintainer."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from meshwright.construct.options import check_rho
+from meshwright.construct.options import check_max_links, check_rho
 from meshwright.maintain.prices import Prices
 from meshwright.runtime.checks import Checked, checked, choice, flag, whole_number
 from meshwright.runtime.errors import OptionError
@@ -47,8 +48,10 @@ class MaintainOptions(Checked):
             with `keep_backups`.
         resilience: with 2, every topic of three or more stays connected if any one node fails: repairs also
             restore the spare links. `Repair.unprotected` names the topics where there are none.
-        max_links: how many links a node may have. A repair exceeds it only where a topic would stay cut
-            otherwise, and for spares never; `Repair.over_max_links` names the nodes that have more.
+        max_links: how many links a node may have: a number for all, `column` for the column max_links of
+            nodes/, or numbers by node; nodes without one, and nodes that join later, have no limit. A repair
+            exceeds it only where a topic would stay cut otherwise, and for spares never;
+            `Repair.over_max_links` names the nodes that have more.
         reoptimise: how many links may be changed for each event, beyond its repair, to keep the degrees low;
             0 for none. What is not used is saved for later events, up to 100 links. Repairs then link nodes
             that share many topics, and avoid busy ones; for `shadow`.
@@ -68,7 +71,7 @@ class MaintainOptions(Checked):
     disconnected: str = choice("repair", STARTS)
     weigh_primaries: bool = flag(True)
     resilience: int = whole_number(1, 1, 2)
-    max_links: int | None = whole_number(None, 1, 2**31 - 1)
+    max_links: int | str | Mapping[str, int] | None = checked(None, check_max_links)
     reoptimise: int = whole_number(0, 0, 2**31 - 1)
     reoptimise_a_minute: int = whole_number(0, 0, 2**31 - 1)
     remember: int = whole_number(1_000_000, 0)

@@ -6,18 +6,22 @@ the cap, and the cap before spares: where a topic would stay cut, a node gets a 
 hands links of it to other nodes, at the price of spares if need be.
 """
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from meshwright.construct.augmenting import Augmentation
-from meshwright.construct.options import UNLIMITED
+from meshwright.construct.capped import caps_of
+from meshwright.construct.options import COLUMN, UNLIMITED
 from meshwright.construct.resilient import delete_spare
 from meshwright.kernels.repair.inside import links_inside
 from meshwright.maintain.options import MaintainOptions
 from meshwright.maintain.state import Change, MaintainedOverlay, row
+from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Ids, Longs, Offsets
+from meshwright.runtime.columns import arrow_of
 from meshwright.runtime.packing import first_of, pack
 
 _MOST_TOPICS, _MOST_FULL = 4, 32
@@ -140,11 +144,10 @@ class Robustness:
         self.unprotected &= set(wanted.tolist())
         if self.options.max_links is not None:
             ends = changes.ends()
-            full = state.live.links.counts[ends] >= self.options.max_links
+            full = state.live.links.counts[ends] >= self._limits(state)[ends]
             self._make_room(state, ends[full], changes)
-            self._relieve(state, self._wanting(state), self.options.max_links - 1, changes)
-            over = np.flatnonzero(state.live.links.counts > self.options.max_links).astype(np.int32)
-            self._relieve(state, over, self.options.max_links, changes)
+            self._relieve(state, self._wanting(state), 1, changes)
+            self._relieve(state, self._find_over(state), 0, changes)
         self._note_full(state)
         return changes.kept()
 
@@ -163,19 +166,32 @@ class Robustness:
         numbers = np.full(len(state.live.links.counts), -1, np.int32)
         numbers[some.nodes] = np.arange(len(some.nodes), dtype=np.int32)
         links = links_inside(state.live.links, some.nodes, numbers)
-        grown = Augmentation(some, np.arange(len(some.nodes), dtype=np.int32), self._caps(len(some.nodes)))
+        caps = self._limits(state)[some.nodes]
+        grown = Augmentation(some, np.arange(len(some.nodes), dtype=np.int32), caps)
         grown.take_all(links, state.live.links.counts[some.nodes].astype(np.int64))
         return grown
 
-    def _caps(self, count: int) -> Longs:
-        cap = self.options.max_links
-        return np.full(count, UNLIMITED if cap is None else cap)
+    def _limits(self, state: MaintainedOverlay) -> Longs:
+        """By place, how many links a node may have."""
+        cap, places = self.options.max_links, len(state.live.links.counts)
+        if not isinstance(cap, Mapping):
+            return np.full(places, UNLIMITED if cap is None else int(cap))
+        limits = np.full(places, UNLIMITED)
+        for name, own in cap.items():
+            if (at := state.nodes.of.get(name)) is not None:
+                limits[at] = own
+        return limits
+
+    def _find_over(self, state: MaintainedOverlay) -> Ids:
+        """The nodes that have more links than they may."""
+        found: Ids = np.flatnonzero(state.live.links.counts > self._limits(state)).astype(np.int32)
+        return found
 
     def _give_up(self, state: MaintainedOverlay, added: Ids, changes: _Changes) -> bool:
         """Take back those of the new links, the last first, that exceed a cap; whether there are any."""
         if self.options.max_links is None or not len(added):
             return False
-        over = state.live.links.counts.astype(np.int64) - self.options.max_links
+        over = state.live.links.counts.astype(np.int64) - self._limits(state)
         chosen = []
         for u, v in added[::-1].tolist():
             if over[u] > 0 or over[v] > 0:
@@ -189,10 +205,11 @@ class Robustness:
         """Connect topics again within the caps, or beyond them if need be, and add spares."""
         grown, ticks = self._grown(state, some), np.zeros(2, np.int64)
         before = len(grown.edges)
+        caps = grown.caps
         if self.options.max_links is not None and grown.connect(ticks).any():
             grown.caps = np.full(len(some.nodes), UNLIMITED)  # delivery goes first
             grown.connect(ticks)
-            grown.caps = self._caps(len(some.nodes))
+            grown.caps = caps
         if self.options.resilience > 1:
             missing = grown.thicken(ticks) > 0
             self.unprotected -= set(some.topics[~missing].tolist())
@@ -204,7 +221,7 @@ class Robustness:
         live = state.live
         members = [row(live.subscribers, topic) for topic in sorted(self.unprotected)[:_MOST_TOPICS]]
         nodes = np.unique(np.concatenate(members))
-        found: Ids = nodes[live.links.counts[nodes] >= (self.options.max_links or 0)]
+        found: Ids = nodes[live.links.counts[nodes] >= self._limits(state)[nodes]]
         return found
 
     def _make_room(self, state: MaintainedOverlay, full: Ids, changes: _Changes) -> None:
@@ -224,17 +241,17 @@ class Robustness:
 
     def _wanting(self, state: MaintainedOverlay) -> Ids:
         """Full nodes with fewer than two neighbours in a topic that lacks spares."""
-        live, found = state.live, set()
+        live, limits, found = state.live, self._limits(state), set()
         for topic in sorted(self.unprotected)[:_MOST_TOPICS]:
             members = row(live.subscribers, topic)
-            for node in members[live.links.counts[members] == self.options.max_links].tolist():
+            for node in members[live.links.counts[members] == limits[members]].tolist():
                 if np.isin(row(live.links, node), members).sum() < 2:
                     found.add(node)
         return np.array(sorted(found), np.int32)
 
-    def _relieve(self, state: MaintainedOverlay, nodes: Ids, most: int, changes: _Changes) -> None:
-        """Hand links of nodes with more than `most` to others that have room; spares come second."""
-        counts = state.live.links.counts
+    def _relieve(self, state: MaintainedOverlay, nodes: Ids, room: int, changes: _Changes) -> None:
+        """Hand links of nodes to others until they have `room` for as many; spares come second."""
+        counts, limits = state.live.links.counts, self._limits(state)
         touched: set[int] = set()
         for node in nodes[:_MOST_OVER].tolist():
             own = set(row(state.live.topics, node).tolist())
@@ -243,7 +260,7 @@ class Robustness:
                 for other in row(state.live.links, node).tolist()
             }
             for other in sorted(shared, key=lambda other: (len(shared[other]), other))[:_MOST_TRIED]:
-                if counts[node] <= most:
+                if counts[node] + room <= limits[node]:
                     break
                 if self._replaced(state, node, other, shared[other], changes):
                     touched |= shared[other]
@@ -274,7 +291,17 @@ class Robustness:
 
     def _note_full(self, state: MaintainedOverlay) -> None:
         if self.options.max_links is not None:
-            self.over = set(np.flatnonzero(state.live.links.counts > self.options.max_links).tolist())
+            self.over = set(self._find_over(state).tolist())
+
+
+def with_caps(options: MaintainOptions, interests: Interests) -> MaintainOptions:
+    """Options that name each node's cap, if it is the column of `nodes/`; unknown nodes are refused."""
+    caps = caps_of(interests, options.max_links)
+    if options.max_links != COLUMN:
+        return options
+    limited = np.flatnonzero(caps < UNLIMITED)
+    names = interests.nodes.take(arrow_of(limited)).to_pylist()
+    return replace(options, max_links=dict(zip(names, caps[limited].tolist(), strict=True)))
 
 
 def _new_links(some: _SomeInterests, grown: Augmentation, before: int) -> Ids:

@@ -1,0 +1,27 @@
+"""Repairs within caps that differ from node to node."""
+
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+import meshwright as mw
+
+
+def test_repairs_keep_to_the_caps_of_the_column_and_a_snapshot_remembers_them():
+    interests = mw.workloads.unif(40, 8, subscriptions=3, seed=1)
+    limits = pa.table({"max_links": pa.array([5] * 20 + [None] * 20, pa.int32())})
+    overlay = mw.build(replace(interests, node_attributes=limits), "gm", resilience=2)
+    live = mw.Maintainer(overlay, resilience=2, max_links="column")
+    limited = set(interests.nodes.to_pylist()[:20])
+    for at, node in enumerate(interests.nodes.to_pylist()[14:26]):
+        repair = live.leave(node) if at % 2 else live.subscribe(node, ["t1", "t2"])
+        now = live.overlay
+        degrees = dict(zip(now.interests.nodes.to_pylist(), now.degrees().tolist(), strict=True))
+        over = tuple(sorted(name for name in limited & degrees.keys() if degrees[name] > 5))
+        assert (repair.over_max_links, over) == ((), ())
+        assert mw.evaluate(now).cut_nodes_topics == len(repair.unprotected) == 0
+    assert max(degrees[name] for name in degrees.keys() - limited) > 5
+    assert mw.Maintainer.restore(live.snapshot()).options == live.options
+    with pytest.raises(mw.OptionError, match="there is no node 'nobody' to limit by max_links"):
+        mw.Maintainer(overlay, max_links={"nobody": 3})
