@@ -175,7 +175,7 @@ def draw(found: list[Point], label: str, path: Path) -> None:
         for name, marker in zip(OVERLAYS, "os^", strict=True):
             units = [value(at["GrSwico"]) if measure == "forwards" else 1.0 for at in found]
             heights = [value(at[name]) / unit for at, unit in zip(found, units, strict=True)]
-            axes.plot(list(SIZES["paper"].steps), heights, f"{marker}-", label=name)
+            axes.plot(list(SIZES["paper"].node_steps), heights, f"{marker}-", label=name)
         axes.set(title=title, xlabel=label, ylim=(0, None))
         axes.grid(alpha=0.3)
     panels[1].legend(frameon=False)
@@ -188,8 +188,8 @@ def sweeps(out: Path | None) -> None:
     heads = f"{'nodes x topics':<28} {'overlay':<9} {'forwards':>8} {'times':>6} {'hops':>7} {'support':>7}"
     print(heads)
     for label, setting in _SETTINGS.items():
-        nodes = sweep([(nodes, TOPICS) for nodes in SIZES["paper"].steps], setting, label)
-        topics = sweep([(NODES, topics) for topics in SIZES["paper"].steps], setting, label)
+        nodes = sweep([(nodes, TOPICS) for nodes in SIZES["paper"].node_steps], setting, label)
+        topics = sweep([(NODES, topics) for topics in SIZES["paper"].node_steps], setting, label)
         if out and setting is FITTED:
             draw(nodes, "nodes (2,000 topics)", out / "small-world-nodes.svg")
             draw(topics, "topics (1,023 nodes)", out / "small-world-topics.svg")

@@ -128,6 +128,10 @@ def _run() -> int:
         if is_interruption(error):
             raise InterruptionError(_NOTHING_KEPT) from None
         return _failed(error)
+    except SystemError as error:  # what Numba makes of an interrupt while it loads a kernel
+        if is_interruption(error):
+            raise InterruptionError(_NOTHING_KEPT) from None
+        raise
     if code == EXIT_INTERRUPTED:
         raise InterruptionError(_NOTHING_KEPT)
     return code

@@ -15,7 +15,7 @@ SCALES = ("smoke", "quick", "paper")
 """Tiny systems, to see in seconds that all runs; nearly all sizes of the papers with few runs, for half an
 hour; the sizes and runs of the papers."""
 
-_RUNS = {"smoke": 2, "quick": 5}
+_SMOKE_RUNS = 2
 _LEAST_RUNS = 5
 
 
@@ -73,7 +73,8 @@ def runs_of(claim: Claim, scale: str, runs: int | None) -> int:
     """Over how many seeds a claim is measured: enough for an interval, unless told otherwise."""
     if runs is not None:
         return runs
-    return _RUNS.get(scale) or max(claim.runs, _LEAST_RUNS)
+    by_scale = {"smoke": _SMOKE_RUNS, "quick": claim.quick_runs}
+    return by_scale.get(scale) or max(claim.runs, _LEAST_RUNS)
 
 
 @cache

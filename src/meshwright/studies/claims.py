@@ -118,6 +118,7 @@ class Claim:
         measure: what comes out of a run with a seed.
         pooled: instead: one number for the seeds of all runs. Without either nothing can be compared.
         runs: how many runs the paper averages over; more runs than that say no more.
+        quick_runs: how many runs the scale "quick" takes; fewer where one takes long and differs little.
         reason: why it can't be compared, or where the paper contradicts itself, with its own numbers.
         variant_of: the claim of which this one is a variant: see `variant`.
         hypothesis: of a variant, what would explain that the other one differs.
@@ -131,6 +132,7 @@ class Claim:
     measure: Callable[[int], float] | None = None
     pooled: Callable[[Sequence[int]], float] | None = None
     runs: int = 1
+    quick_runs: int = 5
     reason: str = ""
     variant_of: str = ""
     hypothesis: str = ""
@@ -183,6 +185,15 @@ class Finding:
     claim: Claim
     measured: Statistics | None
     verdict: Verdict
+
+    @property
+    def is_undecided(self) -> bool:
+        """Whether the mean is within the tolerance, and only its interval is not: more runs may decide."""
+        return (
+            self.verdict is Verdict.DIFFERS
+            and self.measured is not None
+            and _is_near(self.claim.expected, self.measured.mean)
+        )
 
     def to_json(self) -> dict[str, Any]:
         """All of it in JSON's types, under flat names; what was not measured is None."""
@@ -241,14 +252,17 @@ def judge(claim: Claim, measured: Statistics | None) -> Finding:
     """The verdict: reproduced only if the whole interval of the mean is within the tolerance."""
     if measured is None:
         return Finding(claim=claim, measured=None, verdict=Verdict.NOT_COMPARABLE)
-    missed = max(_missed(claim.expected, end) for end in (measured.low, measured.high))
-    near = missed <= claim.expected.tolerance * abs(claim.expected.number)
+    near = all(_is_near(claim.expected, end) for end in (measured.low, measured.high))
     return Finding(claim=claim, measured=measured, verdict=Verdict.REPRODUCED if near else Verdict.DIFFERS)
 
 
 def _missed(expected: Expected, ours: float) -> float:
     """By how much ours misses the paper's number; 0 or less where it does not."""
     return _MISSED_BY[expected.relation](ours, expected.number)
+
+
+def _is_near(expected: Expected, ours: float) -> bool:
+    return _missed(expected, ours) <= expected.tolerance * abs(expected.number)
 
 
 def explained(claim: Finding, variant: Finding) -> str:
@@ -259,6 +273,8 @@ def explained(claim: Finding, variant: Finding) -> str:
     """
     if variant.verdict is Verdict.REPRODUCED:
         return "explains it"
+    if variant.is_undecided:
+        return "may explain it: the mean fits, its interval is too wide"
     if claim.measured is None or variant.measured is None:
         return "could not be measured"
     before, after = (_missed(claim.claim.expected, each.mean) for each in (claim.measured, variant.measured))

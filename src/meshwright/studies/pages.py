@@ -166,12 +166,20 @@ def _why(one: Done) -> Html:
             tag("h3", finding.claim.name),
             tag("p", words),
             table(f"Explanations of {finding.claim.name}", _EXPLANATIONS, rows),
-            tag("p", finding.claim.reason) if finding.claim.reason else Html(""),
+            *(tag("p", remark) for remark in _remarks(finding)),
         ]
     for finding in one.counted:
         if finding.verdict is Verdict.NOT_COMPARABLE:
             parts += [tag("h3", finding.claim.name), tag("p", finding.claim.reason)]
     return section("reasons", "Why, where it differs", *parts) if parts else Html("")
+
+
+def _remarks(finding: Finding) -> Iterable[str]:
+    """What else is to say of a claim that differs."""
+    if finding.is_undecided:
+        yield "The mean is within the tolerance, and only its interval is not: more runs may decide."
+    if finding.claim.reason:
+        yield finding.claim.reason
 
 
 _EXPLANATIONS = ("explanation", "ours if it were so", "what that says")
@@ -212,8 +220,7 @@ def _markdown_study(one: Done) -> Iterable[str]:
         yield f"**Why `{finding.claim.name}` differs** ({expected(finding)}; ours {mean}, {interval}):"
         rows = [f"| {' | '.join(_explanation(finding, variant))} |" for variant in variants]
         yield "\n".join([f"| {' | '.join(_EXPLANATIONS)} |", "| --- " * 3 + "|", *rows])
-        if finding.claim.reason:
-            yield finding.claim.reason
+        yield from _remarks(finding)
     yield from (
         f"`{finding.claim.name}` is not comparable: {finding.claim.reason}"
         for finding in one.counted
@@ -257,7 +264,7 @@ def _rows(findings: Sequence[Finding]) -> str:
 def _caption(one: Done) -> str:
     claims = (
         "Ours as a multiple of the paper's number, with the 95% interval of the mean. The line is the paper, "
-        "the band its tolerance."
+        "the band the tolerance."
     )
     if one.study.curves is None:
         return claims
@@ -381,6 +388,7 @@ def _draw_claims(axes: Axes, shown: Sequence[Finding]) -> None:
     axes.axvline(1, color="black", linewidth=0.8)
     if max(map(abs, ratios)) > _FAR:
         axes.set_xscale("symlog", linthresh=2)
+        axes.xaxis.set_major_formatter("{x:g}")
     labels = [f"{found.claim.name} ({found.claim.expected.relation})" for found in shown]
     axes.set_yticks(range(len(shown)), labels, fontsize=7)
     axes.set(xlabel="ours over the paper's number", ylim=(len(shown) - 0.4, -0.6))

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import process_time
@@ -30,9 +31,6 @@ if TYPE_CHECKING:
 
 POOLED = -1
 """In place of a seed: all seeds together."""
-
-_TASKS_A_JOB = 2
-"""Tasks per core that a job of Spark does before their rows are kept."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,10 +169,7 @@ def _results(
         for unit in units:
             yield unit, measure(plan, unit)
         return
-    tasks = _together(units)
-    step = _TASKS_A_JOB * session.sparkContext.defaultParallelism
-    for start in range(0, len(tasks), step):
-        yield from _on_spark(plan, tasks[start : start + step], session)
+    yield from _on_spark(plan, _together(units), session)
 
 
 def _together(units: Sequence[Unit]) -> list[list[Unit]]:
@@ -188,11 +183,20 @@ def _together(units: Sequence[Unit]) -> list[list[Unit]]:
 def _on_spark(
     plan: Plan, tasks: Sequence[list[Unit]], session: SparkSession
 ) -> Iterator[tuple[Unit, list[Row]]]:
-    """A task is a partition: a core that is done with one takes the next."""
+    """Each task is a job of its own, so that its rows are kept as soon as it is done."""
     context = session.sparkContext
-    for done in context.parallelize(tasks, len(tasks)).map(_task(plan)).collect():
-        for unit, rows in done:
-            yield Unit(*unit), [Row(*row) for row in rows]
+
+    def job(units: list[Unit]) -> list[tuple[Unit, list[Row]]]:
+        return context.parallelize([units], 1).map(_task(plan)).collect()[0]
+
+    waiting = ThreadPoolExecutor(context.defaultParallelism)
+    try:
+        for done in as_completed([waiting.submit(job, units) for units in tasks]):
+            for unit, rows in done.result():
+                yield Unit(*unit), [Row(*row) for row in rows]
+    finally:
+        # After Ctrl-C nobody waits for jobs: they end with the session.
+        waiting.shutdown(wait=False, cancel_futures=True)
 
 
 def _task(plan: Plan) -> Callable[[list[Unit]], list[tuple[Unit, list[Row]]]]:

@@ -359,7 +359,9 @@ def test_ctrl_c_while_the_command_line_is_imported_is_one_line(monkeypatch, caps
     assert capsys.readouterr().err == "meshwright: interrupted; nothing unfinished was kept\n"
 
 
-@pytest.mark.parametrize("fault", [SparkError("Java is gone"), OSError("the socket is gone")])
+@pytest.mark.parametrize(
+    "fault", [SparkError("Java is gone"), OSError("the socket is gone"), SystemError("a kernel, half loaded")]
+)
 def test_what_fails_after_ctrl_c_is_told_as_the_interruption(run, monkeypatch, tmp_path, fault):
     def work(*_, **__):
         try:

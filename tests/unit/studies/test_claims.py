@@ -99,6 +99,12 @@ def test_a_claim_is_reproduced_only_if_the_interval_of_the_mean_is_within(values
     assert judge(claim(), statistics_of(values)).verdict is verdict
 
 
+def test_a_mean_within_the_tolerance_whose_interval_is_not_is_undecided():
+    assert judge(claim(), statistics_of([9.2, 10.0, 10.8])).is_undecided
+    assert not judge(claim(), statistics_of([12.0, 12.1, 12.2])).is_undecided
+    assert not judge(claim(), statistics_of([10.0, 10.0])).is_undecided
+
+
 def test_findings_as_a_frame_and_as_json_say_what_was_stated_and_found():
     known = {"source": "p. 1", "statement": "It is 3.", "how": "counted"}
     claims = [

@@ -26,22 +26,24 @@ class Sizes(NamedTuple):
     """The sizes of a study.
 
     Attributes:
-        steps: the points of nodes and of topics; [4] states where sweeps begin and end, not how many points
-            they have.
+        node_steps: the points of Fig. 2; [4] states where sweeps begin and end, not how many points they
+            have.
+        topic_steps: the points of Fig. 3.
         topics: where the nodes grow.
         nodes: where the topics grow.
         publications: on every overlay.
     """
 
-    steps: tuple[int, ...] = tuple(range(1_000, 10_001, 1_000))
+    node_steps: tuple[int, ...] = tuple(range(1_000, 10_001, 1_000))
+    topic_steps: tuple[int, ...] = tuple(range(1_000, 10_001, 1_000))
     topics: int = TOPICS
     nodes: int = NODES
     publications: int = 10_000
 
 
 SIZES = {
-    "smoke": Sizes((40, 80), 60, 63, 50),
-    "quick": Sizes((1_000, 4_000, 7_000, 10_000)),
+    "smoke": Sizes((40, 80), (40, 80), 60, 63, 50),
+    "quick": Sizes(node_steps=(1_000, 4_000, 7_000, 10_000)),
     "paper": Sizes(),
 }
 """By scale."""
@@ -111,14 +113,19 @@ class Sweep(NamedTuple):
     grows: str
     last: bool = False
 
+    def steps(self, sizes: Sizes) -> tuple[int, ...]:
+        """The numbers of what grows."""
+        every = sizes.node_steps if self.grows == "nodes" else sizes.topic_steps
+        return every[-1:] if self.last else every
+
     def points(self, sizes: Sizes) -> list[tuple[int, int]]:
         """Nodes and topics of every point."""
-        steps = sizes.steps[-1:] if self.last else sizes.steps
+        steps = self.steps(sizes)
         return [(step, sizes.topics) if self.grows == "nodes" else (sizes.nodes, step) for step in steps]
 
     def where(self, sizes: Sizes) -> str:
         """The points in words."""
-        many = ", ".join(f"{step:,}" for step in (sizes.steps[-1:] if self.last else sizes.steps))
+        many = ", ".join(f"{step:,}" for step in self.steps(sizes))
         if self.grows == "nodes":
             return f"{sizes.topics:,} topics and {many} nodes"
         return f"{sizes.nodes:,} nodes and {many} topics"
