@@ -177,7 +177,7 @@ def studies() -> Mapping[str, Study]:
             name=f"{paper}-{part.name}",
             paper=paper,
             title=part.title,
-            source=f"{own.citation}, {_called(part.name)}",
+            source=f"{own.citation}, {_called(own.citation, part.name)}",
             curves=_curves(paper, part.curves),
         )
         for paper, own in PAPERS.items()
@@ -185,9 +185,15 @@ def studies() -> Mapping[str, Study]:
     }
 
 
-def _called(part: str) -> str:
+_ROMAN = {"[1]": {"1": "I", "2": "II"}}
+"""The numbers of tables by paper, where it writes them so."""
+
+
+def _called(citation: str, part: str) -> str:
     kind, _, number = part.partition("-")
-    return {"table": f"Table {number}", "figure": f"Fig. {number}"}.get(kind, kind)
+    if kind == "table":
+        return f"Table {_ROMAN.get(citation, {}).get(number, number)}"
+    return f"Fig. {number}" if kind == "figure" else kind
 
 
 def _curves(paper: str, where: str) -> Curves | None:

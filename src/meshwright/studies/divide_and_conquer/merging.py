@@ -11,19 +11,13 @@ from statistics import fmean
 from time import process_time
 from typing import NamedTuple
 
-from meshwright import workloads
 from meshwright.building import build, merge
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
 from meshwright.studies.catalogue import Curves, Point
 from meshwright.studies.claims import Claim, about, at_most
 from meshwright.studies.divide_and_conquer.scaling import trend
-
-_WORKLOADS: Mapping[str, Callable[..., Interests]] = {
-    "unif": workloads.unif,
-    "zipf": workloads.zipf,
-    "expo": workloads.expo,
-}
+from meshwright.studies.laws import LAWS
 
 
 class MergeSetting(NamedTuple):
@@ -94,7 +88,7 @@ class Merged(NamedTuple):
 @cache
 def merged(law: str, parts: int, part_size: int, topics: int, topics_each: int, seed: int) -> Merged:
     """One system, from scratch and from its parts."""
-    interests = _WORKLOADS[law](parts * part_size, topics, subscriptions=topics_each, seed=seed)
+    interests = LAWS[law](parts * part_size, topics, subscriptions=topics_each, seed=seed)
     regions = [build(region(interests, part, part_size), "gm", seed=seed) for part in range(parts)]
     work: Mapping[str, Callable[[], Overlay]] = {
         "gm": lambda: build(interests, "gm", seed=seed),
@@ -116,7 +110,7 @@ def _sweep(setting: MergeSetting, seed: int, law: str = "unif") -> list[Merged]:
 def _most_above(more: str, than: str, setting: MergeSetting, seed: int) -> float:
     """The greatest difference of degrees over all laws and numbers of parts."""
     return max(
-        found.degree(more) - found.degree(than) for law in _WORKLOADS for found in _sweep(setting, seed, law)
+        found.degree(more) - found.degree(than) for law in LAWS for found in _sweep(setting, seed, law)
     )
 
 

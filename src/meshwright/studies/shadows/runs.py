@@ -19,8 +19,7 @@ from meshwright.maintain.repairs import Repair
 from meshwright.model.events import Event
 from meshwright.model.overlay import Overlay
 from meshwright.runtime.arrays import Floats
-
-LAWS = {"unif": workloads.unif, "zipf": workloads.zipf, "expo": workloads.expo}
+from meshwright.studies.laws import LAWS
 
 
 @dataclass(frozen=True, kw_only=True)

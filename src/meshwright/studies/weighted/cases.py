@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from meshwright import workloads
 from meshwright.building import build
 from meshwright.metrics.evaluation import evaluate
 from meshwright.model.costs.costs import Costs
@@ -23,6 +22,7 @@ from meshwright.model.overlay import Overlay
 from meshwright.runtime.arrays import Floats
 from meshwright.runtime.seeds import generator
 from meshwright.studies.claims import Claim, about
+from meshwright.studies.laws import LAWS
 
 Underlay = Callable[[Interests, int], Costs]
 """(interests, seed) -> the costs of links between their nodes; caches know an underlay by its identity."""
@@ -124,11 +124,6 @@ def _by_matrix(interests: Interests, matrix: Floats) -> Costs:
     return Costs.from_matrix(matrix, interests.nodes).of(interests).normalised()
 
 
-LAWS: Mapping[str, Callable[..., Interests]] = {
-    "unif": workloads.unif,
-    "zipf": workloads.zipf,
-    "expo": workloads.expo,
-}
 HOW_DRAWN = (
     "all sizes of subscriptions between the bounds equally likely: [2] leaves the law open, and of those "
     "tried this one fits Fig. 4 best"

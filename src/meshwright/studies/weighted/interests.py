@@ -5,10 +5,10 @@ from functools import partial
 
 from meshwright.studies.catalogue import Curves, Point
 from meshwright.studies.claims import Claim, about, at_least, at_most
+from meshwright.studies.laws import LAWS
 from meshwright.studies.weighted.cases import (
     ABSOLUTE,
     HOW_DRAWN,
-    LAWS,
     SETTINGS,
     Case,
     CostSetting,

@@ -12,10 +12,10 @@ import numpy as np
 
 from meshwright.studies.catalogue import Curves, Point
 from meshwright.studies.claims import Claim, about, at_least, at_most
+from meshwright.studies.laws import LAWS
 from meshwright.studies.weighted.cases import (
     ABSOLUTE,
     HOW_DRAWN,
-    LAWS,
     OTHER_TIMES,
     SETTINGS,
     Case,
