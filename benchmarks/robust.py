@@ -1,13 +1,14 @@
 """What do overlays cost that survive a failure, or keep to a cap, and what do they deliver?
 
-    python -m benchmarks.robust resilience|caps|failing|random|churn [--workload NAME …] [--data FOLDER]
-                                [--count 1000]
+    python -m benchmarks.robust resilience|parts|caps|failing|random|churn [--workload NAME …]
+                                [--data FOLDER] [--count 1000]
 
 resilience: links per node of gm and dg, of their resilient forms, and the lower bound; whether all topics of
 three or more survive every single failure, by networkx; and processor seconds beside gm's, after a call that
-compiles. caps: links per node within max_links from 4 to 64, the answer where there is none, and gm at the
-maximum degree of low-oda. failing: the share of live subscribers that a publication of a random live
-subscriber still reaches while some of all nodes are down.
+compiles. parts: links per node of the algorithms in parts, and of their resilient forms.
+caps: links per node within max_links from 4 to 64, the answer where there is none, and gm at the maximum
+degree of low-oda. failing: the share of live subscribers that a publication of a random live subscriber still
+reaches while some of all nodes are down.
 Unless named, the workloads are those of 400 and 1,000 nodes, and, with a folder of real data (as for
 `benchmarks.which_algorithm`), 1,000 nodes of each.
 random: small random interests, each checked by networkx. churn: `--count` random events on 2,000 nodes with
@@ -112,6 +113,19 @@ def resilience(names: list[str]) -> None:
             f"{ours.degrees().max()} | {gm_seconds:.2f} | {seconds:.2f} | {seconds / gm_seconds:.1f} |",
             flush=True,
         )
+
+
+def parts(names: list[str]) -> None:
+    """Print the table of overlays that are built in parts, with the most links of a node."""
+    kinds = ("dc", "dcbc", "dcbc-direct")
+    print(f"| workload | {' | '.join(f'{name} | resilient' for name in kinds)} | topics cut by a failure |")
+    print("|" + " --- |" * (2 * len(kinds) + 2))
+    for name in names:
+        interests = WORKLOADS[name]()
+        built = [mw.build(interests, kind, resilience=k) for kind in kinds for k in (1, 2)]
+        cells = [f"{2 * len(own) / interests.node_count:.2f} ({own.degrees().max()})" for own in built]
+        cut = sum(mw.evaluate(own).cut_nodes_topics for own in built[1::2])
+        print(f"| {name} | {' | '.join(cells)} | {cut} |", flush=True)
 
 
 def capped(interests: mw.Interests, cap: int, resilience: int, why: list[str] | None = None) -> str:
@@ -261,6 +275,7 @@ def main() -> None:
     )
     tables: dict[str, Callable[[list[str]], None]] = {
         "resilience": resilience,
+        "parts": parts,
         "caps": caps,
         "failing": failing,
     }
