@@ -47,7 +47,8 @@ def lint(
     inventory: Annotated[
         Path | None,
         typer.Option(
-            metavar="FILE", help="A JSON file with names, files, addresses, versions and clients of brokers."
+            metavar="FILE",
+            help="A JSON file with names, kinds, files, addresses, versions and clients of brokers.",
         ),
     ] = None,
     as_json: Json = False,

@@ -50,18 +50,51 @@ class Clusters:
         inside = {leaf.link: leaf for leaf in _leaves_of(flows) if leaf.hub in self._cluster_of(leaf)}
         notes = list(map(_refused, inside.values()))
         dropped = set(inside)
+        for leaves in self._over_gateways(flows):
+            notes.append(_over_gateways(leaves))
+            dropped.update(leaf.link for leaf in leaves)
         flows = [flow for flow in flows if flow.link not in dropped]
         for group in self._groups(flows):
             dropped.update(self._repeated(group, notes))
             notes.extend(self._left_out(group))
-        return [flow for flow in flows if flow.link not in dropped], notes
+        flows = [flow for flow in flows if flow.link not in dropped]
+        closing = list(self._closing(flows))
+        notes.extend(map(_closes, closing))
+        notes.extend(_opposite(flows))
+        refused = {leaf.link for leaf in closing}
+        return [flow for flow in flows if flow.link not in refused], notes
+
+    def _over_gateways(self, flows: Iterable[Flow]) -> Iterator[list[_Leaf]]:
+        """Leaf links of one server, for one account, to different clusters that gateways join."""
+        groups: dict[tuple[object, ...], dict[str, _Leaf]] = {}
+        for leaf in _leaves_of(flows):
+            mesh = self._meshes.get(leaf.hub, (leaf.hub,))
+            groups.setdefault((leaf.opener, leaf.accounts, tuple(mesh)), {}).setdefault(leaf.link, leaf)
+        for group in groups.values():
+            if len({self._name_of(leaf.hub) for leaf in group.values()}) > 1:
+                yield list(group.values())
+
+    def _closing(self, flows: Iterable[Flow]) -> Iterator[_Leaf]:
+        """Leaf links that close a cycle through a cluster, and none without."""
+        leaves = list({leaf.link: leaf for leaf in _leaves_of(flows)}.values())
+        by_server, by_cluster = _Joined(), _Joined()
+        for leaf in leaves:
+            ends = tuple(zip((leaf.opener, leaf.hub), leaf.accounts, strict=True))
+            alone = by_server.join(*ends)
+            through = by_cluster.join(*((self._name_of(server), account) for server, account in ends))
+            if alone and not through:
+                yield leaf
+
+    def _name_of(self, server: str) -> str:
+        """What stands for the cluster of a server: its first member."""
+        return self._clusters.get(server, [server])[0]
 
     def _groups(self, flows: Iterable[Flow]) -> Iterable[list[_Leaf]]:
         """Leaf links from the same cluster to the same servers, for the same accounts."""
         groups: dict[tuple[object, ...], dict[str, _Leaf]] = {}
         for leaf in _leaves_of(flows):
             own = tuple(self._cluster_of(leaf))
-            hubs = tuple(self._meshes.get(leaf.hub, (leaf.hub,)))
+            hubs = tuple(self._clusters.get(leaf.hub, (leaf.hub,)))
             groups.setdefault((own, hubs, leaf.accounts), {}).setdefault(leaf.link, leaf)
         return [list(group.values()) for group in groups.values()]
 
@@ -111,6 +144,64 @@ def _refused(leaf: _Leaf) -> Note:
         f"remove it"
     )
     return Note("refused-link", "error", message, leaf.place)
+
+
+class _Joined:
+    """Things that pairs connect."""
+
+    def __init__(self) -> None:
+        self._up: dict[object, object] = {}
+
+    def _root(self, thing: object) -> object:
+        while (up := self._up.setdefault(thing, thing)) != thing:
+            thing = up
+        return thing
+
+    def join(self, one: object, other: object) -> bool:
+        """Connect two things; whether they were not connected yet."""
+        one, other = self._root(one), self._root(other)
+        self._up[one] = other
+        return one != other
+
+
+def _over_gateways(leaves: list[_Leaf]) -> Note:
+    """Measured: the server closes all of them with "Loop detected", and tries again for ever."""
+    hubs = ", ".join(quoted(leaf.hub) for leaf in leaves[:_SHOWN])
+    message = (
+        f"{quoted(leaves[0].opener)} opens leaf node connections to {hubs}, whose clusters gateways join, "
+        f"and NATS refuses them; keep one, and give it the addresses of one cluster (urls)"
+    )
+    return Note("refused-link", "error", message, leaves[-1].place)
+
+
+def _closes(leaf: _Leaf) -> Note:
+    """Measured: by the order in which servers start, a link is closed with "Loop detected", or all stay."""
+    message = (
+        f"the leaf node connection from {quoted(leaf.opener)} to {quoted(leaf.hub)} closes a cycle through a "
+        f"cluster: NATS refuses one of its connections, or brings messages twice, by the order in which the "
+        f"servers start; remove one, or use another account for it"
+    )
+    return Note("refused-link", "error", message, leaf.place)
+
+
+def _opposite(flows: Iterable[Flow]) -> Iterator[Note]:
+    """Tell links between two servers, opened at opposite ends, that meet in an account of one of them.
+
+    Measured with nats-server 2.15: by the order in which servers start, it may refuse one of them.
+    """
+    leaves = list({leaf.link: leaf for leaf in _leaves_of(flows)}.values())
+    at: dict[tuple[str, str, str | None], list[_Leaf]] = {}
+    for leaf in leaves:
+        at.setdefault((leaf.opener, leaf.hub, leaf.accounts[0]), []).append(leaf)
+    for leaf in leaves:
+        for other in at.get((leaf.hub, leaf.opener, leaf.accounts[1]), ()):
+            if leaf.accounts[0] != other.accounts[1]:
+                message = (
+                    f"{quoted(leaf.opener)} and {quoted(leaf.hub)} open leaf node connections to each other "
+                    f"that meet in the account {quoted(leaf.accounts[1] or '')}; NATS may refuse one of "
+                    f"them, by the order in which the servers start; open both at the same end"
+                )
+                yield Note("not-decided", "warning", message, leaf.place)
 
 
 def _doubled(leaf: _Leaf, known: str) -> Note:

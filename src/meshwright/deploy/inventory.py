@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from meshwright.deploy.configs import KINDS
+from meshwright.deploy.configs.source import UnreadableError, read_text
 from meshwright.runtime.errors import InputError, one_line, quoted
 from meshwright.runtime.wording import choose, type_of
 
@@ -31,6 +32,8 @@ class Entry(NamedTuple):
     addresses: tuple[str, ...] = ()
     subscribes: tuple[str, ...] = ()
     publishes: tuple[str, ...] = ()
+    clients_known: bool = False
+    """Whether the inventory says what its clients want or publish, be it nothing."""
 
 
 def read_inventory(path: Path) -> list[Entry]:
@@ -40,9 +43,12 @@ def read_inventory(path: Path) -> list[Entry]:
         InputError: the file can't be read, or does not have the form above.
     """
     try:
-        found = json.loads(path.read_text(encoding="utf-8-sig"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise InputError(f"the inventory {path} can't be read: {one_line(error)}", path=path) from None
+        found = json.loads(read_text(path))
+    except UnreadableError as error:
+        raise InputError(f"the inventory {path} can't be read: {error.message}", path=path) from None
+    except (ValueError, RecursionError) as error:
+        reason = "it is nested too deep" if isinstance(error, RecursionError) else one_line(error)
+        raise InputError(f"the inventory {path} can't be read: {reason}; write JSON", path=path) from None
     brokers = found.get("brokers") if isinstance(found, dict) else None
     if not isinstance(brokers, list):
         raise InputError(
@@ -101,7 +107,8 @@ def _entry(row: object, path: Path, number: int) -> Entry:
         _check_address(address, where, path)
     lists = {key: tuple(row.get(key, ())) for key in _LISTS if key != "files"}
     files = tuple(path.parent / file for file in row.get("files", ()))
-    return Entry(row["name"], row.get("kind"), row.get("version"), files, **lists)
+    known = "subscribes" in row or "publishes" in row
+    return Entry(row["name"], row.get("kind"), row.get("version"), files, **lists, clients_known=known)
 
 
 def _check_version(version: str | None, where: str, path: Path) -> None:

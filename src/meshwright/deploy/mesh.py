@@ -40,9 +40,11 @@ class Broker(NamedTuple):
     """`host:port` under which others may name it; without a host, the port alone (`:1883`)."""
     version: str | None = None
     subscribes: tuple[str, ...] = ()
-    """Filters of its clients; with `publishes` empty as well, they are not known."""
+    """Filters of its clients."""
     publishes: tuple[str, ...] = ()
     """Filters of the names that its clients may publish."""
+    clients_known: bool = False
+    """Whether these two are all; otherwise nothing is known of its clients."""
     doors: tuple[Door, ...] = ()
     """Empty where links that others open are not limited."""
     duplicates: bool | None = None
@@ -66,6 +68,8 @@ class Flow(NamedTuple):
     link: str
     """The connection; a message never returns over the one it came by, unless this `echoes`."""
     place: Place
+    subscription: str | None = None
+    """Mosquitto: the filter that it subscribes to, where the flow is only a part of it."""
     qos: int | None = None
     prefixed: bool = False
     """Mosquitto: the line has a prefix, and comes before those of its link that have none."""

@@ -255,6 +255,7 @@ def _with_entry(broker: Broker, entry: Entry | None) -> Broker:
         version=entry.version or broker.version,
         subscribes=entry.subscribes or broker.subscribes,
         publishes=entry.publishes or broker.publishes,
+        clients_known=entry.clients_known or broker.clients_known,
     )
 
 

@@ -1,4 +1,5 @@
 import json
+import os
 
 import pytest
 
@@ -74,3 +75,12 @@ def test_lint_refuses_an_empty_path_rather_than_reading_this_folder(run, folder)
 def test_lint_counts_a_single_line_in_the_singular(run, folder):
     _, out, _ = run("lint", "brokers/a.conf")
     assert out.splitlines()[-1].startswith("1 broker, 1 line that shares topics: ")
+
+
+@pytest.mark.parametrize("form", ["--json", "--sarif"])
+def test_a_file_name_that_is_no_text_is_written_as_escapes(run, tmp_path, form):
+    (tmp_path / os.fsdecode(b"\xff.conf")).write_text("connection x\naddress a\ntopic # both\nnonsense 1\n")
+    code, said, _ = run("lint", tmp_path, form)
+    assert code == 1
+    assert "xff" in said or "%FF" in said
+    json.loads(said.encode("utf-8"))

@@ -82,3 +82,24 @@ def test_components_are_what_pairs_connect() -> None:
     found = components([("a", "b"), ("d", "c"), ("b", "d"), ("x", "y"), ("z", "z")])
     assert found["a"] == found["d"] == ["a", "b", "c", "d"]
     assert (found["y"], found["z"]) == (["x", "y"], ["z"])
+
+
+def test_leaf_links_to_clusters_that_gateways_join_are_refused() -> None:
+    clusters = Clusters([*routes(("g1", "g2")), *routes(("g2", "h1"), link="gateway")])
+    kept, notes = links(clusters, leaf("a", "g1"), leaf("a", "h1"))
+    assert (kept, [note.rule for note in notes]) == (set(), ["refused-link"])
+
+
+def test_a_link_that_closes_a_cycle_through_a_cluster_is_told_and_one_beside_is_not() -> None:
+    clusters = Clusters(routes(("c1", "c2")))
+    kept, notes = links(clusters, leaf("b", "c1"), leaf("c2", "b"), leaf("d", "c2"))
+    assert kept == {"b c1 $G", "d c2 $G"}
+    assert "refused-link" in [note.rule for note in notes]
+    other = leaf("c2", "b", "other")
+    assert "refused-link" not in [note.rule for note in links(clusters, leaf("b", "c1"), other)[1]]
+
+
+def test_links_opened_at_opposite_ends_that_meet_in_an_account_are_not_decided() -> None:
+    one, [out, back] = leaf("a", "b", "B"), leaf("b", "a", "B")
+    other = [out._replace(account="A"), back._replace(target_account="A")]
+    assert [note.rule for note in links(Clusters([]), one, other)[1]] == ["not-decided"]

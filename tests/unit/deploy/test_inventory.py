@@ -1,4 +1,5 @@
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -66,3 +67,16 @@ def test_a_filter_that_its_dialect_forbids_is_told(tmp_path: Path, key: str) -> 
     (found,) = lint([tmp_path / "a.conf"], entries).findings
     assert (found.rule, found.severity) == ("unreadable", "error")
     assert f"'plant/#/x' in {key} of 'a' is no topic filter" in found.message
+
+
+def test_an_inventory_that_is_no_regular_file_is_refused_and_not_read(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", Path("/dev/zero"), tmp_path):
+        with pytest.raises(InputError, match="not a regular file"):
+            read_inventory(path)
+
+
+def test_an_inventory_that_is_nested_too_deep_says_so(tmp_path: Path) -> None:
+    (tmp_path / "deep.json").write_text("[" * 100_000)
+    with pytest.raises(InputError, match="nested too deep"):
+        read_inventory(tmp_path / "deep.json")

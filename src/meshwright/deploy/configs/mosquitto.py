@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from meshwright.deploy.configs.mosquitto_directives import DIRECTIVES, PREFIXES, SECRETS
+from meshwright.deploy.configs.mosquitto_directives import BOOLEANS, DIRECTIVES, PREFIXES, SECRETS
 from meshwright.deploy.configs.source import (
     Findings,
     UnreadableError,
@@ -179,6 +179,8 @@ class _Reader:
             self._include(value, place, is_main=is_main)
         elif name in self._own:
             self._own[name](value, place)
+        elif name in BOOLEANS:
+            self._flag(name, value, place)
         elif name not in DIRECTIVES and not name.startswith(PREFIXES):
             self._unknown(name, place)
         self._check_secret(name, value, place)
@@ -379,7 +381,7 @@ class _Reader:
         for number, line in enumerate(bridge.lines) if bridge.addresses else ():
             doubles = bridge.protocol == "mqttv50"
             shared = Flow(
-                here, there, "", "", "", f"{here} {bridge.name}", line.place, line.qos, doubles=doubles
+                here, there, "", "", "", f"{here} {bridge.name}", line.place, qos=line.qos, doubles=doubles
             )
             if line.goes_out:
                 yield from _renamed(shared, line.pattern, line.local, line.remote)
@@ -429,7 +431,7 @@ def _renamed(flow: Flow, pattern: str, strip: str, add: str) -> Iterator[Flow]:
     flow = flow._replace(prefixed=bool(strip or add))
     yield flow._replace(filter=strip + pattern, strip=strip, add=add)
     if pattern == "#" and strip.endswith("/") and len(strip) > 1:
-        yield flow._replace(filter=strip[:-1], add=add)
+        yield flow._replace(filter=strip[:-1], add=add, subscription=strip + pattern)
 
 
 def _topic_line(value: str, place: Place) -> _Line:

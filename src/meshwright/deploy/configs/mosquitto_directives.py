@@ -39,5 +39,16 @@ local_username notification_topic notifications notifications_local_only passwor
 remote_password remote_username restart_timeout round_robin start_type threshold topic try_private username
 """
 
+_TRUE_OR_FALSE = """
+allow_anonymous allow_zero_length_clientid autosave_on_changes check_retain_source connection_messages
+log_timestamp per_listener_settings persistence queue_qos0_messages retain_available set_tcp_nodelay
+upgrade_outgoing_qos require_certificate use_identity_as_username use_subject_as_username
+use_username_as_clientid bridge_insecure bridge_outgoing_retain bridge_require_ocsp cleansession
+local_cleansession notifications notifications_local_only round_robin
+"""
+
+BOOLEANS = frozenset(_TRUE_OR_FALSE.split())
+"""Those whose value is true or false."""
+
 DIRECTIVES = frozenset((_BROKER + _LISTENER + _BRIDGE).split())
 """All of them."""

@@ -17,7 +17,7 @@ from meshwright.deploy.configs.nats_accounts import (
     import_flows,
     lowered,
 )
-from meshwright.deploy.configs.nats_keys import check_keys, check_secrets
+from meshwright.deploy.configs.nats_keys import check_keys, check_secrets, check_types
 from meshwright.deploy.configs.nats_syntax import read_nats
 from meshwright.deploy.configs.source import Findings, UnreadableError, Url, alternatives, listener, url_of
 from meshwright.deploy.configs.subjects import checked
@@ -57,6 +57,7 @@ def parse(path: Path) -> Parsed:
     root = lowered(config.root)
     findings.comments(config.comments)
     check_keys(root, config.variables, findings)
+    check_types(root, findings)
     check_secrets(root, findings)
     _Server(str(path), root, findings).read()
     return findings.parsed._replace(included=tuple(config.files[1:]))
@@ -80,8 +81,8 @@ class _Server:
         addresses = tuple(dict.fromkeys(self._addresses()))
         parsed.brokers.append(Broker(self._name, "nats", self._root.place, addresses, doors=doors))
         parsed.flows.extend(import_flows(self._name, self._accounts, self._findings))
-        for number, remote in enumerate(self._leaf.at("remotes").elements, 1):
-            parsed.flows.extend(self._leaf_flows(lowered(remote), f"{self._name} leaf {number}"))
+        for number, remote in enumerate(self._remotes(), 1):
+            parsed.flows.extend(self._leaf_flows(remote, f"{self._name} leaf {number}"))
         parsed.flows.extend(self._meshed())
         self._say_what_is_not_followed()
 
@@ -89,6 +90,19 @@ class _Server:
         yield from _listening(self._root, _CLIENT_PORT)
         for key in _BLOCKS:
             yield from _listening(lowered(self._root.at(key)), None)
+
+    def _remotes(self) -> Iterator[Node]:
+        """The remotes, without those that are given twice, with which the server does not start."""
+        seen = set()
+        for remote in map(lowered, self._leaf.at("remotes").elements):
+            urls = (*remote.at("url").texts, *remote.at("urls").texts)
+            key = remote.at("account", "local").text or GLOBAL, urls
+            if urls and key in seen:
+                message = "this remote is given twice, and nats-server does not start with it; remove one"
+                self._findings.say("unreadable", "error", message, remote.place)
+                continue
+            seen.add(key)
+            yield remote
 
     def _leaf_flows(self, remote: Node, link: str) -> Iterator[Flow]:
         account = remote.at("account", "local").text or GLOBAL

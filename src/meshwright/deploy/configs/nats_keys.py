@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from meshwright.deploy.configs.source import Findings, holds_password
-from meshwright.deploy.configs.tree import Node
+from meshwright.deploy.configs.tree import TYPE_WORDS, Node, Outside
 
 _TOP = """
     listen client_advertise port server_name host net debug trace trace_verbose trace_headers logtime
@@ -65,6 +65,7 @@ _PERMISSIONS = """
     pub publish import sub subscribe export publish_allow_responses allow_responses
 """
 _SUBJECTS = "allow deny"
+_MAPS = ("cluster", "gateway", "leafnodes", "leaf", "authorization", "accounts", "websocket", "mqtt")
 
 _SECRETS = {"password": "a password", "pass": "a password", "token": "a token", "seed": "a seed"}
 _STORE_KEYS = ("key", "ek", "encryption_key", "prev_key", "prev_ek", "prev_encryption_key")
@@ -118,6 +119,35 @@ def _permission_blocks(block: Node) -> Iterator[tuple[str, str, Node]]:
         yield "permissions", _PERMISSIONS, permissions
         for subjects in (("publish", "pub", "import"), ("subscribe", "sub", "export")):
             yield "permissions of subjects", _SUBJECTS, permissions.at(*subjects)
+
+
+def check_types(root: Node, findings: Findings) -> None:
+    """Report blocks and ports of other types than nats-server 2.15 reads: it does not start with them."""
+    for key in _MAPS:
+        if not (key == "accounts" and isinstance(root.at(key).value, list)):
+            _check_type(key, root.at(key), dict, findings)
+    _check_type("leafnodes.remotes", root.at("leafnodes", "leaf").at("remotes"), list, findings)
+    for where, block in (("", root), *((f"{key}.", root.at(key)) for key in _MAPS)):
+        port = block.at("port")
+        if port.value is not None and not isinstance(port.value, int | Outside):
+            _refuse(f"{where}port", port, "a number", findings)
+    both = root.at("gateway").entries and root.at("leafnodes", "leaf").entries
+    if both and not any(key in root.entries for key in ("system_account", "system", "operator")):
+        message = (
+            "gateways and leaf nodes together need a system account, and nats-server does not start without "
+            "it; add system_account"
+        )
+        findings.say("unreadable", "error", message, root.at("gateway").place)
+
+
+def _check_type(what: str, node: Node, wanted: type, findings: Findings) -> None:
+    if node.value is not None and not isinstance(node.value, wanted | Outside):
+        _refuse(what, node, TYPE_WORDS[wanted], findings)
+
+
+def _refuse(what: str, node: Node, wanted: str, findings: Findings) -> None:
+    message = f"{what} is {node.type_word}, and nats-server does not start with it; give {wanted}"
+    findings.say("unreadable", "error", message, node.place)
 
 
 def check_secrets(root: Node, findings: Findings) -> None:

@@ -46,8 +46,9 @@ def read_text(path: Path) -> str:
             )
         return path.read_bytes().decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        line = error.object.count(b"\n", 0, error.start) + 1
         raise UnreadableError(
-            f"byte {error.start + 1} is not UTF-8 text; save the file as UTF-8", place
+            f"byte {error.start + 1} is not UTF-8 text; save the file as UTF-8", place._replace(line=line)
         ) from None
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or one_line(error)
@@ -140,11 +141,19 @@ _SECRET_WORD = re.compile(
 )
 
 
+_DIRECTIVE = re.compile(r"[A-Za-z_][A-Za-z_.-]{0,60}[0-9]?")
+
+
 def without_secret(name: str) -> str:
-    """A name as it may be shown: a value may stick to it, behind the word for a secret or before an `@`."""
+    """A name as it may be shown: a value may stick to it, behind the word for a secret or before an `@`.
+
+    Of a text that is no word, which may be a secret that stands alone, only the beginning is shown.
+    """
     if found := _SECRET_WORD.fullmatch(name):
         return f"{found[1]}…"
-    return f"…@{name.rpartition('@')[2]}" if "@" in name else name
+    if "@" in name:
+        return f"…@{name.rpartition('@')[2]}"
+    return name if _DIRECTIVE.fullmatch(name) else f"{name[:2]}…"
 
 
 def holds_password(text: str) -> bool:

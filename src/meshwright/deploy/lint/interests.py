@@ -21,7 +21,7 @@ _MOST_STEPS = 150_000
 
 def is_known(broker: Broker) -> bool:
     """Whether it is known what the clients of a broker publish and want."""
-    return bool(broker.subscribes or broker.publishes)
+    return broker.clients_known
 
 
 class _Want(NamedTuple):

@@ -29,7 +29,7 @@ def overlapping(mesh: Ways, fresh: str, told: Container[Place] = ()) -> Iterator
         if any(way.flow.place in told for way in pair):
             continue
         sender = mesh.brokers[pair.second.source]
-        if pair.first.flow.filter == pair.second.flow.filter:
+        if _subscription(pair.first) == _subscription(pair.second):
             useless.setdefault(max(pair, key=lambda way: way.number), pair)
         elif _deliver_twice(pair, sender):
             yield _twice(pair, mesh, fresh)
@@ -69,6 +69,11 @@ def _if_met(first: Way, second: Way) -> Iterator[_Pair]:
     same_line = first.flow.place == second.flow.place
     if not same_line and meet(first.names.pattern, second.names.pattern, first.rules):
         yield _Pair(first, second)
+
+
+def _subscription(way: Way) -> str:
+    """What the link subscribes to; the same filter twice is one subscription."""
+    return way.flow.subscription or way.flow.filter
 
 
 def _deliver_twice(pair: _Pair, sender: Broker) -> bool:

@@ -81,8 +81,7 @@ class LinkSearch:
         """Search ways that all carry a name, or, where none is given, whatever names they carry."""
         carried = name is not None
         brokers = self._mesh.brokers
-        endless = [way for way in cyclic if not way.flow.refuses_loops]
-        loops = LoopSearch(endless, brokers, self._fresh, self._budget, carried=carried)
+        loops = LoopSearch(cyclic, brokers, self._fresh, self._budget, carried=carried)
         walker = Walker(ways, brokers, self._fresh, carried=carried)
         starts = {way.source for way in cyclic}
         doubles = DoubleSearch(walker, starts, self._fresh, self._budget, loops.looping)

@@ -6,7 +6,7 @@ from typing import NamedTuple
 import numpy as np
 
 from meshwright.deploy.lint.names import Names, matches
-from meshwright.deploy.lint.walking import ANYTHING, Cargo, Step, Walker, taken
+from meshwright.deploy.lint.walking import ANYTHING, Cargo, Step, Walker, may_follow, taken
 from meshwright.deploy.lint.ways import Way
 from meshwright.deploy.mesh import Broker, Place
 
@@ -124,7 +124,7 @@ class LoopSearch:
             if not enough or len(step.cargo.renaming.new) > self._longest:
                 self._broken_off.append(step.walk())
                 return None
-            if not walker.may_go(step, start):
+            if not walker.may_go(step, start) or not _may_turn(step, start):
                 continue
             if grows and step.cargo.growth > 0 and self._goes_on(step):
                 return Loop(step.walk(), step.cargo.names, True, 0)
@@ -148,6 +148,13 @@ class LoopSearch:
             for way in walk:
                 cargos = [new for cargo in cargos for new in taken(cargo, way, self._fresh)]
         return bool(cargos)
+
+
+def _may_turn(step: Step, start: Way) -> bool:
+    """Whether the walk to a step may begin again behind its first way: what came before may forbid it."""
+    walk = step.walk()
+    again = step._replace(way=start, before=step)
+    return may_follow(again._replace(account=start.flow.target_account or step.account), walk[1 % len(walk)])
 
 
 def _growth(way: Way) -> int:

@@ -1,5 +1,6 @@
 """Findings as text for people, as JSON, and as SARIF for code hosts."""
 
+import os
 from collections.abc import Iterator
 from importlib.metadata import version
 from itertools import pairwise
@@ -54,12 +55,24 @@ def _summary(report: Report) -> str:
 
 def as_json(report: Report) -> dict[str, Any]:
     """All findings, and how much was looked at."""
-    return {
-        "brokers": report.brokers,
-        "lines": report.lines,
-        "findings": [_row(finding) for finding in report.findings],
-        "suppressed": [{**_row(finding), "reason": finding.reason} for finding in report.suppressed],
-    }
+    found: dict[str, Any] = _unicode(
+        {
+            "brokers": report.brokers,
+            "lines": report.lines,
+            "findings": [_row(finding) for finding in report.findings],
+            "suppressed": [{**_row(finding), "reason": finding.reason} for finding in report.suppressed],
+        }
+    )
+    return found
+
+
+def _unicode(value: Any) -> Any:
+    """The same without what is no Unicode, such as bytes of file names: these become escapes."""
+    if isinstance(value, str):
+        return value.encode("utf-8", "surrogateescape").decode("utf-8", "backslashreplace")
+    if isinstance(value, dict):
+        return {key: _unicode(each) for key, each in value.items()}
+    return [_unicode(each) for each in value] if isinstance(value, list) else value
 
 
 def _row(finding: Finding) -> dict[str, Any]:
@@ -98,11 +111,9 @@ def as_sarif(report: Report) -> dict[str, Any]:
     ]
     driver = {"name": "meshwright lint", "version": version("meshwright"), "rules": rules}
     results = [_result(finding) for finding in (*report.findings, *report.suppressed)]
-    return {
-        "$schema": _SCHEMA,
-        "version": "2.1.0",
-        "runs": [{"tool": {"driver": driver}, "results": results}],
-    }
+    runs = [{"tool": {"driver": driver}, "results": results}]
+    found: dict[str, Any] = _unicode({"$schema": _SCHEMA, "version": "2.1.0", "runs": runs})
+    return found
 
 
 def _result(finding: Finding) -> dict[str, Any]:
@@ -126,6 +137,6 @@ def _result(finding: Finding) -> dict[str, Any]:
 
 def _location(place: Place) -> dict[str, Any]:
     path = Path(place.file)
-    uri = path.as_uri() if path.is_absolute() else quote(path.as_posix())
+    uri = path.as_uri() if path.is_absolute() else quote(os.fsencode(path.as_posix()))
     found: dict[str, Any] = {"artifactLocation": {"uri": uri}}
     return {**found, "region": {"startLine": place.line}} if place.line else found

@@ -245,9 +245,20 @@ def may_follow(step: Step, way: Way) -> bool:
         return False
     if last.link == way.link and not flow.echoes and not _passes_itself(last, way):
         return False
-    if 0 < flow.stage < last.flow.stage:
+    if 0 < flow.stage < last.flow.stage or _came_by_import(step, way):
         return False
     return flow.most_hops is None or _may_hop(step, way)
+
+
+def _came_by_import(step: Step, way: Way) -> bool:
+    """Whether a NATS server got a message by a leaf link that it opened, and imported it into an account.
+
+    It does not pass it on by another leaf link that it opened to the same server (measured with 2.15).
+    """
+    before = step.before
+    if before is None or not step.way.stays or not (way.flow.refuses_loops and before.way.flow.refuses_loops):
+        return False
+    return before.way.opener == way.opener == way.source and before.way.source == way.target
 
 
 def _passes_itself(last: Way, way: Way) -> bool:

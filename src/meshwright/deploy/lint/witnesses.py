@@ -51,7 +51,7 @@ class Witnesses:
         if not double.one:
             said = (
                 f"a message on {visible(topic)} comes back to {target}, which has it already: "
-                f"{shown(other)}; remove one of these lines, or leave try_private on"
+                f"{shown(other)}; remove one of these lines{_or_private(double.other)}"
             )
             return Finding("doubled-delivery", "warning", said, place, topic, other)
         if len(double.one) == len(double.other) == 1 and _both_ends(double.one[0], double.other[0]):
@@ -97,6 +97,10 @@ class Witnesses:
     def text(self, words: Words, broker: int) -> str:
         """A name as the clients of a broker write it."""
         return self._mesh.dialect(broker).separator.join(words)
+
+
+def _or_private(walk: Sequence[Way]) -> str:
+    return ", or leave try_private on" if any(way.flow.echoes for way in walk) else ""
 
 
 def _both_ends(one: Way, other: Way) -> bool:

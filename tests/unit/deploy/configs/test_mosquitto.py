@@ -294,3 +294,8 @@ def test_a_line_that_begins_with_no_blank_is_an_error_and_is_read_on(tmp_path: P
 
 def test_a_connection_without_a_name_is_told_once(tmp_path: Path) -> None:
     assert _rules(_parsed(tmp_path, "connection\n")) == ["unreadable"]
+
+
+def test_a_flag_that_is_neither_true_nor_false_is_an_error(tmp_path: Path) -> None:
+    assert _rules(_parsed(tmp_path, "allow_anonymous maybe\n")) == ["unreadable"]
+    assert _rules(_parsed(tmp_path, "allow_anonymous 1\n")) == []

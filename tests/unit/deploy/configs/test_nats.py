@@ -412,3 +412,26 @@ def test_keys_of_stores_and_passwords_in_any_url_are_told(tmp_path: Path, text: 
     found = parsed(tmp_path, text)
     assert [note.rule for note in found.notes] == ["secret"]
     assert "geheim" not in found.notes[0].message
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "cluster: 5",
+        'gateway: "x"',
+        "leafnodes: []",
+        "authorization: 7",
+        'port: "4222"',
+        'leafnodes { remotes: { url: "nats://h:1" } }',
+        'leafnodes { remotes: [ { url: "nats://h:1" }, { urls: ["nats://h:1"] } ] }',
+        "leafnodes { port: 1 }\ngateway { name: a, port: 2 }",
+    ],
+)
+def test_what_the_server_does_not_start_with_is_an_error(tmp_path: Path, text: str) -> None:
+    assert ("unreadable", "error") in [(note.rule, note.severity) for note in parsed(tmp_path, text).notes]
+
+
+def test_accounts_may_be_a_list_and_remotes_may_share_addresses(tmp_path: Path) -> None:
+    remotes = '{ urls: ["nats://a:1", "nats://b:1"] }, { url: "nats://b:1" }'
+    text = f"accounts: []\nleafnodes {{ remotes: [ {remotes} ] }}"
+    assert "unreadable" not in [note.rule for note in parsed(tmp_path, text).notes]

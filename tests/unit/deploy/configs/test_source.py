@@ -160,3 +160,15 @@ def test_a_value_that_sticks_to_a_name_is_not_shown(name: str, shown: str) -> No
 
 def test_a_host_with_a_blank_is_no_url() -> None:
     assert url_of("nats://a b:7422") is None
+
+
+def test_a_text_that_is_no_word_is_not_shown_whole() -> None:
+    assert without_secret("hunter22") == "hu…"
+    assert without_secret("allow_anonymos") == "allow_anonymos"
+
+
+def test_bytes_that_are_no_text_are_told_with_their_line(tmp_path: Path) -> None:
+    (tmp_path / "a.conf").write_bytes(b"listener 1\n\xff\n")
+    with pytest.raises(UnreadableError) as error:
+        read_text(tmp_path / "a.conf")
+    assert error.value.place.line == 2
