@@ -1,11 +1,12 @@
 """What do overlays cost that survive a failure, or keep to a cap, and what do they deliver?
 
-    python -m benchmarks.robust resilience|parts|caps|failing|random|churn [--workload NAME …]
+    python -m benchmarks.robust resilience|parts|load|caps|failing|random|churn [--workload NAME …]
                                 [--data FOLDER] [--count 1000]
 
 resilience: links per node of gm and dg, of their resilient forms, and the lower bound; whether all topics of
 three or more survive every single failure, by networkx; and processor seconds beside gm's, after a call that
 compiles. parts: links per node of the algorithms in parts, and of their resilient forms.
+load: the greatest expected load of a node by ties of gm, with random rates of topics (Pareto, 1.2).
 caps: links per node within max_links from 4 to 64, the answer where there is none, and gm at the maximum
 degree of low-oda. failing: the share of live subscribers that a publication of a random live subscriber still
 reaches while some of all nodes are down.
@@ -20,12 +21,14 @@ import itertools
 import sys
 import warnings
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from time import process_time
 from typing import Any
 
 import networkx as nx
 import numpy as np
+import pyarrow as pa
 from scipy.sparse import coo_array
 from scipy.sparse.csgraph import connected_components
 
@@ -126,6 +129,23 @@ def parts(names: list[str]) -> None:
         cells = [f"{2 * len(own) / interests.node_count:.2f} ({own.degrees().max()})" for own in built]
         cut = sum(mw.evaluate(own).cut_nodes_topics for own in built[1::2])
         print(f"| {name} | {' | '.join(cells)} | {cut} |", flush=True)
+
+
+def load(names: list[str]) -> None:
+    """Print the greatest expected load, and links per node, by how ties are settled."""
+    kinds = ("shuffled", "small-first", "load")
+    print(f"| workload | {' | '.join(kinds)} |")
+    print("|" + " --- |" * (len(kinds) + 1))
+    for name in names:
+        interests = WORKLOADS[name]()
+        rates = np.random.default_rng(1).pareto(1.2, interests.topic_count) + 0.1
+        interests = replace(interests, topic_attributes=pa.table({"rate": rates}))
+        built = [mw.build(interests, "gm", ties=ties) for ties in kinds]
+        cells = [
+            f"{mw.expected_load(own).maximum:,.0f} ({2 * len(own) / interests.node_count:.2f})"
+            for own in built
+        ]
+        print(f"| {name} | {' | '.join(cells)} |", flush=True)
 
 
 def capped(interests: mw.Interests, cap: int, resilience: int, why: list[str] | None = None) -> str:
@@ -276,6 +296,7 @@ def main() -> None:
     tables: dict[str, Callable[[list[str]], None]] = {
         "resilience": resilience,
         "parts": parts,
+        "load": load,
         "caps": caps,
         "failing": failing,
     }
