@@ -67,7 +67,8 @@ def plane(interests: mw.Interests) -> mw.Costs:
     """Nodes at random places; a link costs the distance, and a little for itself."""
     places = np.random.default_rng(22).random((interests.node_count, 2))
     distances = np.linalg.norm(places[:, None] - places[None], axis=2)
-    return mw.Costs.from_matrix(100 * distances + np.where(np.eye(len(places)), 0, 1))
+    matrix = 100 * distances + np.where(np.eye(len(places)), 0, 1)
+    return mw.Costs.from_matrix(matrix, interests.nodes.to_pylist())
 
 
 def main() -> None:

@@ -15,6 +15,7 @@ import gzip
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from importlib.metadata import version
 from pathlib import Path
 from statistics import fmean, median
 from typing import NamedTuple
@@ -200,7 +201,7 @@ def main() -> None:
             print(told, flush=True)
             plain[told] = measure(interests, None, ProgressBar())
             priced[told] = measure(interests, plane(interests), ProgressBar())
-            made = {"day": day, "version": mw.__version__, "plain": plain, "priced": priced}
+            made = {"day": day, "version": version("meshwright"), "plain": plain, "priced": priced}
             data.write_text(json.dumps(made, indent=1) + "\n", "utf-8")
     found = json.loads(data.read_text("utf-8"))
     options.out.write_text(page(found["plain"], found["priced"], found["day"]), "utf-8")
@@ -213,7 +214,8 @@ def page(plain: Results, priced: Results, day: str) -> str:
         "",
         f"Measured by `python -m benchmarks.which_algorithm` on {day}: every algorithm on {len(plain)} "
         "workloads, with its default options (`exact` may search for a minute). On your own interests, "
-        "[`suggest`](howto/researcher.md#which-algorithm) tries the algorithms for you.",
+        "[`suggest`](howto/researcher.md#which-algorithm) tries the algorithms for you. What they do is told "
+        "[by name](algorithms/index.md).",
         "",
         "## The guide",
         "",
@@ -230,12 +232,11 @@ def page(plain: Results, priced: Results, day: str) -> str:
 
 _NOTES = (
     "Numbers are medians over the workloads. *Next* are the two algorithms that follow, and how far they are "
-    "above the best, as a mean over the workloads.",
+    "above the best, as a mean over the workloads. *Few links* are at most 30% more than the fewest.",
     "",
     "- **How large?** Beyond 20,000 nodes, algorithms that look at all pairs of nodes take too long: "
     "{square}. Take the best of the others.",
-    "- **Do links cost something?** Algorithms whose names end in `-maw` need these costs; all others ignore "
-    "them.",
+    "- **Do links cost something?** {by_cost} choose by these costs; all others ignore them.",
     "- **No planner, or few links whatever the interests are?** {uncertain} do not promise to connect every "
     "topic, and are not in this table: see [routing](routing.md) and [gossip](gossip.md).",
     "- **Overlays that exist already?** {merges} merge them; in the tables below, they merge two halves of "
@@ -245,6 +246,7 @@ _ABOUT_TABLES = (
     "The best of each column is in bold. Where links cost something, nodes are at random places on a square "
     "with sides of 100, and a link costs its length and 1."
 )
+_FEW_LINKS = 0.3
 _SHOWN_IN_GUIDE = ("average_degree", "maximum_degree", "mean_topic_diameter", "seconds")
 
 
@@ -256,18 +258,21 @@ def _guide(plain: Results, priced: Results) -> list[str]:
         f"| you want | take | {' | '.join(_COLUMNS[key].heading for key in _SHOWN_IN_GUIDE)} | next |",
         "| --- " * (len(_SHOWN_IN_GUIDE) + 3) + "|",
     ]
-    for key, column in _COLUMNS.items():
+    wishes = [(key, column.wish, promise) for key, column in _COLUMNS.items() if column.wish]
+    few = [name for name, above in _ranked(plain, "average_degree", promise) if above <= _FEW_LINKS]
+    at = 1 + [key for key, *_ in wishes].index("mean_topic_diameter")
+    wishes.insert(at, ("mean_topic_diameter", "short paths, and few links", few))
+    for key, wish, names in wishes:
         results = priced if key in _OF_COSTS else plain
-        ranked = _ranked(results, key, promise) if column.wish else []
+        ranked = _ranked(results, key, names)
         if ranked:
             best = ranked[0][0]
             get = [_cell(_typical(results, best, shown)) for shown in _SHOWN_IN_GUIDE]
             after = ", ".join(f"`{name}` (+{above:.0%})" for name, above in ranked[1:3])
-            lines.append(
-                f"| {column.wish} | [`{best}`](algorithms/{best}.md) | {' | '.join(get)} | {after} |"
-            )
+            lines.append(f"| {wish} | **`{best}`** | {' | '.join(get)} | {after} |")
     told = {
         "square": _listed(name for name in every if name in SQUARE),
+        "by_cost": _listed(name for name, own in every.items() if own.needs_costs),
         "uncertain": _listed(name for name, own in every.items() if not own.topic_connected),
         "merges": _listed(name for name, own in every.items() if own.kind == "merge"),
     }
