@@ -54,10 +54,15 @@ class Clusters:
             notes.append(_over_gateways(leaves))
             dropped.update(leaf.link for leaf in leaves)
         flows = [flow for flow in flows if flow.link not in dropped]
+        apart: set[str] = set()
         for group in self._groups(flows):
             dropped.update(self._repeated(group, notes))
-            notes.extend(self._left_out(group))
-        flows = [flow for flow in flows if flow.link not in dropped]
+            if left_out := list(self._left_out(group)):
+                notes.extend(left_out)
+                apart.update(leaf.link for leaf in group)
+        flows = [
+            flow._replace(apart_from_routes=flow.link in apart) for flow in flows if flow.link not in dropped
+        ]
         closing = list(self._closing(flows))
         notes.extend(map(_closes, closing))
         notes.extend(_opposite(flows))

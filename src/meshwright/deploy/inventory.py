@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from meshwright.deploy.configs import KINDS
-from meshwright.deploy.configs.source import UnreadableError, read_text
+from meshwright.deploy.configs.source import UnreadableError, read_text, without_secret
 from meshwright.runtime.errors import InputError, one_line, quoted
 from meshwright.runtime.wording import choose, type_of
 
@@ -94,6 +94,9 @@ def _entry(row: object, path: Path, number: int) -> Entry:
             raise InputError(
                 f"{where} has the key {quoted(key)}; {choose(key, (*_TEXTS, *_LISTS))}", path=path
             )
+        texts = value if isinstance(value, list) else [value]
+        if any(isinstance(each, str) and not _is_text(each) for each in texts):
+            raise InputError(f"{where} has a NUL or half a letter in {key}; correct the text", path=path)
         is_list = isinstance(value, list) and all(isinstance(each, str) for each in value)
         if not (is_list if key in _LISTS else isinstance(value, str)):
             wanted = "a list of texts" if key in _LISTS else "a text"
@@ -111,6 +114,15 @@ def _entry(row: object, path: Path, number: int) -> Entry:
     return Entry(row["name"], row.get("kind"), row.get("version"), files, **lists, clients_known=known)
 
 
+def _is_text(text: str) -> bool:
+    """Whether a text can be a name or a path: JSON also writes letters that no encoding has."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return "\0" not in text
+
+
 def _check_version(version: str | None, where: str, path: Path) -> None:
     if version is not None and not _VERSION.fullmatch(version):
         raise InputError(f"{where} has the version {quoted(version)}; write numbers, as in 2.0.18", path=path)
@@ -119,8 +131,9 @@ def _check_version(version: str | None, where: str, path: Path) -> None:
 def _check_address(address: str, where: str, path: Path) -> None:
     found = _ADDRESS.fullmatch(address)
     if found is None:
+        shown = quoted(without_secret(address) if "@" in address else address)
         raise InputError(
-            f"{where} has the address {quoted(address)}; write HOST:PORT, as in north.example.org:1883",
+            f"{where} has the address {shown}; write HOST:PORT, as in north.example.org:1883",
             path=path,
         )
     if not 0 < int(found[2]) <= _LAST_PORT:

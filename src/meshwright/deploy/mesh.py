@@ -77,6 +77,8 @@ class Flow(NamedTuple):
     """What came over the link may go back over it, as with Mosquitto's `try_private false`."""
     doubles: bool = False
     """Overlapping lines of this link deliver twice."""
+    apart_from_routes: bool = False
+    """NATS: the server that opened the link passes nothing on between it and the routes of its cluster."""
     account: str | None = None
     """NATS: the account at the source."""
     target_account: str | None = None

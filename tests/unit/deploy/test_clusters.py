@@ -103,3 +103,11 @@ def test_links_opened_at_opposite_ends_that_meet_in_an_account_are_not_decided()
     one, [out, back] = leaf("a", "b", "B"), leaf("b", "a", "B")
     other = [out._replace(account="A"), back._replace(target_account="A")]
     assert [note.rule for note in links(Clusters([]), one, other)[1]] == ["not-decided"]
+
+
+def test_a_link_that_some_members_lack_is_apart_from_the_routes() -> None:
+    clusters = Clusters(routes(("c1", "c2")))
+    some, _ = clusters.with_leaf_links(leaf("c1", "h"))
+    all_of_them, _ = clusters.with_leaf_links([*leaf("c1", "h"), *leaf("c2", "h")])
+    assert {flow.apart_from_routes for flow in some} == {True}
+    assert {flow.apart_from_routes for flow in all_of_them} == {False}

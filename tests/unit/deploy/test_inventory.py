@@ -80,3 +80,20 @@ def test_an_inventory_that_is_nested_too_deep_says_so(tmp_path: Path) -> None:
     (tmp_path / "deep.json").write_text("[" * 100_000)
     with pytest.raises(InputError, match="nested too deep"):
         read_inventory(tmp_path / "deep.json")
+
+
+@pytest.mark.parametrize("text", ["\ud800", "a\0.conf"])
+@pytest.mark.parametrize("key", ["name", "files"])
+def test_texts_that_no_file_or_name_can_be_are_refused(tmp_path: Path, key: str, text: str) -> None:
+    row = {"name": "a", key: [text] if key == "files" else text}
+    (tmp_path / "inventory.json").write_text(json.dumps({"brokers": [row]}))
+    with pytest.raises(InputError, match="correct the text"):
+        read_inventory(tmp_path / "inventory.json")
+
+
+def test_a_password_in_an_address_is_not_shown(tmp_path: Path) -> None:
+    row = {"name": "a", "addresses": ["mqtts://user:geheim@north:8883"]}
+    (tmp_path / "inventory.json").write_text(json.dumps({"brokers": [row]}))
+    with pytest.raises(InputError) as error:
+        read_inventory(tmp_path / "inventory.json")
+    assert "geheim" not in str(error.value)

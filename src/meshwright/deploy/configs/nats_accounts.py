@@ -1,7 +1,7 @@
 """Accounts of a NATS server: who belongs to which, what they import from each other, what users may do."""
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from meshwright.deploy.configs.nats_cycles import Import, TooManyImportsError, cycles
 from meshwright.deploy.configs.source import Findings
@@ -103,7 +103,7 @@ def import_flows(server: str, accounts: Accounts, findings: Findings) -> Iterato
     A stream goes from the exporter to the importer, a request for a service the other way. Imports that the
     server refuses carry nothing.
     """
-    exported = list(_exported_imports(accounts, findings))
+    exported = list(_each_once(_exported_imports(accounts, findings), findings))
     refused = _refused_cycles(exported, accounts, findings)
     for found in exported:
         flow = _import_flow(server, found)
@@ -114,6 +114,24 @@ def import_flows(server: str, accounts: Accounts, findings: Findings) -> Iterato
             findings.not_decided(f"lint does not follow {what}, which moves words", found.place)
         else:
             yield flow
+
+
+def _each_once(imports: Iterable[Import], findings: Findings) -> Iterator[Import]:
+    """The imports without those that stand twice, with which the server does not start."""
+    seen = set()
+    for found in imports:
+        name = found.local if found.service else found.subject
+        key = found.service, found.importer, found.exporter, name
+        if key in seen:
+            what = "service" if found.service else "stream"
+            message = (
+                f"account {quoted(found.importer)} imports the {what} {quoted(name)} from "
+                f"{quoted(found.exporter)} twice, and nats-server does not start with it; remove one"
+            )
+            findings.say("unreadable", "error", message, found.place)
+            continue
+        seen.add(key)
+        yield found
 
 
 def _exported_imports(accounts: Accounts, findings: Findings) -> Iterator[Import]:

@@ -150,7 +150,8 @@ class _Reader:
             return _read_file(path, self.config, self.opened, depth)
         except UnreadableError as error:
             if error.place == Place(str(path), 0):
-                raise UnreadableError(f"the included {quoted(name)}: {error.message}", place) from None
+                shown = name.split("\n", maxsplit=1)[0]
+                raise UnreadableError(f"the included {quoted(shown)}: {error.message}", place) from None
             raise
 
     def _key(self) -> str:

@@ -245,9 +245,15 @@ def may_follow(step: Step, way: Way) -> bool:
         return False
     if last.link == way.link and not flow.echoes and not _passes_itself(last, way):
         return False
-    if 0 < flow.stage < last.flow.stage or _came_by_import(step, way):
+    if 0 < flow.stage < last.flow.stage or _came_by_import(step, way) or _is_apart(last, way):
         return False
     return flow.most_hops is None or _may_hop(step, way)
+
+
+def _is_apart(last: Way, way: Way) -> bool:
+    """Whether a NATS server would have to pass on between a route and a leaf link that it opened."""
+    leaf, route = (last, way) if last.flow.apart_from_routes else (way, last)
+    return leaf.flow.apart_from_routes and route.flow.meshed and leaf.opener == way.source
 
 
 def _came_by_import(step: Step, way: Way) -> bool:

@@ -80,10 +80,14 @@ class Way:
         return self.first_wins and not self.flow.prefixed, self.number
 
     @property
-    def line(self) -> tuple[int, int, int, bool, str | None, str | None]:
-        """Link and direction: a name crosses once, whatever the lines that match it."""
+    def line(self) -> tuple[object, ...]:
+        """Link and direction: a name crosses once, whatever the lines that match it.
+
+        Imports of NATS between two accounts are the exception: each of them delivers.
+        """
         flow = self.flow
-        return self.link, self.source, self.target, flow.pulls, flow.account, flow.target_account
+        own = self.number if self.stays and not self.first_wins else None
+        return self.link, self.source, self.target, flow.pulls, flow.account, flow.target_account, own
 
 
 class Ways(NamedTuple):

@@ -435,3 +435,24 @@ def test_accounts_may_be_a_list_and_remotes_may_share_addresses(tmp_path: Path) 
     remotes = '{ urls: ["nats://a:1", "nats://b:1"] }, { url: "nats://b:1" }'
     text = f"accounts: []\nleafnodes {{ remotes: [ {remotes} ] }}"
     assert "unreadable" not in [note.rule for note in parsed(tmp_path, text).notes]
+
+
+_EXPORTING = 'A { exports: [ { stream: "y.>" }, { service: "q" } ] }'
+
+
+@pytest.mark.parametrize(
+    "imports",
+    [
+        '{ stream: { account: A, subject: "y.>" } }, { stream: { account: A, subject: "y.>" }, prefix: p }',
+        '{ service: { account: A, subject: "q" } }, { service: { account: A, subject: "q" } }',
+    ],
+)
+def test_an_import_that_stands_twice_is_an_error(tmp_path: Path, imports: str) -> None:
+    found = parsed(tmp_path, f"accounts {{\n{_EXPORTING}\nB {{ imports: [ {imports} ] }}\n}}")
+    assert [note.rule for note in found.notes] == ["unreadable"]
+    assert "twice" in found.notes[0].message
+
+
+def test_an_unclosed_include_shows_its_first_line_alone(tmp_path: Path) -> None:
+    text = 'include "users.conf\nauthorization { password: geheim }\nlisten: "h:1"\n'
+    assert not any("geheim" in note.message for note in parsed(tmp_path, text).notes)

@@ -305,3 +305,12 @@ def test_a_name_that_keeps_its_prefix_crosses_by_the_first_line_that_has_one(mes
     report = mesh(None, a=[("b", lines)], b=[("a", "topic # out")])
     assert _rules(report) == ["both-ends", "useless-line"]
     assert {finding.topic for finding in report.findings if finding.rule == "both-ends"} == {"a"}
+
+
+def test_overlapping_imports_of_one_account_deliver_twice(tmp_path: Path) -> None:
+    exporting = 'A { exports: [ { stream: "y.>" } ] }'
+    imports = ", ".join(f'{{ stream: {{ account: A, subject: "{subject}" }} }}' for subject in ("y.>", "y.1"))
+    (tmp_path / "a.conf").write_text(
+        f"port: 4222\naccounts {{\n{exporting}\nB {{ imports: [ {imports} ] }}\n}}\n"
+    )
+    assert [finding.rule for finding in lint([tmp_path]).findings] == ["doubled-delivery"]
