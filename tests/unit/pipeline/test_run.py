@@ -5,7 +5,7 @@ import os
 import re
 import shutil
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -182,8 +182,8 @@ def test_the_report_of_a_run_has_all_parameters_busy_nodes_and_heavy_topics(fini
         "versions: meshwright",
     ):
         assert parameter in words, parameter
-    for name in registry.find("dc", "build").options.__dataclass_fields__:
-        assert f"options: {name.replace('_', ' ')} " in words
+    for field in fields(registry.find("dc", "build").options):
+        assert f"options: {field.name.replace('_', ' ')} " in words
     overlay = mw.Overlay.read(finished.out / "overlay")
     name, links = min(overlay.to_networkx().degree, key=lambda node: (-node[1], node[0]))
     assert f"node links of all links {name} {links} " in words

@@ -123,12 +123,18 @@ def test_a_period_keeps_to_the_clock_however_late_the_loop_is():
         time.sleep(0.1)
         await hosts.quiet()
 
-    hosts = run({node: Chatter([1 - node], rounds=8) for node in range(2)}, scenario, unit=0.02)
-    for protocol in hosts.protocols.values():
-        assert (protocol.told, protocol.heard) == (8, 8)
+    def makes_up(protocol):
         lags = [came - due for due, came in enumerate(protocol.times)]
-        assert any(later < lag for lag, later in pairwise(lags)), "a lag is made up for, not handed on"
         assert min(lags) >= 0
+        return any(later < lag for lag, later in pairwise(lags))
+
+    # A busy machine may make every round later than the one before; a lag that is handed on never falls.
+    for _ in range(10):
+        hosts = run({node: Chatter([1 - node], rounds=8) for node in range(2)}, scenario, unit=0.02)
+        assert all((each.told, each.heard) == (8, 8) for each in hosts.protocols.values())
+        if all(map(makes_up, hosts.protocols.values())):
+            return
+    pytest.fail("a lag is handed on, and never made up for")
 
 
 def test_nodes_draw_what_they_draw_in_the_simulator():
