@@ -64,6 +64,8 @@ def build(
         raise OptionError(
             f"reverse_delete would remove links that {algorithm} needs for routing; leave it out"
         )
+    if reverse_delete and isinstance(checked, RobustOptions) and checked.resilience > 1:
+        _check_spares_stay(algorithm, checked)
     check_costs(algorithm, costs)
     own = None if costs is None else costs.of(interests)
     timer = StageTimer(progress)
@@ -77,6 +79,14 @@ def build(
     facts = how | dict(built.facts) | {"seconds": timer.seconds}
     overlay = Overlay.from_arrays(interests, built.edges, facts=facts, tables=built.tables)
     return overlay if own is None else priced(overlay, own)
+
+
+def _check_spares_stay(algorithm: str, options: RobustOptions) -> None:
+    """Refuse reverse delete after an algorithm that is resilient by itself: it would remove the spares."""
+    if options.is_resilient:
+        raise OptionError(
+            f"reverse_delete would remove the spare links of {algorithm} that resilience needs; leave it out"
+        )
 
 
 _TIES_TRIED = (LOAD, "small-first", "shuffled")
@@ -127,7 +137,10 @@ def _robust(
         warn_of_small_topics(interests, checked.resilience)
         if checked.asks_for_more:
             limit = getattr(checked, "memory_limit", None)
-            built = made_robust(interests, built, checked, seed, memory_limit=limit, progress=timer)
+            prices = own if chosen.needs_costs else None
+            built = made_robust(
+                interests, built, checked, seed, costs=prices, memory_limit=limit, progress=timer
+            )
     return built
 
 

@@ -19,6 +19,7 @@ from meshwright.construct.neighbours import run_wanted, wanted_by
 from meshwright.construct.options import COLUMN, UNLIMITED, LowOdaOptions
 from meshwright.construct.resilient import delete_spare, neighbours_needed, spare_deleted, tie_order
 from meshwright.construct.reverse_delete import reverse_delete
+from meshwright.model.costs.costs import Costs
 from meshwright.model.interests import Interests
 from meshwright.model.names import lookup, meant_name, name_array
 from meshwright.runtime.arrays import Ids, Longs, Ticks
@@ -64,7 +65,7 @@ def caps_of(interests: Interests, max_links: int | str | Mapping[str, int] | Non
                 f"{meant_name(interests.nodes, first)}leave unknown nodes out",
                 option="max_links",
             )
-        caps[ids] = list(max_links.values())
+        caps[ids] = [UNLIMITED if cap is None else cap for cap in max_links.values()]
     elif max_links == COLUMN:
         caps = _column(interests)
     else:
@@ -79,7 +80,10 @@ def _column(interests: Interests) -> Longs:
             f"max_links is {COLUMN!r}, but nodes/ has no column max_links; add it, or give a number",
             option="max_links",
         )
-    found: Longs = table["max_links"].cast(pa.int64()).fill_null(UNLIMITED).to_numpy()
+    try:
+        found: Longs = table["max_links"].cast(pa.int64()).fill_null(UNLIMITED).to_numpy()
+    except pa.ArrowInvalid as error:
+        raise InputError(f"the column max_links of nodes/ has numbers that are too large: {error}") from None
     wrong = np.flatnonzero(found < 0)
     if len(wrong):
         name = interests.nodes[int(wrong[0])].as_py()
@@ -94,6 +98,7 @@ def capped_edges(
     seed: int,
     *,
     resilience: int = 1,
+    costs: Costs | None = None,
     memory_limit: int | None = None,
     progress: Progress | None = None,
 ) -> Ids:
@@ -104,7 +109,8 @@ def capped_edges(
 
     How: of the given edges, in their order, those that join components are taken as far as the caps allow,
     and others by contribution; of nodes that contribute alike, one that can bear more comes first. The same
-    begins with the edges of Low-ODA, for several rho, and with none; the smallest overlay counts. Where all
+    begins with the edges of Low-ODA, for several rho, and with none; the smallest overlay counts, or, with
+    `costs`, the cheapest. Where all
     leave topics in parts, nodes of these that have no link left give up some, at random, and it goes on.
     """
     search = _Search(interests, caps, resilience, seed)
@@ -117,7 +123,11 @@ def capped_edges(
         raise _not_found(interests, caps, resilience, found[0], progress)
     thin = reverse_delete if resilience == 1 else delete_spare
     thinned = [thin(interests, one.edges, memory_limit=memory_limit, progress=progress) for one in found]
-    return min(thinned, key=len)
+    return min(thinned, key=len if costs is None else lambda found: _cost(found, costs))
+
+
+def _cost(edges: Ids, costs: Costs) -> float:
+    return float(costs.between(edges[:, 0], edges[:, 1]).sum())
 
 
 @dataclass(frozen=True)
@@ -322,7 +332,7 @@ def _not_found(
     worst = topics[np.argsort(-best.missing[topics], kind="stable")][:_NAMED]
     named = interests.topics.take(arrow_of(worst)).to_pylist()
     whole = interests.topic_count - len(topics)
-    how = "are connected" if resilience == 1 else "survive the failure of any one node"
+    how = "are connected" if resilience == 1 or best.apart else "survive the failure of any one node"
     return InfeasibleError(
         f"no overlay within max_links was found, and it is not proved that none exists; "
         f"in the nearest, {whole:,} of {count(interests.topic_count, 'topic')} {how}, and not "

@@ -393,6 +393,8 @@ class DgMawOptions(DgOptions):
         memory_limit: bytes that may be taken; four fifths of what is free, unless given.
     """
 
+    begins_anew: ClassVar[bool] = False
+
 
 DIVISIONS = ("k-means", "landmarks", "sites")
 

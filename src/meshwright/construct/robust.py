@@ -9,6 +9,7 @@ from meshwright.construct.capped import capped_edges, caps_of
 from meshwright.construct.options import UNLIMITED, RobustOptions
 from meshwright.construct.resilient import least_edges, resilient_edges
 from meshwright.construct.standby import STANDBY, primary_edges, standby_table
+from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Ids, Longs
@@ -22,6 +23,7 @@ def made_robust(
     options: RobustOptions,
     seed: int,
     *,
+    costs: Costs | None = None,
     memory_limit: int | None = None,
     progress: Progress | None = None,
 ) -> Built:
@@ -56,6 +58,7 @@ def made_robust(
             caps,
             seed,
             resilience=options.resilience,
+            costs=costs,
             memory_limit=memory_limit,
             progress=progress,
         )

@@ -28,7 +28,7 @@ from meshwright.model.names import NameSource, name_array
 from meshwright.model.overlay import Overlay
 from meshwright.runtime.arrays import Ids
 from meshwright.runtime.checks import make_options
-from meshwright.runtime.errors import InputError, MeshwrightError
+from meshwright.runtime.errors import InputError, MeshwrightError, OptionError
 from meshwright.runtime.progress import Progress
 from meshwright.runtime.seeds import generator
 from meshwright.runtime.wording import count, type_of
@@ -438,6 +438,11 @@ class Maintainer:
         Nothing changes before the first `step` of the result; events may come between steps.
         """
         self._check_whole()
+        if self.options.resilience > 1 or self.options.max_links is not None:
+            raise OptionError(
+                "reoptimise knows neither resilience nor max_links, and would remove spare links; build the "
+                "overlay again instead"
+            )
         if target is None:
             fresh = low_oda.fresh_problem(self._state, self.options.rho, self._settings.seed)
             names = list(self._state.nodes.names)

@@ -84,6 +84,11 @@ class MaintainOptions(Checked):
                 "leave out one of them",
                 option="reoptimise",
             )
+        if self.policy == "rebuild" and (self.resilience > 1 or self.max_links is not None):
+            raise OptionError(
+                "the policy rebuild knows neither resilience nor max_links; use shadow or naive",
+                option="policy",
+            )
 
 
 class RepairSettings(NamedTuple):

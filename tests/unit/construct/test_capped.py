@@ -70,3 +70,29 @@ def test_resilience_beyond_every_topic_is_told():
     with pytest.warns(MeshwrightWarning, match="no topic has three subscribers or more"):
         overlay = mw.build(STAR, "gm", resilience=2)
     assert (len(overlay), overlay.facts["topics_of_two"]) == (4, 4)
+
+
+def test_reverse_delete_after_a_build_in_parts_would_remove_spares_and_is_refused():
+    interests = mw.Interests.from_pairs([(node, "t") for node in "abc"])
+    for algorithm in ("dc", "dcbc", "dcbc-direct"):
+        with pytest.raises(mw.OptionError, match="spare links"):
+            mw.build(interests, algorithm, resilience=2, reverse_delete=True)
+
+
+def test_a_node_without_a_number_in_a_mapping_has_no_limit():
+    assert mw.build(STAR, "gm", max_links={"hub": None, "n1": 1}).degrees().max() == 4
+
+
+def test_numbers_that_no_count_of_links_can_be_are_refused():
+    limits = pa.table({"max_links": pa.array([2**64 - 1] * STAR.node_count, pa.uint64())})
+    with pytest.raises(mw.InputError, match="too large"):
+        mw.build(replace(STAR, node_attributes=limits), "gm", max_links="column")
+
+
+def test_algorithms_by_cost_take_cheap_spare_links():
+    nodes = "abcdefgh"
+    interests = mw.Interests.from_pairs([(node, "t") for node in nodes])
+    costs = mw.Costs.clusters({node: "eu" if node < "e" else "us" for node in nodes}, inner=1, outer=100)
+    for algorithm in ("gr-maw", "pdrd-maw", "dg-maw"):
+        spared = mw.build(interests, algorithm, costs=costs, resilience=2)
+        assert spared.costs.sum() == 2 * 100 + 6

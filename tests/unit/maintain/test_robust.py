@@ -25,3 +25,13 @@ def test_repairs_keep_to_the_caps_of_the_column_and_a_snapshot_remembers_them():
     assert mw.Maintainer.restore(live.snapshot()).options == live.options
     with pytest.raises(mw.OptionError, match="there is no node 'nobody' to limit by max_links"):
         mw.Maintainer(overlay, max_links={"nobody": 3})
+
+
+def test_what_would_drop_spares_or_exceed_caps_is_refused():
+    interests = mw.Interests.from_pairs([(node, "t") for node in "abcd"])
+    overlay = mw.build(interests, "gm", resilience=2)
+    for options in ({"resilience": 2}, {"max_links": 3}):
+        with pytest.raises(mw.OptionError, match="rebuild knows neither"):
+            mw.Maintainer(overlay, "rebuild", **options)
+        with pytest.raises(mw.OptionError, match="reoptimise knows neither"):
+            mw.Maintainer(overlay, **options).reoptimise()
