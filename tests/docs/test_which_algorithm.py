@@ -23,7 +23,7 @@ def few_and_a_new_one(monkeypatch):
     mw.register("stars", mw.Algorithm(summary="a star for each topic", load=stars))
     chosen = {name: mw.algorithms()[name] for name in (*FEW, "stars")}
     monkeypatch.setattr(mw, "algorithms", lambda: chosen)
-    monkeypatch.setattr(suggesting, "_EVENTS", 10)
+    monkeypatch.setattr(suggesting, "_RESTARTS", 10)
     yield
     mw.unregister("stars")
 

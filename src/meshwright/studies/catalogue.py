@@ -1,7 +1,7 @@
 """The studies by name: every table and figure of the papers that is measured again."""
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
@@ -20,28 +20,57 @@ _LEAST_RUNS = 5
 
 
 class Point(NamedTuple):
-    """A value of a figure."""
+    """A value of a figure; of the paper's, x is NaN where it is a mean or a bound over all x, and so is y."""
 
     series: str
     x: float
     y: float
 
 
-@dataclass(frozen=True, kw_only=True)
-class Curves:
-    """The curves of a figure.
+class Related(NamedTuple):
+    """What the paper states of a series by another.
 
     Attributes:
-        measure: what comes out for a seed, at a scale.
-        x: what is on the horizontal axis.
-        y: what is on the vertical axis.
-        stated: the values that the paper's text gives.
+        series: of which it is stated.
+        to: the other one.
+        times: as many times its values,
+        more: and so much more.
+        relation: whether it is that, or that is a bound ("at least", "at most").
+        at: the only x of which it is stated, if there is one.
     """
 
-    measure: Callable[[int, str], Iterable[Point]]
+    series: str
+    to: str
+    times: float = 1.0
+    more: float = 0.0
+    relation: str = "about"
+    at: float | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Curves:
+    """The curves of a figure, or of one of its panels.
+
+    Attributes:
+        measure: what comes out for a seed, in a scope.
+        x: what is on the horizontal axis.
+        y: what is on the vertical axis; panels of a figure differ in it.
+        stated: the values that the paper's text gives.
+        related: the ratios and differences of series that it gives.
+        dots: whether every value is shown by itself, rather than the mean over the seeds by x.
+        ticks: names of places on the horizontal axis, such as those of the columns of a table.
+        wide: whether the vertical axis goes by orders of magnitude; it does by itself where values are far
+            apart.
+    """
+
+    measure: Callable[[int, Scope], Iterable[Point]]
     x: str
     y: str
     stated: tuple[Point, ...] = ()
+    related: tuple[Related, ...] = ()
+    dots: bool = False
+    ticks: tuple[str, ...] = ()
+    wide: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,14 +82,24 @@ class Study:
         paper: the name of the paper's folder.
         title: what is studied, for people.
         source: where the paper has it.
-        curves: what the figure shows, where it is drawn again.
+        panels: what the figure shows, one above the other, where it is drawn again.
     """
 
     name: str
     paper: str
     title: str
     source: str
-    curves: Curves | None = None
+    panels: tuple[Curves, ...] = ()
+
+    def points(self, seed: int, scope: Scope) -> Iterator[Point]:
+        """All panels for a seed; the series of several panels are named after what they show too."""
+        for panel in self.panels:
+            for point in panel.measure(seed, scope):
+                yield point._replace(series=f"{point.series}{self.after_series(panel)}")
+
+    def after_series(self, panel: Curves) -> str:
+        """What the names of the series of a panel end with."""
+        return f": {panel.y}" if len(self.panels) > 1 else ""
 
     def claims(self, scope: Scope) -> tuple[Claim, ...]:
         """What the paper states there, each with its way of measuring."""
@@ -85,11 +124,11 @@ def paper_claims(paper: str, scope: Scope) -> tuple[Claim, ...]:
 
 
 class _Part(NamedTuple):
-    """A table or figure, its title, and its curves as "module:name" in the folder of the paper."""
+    """A table or figure, its title, and its panels as "module:name" in the folder of the paper."""
 
     name: str
     title: str
-    curves: str = ""
+    panels: str = ""
 
 
 class _Paper(NamedTuple):
@@ -103,8 +142,8 @@ PAPERS: Mapping[str, _Paper] = {
         "[1]",
         "Divide and conquer",
         (
-            _Part("table-1", "Greedy Merge and Divide and Conquer at 1,000 nodes"),
-            _Part("table-2", "Samples of Facebook and Twitter"),
+            _Part("table-1", "Greedy Merge and Divide and Conquer at 1,000 nodes", "parts:TABLE_1"),
+            _Part("table-2", "Samples of Facebook and Twitter", "social:TABLE_2"),
             _Part("figure-4", "Degrees of merged overlays", "merging:FIGURE_4"),
             _Part("figure-5", "The work of Star Merge", "merging:FIGURE_5"),
             _Part("figure-6", "Random parts and k-means clusters", "parts:FIGURE_6"),
@@ -121,9 +160,9 @@ PAPERS: Mapping[str, _Paper] = {
         "[2]",
         "Links that cost",
         (
-            _Part("figure-4", "Cost over the number of nodes", "nodes:FIGURE_4"),
-            _Part("figure-5", "Cost over the number of topics", "interests:FIGURE_5"),
-            _Part("figure-6", "Cost over the size of subscriptions", "interests:FIGURE_6"),
+            _Part("figure-4", "Cost and time over the number of nodes", "nodes:FIGURE_4"),
+            _Part("figure-5", "Cost and time over the number of topics", "interests:FIGURE_5"),
+            _Part("figure-6", "Cost and time over the size of subscriptions", "interests:FIGURE_6"),
             _Part("figure-7", "Primal-dual with reverse delete", "nodes:FIGURE_7"),
             _Part("figure-8", "Greedy by cost against Greedy Merge", "nodes:FIGURE_8"),
             _Part("figure-9", "Divide and conquer by cost", "clusters:FIGURE_9"),
@@ -133,13 +172,13 @@ PAPERS: Mapping[str, _Paper] = {
         "[3]",
         "Overlays under churn",
         (
-            _Part("figure-2", "Backups chosen greedily"),
-            _Part("figure-3", "Backups chosen by primal-dual"),
+            _Part("figure-2", "Backups chosen greedily", "study:FIGURE_2"),
+            _Part("figure-3", "Backups chosen by primal-dual", "study:FIGURE_3"),
             _Part("figure-4", "Degrees with greedy backups", "study:FIGURE_4"),
             _Part("figure-5", "Degrees over the coverage factor", "study:FIGURE_5"),
             _Part("figure-6", "Degrees under churn", "study:FIGURE_6"),
-            _Part("figure-7", "The work of repairs"),
-            _Part("figure-8", "Links that repairs change"),
+            _Part("figure-7", "The work of repairs", "study:FIGURE_7"),
+            _Part("figure-8", "Links that repairs change", "study:FIGURE_8"),
         ),
     ),
     "small-world": _Paper(
@@ -154,15 +193,15 @@ PAPERS: Mapping[str, _Paper] = {
         "[5]",
         "Gossip",
         (
-            _Part("table-1", "The universes"),
-            _Part("figure-3", "Subscriptions of LiveJournal"),
-            _Part("figure-4", "Subscriptions of Wikipedia"),
-            _Part("figure-5", "Correlation of subscriptions"),
-            _Part("figure-6", "View sizes, round by round", "study:FIGURE_6"),
-            _Part("figure-7", "How many nodes improve"),
-            _Part("figure-8", "Links over the number of topics", "study:FIGURE_8"),
-            _Part("figure-9", "Clustering and diameters, before and after"),
-            _Part("connectivity", "Topics stay connected"),
+            _Part("table-1", "The universes", "curves:TABLE_1"),
+            _Part("figure-3", "Subscriptions of LiveJournal", "curves:FIGURE_3"),
+            _Part("figure-4", "Subscriptions of Wikipedia", "curves:FIGURE_4"),
+            _Part("figure-5", "Correlation of subscriptions", "curves:FIGURE_5"),
+            _Part("figure-6", "View sizes, round by round and node by node", "curves:FIGURE_6"),
+            _Part("figure-7", "Which nodes improve", "curves:FIGURE_7"),
+            _Part("figure-8", "Links over the number of topics", "curves:FIGURE_8"),
+            _Part("figure-9", "Clustering and diameters, before and after", "curves:FIGURE_9"),
+            _Part("connectivity", "Topics stay connected", "curves:CONNECTIVITY"),
         ),
     ),
 }
@@ -178,7 +217,7 @@ def studies() -> Mapping[str, Study]:
             paper=paper,
             title=part.title,
             source=f"{own.citation}, {_called(own.citation, part.name)}",
-            curves=_curves(paper, part.curves),
+            panels=_panels(paper, part.panels),
         )
         for paper, own in PAPERS.items()
         for part in own.parts
@@ -196,12 +235,14 @@ def _called(citation: str, part: str) -> str:
     return f"Fig. {number}" if kind == "figure" else kind
 
 
-def _curves(paper: str, where: str) -> Curves | None:
+def _panels(paper: str, where: str) -> tuple[Curves, ...]:
     if not where:
-        return None
+        return ()
     module, _, name = where.partition(":")
-    found: Curves = getattr(import_module(f"meshwright.studies.{paper.replace('-', '_')}.{module}"), name)
-    return found
+    found: Curves | tuple[Curves, ...] = getattr(
+        import_module(f"meshwright.studies.{paper.replace('-', '_')}.{module}"), name
+    )
+    return (found,) if isinstance(found, Curves) else found
 
 
 def chosen(name: str) -> list[Study]:

@@ -11,6 +11,7 @@ import numpy as np
 from meshwright.runtime.errors import OptionError
 from meshwright.runtime.progress import Progress, stage
 from meshwright.runtime.wording import choose
+from meshwright.studies.tolerances import EXACT, Tolerance
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,6 +30,7 @@ class Verdict(Enum):
     REPRODUCED = "reproduced"
     DIFFERS = "differs"
     NOT_COMPARABLE = "not comparable"
+    TOO_FEW_RUNS = "needs two runs"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -92,12 +94,17 @@ class Expected(NamedTuple):
     Attributes:
         relation: whether ours should be "about" that, "at least" or "at most".
         number: the paper's number.
-        tolerance: how far, as a fraction of the number, ours may miss that and still count as reproduced.
+        within: how far ours may miss that and still count as reproduced, and why so far.
     """
 
     relation: str
     number: float
-    tolerance: float = 0.0
+    within: Tolerance = EXACT
+
+    @property
+    def tolerance(self) -> float:
+        """How far, as a share of the number."""
+        return self.within.share
 
 
 about = partial(Expected, "about")
@@ -117,7 +124,8 @@ class Claim:
         how: how we measure it, with every parameter that the paper leaves open.
         measure: what comes out of a run with a seed.
         pooled: instead: one number for the seeds of all runs. Without either nothing can be compared.
-        runs: how many runs the paper averages over; more runs than that say no more.
+        quantity: what that number is, such as a p-value.
+        runs: how many runs the paper averages over.
         quick_runs: how many runs the scale "quick" takes; fewer where one takes long and differs little.
         reason: why it can't be compared, or where the paper contradicts itself, with its own numbers.
         variant_of: the claim of which this one is a variant: see `variant`.
@@ -131,6 +139,7 @@ class Claim:
     how: str
     measure: Callable[[int], float] | None = None
     pooled: Callable[[Sequence[int]], float] | None = None
+    quantity: str = "number"
     runs: int = 1
     quick_runs: int = 5
     reason: str = ""
@@ -202,9 +211,12 @@ class Finding:
             "name": claim.name,
             "source": claim.source,
             "statement": claim.statement,
-            **claim.expected._asdict(),
+            **{name: getattr(claim.expected, name) for name in _EXPECTED},
             "how": claim.how,
-            **{each.name: getattr(ours, each.name, None) for each in fields(Statistics)},
+            **{
+                each.name: None if claim.pooled and each.name in _OF_RUNS else getattr(ours, each.name, None)
+                for each in fields(Statistics)
+            },
             "verdict": self.verdict.value,
             "reason": claim.reason,
             "variant_of": claim.variant_of,
@@ -212,7 +224,10 @@ class Finding:
         }
 
 
+_OF_RUNS = ("low", "high", "variance", "minimum", "maximum")
+"""What one number for all runs together does not have."""
 _STATED = ("name", "source", "statement")
+_EXPECTED = ("relation", "number", "tolerance")
 _JUDGED = ("verdict", "reason", "variant_of", "hypothesis")
 
 
@@ -223,14 +238,15 @@ def as_frame(findings: Iterable[Finding]) -> "pd.DataFrame":
 
     Example:
         >>> from meshwright.studies.claims import Claim, about, as_frame, check
+        >>> from meshwright.studies.tolerances import NUMBER
         >>> stated = {"name": "pi", "source": "a book", "statement": "Pi is 3.", "how": "measured"}
-        >>> claim = Claim(**stated, expected=about(3, 0.1), measure=lambda seed: 3.14)
+        >>> claim = Claim(**stated, expected=about(3, NUMBER), measure=lambda seed: 3.14)
         >>> as_frame([check(claim)])[["name", "number", "mean", "verdict"]].to_dict("records")
         [{'name': 'pi', 'number': 3, 'mean': 3.14, 'verdict': 'reproduced'}]
     """
     import pandas as pd
 
-    columns = [*_STATED, *Expected._fields, "how", *(each.name for each in fields(Statistics)), *_JUDGED]
+    columns = [*_STATED, *_EXPECTED, "how", *(each.name for each in fields(Statistics)), *_JUDGED]
     frame = pd.DataFrame([finding.to_json() for finding in findings], columns=columns)
     return frame.astype({"runs": pd.Int64Dtype()})
 
@@ -238,8 +254,8 @@ def as_frame(findings: Iterable[Finding]) -> "pd.DataFrame":
 def check(
     claim: Claim, *, runs: int | None = None, seed: int = 0, progress: Progress | None = None
 ) -> Finding:
-    """Measure a claim, over `runs` runs (those of the paper, unless given), and judge it."""
-    measure, pooled, count = claim.measure, claim.pooled, claim.runs if runs is None else runs
+    """Measure a claim, over `runs` runs (unless given those of the paper, at least two), and judge it."""
+    measure, pooled, count = claim.measure, claim.pooled, max(claim.runs, 2) if runs is None else runs
     if measure is not None:
         return judge(claim, over_runs(lambda run: measure(seed + run), claim.name, count, progress))
     if pooled is not None:
@@ -249,9 +265,14 @@ def check(
 
 
 def judge(claim: Claim, measured: Statistics | None) -> Finding:
-    """The verdict: reproduced only if the whole interval of the mean is within the tolerance."""
+    """The verdict: reproduced only if the whole interval of the mean is within the tolerance.
+
+    One run has no interval, so it says neither, unless all runs give one number together.
+    """
     if measured is None:
         return Finding(claim=claim, measured=None, verdict=Verdict.NOT_COMPARABLE)
+    if measured.runs < 2 and claim.pooled is None:
+        return Finding(claim=claim, measured=measured, verdict=Verdict.TOO_FEW_RUNS)
     near = all(_is_near(claim.expected, end) for end in (measured.low, measured.high))
     return Finding(claim=claim, measured=measured, verdict=Verdict.REPRODUCED if near else Verdict.DIFFERS)
 

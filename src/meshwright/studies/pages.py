@@ -6,40 +6,28 @@ import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from statistics import fmean
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from meshwright.report.markup import Html, count, decimal, figure, section, table, tag
 from meshwright.report.page import glossary, header, making, page, write_page
-from meshwright.studies.catalogue import PAPERS, Study
-from meshwright.studies.claims import Finding, Verdict, explained
+from meshwright.studies.catalogue import PAPERS, Curves, Study, studies
+from meshwright.studies.claims import Finding, Scope, Verdict, explained
+from meshwright.studies.drawing import Series, draw
 from meshwright.studies.running import Row, write_rows
+from meshwright.studies.tolerances import BOUNDS, SETTLED, TOLERANCES
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-# The palette of Okabe and Ito, which colour-blind readers can tell apart; in print, markers and dashes do.
-_COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-_MARKERS = ("o", "s", "^", "D", "v", "P", "X")
-_DASHES: tuple[Literal["-", "--", ":", "-."], ...] = ("-", "--", ":", "-.")
-_BY_VERDICT = {Verdict.REPRODUCED: (_COLOURS[0], "o"), Verdict.DIFFERS: (_COLOURS[1], "s")}
-_STYLE: dict[Any, Any] = {
-    "font.size": 9,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "axes.axisbelow": True,
-    "grid.linewidth": 0.4,
-    "svg.hashsalt": "meshwright",
-    "svg.fonttype": "none",
-    "legend.frameon": False,
+_MARKS = {
+    Verdict.REPRODUCED: "●",
+    Verdict.DIFFERS: "□",
+    Verdict.NOT_COMPARABLE: "·",
+    Verdict.TOO_FEW_RUNS: "?",
 }
-_MARKS = {Verdict.REPRODUCED: "●", Verdict.DIFFERS: "□", Verdict.NOT_COMPARABLE: "·"}
 _WORDS = {
     "Reproduced": "The 95% interval of our mean over the seeds lies within the tolerance, which was settled "
     "before the run.",
     "Differs": "It does not. Below are explanations, each tested by a variant.",
     "Not comparable": "The paper does not say enough to measure it again.",
+    "Needs two runs": "One run has no interval, so it says neither.",
     "Variant": "The same statement and tolerance in another setting, to test an explanation. Variants are "
     "never counted. One explains a difference if it is reproduced, and a part of it if at most half of it is "
     "left.",
@@ -52,6 +40,20 @@ class Done(NamedTuple):
     study: Study
     rows: Sequence[Row]
     findings: Sequence[Finding]
+
+    @property
+    def drawn(self) -> list[Curves]:
+        """The panels of which something was measured."""
+        return [panel for panel in self.study.panels if self.series(panel)]
+
+    def series(self, panel: Curves) -> Series:
+        """What was measured for a panel."""
+        own = self.study.after_series(panel)
+        found: Series = {}
+        for row in self.rows:
+            if row.x is not None and row.name.endswith(own):
+                found.setdefault(row.name.removesuffix(own), {}).setdefault(row.x, []).append(row.value)
+        return found
 
     @property
     def counted(self) -> list[Finding]:
@@ -68,6 +70,15 @@ class Done(NamedTuple):
         ]
 
     @property
+    def remarkable(self) -> list[Finding]:
+        """The others of which there is something to say: why not comparable, or what contradicts it."""
+        return [
+            finding
+            for finding in self.counted
+            if finding.claim.reason and finding.verdict is not Verdict.DIFFERS
+        ]
+
+    @property
     def variants(self) -> list[Finding]:
         """The findings that test reasons, or are in fitted settings."""
         return [finding for finding in self.findings if finding.claim.variant_of]
@@ -79,7 +90,12 @@ def write_site(folder: Path, done: Sequence[Done], about: Mapping[str, Any]) -> 
         (folder / name).mkdir(parents=True, exist_ok=True)
     for one in done:
         write_rows(folder / "data" / f"{one.study.name}.parquet", one.rows)
-        _draw(one, folder / "figures" / one.study.name)
+        draw(
+            f"{one.study.source}: {one.study.title}",
+            [(panel, one.series(panel)) for panel in one.drawn],
+            one.counted,
+            folder / "figures" / one.study.name,
+        )
         write_page(folder / f"{one.study.name}.html", _study_page(one, folder, about))
     for paper in dict.fromkeys(one.study.paper for one in done):
         own = [one for one in done if one.study.paper == paper]
@@ -89,6 +105,45 @@ def write_site(folder: Path, done: Sequence[Done], about: Mapping[str, Any]) -> 
     (folder / "findings.json").write_text(f"{text}\n", "utf-8")
     write_page(folder / "index.html", _index_page(done, about))
     (folder / "results.md").write_text(_markdown_index(done, about), "utf-8")
+    (folder / "tolerances.md").write_text(tolerances(), "utf-8")
+
+
+def tolerances() -> str:
+    """All tolerances, the bounds that words were given, and which claim has which, in Markdown."""
+    claims: dict[str, list[str]] = {}
+    for study in studies().values():
+        for claim in study.claims(Scope("paper", data="data")):
+            if not claim.variant_of and (claim.measure or claim.pooled):
+                claims.setdefault(claim.expected.within.kind, []).append(f"`{claim.name}`")
+    kinds = [
+        f"| {own.kind} | {100 * own.share:g}% | {own.rule} | {len(claims.get(own.kind, ()))} |"
+        for own in TOLERANCES
+    ]
+    bounds = [f"| {words} | {own.number:g} | {own.rule} |" for words, own in BOUNDS.items()]
+    parts = [
+        "# Tolerances",
+        "This is how far from the paper's number ours may be and still count as reproduced. All tolerances "
+        "stand in one module, `meshwright.studies.tolerances`; a test fails where a claim brings one of its "
+        "own.",
+        SETTLED,
+        "\n".join(["| kind of claim | tolerance | why so much | claims |", "| --- " * 4 + "|", *kinds]),
+        "Some claims are about words that a paper puts no number to. These are the numbers of ours:",
+        "\n".join(["| words | number | what it means |", "| --- " * 3 + "|", *bounds]),
+        "## Claim by claim",
+        *(
+            f"{own.kind} ({100 * own.share:g}%): {', '.join(claims[own.kind])}."
+            for own in TOLERANCES
+            if own.kind in claims
+        ),
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def warnings(about: Mapping[str, Any]) -> list[str]:
+    """What a reader has to know before all verdicts."""
+    if about.get("scale") != "smoke":
+        return []
+    return ["These are tiny systems, to see that everything runs (--scale smoke): the verdicts mean nothing."]
 
 
 def verdicts(findings: Iterable[Finding]) -> str:
@@ -98,15 +153,16 @@ def verdicts(findings: Iterable[Finding]) -> str:
         Verdict.REPRODUCED: "reproduced",
         Verdict.DIFFERS: "differ",
         Verdict.NOT_COMPARABLE: "not comparable",
+        Verdict.TOO_FEW_RUNS: "need two runs",
     }
-    words |= {Verdict.DIFFERS: "differs"} if found[Verdict.DIFFERS] == 1 else {}
+    words |= {one: one.value for one in (Verdict.DIFFERS, Verdict.TOO_FEW_RUNS) if found[one] == 1}
     return ", ".join(f"{found[verdict]} {word}" for verdict, word in words.items() if found[verdict])
 
 
 def _index_page(done: Sequence[Done], about: Mapping[str, Any]) -> str:
     counted = [finding for one in done for finding in one.counted]
     tallies = Counter(finding.verdict for finding in counted)
-    numbers = [(count(len(counted)), "claims"), *((count(tallies[one]), one.value) for one in Verdict)]
+    numbers = [(count(len(counted)), "claims"), *((count(tallies[one]), one.value) for one in tallies)]
     rows = [
         (
             tag("a", f"{one.study.source}: {one.study.title}", href=f"{one.study.name}.html"),
@@ -118,9 +174,23 @@ def _index_page(done: Sequence[Done], about: Mapping[str, Any]) -> str:
         for one in done
     ]
     headings = ("table or figure", "paper", "claim by claim", "verdicts", "variants, not counted")
-    key = tag("p", f"{_KEY}.")
+    notes = [tag("p", words) for words in (f"{_KEY}.", *warnings(about))]
     body = {
-        "verdicts": section("verdicts", "Verdicts", key, table("Studies", headings, rows)),
+        "verdicts": section("verdicts", "Verdicts", *notes, table("Studies", headings, rows)),
+        "tolerances": section(
+            "tolerances",
+            "Tolerances, settled before the run",
+            table(
+                "Tolerances",
+                ("kind of claim", "tolerance", "why so much"),
+                [(own.kind, f"{100 * own.share:g}%", own.rule) for own in TOLERANCES],
+            ),
+            table(
+                "Words that a paper puts no number to",
+                ("words", "number", "what it means"),
+                [(words, f"{own.number:g}", own.rule) for words, own in BOUNDS.items()],
+            ),
+        ),
         "making": making(about),
         "reading": glossary(_WORDS),
     }
@@ -142,7 +212,9 @@ def _study_page(one: Done, folder: Path, about: Mapping[str, Any]) -> str:
     caption = f"{_caption(one)} Also as figures/{one.study.name}.png and .svg."
     numbers = [(count(len(one.counted)), "claims"), (verdicts(one.counted) or "none", "verdicts")]
     body = {
-        "verdicts": section("verdicts", "Verdicts", _table(one.counted)),
+        "verdicts": section(
+            "verdicts", "Verdicts", *(tag("p", words) for words in warnings(about)), _table(one.counted)
+        ),
         "pictures": section("pictures", "Side by side", figure(picture, caption)),
         "reasons": _why(one),
         "how": section("how", "How it was measured", _ways(one.counted)),
@@ -168,9 +240,8 @@ def _why(one: Done) -> Html:
             table(f"Explanations of {finding.claim.name}", _EXPLANATIONS, rows),
             *(tag("p", remark) for remark in _remarks(finding)),
         ]
-    for finding in one.counted:
-        if finding.verdict is Verdict.NOT_COMPARABLE:
-            parts += [tag("h3", finding.claim.name), tag("p", finding.claim.reason)]
+    for finding in one.remarkable:
+        parts += [tag("h3", finding.claim.name), tag("p", finding.claim.reason)]
     return section("reasons", "Why, where it differs", *parts) if parts else Html("")
 
 
@@ -205,6 +276,7 @@ def _markdown(paper: str, done: Sequence[Done], about: Mapping[str, Any]) -> str
     parts = [
         f"# {PAPERS[paper].title}: results",
         f"{len(counted)} claims: {verdicts(counted)}. {_making(about)} The data is in `data/`.",
+        *warnings(about),
         *(part for one in done for part in _markdown_study(one)),
     ]
     return "\n\n".join(parts) + "\n"
@@ -222,10 +294,15 @@ def _markdown_study(one: Done) -> Iterable[str]:
         yield "\n".join([f"| {' | '.join(_EXPLANATIONS)} |", "| --- " * 3 + "|", *rows])
         yield from _remarks(finding)
     yield from (
-        f"`{finding.claim.name}` is not comparable: {finding.claim.reason}"
-        for finding in one.counted
+        f"`{finding.claim.name}` is {finding.verdict.value}: {finding.claim.reason}"
         if finding.verdict is Verdict.NOT_COMPARABLE
+        else f"On `{finding.claim.name}`: {finding.claim.reason}"
+        for finding in one.remarkable
     )
+    measured = [finding.claim for finding in one.counted if finding.measured is not None]
+    if measured:
+        yield "How it was measured:"
+        yield "\n".join(f"- `{claim.name}`: {claim.how}" for claim in measured)
 
 
 def _markdown_index(done: Sequence[Done], about: Mapping[str, Any]) -> str:
@@ -239,6 +316,7 @@ def _markdown_index(done: Sequence[Done], about: Mapping[str, Any]) -> str:
     lines = [
         "# All verdicts",
         f"{len(counted)} claims: {verdicts(counted)}. {_making(about)}",
+        *warnings(about),
         f"{_KEY}.",
         "\n".join(["| where | what | claim by claim | verdicts |", "| --- " * 4 + "|", *rows]),
     ]
@@ -266,10 +344,24 @@ def _caption(one: Done) -> str:
         "Ours as a multiple of the paper's number, with the 95% interval of the mean. The line is the paper, "
         "the band the tolerance."
     )
-    if one.study.curves is None:
+    if not one.drawn:
         return claims
-    stars = " Stars are the paper's values." if one.study.curves.stated else ""
-    return f"Above: means over the seeds; bars reach from the least to the greatest.{stars} Below: {claims}"
+    return f"Above: {' '.join(_marked(one.drawn))} Below: {claims}"
+
+
+def _marked(panels: Sequence[Curves]) -> Iterable[str]:
+    """What is drawn in the panels of a figure."""
+    if not all(panel.dots for panel in panels):
+        yield "means over the seeds; bars reach from the least to the greatest."
+    if any(panel.dots for panel in panels):
+        yield "a dot for each that was looked at, of all seeds."
+    if any(panel.stated for panel in panels):
+        yield "Stars and dotted lines are the paper's values."
+    if any(panel.related for panel in panels):
+        yield (
+            "Dotted curves and empty stars show where a curve would be by the ratio or the difference to "
+            "another of ours that the paper states."
+        )
 
 
 def _table(findings: Sequence[Finding]) -> Html:
@@ -289,112 +381,24 @@ def _table(findings: Sequence[Finding]) -> Html:
 
 def expected(finding: Finding) -> str:
     """What was expected, with the tolerance."""
-    relation, number, tolerance = finding.claim.expected
-    return f"{relation} {decimal(number)}" + (f" (±{100 * tolerance:g}%)" if tolerance else "")
+    own = finding.claim.expected
+    share = f" (±{100 * own.tolerance:g}%)" if own.tolerance else ""
+    return f"{own.relation} {decimal(own.number)}{share}"
 
 
 def _ours(finding: Finding) -> tuple[str, str, str]:
     ours = finding.measured
     if ours is None:
         return "", "", ""
-    return decimal(ours.mean), f"{decimal(ours.low)} to {decimal(ours.high)}", count(ours.runs)
+    interval = f"{decimal(ours.low)} to {decimal(ours.high)}"
+    if finding.claim.pooled is not None:
+        interval = f"{finding.claim.quantity} of all runs together"
+    elif ours.runs < 2:
+        interval = "one run has no interval"
+    return decimal(ours.mean), interval, count(ours.runs)
 
 
 def _ways(findings: Sequence[Finding]) -> Html:
     """How each claim was measured."""
     pairs = ((tag("dt", finding.claim.name), tag("dd", finding.claim.how)) for finding in findings)
     return tag("dl", *(part for pair in pairs for part in pair), class_="words")
-
-
-def _draw(one: Done, path: Path) -> None:
-    """Draw the curves of a study, and its claims beside the paper's numbers, as SVG and PNG."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
-
-    shown = [found for found in one.counted if found.measured is not None and found.claim.expected.number]
-    heights = [3.0] * (one.study.curves is not None) + [0.7 + 0.26 * len(shown)] * bool(shown)
-    with mpl.rc_context(_STYLE):
-        drawn = Figure(figsize=(7.2, max(1.0, sum(heights))), layout="constrained")
-        panels = list(drawn.subplots(len(heights) or 1, height_ratios=heights or [1], squeeze=False)[:, 0])
-        panels[0].set_title(f"{one.study.source}: {one.study.title}", loc="left", fontsize=9)
-        if one.study.curves is not None:
-            _draw_curves(panels.pop(0), one)
-        if shown:
-            _draw_claims(panels.pop(0), shown)
-        for empty in panels:
-            empty.text(0, 0.5, "Nothing here can be compared.")
-            empty.axis("off")
-        for kind in ("svg", "png"):
-            drawn.savefig(
-                path.with_suffix(f".{kind}"), dpi=150, metadata={"Date": None} if kind == "svg" else {}
-            )
-
-
-_WIDE = 30
-"""So many times the least that a greatest value gets an axis by orders of magnitude."""
-
-_FAR = 8
-"""So many times the paper's number that farther ones are drawn nearer."""
-
-
-def _is_wide(values: Iterable[float]) -> bool:
-    found = list(values)
-    return bool(found) and min(found) > 0 and max(found) > _WIDE * min(found)
-
-
-def _draw_curves(axes: Axes, one: Done) -> None:
-    curves = one.study.curves
-    assert curves is not None
-    series: dict[str, dict[float, list[float]]] = {}
-    for row in one.rows:
-        if row.x is not None:
-            series.setdefault(row.name, {}).setdefault(row.x, []).append(row.value)
-    for at, (name, points) in enumerate(series.items()):
-        x = sorted(points)
-        means = [fmean(points[each]) for each in x]
-        spread = [
-            [mean - min(points[each]) for mean, each in zip(means, x, strict=True)],
-            [max(points[each]) - mean for mean, each in zip(means, x, strict=True)],
-        ]
-        axes.errorbar(
-            x, means, spread, label=name, markersize=4, linewidth=1.2, capsize=2,
-            color=_COLOURS[at % 7], marker=_MARKERS[at % 7], linestyle=_DASHES[at % 4],
-        )  # fmt: skip
-        stated = [point for point in curves.stated if point.series == name]
-        if stated:
-            xs, ys = [point.x for point in stated], [point.y for point in stated]
-            axes.plot(xs, ys, "*", color=_COLOURS[at % 7], markersize=12, label=f"{name}, the paper")
-    axes.set(xlabel=curves.x, ylabel=curves.y)
-    if _is_wide(x for points in series.values() for x in points):
-        axes.set_xscale("log")
-    if _is_wide(value for points in series.values() for values in points.values() for value in values):
-        axes.set_yscale("log")
-    axes.legend(loc="center left", bbox_to_anchor=(1, 0.5), fontsize=8)
-
-
-def _draw_claims(axes: Axes, shown: Sequence[Finding]) -> None:
-    ratios = []
-    for at, finding in enumerate(shown):
-        ours, (_, number, tolerance) = finding.measured, finding.claim.expected
-        assert ours is not None
-        colour, marker = _BY_VERDICT[finding.verdict]
-        axes.fill_betweenx(
-            [at - 0.35, at + 0.35], 1 - tolerance, 1 + tolerance, color="#00000018", linewidth=0
-        )
-        low, mean, high = (end / number for end in (ours.low, ours.mean, ours.high))
-        axes.plot([low, high], [at, at], color=colour, linewidth=1.4)
-        axes.plot(mean, at, marker, color=colour, markersize=5)
-        ratios += [low, mean, high]
-    axes.axvline(1, color="black", linewidth=0.8)
-    if max(map(abs, ratios)) > _FAR:
-        axes.set_xscale("symlog", linthresh=2)
-        axes.xaxis.set_major_formatter("{x:g}")
-    labels = [f"{found.claim.name} ({found.claim.expected.relation})" for found in shown]
-    axes.set_yticks(range(len(shown)), labels, fontsize=7)
-    axes.set(xlabel="ours over the paper's number", ylim=(len(shown) - 0.4, -0.6))
-    axes.grid(False, axis="y")
-    keys = [
-        axes.plot([], [], marker, color=colour, label=verdict.value)[0]
-        for verdict, (colour, marker) in _BY_VERDICT.items()
-    ]
-    axes.legend(handles=keys, fontsize=7, ncols=2, loc="lower right", bbox_to_anchor=(1, 1))

@@ -29,6 +29,9 @@ from meshwright.studies.claims import Claim, Finding, Scope, judge, statistics_o
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
+WRITTEN = ("index.html", "results.md", "tolerances.md", "findings.json", "data", "figures")
+"""What a folder of studies has, whichever they are."""
+
 POOLED = -1
 """In place of a seed: all seeds together."""
 
@@ -71,9 +74,8 @@ class Plan:
         found = []
         for name in self.studies:
             claims = studies()[name].claims(self.scope)
-            seeds = max((self.runs_of(claim) for claim in claims if claim.measure), default=0)
-            if studies()[name].curves is not None:
-                seeds = max(seeds, 1)
+            drawn = bool(studies()[name].panels)
+            seeds = max((self.runs_of(claim) for claim in claims if claim.measure or drawn), default=0)
             found += [Unit(name, self.seed + run) for run in range(seeds)]
             if any(claim.pooled for claim in claims):
                 found.append(Unit(name, POOLED))
@@ -125,9 +127,9 @@ def measure(plan: Plan, unit: Unit) -> list[Row]:
         else:
             continue
         rows.append(Row(*unit, claim.name, None, float(value), process_time() - begin))
-    if unit.seed != POOLED and study.curves is not None:
+    if unit.seed != POOLED and study.panels:
         begin = process_time()
-        points = list(study.curves.measure(unit.seed, plan.scale))
+        points = list(study.points(unit.seed, plan.scope))
         spent = (process_time() - begin) / max(len(points), 1)
         rows += [Row(*unit, point.series, point.x, point.y, spent) for point in points]
     return rows
@@ -138,17 +140,19 @@ def run(
     folder: Path,
     *,
     resume: bool = False,
+    force: bool = False,
     session: SparkSession | None = None,
     progress: Progress | None = None,
 ) -> dict[str, list[Row]]:
-    """All rows by study; with a session, units are tasks of Spark.
+    """All rows by study, also of those that were run there before; with a session, units are tasks of Spark.
 
     Rows are kept in `folder/.units` unit by unit. With `resume`, units that are there are not done again.
+    With `force`, they are forgotten.
 
     Raises:
         DatasetError: the folder holds units of another plan, or there is something in it without `resume`.
     """
-    kept = _Kept(folder / ".units", plan, resume)
+    kept = _Kept(folder / ".units", plan, resume, force)
     units = plan.units()
     waiting = [unit for unit in units if not kept.has(unit)]
     with stage(progress, "running studies", len(units)) as advance:
@@ -156,9 +160,12 @@ def run(
         for done, (unit, rows) in enumerate(_results(plan, waiting, session), len(units) - len(waiting) + 1):
             kept.write(unit, rows)
             advance(done)
-    found: dict[str, list[Row]] = {name: [] for name in plan.studies}
-    for unit in units:
-        found[unit.study] += kept.read(unit)
+    kept.begin()
+    found: dict[str, list[Row]] = {}
+    for name in studies():
+        own = replace(plan, studies=[name]).units()
+        if name in plan.studies or (own and all(map(kept.has, own))):
+            found[name] = [row for unit in own for row in kept.read(unit)]
     return found
 
 
@@ -209,8 +216,11 @@ def _task(plan: Plan) -> Callable[[list[Unit]], list[tuple[Unit, list[Row]]]]:
 class _Kept:
     """Rows of units on disk, each unit a file that is whole or not there."""
 
-    def __init__(self, folder: Path, plan: Plan, resume: bool) -> None:
+    def __init__(self, folder: Path, plan: Plan, resume: bool, force: bool) -> None:
         self._folder = folder
+        if force and not resume:
+            for old in folder.glob("*.json"):
+                old.unlink()
         about = json.dumps(
             {"scale": plan.scale, "runs": plan.runs, "seed": plan.seed, "data": plan.data is not None}
         )
@@ -218,14 +228,27 @@ class _Kept:
         if told.exists() and told.read_text("utf-8") != about:
             raise DatasetError(
                 f"{folder.parent} holds runs of another plan: {told.read_text('utf-8')}; "
-                f"give the same --scale, --runs, --seed and --data, or another --out"
+                f"give the same --scale, --runs, --seed and --data, another --out, or --force to start again"
             )
         if told.exists() and not resume:
             raise DatasetError(
-                f"{folder.parent} holds runs already; continue with --resume, or give another --out"
+                f"{folder.parent} holds runs already; continue with --resume, start again with --force, or "
+                f"give another --out"
             )
-        folder.mkdir(parents=True, exist_ok=True)
-        write_whole(told, about.encode())
+        foreign = next((path for path in map(folder.parent.joinpath, WRITTEN) if path.exists()), None)
+        if foreign and not told.exists() and not force:
+            raise DatasetError(
+                f"{foreign} already exists, and is not of a run in this folder; give another --out, or "
+                f"overwrite with --force"
+            )
+        self._about = about
+
+    def begin(self) -> None:
+        """Tell the plan, once: a run that fails in its first unit leaves nothing that others would heed."""
+        told = self._folder / "plan.json"
+        if not told.exists():
+            self._folder.mkdir(parents=True, exist_ok=True)
+            write_whole(told, self._about.encode())
 
     def _path(self, unit: Unit) -> Path:
         return self._folder / f"{unit.study}.{'pooled' if unit.seed == POOLED else unit.seed}.json"
@@ -236,6 +259,7 @@ class _Kept:
 
     def write(self, unit: Unit, rows: Sequence[Row]) -> None:
         """Keep the rows of a unit."""
+        self.begin()
         write_whole(self._path(unit), json.dumps([row[2:] for row in rows]).encode())
 
     def read(self, unit: Unit) -> list[Row]:

@@ -16,6 +16,12 @@ def test_a_study_leaves_pages_data_and_verdicts_and_is_not_run_twice(run, tmp_pa
     code, _, err = run(*words)
     assert (code, "--resume" in err) == (2, True)
     assert run(*words, "--resume")[0] == 0
+    other = ("study", "divide-and-conquer-figure-8", *words[2:], "--resume")
+    code, out, _ = run(*other)
+    assert (code, "the verdicts mean nothing" in out) == (0, True)
+    kept = json.loads((tmp_path / "out" / "findings.json").read_text())["findings"]
+    assert {each["study"] for each in kept} == {"divide-and-conquer-figure-7", "divide-and-conquer-figure-8"}
+    assert "mean nothing" in (tmp_path / "out" / "results.md").read_text()
 
 
 def test_the_list_names_every_study_with_its_claims(run):

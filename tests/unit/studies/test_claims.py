@@ -16,6 +16,11 @@ from meshwright.studies.claims import (
     over_runs,
     statistics_of,
 )
+from meshwright.studies.tolerances import Tolerance
+
+
+def within(share):
+    return Tolerance("a test's", share, "")
 
 
 def claim(**changes):
@@ -23,7 +28,7 @@ def claim(**changes):
         "name": "a claim",
         "source": "[1]",
         "statement": "It is ten.",
-        "expected": Expected("about", 10.0, 0.1),
+        "expected": Expected("about", 10.0, within(0.1)),
         "how": "by counting",
         "measure": lambda seed: 10.5,
     }
@@ -44,18 +49,22 @@ def claim(**changes):
     ],
 )
 def test_the_verdict_follows_from_relation_and_tolerance(relation, expected, tolerance, verdict):
-    judged = check(claim(expected=Expected(relation, expected, tolerance)))
+    judged = check(claim(expected=Expected(relation, expected, within(tolerance))))
     assert judged.verdict is verdict
 
 
 def test_a_claim_is_measured_over_the_runs_of_the_paper_unless_told():
     assert check(claim(runs=400)).measured.runs == 400
+    assert check(claim(runs=1)).measured.runs == 2
     assert check(claim(runs=400), runs=3).measured.runs == 3
 
 
 def test_a_pooled_claim_is_one_number_of_the_seeds_of_all_runs():
-    found = check(claim(measure=None, pooled=lambda seeds: float(sum(seeds))), runs=4, seed=1).measured
-    assert found == replace(statistics_of([10.0]), runs=4)
+    found = check(claim(measure=None, pooled=lambda seeds: float(sum(seeds))), runs=4, seed=1)
+    assert found.measured == replace(statistics_of([10.0]), runs=4)
+    shown = found.to_json()
+    assert [shown[name] for name in ("mean", "runs", "low", "high", "variance")] == [10, 4, None, None, None]
+    assert check(found.claim, runs=1, seed=10).verdict is Verdict.REPRODUCED
 
 
 def test_a_claim_that_can_not_be_measured_is_not_comparable():
@@ -68,7 +77,7 @@ def test_a_claim_that_can_not_be_measured_is_not_comparable():
     "changes",
     [
         {"measure": None},
-        {"expected": Expected("about", 10.0, -0.1)},
+        {"expected": Expected("about", 10.0, within(-0.1))},
         {"expected": Expected("roughly", 10.0)},
     ],
     ids=["reason", "tolerance", "relation"],
@@ -92,7 +101,8 @@ def test_the_mean_of_equal_values_is_their_value():
         ([10.0, 10.0, 10.0], Verdict.REPRODUCED),
         ([9.6, 10.0, 10.4], Verdict.REPRODUCED),
         ([9.2, 10.0, 10.8], Verdict.DIFFERS),
-        ([10.0], Verdict.REPRODUCED),
+        ([10.0], Verdict.TOO_FEW_RUNS),
+        ([20.0], Verdict.TOO_FEW_RUNS),
     ],
 )
 def test_a_claim_is_reproduced_only_if_the_interval_of_the_mean_is_within(values, verdict):
@@ -109,7 +119,11 @@ def test_findings_as_a_frame_and_as_json_say_what_was_stated_and_found():
     known = {"source": "p. 1", "statement": "It is 3.", "how": "counted"}
     claims = [
         Claim(
-            name="one", **known, expected=Expected("about", 3, 0.1), measure=lambda seed: 3.0 + seed, runs=2
+            name="one",
+            **known,
+            expected=Expected("about", 3, within(0.1)),
+            measure=lambda seed: 3.0 + seed,
+            runs=2,
         ),
         Claim(name="two", **known, expected=Expected("at most", 4), reason="no data"),
     ]

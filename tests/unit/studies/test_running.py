@@ -10,6 +10,7 @@ from meshwright.runtime.errors import DatasetError, OptionError
 from meshwright.studies import catalogue, pages, running
 from meshwright.studies.catalogue import Curves, Point, Study
 from meshwright.studies.claims import Claim, about, at_most
+from meshwright.studies.tolerances import NUMBER, STATED_WORKLOAD
 
 
 @pytest.fixture
@@ -23,8 +24,14 @@ def measured(monkeypatch):
 
     known = {"source": "[9], Fig. 1", "statement": "It is ten.", "how": "counted"}
     claims = (
-        Claim(name="toy-figure-1-ten", **known, expected=about(10, 0.1), measure=ten, runs=4),
-        Claim(name="toy-figure-1-eleven", **known, expected=about(11, 0.01), measure=ten, reason="it is ten"),
+        Claim(name="toy-figure-1-ten", **known, expected=about(10, NUMBER), measure=ten, runs=4),
+        Claim(
+            name="toy-figure-1-eleven",
+            **known,
+            expected=about(11, STATED_WORKLOAD),
+            measure=ten,
+            reason="it is ten",
+        ),
         Claim(
             name="toy-figure-1-pooled", **known, expected=at_most(3), pooled=lambda seeds: float(len(seeds))
         ),
@@ -39,12 +46,20 @@ def measured(monkeypatch):
         ),
     )
     curves = Curves(
-        measure=lambda seed, scale: [Point("ours", x, x * (1 + seed)) for x in (1, 2)],
+        measure=lambda seed, scope: [Point("ours", x, x * (1 + seed)) for x in (1, 2)],
         x="size",
         y="links",
         stated=(Point("ours", 2, 2.5),),
     )
-    study = Study(name="toy-figure-1", paper="toy", title="A toy", source="[9], Fig. 1", curves=curves)
+    times = Curves(
+        measure=lambda seed, scope: [Point("ours", at, 9.0) for at in (0, 1)],
+        x="",
+        y="seconds",
+        ticks=("one", "two"),
+    )
+    study = Study(
+        name="toy-figure-1", paper="toy", title="A toy", source="[9], Fig. 1", panels=(curves, times)
+    )
     monkeypatch.setattr(catalogue, "paper_claims", lambda paper, scope: claims)
     monkeypatch.setitem(catalogue.PAPERS, "toy", catalogue._Paper("[9]", "Toys", ()))
     monkeypatch.setattr(running, "studies", lambda: {study.name: study})
@@ -102,11 +117,40 @@ def test_another_plan_or_a_second_run_is_refused(measured, tmp_path):
         running.run(replace(PLAN, seed=7), tmp_path, resume=True)
 
 
+def test_a_run_that_fails_at_once_leaves_nothing_that_refuses_another_plan(measured, tmp_path, monkeypatch):
+    def fail(plan, unit):
+        raise OptionError("there is no data")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(running, "measure", fail)
+        with pytest.raises(OptionError, match="no data"):
+            running.run(replace(PLAN, data="nowhere"), tmp_path)
+    assert running.run(PLAN, tmp_path)
+
+
 def test_a_damaged_unit_is_named(measured, tmp_path):
     running.run(PLAN, tmp_path)
     (tmp_path / ".units" / "toy-figure-1.1.json").write_text('[["toy')
     with pytest.raises(DatasetError, match=r"toy-figure-1\.1\.json is damaged"):
         running.run(PLAN, tmp_path, resume=True)
+
+
+def test_what_others_left_in_the_folder_stays_or_is_refused(measured, tmp_path, monkeypatch):
+    study, seeds = measured
+    second = replace(study, name="toy-figure-1-again")
+    monkeypatch.setattr(running, "studies", lambda: {study.name: study, second.name: second})
+    first = running.run(PLAN, tmp_path)
+    rows = running.run(replace(PLAN, studies=[second.name]), tmp_path, resume=True)
+    assert _values({study.name: rows[study.name]}) == _values(first)
+    assert list(rows) == [study.name, second.name]
+    (tmp_path / "foreign").mkdir()
+    (tmp_path / "foreign" / "findings.json").write_text("mine")
+    with pytest.raises(DatasetError, match=r"findings\.json already exists.*--force"):
+        running.run(PLAN, tmp_path / "foreign")
+    assert running.run(PLAN, tmp_path / "foreign", force=True)
+    seeds.clear()
+    assert list(running.run(PLAN, tmp_path, force=True)) == [study.name]
+    assert set(seeds) == {0, 1, 2}
 
 
 @pytest.mark.parametrize("changes", [{"scale": "small"}, {"runs": 0}, {"seed": -1}])
@@ -121,6 +165,12 @@ def test_the_site_has_data_pictures_pages_and_counts_no_variant(measured, tmp_pa
     done = pages.Done(study, rows, running.findings(study, PLAN, rows))
     pages.write_site(tmp_path, [done], {"scale": "quick"})
     assert pq.read_table(tmp_path / "data" / "toy-figure-1.parquet").num_rows == len(rows)
+    names = set(pq.read_table(tmp_path / "data" / "toy-figure-1.parquet")["name"].to_pylist())
+    assert {"ours: links", "ours: seconds"} <= names
+    assert [done.series(panel) for panel in study.panels] == [
+        {"ours": {1: [1, 2, 3], 2: [2, 4, 6]}},
+        {"ours": {0: [9, 9, 9], 1: [9, 9, 9]}},
+    ]
     assert (tmp_path / "figures" / "toy-figure-1.png").read_bytes().startswith(b"\x89PNG")
     index = (tmp_path / "index.html").read_text("utf-8")
     assert "2 reproduced, 1 differs, 1 not comparable" in index
@@ -133,5 +183,8 @@ def test_the_site_has_data_pictures_pages_and_counts_no_variant(measured, tmp_pa
     assert "4 claims: 2 reproduced, 1 differs, 1 not comparable" in markdown
     assert "![A toy](figures/toy-figure-1.svg)" in markdown
     assert "| The other number is meant. | 10 (9.99 to 10) | does not explain it" in markdown
+    assert "| 3 (number of all runs together) | 3 |" in markdown
+    assert "- `toy-figure-1-ten`: counted" in markdown
+    assert "mean nothing" not in markdown + index + own
     assert "●□●·" in (tmp_path / "results.md").read_text("utf-8")
     assert len(json.loads((tmp_path / "findings.json").read_text("utf-8"))["findings"]) == 5

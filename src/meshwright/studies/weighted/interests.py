@@ -3,15 +3,17 @@
 from collections.abc import Iterator
 from functools import partial
 
-from meshwright.studies.catalogue import Curves, Point
+from meshwright.studies.catalogue import Related
 from meshwright.studies.claims import Claim, about, at_least, at_most
 from meshwright.studies.laws import LAWS
 from meshwright.studies.weighted.cases import (
     ABSOLUTE,
     HOW_DRAWN,
-    SETTINGS,
+    THREE,
+    Axis,
     Case,
     CostSetting,
+    by_law,
     cost,
     times,
 )
@@ -19,19 +21,24 @@ from meshwright.studies.weighted.cases import (
 _TOPICS = 200
 _LEAST, _MOST = 20, 100
 _HALF_WIDTH = 40
-_ALGORITHMS = ("tr-maw", "gr-maw", "pd-maw")
+_SHARES_OF_5 = {"unif": 0.195, "zipf": 0.096, "expo": 0.045}
+_SHARES_OF_6 = {"unif": 0.030, "zipf": 0.046, "expo": 0.064}
+"""The mean share of the time of PdMAW that GrMAW takes, by law."""
 
 
 def _over_topics(setting: CostSetting, seed: int, law: str) -> list[Case]:
     return [
-        Case(setting.underlay, law, setting.nodes_then, topics, _LEAST, _MOST, seed)
+        Case(setting.underlay, law, setting.nodes_then, topics, _LEAST, _MOST, seed, setting.size_exponent)
         for topics in setting.topics
     ]
 
 
 def _over_sizes(setting: CostSetting, seed: int, law: str) -> list[Case]:
     bounds = [(middle - _HALF_WIDTH, middle + _HALF_WIDTH) for middle in setting.middles]
-    return [Case(setting.underlay, law, setting.nodes_then, _TOPICS, *sizes, seed) for sizes in bounds]
+    return [
+        Case(setting.underlay, law, setting.nodes_then, _TOPICS, *sizes, seed, setting.size_exponent)
+        for sizes in bounds
+    ]
 
 
 def _last_over_first(cases: list[Case], algorithm: str) -> float:
@@ -64,7 +71,7 @@ def _figure_5(setting: CostSetting) -> Iterator[Claim]:
         expected=at_least(1.0),
         how=f"The least ratio of the cost with the most topics to that with the fewest; {how}",
         measure=lambda seed: min(
-            _last_over_first(_over_topics(setting, seed, law), name) for law in LAWS for name in _ALGORITHMS
+            _last_over_first(_over_topics(setting, seed, law), name) for law in LAWS for name in THREE
         ),
     )
     yield _figure_5_claim(
@@ -81,7 +88,7 @@ def _figure_5(setting: CostSetting) -> Iterator[Claim]:
         how="An absolute number, as are ω_GM = 50 and ω_Tr = 224.",
         reason=ABSOLUTE,
     )
-    for law, share in (("unif", 0.195), ("zipf", 0.096), ("expo", 0.045)):
+    for law, share in _SHARES_OF_5.items():
         cases = partial(_over_topics, setting, law=law)
         yield from times(_figure_5_claim, "5", law, share, cases, how)
 
@@ -107,23 +114,22 @@ def _figure_6(setting: CostSetting) -> Iterator[Claim]:
         how=f"The least ratio of what another costs to what GrMAW does; {how}",
         measure=lambda seed: min(_least_ratio(_over_sizes(setting, seed, law)) for law in LAWS),
     )
-    for law, share in (("unif", 0.030), ("zipf", 0.046), ("expo", 0.064)):
+    for law, share in _SHARES_OF_6.items():
         cases = partial(_over_sizes, setting, law=law)
         yield from times(_figure_6_claim, "6", law, share, cases, how)
 
 
-def _figure_5_points(seed: int, scale: str) -> Iterator[Point]:
-    for case in _over_topics(SETTINGS[scale], seed, "unif"):
-        for name in _ALGORITHMS:
-            yield Point(name, case.topics, cost(case, name))
+def _topics_axis(law: str) -> Axis:
+    return Axis("topics", lambda case: case.topics, lambda setting, seed: _over_topics(setting, seed, law))
 
 
-def _figure_6_points(seed: int, scale: str) -> Iterator[Point]:
-    for case in _over_sizes(SETTINGS[scale], seed, "unif"):
-        for name in _ALGORITHMS:
-            yield Point(name, (case.least + case.most) / 2, cost(case, name))
+def _sizes_axis(law: str) -> Axis:
+    return Axis(
+        "middle of the sizes of subscriptions",
+        lambda case: (case.least + case.most) / 2,
+        lambda setting, seed: _over_sizes(setting, seed, law),
+    )
 
 
-_over_interests = partial(Curves, y="average cost of a node's links")
-FIGURE_5 = _over_interests(measure=_figure_5_points, x="topics")
-FIGURE_6 = _over_interests(measure=_figure_6_points, x="middle of the sizes of subscriptions")
+FIGURE_5 = by_law(_topics_axis, _SHARES_OF_5, unif_related=(Related("tr-maw", "gr-maw", more=221.0),))
+FIGURE_6 = by_law(_sizes_axis, _SHARES_OF_6)

@@ -1,4 +1,10 @@
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
 import meshwright as mw
+from meshwright.studies.shadows.degrees import excess
 from meshwright.studies.shadows.runs import Way, base, rebuilds, run, start
 from meshwright.studies.shadows.study import SETTINGS
 
@@ -13,6 +19,14 @@ def test_low_oda_is_run_in_the_last_rounds_of_every_span_and_builds_what_it_buil
     live = mw.Maintainer(base(SMALL, 1), "rebuild", seed=1)
     live.apply(events)
     assert (live.maximum_degree, live.average_degree) == (found.maximum[-1], found.average[-1])
+
+
+def test_degrees_of_low_oda_are_interpolated_from_the_beginning_on():
+    once = replace(SMALL, span=SMALL.rounds, rebuilt=1)
+    begin = np.bincount(base(once, 1).edges.ravel()).max()
+    (end,) = rebuilds(once, 1).maximum
+    low = [begin + (end - begin) * at / once.rounds for at in range(1, once.rounds + 1)]
+    assert excess(once, Way(), "maximum")(1) == pytest.approx(np.mean(run(once, Way(), 1).maximum - low))
 
 
 def test_a_run_leaves_the_beginning_as_it_was():

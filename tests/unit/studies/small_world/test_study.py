@@ -7,9 +7,11 @@ import meshwright as mw
 from meshwright.studies.small_world.statements import (
     FITTED,
     NODES,
+    STATEMENTS,
     SUBSCRIPTIONS,
     TO_THE_LETTER,
     TOPICS,
+    Found,
     measure_overlay,
     measure_point,
 )
@@ -32,6 +34,20 @@ def test_the_orders_of_figure_2_hold_on_fewer_nodes_too(by_nodes):
     assert few["GrSwico"].support < many["GrSwico"].support
     gaps = [at["Chord"].path / at["GrSwico"].path for at in by_nodes]
     assert 1 < gaps[0] < gaps[1]
+
+
+def test_how_many_times_as_long_paths_are_is_a_mean_of_ratios():
+    points = [
+        {name: Found(forwards=1.0, path=path, support=1.0) for name, path in paths.items()}
+        for paths in (
+            {"Chord": 2.0, "RandomSW": 2.5, "GrSwico": 1.0},
+            {"Chord": 40.0, "RandomSW": 50.0, "GrSwico": 10.0},
+        )
+    ]
+    (stated,) = (each for each in STATEMENTS if each.name == "2b-ratio")
+    (of_means,) = stated.otherwise
+    assert stated.value(points) == pytest.approx((2 + 4) / 2)
+    assert of_means.value(points) == pytest.approx(42 / 11)
 
 
 def hops_by_chance(distances):
