@@ -7,6 +7,7 @@ A mesh is a folder of configurations in `meshes`, a file `NAME.conf` for each br
     findings  the rules that lint has to report, and no others
     says      words that a broker has to write into its log (optional)
     useless   a line without which the brokers do the same, as FILE:LINE (optional)
+    listens   what those who listen subscribe to (optional; everything)
     publish   messages, each with the broker `at` which it is published, its `topic`, and the names under
               which it is `heard` at each broker: a name for each copy, `endless` if copies never end,
               `growing` if names also get longer and longer; nothing at brokers that are not listed
@@ -57,6 +58,7 @@ class Mesh(NamedTuple):
     """The text of each configuration by its path in the folder."""
     says: str | None
     useless: Line | None
+    listens: str | None
 
     @property
     def brokers(self) -> list[str]:
@@ -106,6 +108,7 @@ def read(folder: Path) -> Mesh:
         files={str(path.relative_to(folder)): path.read_text() for path in files},
         says=expected.get("says"),
         useless=Line(file, int(number)) if number else None,
+        listens=expected.get("listens"),
     )
 
 

@@ -1,5 +1,7 @@
 import json
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -52,6 +54,27 @@ def test_lint_sarif_places_results_and_keeps_suppressed_ones(run, folder):
     assert log["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"] == "both-ends"
 
 
+def test_lint_tells_the_account_at_each_stop_of_a_witness(run, tmp_path):
+    accounts = """accounts {
+  X { users: [{user: X, password: $P}], exports: [{stream: t}] }
+  Y { users: [{user: Y, password: $P}], imports: [{stream: {account: X, subject: t}}] }
+}"""
+    remotes = ", ".join(f'{{url: "nats://{each}@b:7422", account: X}}' for each in ("X", "Y"))
+    (tmp_path / "a.conf").write_text(
+        f"server_name: a\nleafnodes {{remotes: [{remotes}]}}\naccounts {{X {{}}}}\n"
+    )
+    (tmp_path / "b.conf").write_text(f"server_name: b\nleafnodes {{port: 7422}}\n{accounts}\n")
+    _, out, _ = run("lint", tmp_path, "--json")
+    (finding,) = [each for each in json.loads(out)["findings"] if each["rule"] == "loop"]
+    stops = [(stop["broker"], stop["account"]) for stop in finding["steps"]]
+    assert stops == [("b", "X"), ("b", "Y"), ("a", "X"), ("b", "X")]
+    _, out, _ = run("lint", tmp_path, "--sarif")
+    (result,) = [each for each in json.loads(out)["runs"][0]["results"] if each["ruleId"] == "loop"]
+    (flow,) = result["codeFlows"][0]["threadFlows"]
+    texts = [each["location"]["message"]["text"] for each in flow["locations"]]
+    assert texts == ["b [X]: t", "b [Y]: t", "a [X]: t", "b [X]: t"]
+
+
 def test_lint_shows_what_steers_a_terminal_as_escapes(run, folder):
     (folder / "a.conf").write_text("listener 20001\n\x1b[31mbad 1\n")
     code, out, _ = run("lint", "brokers/a.conf")
@@ -84,3 +107,23 @@ def test_a_file_name_that_is_no_text_is_written_as_escapes(run, tmp_path, form):
     assert code == 1
     assert "xff" in said or "%FF" in said
     json.loads(said.encode("utf-8"))
+
+
+def test_lint_writes_to_a_terminal_that_lacks_its_letters(folder):
+    (folder / "ü.conf").write_text("listener 20003\nconnection é\naddress 127.0.0.1:20003\ntopic # both\n")
+    words = [sys.executable, "-m", "meshwright", "lint", "brokers"]
+    setting = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    found = subprocess.run(words, env=setting, capture_output=True, text=True, check=False)
+    assert found.returncode == 1
+    assert r"\xfc" in found.stdout
+    assert "Traceback" not in found.stderr
+
+
+@pytest.mark.parametrize("form", ["--json", "--sarif"])
+def test_lint_prints_a_document_where_nothing_can_be_read(run, tmp_path, form):
+    code, out, err = run("lint", tmp_path, form)
+    assert code == 2
+    assert "no configuration of a broker is in" in err
+    printed = json.loads(out)
+    found = printed["findings"] if form == "--json" else printed["runs"][0]["results"]
+    assert [each.get("rule", each.get("ruleId")) for each in found] == ["unreadable"]

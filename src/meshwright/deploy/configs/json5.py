@@ -9,6 +9,9 @@ from meshwright.deploy.configs.tree import Node, Scalar
 from meshwright.deploy.mesh import Place
 from meshwright.runtime.errors import quoted
 
+ONE_EACH = "correct the file, or split it if it holds two configurations"
+"""The way out where a text goes on after its end."""
+
 DEEPEST = 100
 """How deep values may be nested."""
 
@@ -45,7 +48,7 @@ def read_json5(text: str, file: str) -> Json5:
     root = reader.value(0)
     reader.skip()
     if reader.position < len(text):
-        raise reader.fault("the text goes on after its end")
+        raise UnreadableError(f"the text goes on after its end; {ONE_EACH}", reader.place())
     return Json5(root, reader.comments)
 
 

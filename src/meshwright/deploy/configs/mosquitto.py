@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from meshwright.deploy.configs.mosquitto_directives import BOOLEANS, DIRECTIVES, PREFIXES, SECRETS
+from meshwright.deploy.configs.mosquitto_directives import BOOLEANS, CHOICES, DIRECTIVES, PREFIXES, SECRETS
+from meshwright.deploy.configs.mosquitto_repeats import Repeats
 from meshwright.deploy.configs.source import (
     Findings,
     UnreadableError,
@@ -29,6 +30,7 @@ _BOM = "Mosquitto does not start with a file that begins with a byte order mark;
 _NO_BLANKS = {"\t": "a tab", "\ufeff": "a byte order mark"}
 _NUL = "Mosquitto does not read this line and those below it: it has a NUL byte; remove the byte"
 _WAY_OUT = "put it in when the file is deployed, or use certificates"
+_SHARED = "$share/"
 _SECRET_OPTION = re.compile("pass|pwd|secret|token|psk|_key$")
 _PATH = re.compile(r"^/|\.(?:pem|key|crt)$")
 _PLACEHOLDER = re.compile(r"\$\{.*\}|\{\{.*\}\}|<.*>|@.*@|%.*%|\$[A-Z_]+")
@@ -81,6 +83,12 @@ class _Line:
     place: Place
 
     @property
+    def ends(self) -> dict[str, str]:
+        """By direction, what it subscribes to where names come from."""
+        texts = {"out": self.local + self.pattern, "in": self.remote + self.pattern}
+        return {way: text for way, text in texts.items() if self.direction in (way, "both")}
+
+    @property
     def goes_out(self) -> bool:
         return self.direction != "in"
 
@@ -101,20 +109,28 @@ class _Bridge:
     try_private: bool = True
     attempt_unsubscribe: bool = True
     protocol: str = "mqttv311"
+    lazy: Place | None = None
+    """Where it says that it is opened only when messages wait to go out."""
+
+    @property
+    def never_opens(self) -> bool:
+        return self.lazy is not None and not any(line.goes_out for line in self.lines)
 
 
 @dataclass
 class _Listeners:
-    """Where the broker can be reached; without any listener, at the default port."""
+    """Where bridges can reach the broker; without any listener, at the default port."""
 
-    addresses: list[str] = field(default_factory=list)
+    addresses: list[str | None] = field(default_factory=list)
+    """None for one at which bridges can't."""
     port: str | None = None
     host: str = ""
 
     def all(self) -> tuple[str, ...]:
+        own = tuple(filter(None, self.addresses))
         if self.port is None and self.addresses:
-            return tuple(self.addresses)
-        return (address(self.host, int(self.port or _PORT)), *self.addresses)
+            return own
+        return (address(self.host, int(self.port or _PORT)), *own)
 
 
 def parse(path: Path) -> Parsed:
@@ -135,6 +151,7 @@ class _Reader:
         self._listeners = _Listeners()
         self._duplicates: bool | None = None
         self._included: list[str] = []
+        self._repeats = Repeats()
         self._own: dict[str, Callable[[str, Place], None]] = {
             "listener": self._listener,
             "port": self._port,
@@ -148,6 +165,8 @@ class _Reader:
             "bridge_protocol_version": self._protocol,
             "allow_duplicate_messages": self._allow_duplicates,
             "mount_point": self._mount_point,
+            "protocol": self._listener_protocol,
+            "start_type": self._start_type,
         }
 
     def read(self, path: Path, *, is_main: bool) -> None:
@@ -157,7 +176,7 @@ class _Reader:
         except UnreadableError as error:
             self._found.unreadable(error)
             return
-        self._bridge = None
+        self._bridge, self._repeats.listener = None, 0
         if path.read_bytes().startswith(codecs.BOM_UTF8):
             self._refuse(_BOM, Place(str(path), 1))
         for number, line in enumerate(text.split("\n"), start=1):
@@ -175,18 +194,23 @@ class _Reader:
         value = value.strip(" ")
         if not name:
             return
+        fault = self._repeats.see(name, value, place, len(self._bridges) if self._bridge else 0)
+        if fault is not None:
+            self._refuse(fault, place)
         if name == "include_dir":
             self._include(value, place, is_main=is_main)
         elif name in self._own:
             self._own[name](value, place)
         elif name in BOOLEANS:
             self._flag(name, value, place)
+        elif name in CHOICES:
+            self._choice(name, value, place)
         elif name not in DIRECTIVES and not name.startswith(PREFIXES):
             self._unknown(name, place)
         self._check_secret(name, value, place)
 
     def _begun(self, line: str, place: Place) -> str:
-        """The line without what Mosquitto does not bear at its beginning, which is told."""
+        """The line without a tab or byte order mark before it; these are told."""
         if line[:1] in _NO_BLANKS:
             what = _NO_BLANKS[line[0]]
             self._refuse(
@@ -232,24 +256,35 @@ class _Reader:
                 "unreadable", "warning", f"the folder {quoted(folder)} of include_dir can't be read", place
             )
             return
-        bridge = self._bridge
+        bridge, listener = self._bridge, self._repeats.listener
         for file in files:
             if file.resolve() == self._main.resolve():
                 self._refuse("the file includes itself; move it out of the folder of include_dir", place)
             else:
                 self._included.append(str(file))
                 self.read(file, is_main=False)
-        self._bridge = bridge
+        self._bridge, self._repeats.listener = bridge, listener
 
     def _listener(self, value: str, place: Place) -> None:
         port, *rest = [*value.split(" "), ""][:2]
         if not port.isascii() or not port.isdecimal() or int(port) > 65535:
             self._refuse(f"the port of the listener is {quoted(port)}; give a number up to 65535", place)
-        elif int(port):
-            self._listeners.addresses.append(address(rest[0], int(port)))
+        elif not int(port) and not rest[0]:
+            self._refuse("the listener has port 0 and no path of a Unix socket; give one of them", place)
+        else:
+            self._listeners.addresses.append(address(rest[0], int(port)) if int(port) else None)
+
+    def _listener_protocol(self, value: str, place: Place) -> None:
+        """Note at which listeners bridges can't connect: they speak no WebSockets."""
+        self._choice("protocol", value, place)
+        if value.partition(" ")[0] != "mqtt" and self._repeats.listener and self._listeners.addresses:
+            self._listeners.addresses[-1] = None
 
     def _port(self, value: str, place: Place) -> None:
         if value.isascii() and value.isdecimal() and 0 < int(value) <= 65535:
+            if self._listeners.port is not None:
+                said = "port is given twice, and Mosquitto takes this one alone; remove the other"
+                self._found.useless(said, place)
             self._listeners.port = value
         else:
             self._refuse(f"port is {quoted(value)}; give a number from 1 to 65535", place)
@@ -316,6 +351,10 @@ class _Reader:
         self._refuse(f"{name} is {quoted(value)}; give true or false", place)
         return None
 
+    def _choice(self, name: str, value: str, place: Place) -> None:
+        if value.partition(" ")[0] not in CHOICES[name]:
+            self._refuse(f"{name} is {quoted(value)}; choose among {', '.join(CHOICES[name])}", place)
+
     def _try_private(self, value: str, place: Place) -> None:
         bridge, flag = self._with_bridge("try_private", place), self._flag("try_private", value, place)
         if bridge is not None and flag is not None:
@@ -326,6 +365,12 @@ class _Reader:
         bridge, flag = self._with_bridge(name, place), self._flag(name, value, place)
         if bridge is not None and flag is not None:
             bridge.attempt_unsubscribe = flag
+
+    def _start_type(self, value: str, place: Place) -> None:
+        bridge = self._with_bridge("start_type", place)
+        self._choice("start_type", value, place)
+        if bridge is not None and value.partition(" ")[0] == "lazy":
+            bridge.lazy = place
 
     def _protocol(self, value: str, place: Place) -> None:
         bridge = self._with_bridge("bridge_protocol_version", place)
@@ -361,6 +406,8 @@ class _Reader:
 
     def parsed(self) -> Parsed:
         """All that the files say."""
+        for fault, place in self._repeats.listeners():
+            self._refuse(fault, place)
         for bridge in self._bridges:
             self._check(bridge)
             self._found.parsed.flows.extend(self._flows(bridge))
@@ -374,11 +421,33 @@ class _Reader:
         missing = "address" if not bridge.addresses else "topic" if not bridge.lines else None
         if missing and not bridge.is_broken:
             self._refuse(f"the connection {quoted(bridge.name)} has no {missing} line; add one", bridge.place)
+        if bridge.lazy is not None and bridge.lines:
+            self._check_lazy(bridge, bridge.lazy)
+        self._check_shared(bridge)
+
+    def _check_shared(self, bridge: _Bridge) -> None:
+        """Say where lines with prefixes are beside one that shares a subscription: they rename its names."""
+        for line in bridge.lines:
+            own = {side for side, text in line.ends.items() if text.startswith(_SHARED)}
+            others = [other for other in bridge.lines if other is not line and (other.local or other.remote)]
+            if own & {side for other in others for side in other.ends}:
+                said = "lint takes names that cross by a line with $share as if prefixes of others left them"
+                self._found.not_decided(said, line.place)
+
+    def _check_lazy(self, bridge: _Bridge, place: Place) -> None:
+        if bridge.never_opens:
+            self._found.useless(
+                "this link is never opened: with start_type lazy it waits for messages that go out, and no "
+                "line takes any; write automatic",
+                place,
+            )
+        else:
+            self._found.not_decided("lint takes a link with start_type lazy as if it were always open", place)
 
     def _flows(self, bridge: _Bridge) -> Iterator[Flow]:
         here, there = str(self._main), alternatives(bridge.addresses)
         outward = _lines_out(bridge)
-        for number, line in enumerate(bridge.lines) if bridge.addresses else ():
+        for number, line in enumerate(bridge.lines) if bridge.addresses and not bridge.never_opens else ():
             doubles = bridge.protocol == "mqttv50"
             shared = Flow(
                 here, there, "", "", "", f"{here} {bridge.name}", line.place, qos=line.qos, doubles=doubles
@@ -428,10 +497,23 @@ def _renamed(flow: Flow, pattern: str, strip: str, add: str) -> Iterator[Flow]:
 
     `a/#` matches `a`, too, from which the prefix `a/` can't be removed: it gets the new prefix as it is.
     """
+    if (strip + pattern).startswith(_SHARED):
+        yield _shared(flow, strip + pattern)
+        return
     flow = flow._replace(prefixed=bool(strip or add))
     yield flow._replace(filter=strip + pattern, strip=strip, add=add)
     if pattern == "#" and strip.endswith("/") and len(strip) > 1:
         yield flow._replace(filter=strip[:-1], add=add, subscription=strip + pattern)
+
+
+def _shared(flow: Flow, subscription: str) -> Flow:
+    """The flow of a line that subscribes as one of a group.
+
+    Measured with Mosquitto 2.0.11: prefixes don't rename, and what came over the link goes back, whatever
+    try_private and the protocol.
+    """
+    group = f"{flow.source} {subscription}"
+    return flow._replace(filter=subscription, echoes=True, competes_for=group)
 
 
 def _topic_line(value: str, place: Place) -> _Line:

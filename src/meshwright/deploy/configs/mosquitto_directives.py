@@ -47,6 +47,44 @@ use_username_as_clientid bridge_insecure bridge_outgoing_retain bridge_require_o
 local_cleansession notifications notifications_local_only round_robin
 """
 
+_ONCE = {
+    "broker": """
+        acl_file auto_id_prefix clientid_prefixes log_timestamp_format password_file persistence_file
+        persistence_location pid_file psk_file user
+    """,
+    "listener": """
+        bind_address bind_interface cafile capath certfile ciphers ciphers_tls1.3 crlfile dhparamfile http_dir
+        keyfile mount_point psk_hint tls_engine tls_version
+    """,
+    "bridge": """
+        bridge_alpn bridge_bind_address bridge_cafile bridge_capath bridge_certfile bridge_identity
+        bridge_keyfile bridge_psk bridge_tls_version clientid local_clientid local_password local_username
+        notification_topic password remote_clientid remote_password remote_username username
+    """,
+}
+ONCE = {name: scope for scope, names in _ONCE.items() for name in names.split()}
+"""By directive, where it may stand only once: Mosquitto 2.0.11 does not start with a second one."""
+
+PER_LISTENER = frozenset({"acl_file", "auto_id_prefix", "password_file", "psk_file"})
+"""Those of the broker that belong to listeners with `per_listener_settings true`."""
+
+SAME = {"clientid": "remote_clientid", "password": "remote_password", "username": "remote_username"}
+"""Old names of directives."""
+
+CHOICES = {
+    "log_dest": ("stdout", "stderr", "none", "syslog", "topic", "file", "dlt", "android"),
+    "log_facility": tuple("01234567"),
+    "log_type": (
+        *("none", "all", "error", "warning", "notice", "information", "debug"),
+        *("subscribe", "unsubscribe", "internal", "websockets"),
+    ),
+    "max_qos": tuple("012"),
+    "protocol": ("mqtt", "websockets", "http_api"),
+    "socket_domain": ("ipv4", "ipv6"),
+    "start_type": ("automatic", "lazy", "once"),
+}
+"""The first words of the values of those that have few; Mosquitto does not start with another."""
+
 BOOLEANS = frozenset(_TRUE_OR_FALSE.split())
 """Those whose value is true or false."""
 

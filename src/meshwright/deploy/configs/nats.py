@@ -19,14 +19,21 @@ from meshwright.deploy.configs.nats_accounts import (
 )
 from meshwright.deploy.configs.nats_keys import check_keys, check_secrets, check_types
 from meshwright.deploy.configs.nats_syntax import read_nats
-from meshwright.deploy.configs.source import Findings, UnreadableError, Url, alternatives, listener, url_of
+from meshwright.deploy.configs.source import (
+    Findings,
+    UnreadableError,
+    Url,
+    alternatives,
+    listener,
+    url_of,
+    without_secret,
+)
 from meshwright.deploy.configs.subjects import checked
 from meshwright.deploy.configs.tree import Node, Outside
-from meshwright.deploy.mesh import Broker, Flow, Parsed, Place
+from meshwright.deploy.mesh import MESHED_STAGE, Broker, Flow, Parsed, Place
 from meshwright.runtime.errors import quoted
 
 _CLIENT_PORT, _LEAF_PORT, _ROUTE_PORT = 4222, 7422, 6222
-_MESHED_STAGE = 2
 _OF_LINKS_TEXT = """
     server_name listen host port url urls routes account local user username subject to
 """
@@ -35,7 +42,7 @@ _BLOCKS = ("leafnodes", "leaf", "cluster", "gateway", "websocket", "ws", "mqtt")
 _HEAD = re.compile(
     rb"(?im)^[ \t{\"']*(?:(?:leafnodes|server_name|accounts|cluster|gateway|jetstream|authorization|mqtt"
     rb"|websocket|http|http_port|monitor_port|max_payload|system_account|no_auth_user|operator|resolver)"
-    rb"[\"']?(?:\s*[:=]|\s+\S)"
+    rb"[\"']?(?:\s*[:={]|\s+\S)|include[ \t]+[\"']"
     rb"|(?:port|listen|host|net|debug|trace|logfile|log_file|pid_file)[\"']?\s*[:=])"
 )
 
@@ -56,11 +63,21 @@ def parse(path: Path) -> Parsed:
         return findings.parsed
     root = lowered(config.root)
     findings.comments(config.comments)
+    for key, place, counts in config.repeated:
+        if key not in config.variables:
+            findings.useless(_said_of_repeated(key, counts), place)
     check_keys(root, config.variables, findings)
     check_types(root, findings)
     check_secrets(root, findings)
     _Server(str(path), root, findings).read()
     return findings.parsed._replace(included=tuple(config.files[1:]))
+
+
+def _said_of_repeated(key: str, counts: Place) -> str:
+    return (
+        f"{quoted(without_secret(key))} stands again in line {counts.line}, and nats-server takes that one; "
+        f"remove one, or split the file if it holds the configurations of two servers"
+    )
 
 
 class _Server:
@@ -79,7 +96,9 @@ class _Server:
         parsed = self._findings.parsed
         doors = doors_of(self._root, self._leaf, self._accounts, self._findings)
         addresses = tuple(dict.fromkeys(self._addresses()))
-        parsed.brokers.append(Broker(self._name, "nats", self._root.place, addresses, doors=doors))
+        is_clustered = self._cluster.value is not None or bool(self._leaf.at("remotes").elements)
+        broker = Broker(self._name, "nats", self._root.place, addresses, doors=doors)
+        parsed.brokers.append(broker._replace(is_clustered=is_clustered))
         parsed.flows.extend(import_flows(self._name, self._accounts, self._findings))
         for number, remote in enumerate(self._remotes(), 1):
             parsed.flows.extend(self._leaf_flows(remote, f"{self._name} leaf {number}"))
@@ -116,9 +135,11 @@ class _Server:
         user = remote.at("credentials", "creds", "nkey", "seed").text or found[0].user
         out = Flow(self._name, to, ">", "", "", link, remote.place, account=account, user=user)
         out = out._replace(refuses_loops=True, on_demand=True)
-        yield out._replace(denies=checked(remote.at("deny_exports", "deny_export"), "nats", self._findings))
+        not_out = checked(remote.at("deny_exports", "deny_export"), "nats", self._findings)
+        not_in = checked(remote.at("deny_imports", "deny_import"), "nats", self._findings)
+        yield out._replace(denies=not_out, stopped_by_wildcards=not_in)
         back = out._replace(source=to, target=self._name, account=None, target_account=account, pulls=True)
-        yield back._replace(denies=checked(remote.at("deny_imports", "deny_import"), "nats", self._findings))
+        yield back._replace(denies=not_in)
 
     def _urls(self, holder: Node, port: int) -> list[Url]:
         """The URLs of a remote; the server does not start with one that it can't read, or with none."""
@@ -159,7 +180,7 @@ class _Server:
         to = alternatives(url.address for url in urls)
         if to:
             out = Flow(self._name, to, ">", "", "", link, place, on_demand=True, meshed=True)
-            out = out._replace(stage=_MESHED_STAGE)
+            out = out._replace(stage=MESHED_STAGE)
             yield out
             yield out._replace(source=to, target=self._name, pulls=True)
 

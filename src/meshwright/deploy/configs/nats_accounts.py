@@ -7,14 +7,13 @@ from meshwright.deploy.configs.nats_cycles import Import, TooManyImportsError, c
 from meshwright.deploy.configs.source import Findings
 from meshwright.deploy.configs.subjects import checked, covers
 from meshwright.deploy.configs.tree import Node
-from meshwright.deploy.mesh import Door, Flow
+from meshwright.deploy.mesh import SERVICE_STAGE, STREAM_STAGE, Door, Flow
 from meshwright.runtime.errors import quoted
 
 GLOBAL = "$G"
 """The account of those that name none."""
 
 _PLACEHOLDER = re.compile(r"\$(\d+)|\{\{\s*wildcard\((\d+)\)\s*\}\}", re.IGNORECASE)
-_SERVICE_STAGE, _STREAM_STAGE = 1, 3
 _MOST_SHOWN = 5
 
 Accounts = Mapping[str, Node]
@@ -47,7 +46,18 @@ def doors_of(root: Node, leaf: Node, accounts: Accounts, findings: Findings) -> 
     if not named:
         return (Door(account=own.at("account").text or GLOBAL),)
     anybody = named.get(root.at("no_auth_user").text)
+    if anybody is None and _only_system_has_users(root, accounts, named.values()):
+        anybody = Door(account=GLOBAL)
     return (*named.values(), *([anybody._replace(user=None)] if anybody else []))
+
+
+def _only_system_has_users(root: Node, accounts: Accounts, doors: Iterable[Door]) -> bool:
+    """Whether links without a user join the global account: there is no other one but that of the system.
+
+    Measured with nats-server 2.15. Beside one more account, even without users, it refuses such links.
+    """
+    system = root.at("system_account", "system").text or "$SYS"
+    return set(accounts) == {system} and all(door.account == system for door in doors)
 
 
 def has_operator(root: Node) -> bool:
@@ -231,7 +241,7 @@ def _import_flow(server: str, found: Import) -> Flow | None:
         target_account=ends[1],
         becomes=becomes,
         on_demand=True,
-        stage=_SERVICE_STAGE if found.service else _STREAM_STAGE,
+        stage=SERVICE_STAGE if found.service else STREAM_STAGE,
     )
 
 

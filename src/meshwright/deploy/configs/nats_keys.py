@@ -65,7 +65,8 @@ _PERMISSIONS = """
     pub publish import sub subscribe export publish_allow_responses allow_responses
 """
 _SUBJECTS = "allow deny"
-_MAPS = ("cluster", "gateway", "leafnodes", "leaf", "authorization", "accounts", "websocket", "mqtt")
+_MAPS = ("cluster", "gateway", "leafnodes", "leaf", "authorization", "websocket", "mqtt")
+_NO_START = "nats-server does not start with it"
 
 _SECRETS = {"password": "a password", "pass": "a password", "token": "a token", "seed": "a seed"}
 _STORE_KEYS = ("key", "ek", "encryption_key", "prev_key", "prev_ek", "prev_encryption_key")
@@ -124,13 +125,14 @@ def _permission_blocks(block: Node) -> Iterator[tuple[str, str, Node]]:
 def check_types(root: Node, findings: Findings) -> None:
     """Report blocks and ports of other types than nats-server 2.15 reads: it does not start with them."""
     for key in _MAPS:
-        if not (key == "accounts" and isinstance(root.at(key).value, list)):
-            _check_type(key, root.at(key), dict, findings)
+        _check_type(key, root.at(key), dict, findings)
+    if not isinstance(root.at("accounts").value, list):
+        _check_type("accounts", root.at("accounts"), dict, findings)
     _check_type("leafnodes.remotes", root.at("leafnodes", "leaf").at("remotes"), list, findings)
     for where, block in (("", root), *((f"{key}.", root.at(key)) for key in _MAPS)):
         port = block.at("port")
         if port.value is not None and not isinstance(port.value, int | Outside):
-            _refuse(f"{where}port", port, "a number", findings)
+            findings.wrong_type(f"{where}port", port, "a number", _NO_START)
     both = root.at("gateway").entries and root.at("leafnodes", "leaf").entries
     if both and not any(key in root.entries for key in ("system_account", "system", "operator")):
         message = (
@@ -142,12 +144,7 @@ def check_types(root: Node, findings: Findings) -> None:
 
 def _check_type(what: str, node: Node, wanted: type, findings: Findings) -> None:
     if node.value is not None and not isinstance(node.value, wanted | Outside):
-        _refuse(what, node, TYPE_WORDS[wanted], findings)
-
-
-def _refuse(what: str, node: Node, wanted: str, findings: Findings) -> None:
-    message = f"{what} is {node.type_word}, and nats-server does not start with it; give {wanted}"
-    findings.say("unreadable", "error", message, node.place)
+        findings.wrong_type(what, node, TYPE_WORDS[wanted], _NO_START)
 
 
 def check_secrets(root: Node, findings: Findings) -> None:

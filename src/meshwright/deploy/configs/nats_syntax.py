@@ -46,6 +46,7 @@ class Config:
         variables: the keys that values refer to.
         files: those that were read.
         expanded: how many values variables stand for.
+        repeated: keys that stand again in their map: each with its place, and the place where it counts.
     """
 
     root: Node
@@ -53,6 +54,7 @@ class Config:
     variables: set[str] = field(default_factory=set)
     files: list[str] = field(default_factory=list)
     expanded: int = 0
+    repeated: list[tuple[str, Place, Place]] = field(default_factory=list)
 
 
 def read_nats(path: Path) -> Config:
@@ -138,7 +140,10 @@ class _Reader:
             return
         key = self._key()
         self._blanks_before_value(key, closing)
-        entries[key] = self._value(depth)._replace(place=place)
+        value = self._value(depth)._replace(place=place)
+        if key in entries and entries[key].place.file == place.file:
+            self.config.repeated.append((key, entries[key].place, place))
+        entries[key] = value
 
     def _included(self, name: str, place: Place, depth: int) -> dict[str, Node]:
         path = self.path.parent / name.lstrip("/")

@@ -7,7 +7,7 @@ import json
 import re
 from pathlib import Path
 
-from meshwright.deploy.configs.json5 import read_json5
+from meshwright.deploy.configs.json5 import ONE_EACH, read_json5
 from meshwright.deploy.configs.rabbitmq_federation import federation_flows
 from meshwright.deploy.configs.rabbitmq_links import Definitions
 from meshwright.deploy.configs.rabbitmq_routing import (
@@ -80,7 +80,8 @@ def _read(path: Path) -> Node:
     try:
         json.loads(text)
     except json.JSONDecodeError as error:
-        message = f"this is not JSON: {error.msg}; correct the file"
+        way_out = ONE_EACH if error.msg == "Extra data" else "correct the file"
+        message = f"this is not JSON: {error.msg}; {way_out}"
         raise UnreadableError(message, Place(str(path), error.lineno)) from None
     except (RecursionError, ValueError):
         raise UnreadableError(

@@ -181,8 +181,9 @@ def _say_what_does_nothing(
         if policy.federates:
             _judge(policy, policy.node.place in in_force, definitions)
     federated_queues = any(policy.federates and policy.applies_to != "exchanges" for policy in policies)
-    for vhost_and_name, node in upstreams.items():
-        if vhost_and_name not in used and not federated_queues:
+    all_read = len(policies) == len(definitions.root.at("policies").elements)
+    for vhost_and_name, node in upstreams.items() if all_read and not federated_queues else ():
+        if vhost_and_name not in used:
             message = (
                 f"no policy uses the federation upstream {quoted(vhost_and_name[1])}; add one, or remove it"
             )

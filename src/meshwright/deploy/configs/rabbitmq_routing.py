@@ -174,4 +174,5 @@ def routing_flows(broker: str, found: Iterable[Binding]) -> Iterator[Flow]:
             place=route.place,
             account=route.source,
             target_account=route.target,
+            routes_once=True,
         )

@@ -95,7 +95,8 @@ def _flows(
     flow = Flow(
         source.broker, target.broker, taken.filter, "", "", link, place, account=taken.account, echoes=True
     )
-    flow = flow._replace(pulls=source.broker != definitions.broker)
+    queue_taken = None if taken.exchange else f"{source.broker} {taken.account}"
+    flow = flow._replace(pulls=source.broker != definitions.broker, competes_for=queue_taken)
     queue, exchange = value.at("dest-queue").text, value.at("dest-exchange").text
     key = value.at("dest-exchange-key").text
     if queue is not None:

@@ -10,6 +10,7 @@ _LISTS = (
     *("users", "vhosts", "permissions", "topic_permissions", "parameters", "global_parameters"),
     *("policies", "queues", "exchanges", "bindings"),
 )
+_NO_IMPORT = "RabbitMQ does not import this file"
 _URIS = {"federation-upstream": ("uri",), "shovel": ("src-uri", "dest-uri")}
 
 
@@ -22,18 +23,18 @@ def check_types(root: Node, findings: Findings) -> None:
         _check_parameter(parameter, findings)
     for policy in _maps(root.at("policies")):
         if not isinstance(policy.at("definition").value, dict):
-            _refuse(
-                f"the definition of {_named('policy', policy)}", policy.at("definition"), "a map", findings
+            findings.wrong_type(
+                f"the definition of {_named('policy', policy)}", policy.at("definition"), "a map", _NO_IMPORT
             )
 
 
 def _check_list(key: str, node: Node, findings: Findings) -> None:
     if not isinstance(node.value, list):
-        _refuse(key, node, "a list of maps", findings)
+        findings.wrong_type(key, node, "a list of maps", _NO_IMPORT)
         return
     wrong = next((each for each in node.value if not isinstance(each.value, dict)), None)
     if wrong is not None:
-        _refuse(f"an entry of {key}", wrong, "a map", findings)
+        findings.wrong_type(f"an entry of {key}", wrong, "a map", _NO_IMPORT)
 
 
 def _maps(node: Node) -> Iterator[Node]:
@@ -46,7 +47,9 @@ def _check_parameter(parameter: Node, findings: Findings) -> None:
     if component not in (*_URIS, "federation-upstream-set"):
         return
     if not isinstance(value.value, wanted):
-        _refuse(f"the value of {_named(component, parameter)}", value, TYPE_WORDS[wanted], findings)
+        findings.wrong_type(
+            f"the value of {_named(component, parameter)}", value, TYPE_WORDS[wanted], _NO_IMPORT
+        )
         return
     for key in _URIS.get(component, ()):
         _check_uris(_named(component, parameter), key, value, findings)
@@ -65,8 +68,3 @@ def _check_uris(whose: str, key: str, value: Node, findings: Findings) -> None:
 
 def _named(what: str, node: Node) -> str:
     return f"the {what.replace('-', ' ')} {quoted(node.at('name').text or '')}"
-
-
-def _refuse(what: str, node: Node, wanted: str, findings: Findings) -> None:
-    message = f"{what} is {node.type_word}, and RabbitMQ does not import this file; give {wanted}"
-    findings.say("unreadable", "error", message, node.place)

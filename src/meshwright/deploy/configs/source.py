@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
+from meshwright.deploy.configs.tree import Node
 from meshwright.deploy.mesh import Note, Parsed, Place
 from meshwright.runtime.errors import one_line, quoted
 from meshwright.runtime.wording import meant
@@ -115,6 +116,14 @@ class Findings:
             f"{quoted(without_secret(name))} is not a known key of {where}, and lint passes over it; {near}"
         )
         self.say("unknown-directive", "warning", message, place)
+
+    def wrong_type(self, what: str, node: Node, wanted: str, so: str) -> None:
+        """Say that a value is of a type that the broker does not read, and what it does then.
+
+        The value is not shown: it may hold a password.
+        """
+        message = f"{what} is {node.type_word}, and {so}; give {wanted}"
+        self.say("unreadable", "error", message, node.place)
 
     def unreadable(self, error: UnreadableError) -> None:
         """Say that a file can't be read."""

@@ -51,6 +51,7 @@ _MAPS = {
     *(("access_control",), ("scouting", "multicast"), ("scouting", "gossip")),
 }
 _LISTS_OF_MAPS = {("access_control", "rules"), ("access_control", "subjects"), ("access_control", "policies")}
+_NO_START = "Zenoh does not start with it"
 _SECRETS = {"password": "a password", "private_key_pem": "a private key", "secret": "a secret"}
 _BASE64_KEY = re.compile(r".*private_key_base64")
 _SECRET_SETTING = re.compile(r"(?:password|private_key_base64|secret)=[^;]")
@@ -96,7 +97,10 @@ class _Node:
         parsed = self._findings.parsed
         doors = () if self._door is None else (self._door,)
         addresses = tuple(dict.fromkeys(self._addresses()))
-        broker = Broker(self._name, "zenoh", self._root.place, addresses, doors=doors, relays=self._relays())
+        broker = Broker(self._name, "zenoh", self._root.place, addresses, doors=doors)
+        is_client, is_router = self._mode == "client", self._mode == "router"
+        broker = broker._replace(relays=is_router, is_client=is_client, gossips=self._gossips())
+        broker = broker._replace(scouts=self._scouts())
         parsed.brokers.append(broker)
         parsed.flows.extend(self._flows())
         self._say_what_is_not_followed()
@@ -108,10 +112,13 @@ class _Node:
             self._findings.say("unreadable", "error", message, mode.place)
         return mode.text if mode.text in _MODES else "peer"
 
-    def _relays(self) -> bool:
-        """Routers pass on what they get, and so do peers whose routing is by link state."""
-        linkstate = self._root.within("routing", "peer", "mode").text == "linkstate"
-        return self._mode == "router" or (self._mode == "peer" and linkstate)
+    def _gossips(self) -> bool:
+        """Whether it is a peer that connects to others of which it hears, as it does by default."""
+        gossip = self._root.within("scouting", "gossip")
+        autoconnect = self._of_mode(gossip.at("autoconnect"))
+        wanted = autoconnect.texts if autoconnect.value is not None else ["peer"]
+        enabled = self._of_mode(gossip.at("enabled")).value is not False
+        return self._mode == "peer" and enabled and "peer" in wanted
 
     def _of_mode(self, node: Node) -> Node:
         """A value that may differ by mode."""
@@ -153,18 +160,26 @@ class _Node:
         yield from _limited(back, door.takes, door.takes_not)
 
     def _say_what_is_not_followed(self) -> None:
+        routing = self._root.within("routing", "peer", "mode")
+        if routing.text == "linkstate" and self._mode == "peer":
+            message = "lint takes a peer with linkstate routing for one without, as Zenoh 1.10.2 does"
+            self._findings.not_decided(message, routing.place)
+        if self._scouts():
+            message = "this node also finds others by multicast; lint sees only the links that files name"
+            self._findings.not_decided(message, self._root.within("scouting", "multicast").place)
+
+    def _scouts(self) -> bool:
+        """Whether it connects to others that it finds by multicast."""
         multicast = self._root.within("scouting", "multicast")
         enabled, autoconnect = multicast.at("enabled"), self._of_mode(multicast.at("autoconnect"))
         if self._of_mode(enabled).value is False:
-            return
-        if self._mode != "router" or autoconnect.elements or autoconnect.entries:
-            message = "this node also finds others by multicast; lint sees only the links that files name"
-            self._findings.not_decided(message, multicast.place)
+            return False
+        return self._mode != "router" or bool(autoconnect.elements or autoconnect.entries)
 
 
 def _limited(flow: Flow, allowed: tuple[str, ...] | None, denied: tuple[str, ...]) -> Iterator[Flow]:
-    for text in ("**",) if allowed is None else dict.fromkeys(allowed):
-        yield flow._replace(filter=Filter(text, "zenoh").text, denies=denied)
+    for text in (flow.filter,) if allowed is None else dict.fromkeys(allowed):
+        yield flow._replace(filter=text if text == flow.filter else Filter(text, "zenoh").text, denies=denied)
 
 
 def _locator(endpoint: str) -> str:
@@ -188,7 +203,7 @@ def _check_types(root: Node, findings: Findings) -> None:
         _check_type(path, root, list, findings)
         for each in root.within(*path).elements:
             if not isinstance(each.value, dict):
-                _refuse(f"an entry of {'.'.join(path)}", each, "a map", findings)
+                findings.wrong_type(f"an entry of {'.'.join(path)}", each, "a map", _NO_START)
     for key in ("connect", "listen"):
         endpoints = root.within(key, "endpoints")
         for each in endpoints.entries.values() if endpoints.entries else [endpoints]:
@@ -198,24 +213,22 @@ def _check_types(root: Node, findings: Findings) -> None:
 def _check_type(path: tuple[str, ...], root: Node, wanted: type, findings: Findings) -> None:
     node = root.within(*path)
     if node.value is not None and not isinstance(node.value, wanted):
-        _refuse(".".join(path), node, TYPE_WORDS[wanted], findings)
+        findings.wrong_type(".".join(path), node, TYPE_WORDS[wanted], _NO_START)
 
 
 def _check_endpoints(what: str, node: Node, findings: Findings) -> None:
     if node.value is not None and not isinstance(node.value, list):
-        _refuse(what, node, 'a list of texts such as ["tcp/HOST:PORT"]', findings)
+        findings.wrong_type(what, node, 'a list of texts such as ["tcp/HOST:PORT"]', _NO_START)
         return
     for each in node.elements:
         for text in [each] if not each.entries else each.at("locators").elements:
-            if not isinstance(text.value, str) or "/" not in text.value:
-                _refuse(f"an endpoint of {what}", text, 'a text such as "tcp/HOST:PORT"', findings)
-
-
-def _refuse(what: str, node: Node, wanted: str, findings: Findings) -> None:
-    """The value is not shown: it may hold a password."""
-    found = "a text without a protocol" if isinstance(node.value, str) else node.type_word
-    message = f"{what} is {found}, and Zenoh does not start with it; give {wanted}"
-    findings.say("unreadable", "error", message, node.place)
+            if not isinstance(text.value, str):
+                findings.wrong_type(
+                    f"an endpoint of {what}", text, 'a text such as "tcp/HOST:PORT"', _NO_START
+                )
+            elif "/" not in text.value:
+                message = f'an endpoint of {what} has no protocol, and {_NO_START}; write "tcp/HOST:PORT"'
+                findings.say("unreadable", "error", message, text.place)
 
 
 def _check_secrets(root: Node, findings: Findings) -> None:

@@ -76,12 +76,26 @@ class DoubleSearch:
         for step in steps:
             here = step.way.target, step.account
             if here == start and (names := self._back(step)) is not None:
-                yield from self._new([], step.walk(), names)
+                yield from self._heard(None, step, names)
             others = arrived.setdefault(here, ByWords())
             for earlier in others.meeting(step.cargo.names.pattern):
                 if (names := self._same(earlier, step)) is not None:
-                    yield from self._new(earlier.walk(), step.walk(), names)
+                    yield from self._heard(earlier, step, names)
             others.add(step.cargo.names.pattern, step)
+
+    def _heard(self, earlier: Step | None, step: Step, names: Names) -> Iterator[Double]:
+        """The pair of walks to where two steps meet, or, if clients there don't hear both, beyond.
+
+        Without an earlier step, the other one has come back to the start.
+        """
+        one = earlier.walk() if earlier else []
+        if step.is_heard and (earlier is None or earlier.is_heard):
+            yield from self._new(one, step.walk(), names)
+            return
+        for way in self._walker.candidates(step):
+            goes_on = self._walker.may_go(step, way) and (not earlier or self._walker.may_go(earlier, way))
+            for beyond in self._walker.further(step, way) if goes_on and not way.stays else ():
+                yield from self._new([*one, way], beyond.walk(), beyond.cargo.names)
 
     def _back(self, step: Step) -> Names | None:
         """The names that are again what they were when they set out."""
@@ -96,15 +110,30 @@ class DoubleSearch:
         return next(iter(_common(one.cargo, other.cargo, other.way.rules, self._fresh)), None)
 
     def _new(self, one: list[Way], other: list[Way], names: Names) -> Iterator[Double]:
-        """The pair of walks, unless they part later than at their start, are known, or deliver once."""
+        """The pair of walks, unless they part later than at their start, are known, or deliver once.
+
+        A queue of RabbitMQ gets a message once, whatever bindings lead to it, and gives it to one shovel.
+        Lines of one bridge of Mosquitto that match the same names are told by themselves.
+        """
         if one and one[0].number == other[0].number:
             return
         if all(way.flow.once for way in (*one, *other)):
             return
         key = frozenset(tuple(way.link for way in walk) for walk in (one, other))
+        if len(key) == 1 and all(walk and walk[-1].flow.routes_once for walk in (one, other)):
+            return
+        if other[0].first_wins and _directions(one) == _directions(other):
+            return
+        if one and one[0].flow.competes_for and one[0].flow.competes_for == other[0].flow.competes_for:
+            return
         if key not in self._seen:
             self._seen.add(key)
             yield Double(one, other, names)
+
+
+def _directions(walk: list[Way]) -> list[tuple[object, ...]]:
+    """The links of a walk, each with its direction."""
+    return [way.direction for way in walk]
 
 
 def _turns(step: Step) -> int:

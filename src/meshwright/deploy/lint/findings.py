@@ -3,6 +3,7 @@
 from typing import NamedTuple
 
 from meshwright.deploy.mesh import Place
+from meshwright.runtime.errors import visible
 
 RULES = {
     "loop": "Messages go round for ever.",
@@ -31,6 +32,14 @@ class Stop(NamedTuple):
     broker: str
     name: str
     place: Place | None = None
+    account: str | None = None
+    """NATS: the account in which it is there, where that is known."""
+
+    @property
+    def where(self) -> str:
+        """The broker, with its account."""
+        broker = visible(self.broker)
+        return broker if self.account is None else f"{broker} [{visible(self.account)}]"
 
 
 class Finding(NamedTuple):

@@ -25,15 +25,17 @@ class _Pair(NamedTuple):
 def overlapping(mesh: Ways, fresh: str, told: Container[Place] = ()) -> Iterator[Finding]:
     """What to say of lines that match the same names; lines of which it is `told` do nothing already."""
     useless: dict[Way, _Pair] = {}
+    halves = _of_both(mesh.ways)
     for pair in _pairs(mesh.ways):
         if any(way.flow.place in told for way in pair):
             continue
         sender = mesh.brokers[pair.second.source]
         if _subscription(pair.first) == _subscription(pair.second):
-            useless.setdefault(max(pair, key=lambda way: way.number), pair)
+            if pair.first.flow.qos == pair.second.flow.qos:
+                useless.setdefault(_spare_of(pair, halves), pair)
         elif _deliver_twice(pair, sender):
             yield _twice(pair, mesh, fresh)
-        elif _does_nothing(pair, fresh):
+        elif _does_nothing(pair):
             useless.setdefault(pair.second, pair)
         elif _may_deliver_twice(sender):
             yield _perhaps(pair, mesh, fresh)
@@ -50,7 +52,10 @@ def _all_useless(ways: Sequence[Way], useless: dict[Way, _Pair]) -> Iterator[Fin
         if idle:
             where = {way.flow.pulls for way in idle}
             half = "" if where == {way.flow.pulls for way in own} else " in" if idle[0].flow.pulls else " out"
-            yield _useless(place, half, next(way for way in useless[idle[0]] if way is not idle[0]))
+            other = next(way for way in useless[idle[0]] if way is not idle[0])
+            if half == " in" and _subscription(other) == _subscription(idle[0]):
+                continue  # written as out, the line would unsubscribe from what the other one takes
+            yield _useless(place, half, other)
 
 
 def _pairs(ways: Sequence[Way]) -> Iterator[_Pair]:
@@ -58,7 +63,7 @@ def _pairs(ways: Sequence[Way]) -> Iterator[_Pair]:
     lines: dict[tuple[object, ...], list[Way]] = {}
     for way in ways:
         if way.first_wins:
-            lines.setdefault(way.line, []).append(way)
+            lines.setdefault(way.direction, []).append(way)
     for own in lines.values():
         if len(own) > 1:
             for pair in may_meet(own):
@@ -69,6 +74,28 @@ def _if_met(first: Way, second: Way) -> Iterator[_Pair]:
     same_line = first.flow.place == second.flow.place
     if not same_line and meet(first.names.pattern, second.names.pattern, first.rules):
         yield _Pair(first, second)
+
+
+def _of_both(ways: Sequence[Way]) -> set[Place]:
+    """The lines that carry in both directions."""
+    directions: dict[Place, set[bool]] = {}
+    for way in ways:
+        directions.setdefault(way.flow.place, set()).add(way.flow.pulls)
+    return {place for place, own in directions.items() if len(own) > 1}
+
+
+def _spare_of(pair: _Pair, halves: Container[Place]) -> Way:
+    """Which of two lines with the same subscription can go: the one whose names the other one changes.
+
+    Where they treat names alike, it is one that has no other direction, and else the later one.
+    """
+    if _change(pair.first) != _change(pair.second):
+        return pair.second
+    return max(pair, key=lambda way: (way.flow.place not in halves, way.number))
+
+
+def _change(way: Way) -> tuple[object, object]:
+    return way.strip, way.add
 
 
 def _subscription(way: Way) -> str:
@@ -94,15 +121,15 @@ def _version(broker: Broker) -> tuple[int, ...] | None:
     return tuple(map(int, numbers)) if all(one.isdecimal() for one in numbers) else None
 
 
-def _does_nothing(pair: _Pair, fresh: str) -> bool:
-    """Whether the first line leaves nothing to the second: no name, and no better QoS."""
+def _does_nothing(pair: _Pair) -> bool:
+    """Whether the first line leaves nothing to the second: no name, and no better QoS.
+
+    A line that shares a subscription sends back what came over the link, and may get a part of the messages.
+    """
     first, second = pair
-    alike = (first.strip, first.add) == (second.strip, second.add)
-    if alike and (second.flow.qos or 0) > (first.flow.qos or 0):
+    if first.flow.competes_for != second.flow.competes_for or (second.flow.qos or 0) > (first.flow.qos or 0):
         return False
-    return covers(first.names.pattern, second.names.pattern, first.rules) or (
-        not alike and example(second.names, second.rules, fresh) is None
-    )
+    return covers(first.names.pattern, second.names.pattern, first.rules)
 
 
 def _witness(pair: _Pair, mesh: Ways, fresh: str) -> tuple[tuple[Stop, ...], tuple[Stop, ...]]:

@@ -5,13 +5,13 @@ from pathlib import Path
 from typing import NamedTuple
 
 from meshwright.deploy.inventory import Entry
-from meshwright.deploy.lint.findings import SEVERITIES, Finding
+from meshwright.deploy.lint.findings import SEVERITIES, Finding, Stop
 from meshwright.deploy.lint.interests import InterestSearch
 from meshwright.deploy.lint.lines import overlapping
 from meshwright.deploy.lint.links import LinkSearch, fresh_word_of, without_repeats
 from meshwright.deploy.lint.suppressing import suppressed
-from meshwright.deploy.lint.ways import ways_of
-from meshwright.deploy.mesh import Note
+from meshwright.deploy.lint.ways import Ways, ways_of
+from meshwright.deploy.mesh import Broker, Note, Place
 from meshwright.deploy.reading import Mesh, read_mesh
 
 
@@ -47,6 +47,11 @@ def lint(paths: Sequence[Path], inventory: Sequence[Entry] = ()) -> Report:
     )
 
 
+def nothing_read(why: str, file: str) -> Report:
+    """The report where no mesh can be read: nothing but the reason."""
+    return Report([Finding("unreadable", "error", why, Place(file, 0))], [], 0, 0)
+
+
 def _found(mesh: Mesh) -> Iterator[Finding]:
     """All findings of a mesh, in no special order."""
     ways = ways_of(mesh.brokers, mesh.flows)
@@ -56,11 +61,28 @@ def _found(mesh: Mesh) -> Iterator[Finding]:
     fresh = fresh_word_of(ways.ways)
     told = {note.place for note in mesh.notes if note.rule == "useless-line"}
     yield from overlapping(ways, fresh, told)
-    yield from InterestSearch(ways, fresh, links.refused, links.looping).findings
+    yield from overlapping(_leading_out(mesh), fresh, told)
+    yield from InterestSearch(ways, fresh, links.looping).findings
+
+
+def _leading_out(mesh: Mesh) -> Ways:
+    """The ways of links to brokers that no file describes: their lines can still be compared."""
+    known = {broker.name: broker for broker in mesh.brokers}
+    flows = [flow for flow in mesh.flows if (flow.source in known) != (flow.target in known)]
+    others = {}
+    for flow in flows:
+        own, other = (flow.source, flow.target) if flow.source in known else (flow.target, flow.source)
+        others[other] = Broker(other, known[own].kind, flow.place, ())
+    return ways_of([*mesh.brokers, *others.values()], flows)
 
 
 def _of_note(note: Note) -> Finding:
-    return Finding(note.rule, note.severity, note.message, note.place)
+    found = Finding(note.rule, note.severity, note.message, note.place)
+    if note.witness is None:
+        return found
+    topic, *ways = note.witness
+    paths = [tuple(Stop(broker, topic, place, account) for broker, account, place in way) for way in ways]
+    return found._replace(topic=topic, path=paths[0], other_path=paths[1])
 
 
 def _order(finding: Finding) -> tuple[str, int, int, str, str]:

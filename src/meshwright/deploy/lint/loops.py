@@ -126,8 +126,8 @@ class LoopSearch:
                 return None
             if not walker.may_go(step, start) or not _may_turn(step, start):
                 continue
-            if grows and step.cargo.growth > 0 and self._goes_on(step):
-                return Loop(step.walk(), step.cargo.names, True, 0)
+            if grows and step.cargo.growth > 0 and (names := self._going_on(step)) is not None:
+                return Loop(step.walk(), names, True, 0)
             if not grows and (names := self._same(step.cargo, start)) is not None:
                 return Loop(step.walk(), names, False, 0)
         return None
@@ -140,14 +140,14 @@ class LoopSearch:
             return Names(cargo.fixed)
         return None
 
-    def _goes_on(self, step: Step) -> bool:
-        """Whether the walk can be repeated until no filter sees more than the words that it adds."""
+    def _going_on(self, step: Step) -> Names | None:
+        """The names with which the walk can be repeated until no filter sees more than the words it adds."""
         walk = step.walk()
         cargos = [step.cargo]
         for _ in range(self._deepest + 2):
             for way in walk:
                 cargos = [new for cargo in cargos for new in taken(cargo, way, self._fresh)]
-        return bool(cargos)
+        return cargos[0].names if cargos else None
 
 
 def _may_turn(step: Step, start: Way) -> bool:

@@ -118,7 +118,17 @@ class ByWords(Generic[_Thing]):
 
 def plain_words(pattern: Pattern) -> Words:
     """The words that all names of a pattern begin with."""
-    return tuple(takewhile(lambda element: isinstance(element, str), pattern))  # type: ignore[arg-type]
+    words: list[str] = []
+    for element in pattern:
+        if not isinstance(element, str):
+            break
+        words.append(element)
+    return tuple(words)
+
+
+def is_wild(pattern: Pattern) -> bool:
+    """Whether a pattern has wildcards."""
+    return len(plain_words(pattern)) < len(pattern)
 
 
 def covers(one: Pattern, other: Pattern, rules: Rules) -> bool:

@@ -86,6 +86,7 @@ def _row(finding: Finding) -> dict[str, Any]:
         "path": [stop.broker for stop in finding.path],
         "other_path": [stop.broker for stop in finding.other_path],
         "steps": [_step(stop) for stop in finding.path],
+        "other_steps": [_step(stop) for stop in finding.other_path],
     }
 
 
@@ -93,6 +94,7 @@ def _step(stop: Stop) -> dict[str, Any]:
     place = stop.place
     return {
         "broker": stop.broker,
+        "account": stop.account,
         "topic": stop.name,
         "file": None if place is None else place.file,
         "line": None if place is None else place.line,
@@ -130,9 +132,27 @@ def _result(finding: Finding) -> dict[str, Any]:
             {"id": number, "physicalLocation": _location(place), "message": {"text": "also takes part"}}
             for number, place in enumerate(places[1:], start=1)
         ]
+    flows = [_thread_flow(path, finding.place) for path in (finding.path, finding.other_path) if path]
+    if flows:
+        found["codeFlows"] = [{"threadFlows": flows}]
     if finding.reason is not None:
         found["suppressions"] = [{"kind": "inSource", "justification": finding.reason}]
     return found
+
+
+def _thread_flow(path: tuple[Stop, ...], place: Place) -> dict[str, Any]:
+    """The stops of a witness, each at the line that brought the message; the start is at the first line."""
+    first = next((stop.place for stop in path if stop.place is not None), place)
+    steps = [
+        {"physicalLocation": _location(stop.place or first), "message": {"text": _at_stop(stop)}}
+        for stop in path
+    ]
+    return {"locations": [{"location": step} for step in steps]}
+
+
+def _at_stop(stop: Stop) -> str:
+    name = f": {visible(stop.name)}" if stop.name else ""
+    return f"{stop.where}{name}"
 
 
 def _location(place: Place) -> dict[str, Any]:

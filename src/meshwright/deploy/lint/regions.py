@@ -40,7 +40,7 @@ class _Graph:
     def __init__(self, ways: list[Way]) -> None:
         self._links_of: dict[int, set[int]] = {}
         self._brokers_of: dict[int, set[int]] = {}
-        self._kept = {way.link for way in ways if way.stays or way.flow.echoes}
+        self._kept = {way.link for way in ways if way.stays or way.flow.echoes} | _beside_imports(ways)
         for way in ways:
             for broker in (way.source, way.target):
                 self._links_of.setdefault(broker, set()).add(way.link)
@@ -77,6 +77,14 @@ class _Graph:
         """Whether a way is still there."""
         ends = self._brokers_of.get(way.link, ())
         return way.source in ends and way.target in ends
+
+
+def _beside_imports(ways: list[Way]) -> set[int]:
+    """The leaf links of NATS servers that import streams and services: only they show what comes twice."""
+    servers = {way.source for way in ways if way.imports_service}
+    servers &= {way.source for way in ways if way.imports_stream}
+    leaves = (way for way in ways if servers and way.flow.refuses_loops)
+    return {way.link for way in leaves if way.source in servers or way.target in servers}
 
 
 def parts(ways: Sequence[Way]) -> list[list[Way]]:
@@ -120,13 +128,14 @@ def regions(ways: Sequence[Way], fresh: str, most: int) -> Iterator[Region]:
     if _take_all(riders):
         waiting.append(((fresh,), riders))
     done: set[frozenset[int]] = set()
+    nameless = ("",) if any(way.first_wins for way in ways) else ()  # MQTT has no empty name
     looks = 0
     while waiting:
         words, alive = waiting.pop()
         looks += len(alive)
         if looks > most:
             raise TooManyRegionsError
-        for part in parts(core(_carrying(alive))):
+        for part in parts(core(_carrying(alive))) if words != nameless or _take_all(alive) else ():
             key = frozenset(way.number for way in part)
             if key not in done:
                 done.add(key)

@@ -89,6 +89,8 @@ def _carries(way: Way, name: Words) -> bool:
 
 
 def _renamed(cargo: Cargo, way: Way) -> list[Cargo]:
+    if not way.renames and not way.strip:
+        return [cargo]
     if way.becomes is not None:
         return [cargo._replace(fixed=way.becomes)]
     if cargo.fixed is not None:
@@ -122,7 +124,29 @@ class Step(NamedTuple):
     @property
     def key(self) -> tuple[object, ...]:
         """Alike for steps that go on alike."""
-        return self.way.number, self.account, self.cargo, self.been
+        return self.way.number, *self.state
+
+    @property
+    def state(self) -> tuple[object, ...]:
+        """All that decides how a step goes on, except its way."""
+        return self.account, self.cargo, self.been, self.behind_service
+
+    @property
+    def behind_service(self) -> bool:
+        """Whether NATS took it into an account as a request for a service, and then at most as streams."""
+        at: Step | None = self
+        while at is not None and at.way.imports_stream:
+            at = at.before
+        return at is not None and at.way.imports_service
+
+    @property
+    def is_heard(self) -> bool:
+        """Whether clients get what has come: not if NATS imported it as a stream behind a service.
+
+        Measured with nats-server 2.15: clients of an account that imports a stream don't get what came to the
+        exporting account as a request for a service at the same server; leaf nodes of the account do.
+        """
+        return not (self.way.imports_stream and self.behind_service)
 
     def walk(self) -> list[Way]:
         """The ways from the start to here."""
@@ -152,7 +176,9 @@ class Walker:
         self._by_words: dict[int, ByWords[Way]] = {}
         for way in self.ways:
             self._from.setdefault(way.source, []).append(way)
-            self._by_words.setdefault(way.source, ByWords()).add(way.names.pattern, way)
+            if not carried:
+                self._by_words.setdefault(way.source, ByWords()).add(way.names.pattern, way)
+        self._by_links = all(map(_depends_on_links, self.ways))
 
     def starts(self, ways: Iterable[Way]) -> Iterator[Step]:
         """First steps by these ways, of all names that they carry."""
@@ -178,8 +204,13 @@ class Walker:
 
     def may_go(self, step: Step, way: Way) -> bool:
         """Whether a message may go on by this way, whatever its name."""
-        last = step.way.target
-        return way.source == last and self._brokers[last].relays and may_follow(step, way)
+        last = step.way
+        if way.source != last.target:
+            return False
+        here = self._brokers[last.target]
+        if not here.relays and not here.passes(self._brokers[last.source], self._brokers[way.target]):
+            return False
+        return (self._by_links and way.link != last.link) or may_follow(step, way)
 
     def further(self, step: Step, way: Way) -> Iterator[Step]:
         """The step by a way that may come next, for each part of the cargo that crosses."""
@@ -191,13 +222,20 @@ class Walker:
         """All steps that can be taken from the starts on, nearest first; those that go on alike only once."""
         waiting = deque(starts)
         seen = {step.key for step in waiting}
+        # What a way makes of a step depends on this alone, so in dense meshes it is worked out once for many.
+        states: dict[tuple[object, ...], int] = {}
+        tried: set[tuple[int, int]] = set()
         while waiting:
             step = waiting.popleft()
             if not admits(step):
                 continue
             yield step
+            state = states.setdefault(step.state, len(states))
             for way in self.candidates(step):
-                for new in self.further(step, way) if self.may_go(step, way) else ():
+                if (state, way.number) in tried or not self.may_go(step, way):
+                    continue
+                tried.add((state, way.number))
+                for new in self.further(step, way):
                     if new.key not in seen:
                         seen.add(new.key)
                         waiting.append(new)
@@ -247,7 +285,16 @@ def may_follow(step: Step, way: Way) -> bool:
         return False
     if 0 < flow.stage < last.flow.stage or _came_by_import(step, way) or _is_apart(last, way):
         return False
+    if _leads_back(last, way):
+        return False
     return flow.most_hops is None or _may_hop(step, way)
+
+
+def _depends_on_links(way: Way) -> bool:
+    """Whether nothing but its link can forbid a message to come or go on by a way, as with Mosquitto."""
+    flow = way.flow
+    inside = flow.account is not None or flow.target_account is not None or flow.stage > 0
+    return not inside and not flow.refuses_loops and flow.most_hops is None
 
 
 def _is_apart(last: Way, way: Way) -> bool:
@@ -257,14 +304,30 @@ def _is_apart(last: Way, way: Way) -> bool:
 
 
 def _came_by_import(step: Step, way: Way) -> bool:
-    """Whether a NATS server got a message by a leaf link that it opened, and imported it into an account.
+    """Whether a NATS server got a message by a leaf link, and imported it into an account.
 
-    It does not pass it on by another leaf link that it opened to the same server (measured with 2.15).
+    It does not pass it back by this link. If it opened the link, it does not pass it on by another leaf link
+    that it opened, wherever this leads, whether a stream or a service was imported, and whoever listens
+    at the server (measured with 2.15).
     """
-    before = step.before
-    if before is None or not step.way.stays or not (way.flow.refuses_loops and before.way.flow.refuses_loops):
+    if not step.way.stays or not way.flow.refuses_loops:
         return False
-    return before.way.opener == way.opener == way.source and before.way.source == way.target
+    before: Step | None = step
+    while before is not None and before.way.stays:
+        before = before.before
+    if before is None or not before.way.flow.refuses_loops:
+        return False
+    return before.way.link == way.link or before.way.opener == way.opener == way.source
+
+
+def _leads_back(last: Way, way: Way) -> bool:
+    """Whether a message came by one leaf link of NATS, and another one leads to where it came from.
+
+    It is not passed on, if the server there has the name of a cluster (measured with 2.15): what comes from a
+    cluster does not go back to it. Every server has one that opens leaf links.
+    """
+    is_leaf = last.flow.refuses_loops and way.flow.refuses_loops
+    return is_leaf and way.into_cluster and last.source == way.target
 
 
 def _passes_itself(last: Way, way: Way) -> bool:

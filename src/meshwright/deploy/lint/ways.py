@@ -9,7 +9,7 @@ from typing import NamedTuple
 import pyarrow as pa
 
 from meshwright.deploy.lint.names import ByWords, Names, Renaming, Words, less, meet
-from meshwright.deploy.mesh import Broker, Flow, Note, Place
+from meshwright.deploy.mesh import SERVICE_STAGE, STREAM_STAGE, Broker, Flow, Note, Place
 from meshwright.filters.dialects import Dialect, dialect_of
 from meshwright.filters.filter import rules_of
 from meshwright.filters.parsing import parse_filters
@@ -20,6 +20,9 @@ DIALECT_OF_KIND = {"mosquitto": "mqtt", "nats": "nats", "rabbitmq": "amqp", "zen
 
 STATE_OF_LINK: Pattern = ("$SYS", "broker", "connection", ANY, "state")
 """The only names with $SYS that Mosquitto takes from clients, bridges included."""
+
+_CONTROL: Pattern = ("$CONTROL",)
+"""How names begin that Mosquitto takes as orders to itself, and never delivers."""
 
 _MOST_PAIRS = 200_000
 """Pairs of lines of one link that may match the same names; links that make more are not followed."""
@@ -38,11 +41,13 @@ class Way:
         opener: number of the broker whose configuration opens the link.
         names: what it takes, at the source; names that an earlier line of the link takes are left out.
         denied: patterns of names that do not cross.
+        stopped_by_wildcards: patterns of names that do not cross where somebody subscribes with wildcards.
         strip: the first words of each name, which are replaced.
         add: what they are replaced by.
         becomes: the name that everything gets, if there is one.
         rules: of matching, where it begins.
         first_wins: whether of the lines of the link that match a name only the first counts.
+        into_cluster: whether the broker to which it leads has the name of a cluster.
     """
 
     number: int
@@ -53,11 +58,13 @@ class Way:
     opener: int
     names: Names
     denied: tuple[Pattern, ...]
+    stopped_by_wildcards: tuple[Pattern, ...]
     strip: Words
     add: Words
     becomes: Words | None
     rules: Rules
     first_wins: bool
+    into_cluster: bool = False
 
     @property
     def renames(self) -> bool:
@@ -69,10 +76,29 @@ class Way:
         """Whether its patterns have wildcards for many words only at the end."""
         return has_simple_form(self.names.pattern) and all(map(has_simple_form, self.denied))
 
+    def behind(self, words: Words) -> Words:
+        """What a name that crosses is called behind it."""
+        return self.becomes if self.becomes is not None else self.add + words[len(self.strip) :]
+
+    @property
+    def beside_wildcards(self) -> "Way":
+        """The same way where somebody subscribes with wildcards, and stops what they stop."""
+        return _without(replace(self, denied=(*self.denied, *self.stopped_by_wildcards)), [])
+
     @property
     def stays(self) -> bool:
         """Whether it leads from a broker to itself: between accounts, or by a link to itself."""
         return self.source == self.target
+
+    @property
+    def imports_service(self) -> bool:
+        """Whether it takes requests from an account of NATS to the one that exports a service."""
+        return self.flow.stage == SERVICE_STAGE
+
+    @property
+    def imports_stream(self) -> bool:
+        """Whether it brings a stream of one account of NATS into another."""
+        return self.flow.stage == STREAM_STAGE
 
     @property
     def rank(self) -> tuple[bool, int]:
@@ -80,14 +106,21 @@ class Way:
         return self.first_wins and not self.flow.prefixed, self.number
 
     @property
+    def direction(self) -> tuple[object, ...]:
+        """Its link, and from where to where it leads."""
+        flow = self.flow
+        return self.link, self.source, self.target, flow.pulls, flow.account, flow.target_account
+
+    @property
     def line(self) -> tuple[object, ...]:
         """Link and direction: a name crosses once, whatever the lines that match it.
 
-        Imports of NATS between two accounts are the exception: each of them delivers.
+        There are two exceptions. Each import of NATS between two accounts delivers. And what a group of
+        Mosquitto's subscribers shares goes back over the link, which it does not by other lines.
         """
-        flow = self.flow
-        own = self.number if self.stays and not self.first_wins else None
-        return self.link, self.source, self.target, flow.pulls, flow.account, flow.target_account, own
+        if self.first_wins:
+            return *self.direction, self.flow.competes_for
+        return *self.direction, self.number if self.stays else None
 
 
 class Ways(NamedTuple):
@@ -154,7 +187,8 @@ class _Maker:
         self._links: dict[str, int] = {}
         texts: dict[str, list[str]] = {}
         for flow in flows:
-            texts.setdefault(self._dialect(flow).name, []).extend([flow.filter, *flow.denies])
+            own = flow.filter, *flow.denies, *flow.stopped_by_wildcards
+            texts.setdefault(self._dialect(flow).name, []).extend(own)
         self._patterns = {name: patterns_of(own, dialect_of(name)) for name, own in texts.items()}
 
     def _opener(self, flow: Flow) -> int:
@@ -188,11 +222,15 @@ class _Maker:
             opener=opener,
             names=Names(pattern),
             denied=tuple(patterns[text] for text in flow.denies if text in patterns),
+            stopped_by_wildcards=tuple(
+                patterns[text] for text in flow.stopped_by_wildcards if text in patterns
+            ),
             strip=change[0],
             add=change[1],
             becomes=None if flow.becomes is None else tuple(flow.becomes.split(dialect.separator)),
             rules=rules_of(dialect),
             first_wins=self._brokers[opener].kind == "mosquitto",
+            into_cluster=self._brokers[self._number_of[flow.target]].is_clustered,
         )
 
 
@@ -213,15 +251,20 @@ def _of_refused(flows: Iterable[Flow], carrying: Container[Place]) -> Iterator[N
     for place, flow in {flow.place: flow for flow in flows}.items():
         how = "crosses" if place not in carrying else "comes in" if flow.pulls else "goes out"
         said = (
-            f"nothing {how} by this line: Mosquitto takes no names that begin with $SYS from a bridge, "
-            f"except states of links; give the names another prefix, or remove the line"
+            f"nothing {how} by this line: Mosquitto takes no names that begin with $SYS (except states of "
+            f"links) or $CONTROL from a bridge; give the names another prefix, or remove the line"
         )
         yield Note("useless-line", "warning", said, place)
 
 
 def _not_refused(pattern: Pattern, change: Renaming, rules: Rules) -> Pattern | None:
-    """What Mosquitto takes of a pattern from a client: of names that begin with $SYS, the states of links."""
+    """What Mosquitto takes of a pattern from a client: of names that begin with $SYS, the states of links.
+
+    Those with $CONTROL are not delivered at all.
+    """
     behind = change.of(pattern)
+    if _CONTROL in (pattern[:1], behind[:1]):
+        return None
     if behind[:1] != STATE_OF_LINK[:1]:
         return pattern
     return next(map(change.back, meet(behind, STATE_OF_LINK, rules)), None)

@@ -19,7 +19,7 @@ class Witnesses:
 
     def loop(self, loop: Loop) -> Finding:
         """What to say of a loop."""
-        stops = self.stops(loop.walk, self._example(loop.names, loop.walk[0]))
+        stops = self.stops(loop.walk, self.example(loop.names, loop.walk[0]))
         topic, way = stops[0].name, shown(stops)
         more = f" ({count(loop.links, 'link')} are on such loops)" if loop.links > len(loop.walk) else ""
         if loop.grows:
@@ -44,7 +44,7 @@ class Witnesses:
 
     def double(self, double: Double) -> Finding:
         """What to say of a doubled delivery."""
-        words = self._example(double.names, double.other[0])
+        words = self.example(double.names, double.other[0])
         one, other = self.stops(double.one, words, double.other[0]), self.stops(double.other, words)
         topic, target = other[0].name, visible(other[-1].broker)
         place = double.other[-1].flow.place
@@ -68,30 +68,33 @@ class Witnesses:
 
     def refused(self, walk: list[Way]) -> Finding:
         """What to say of a cycle that NATS does not allow."""
-        names = [self._mesh.brokers[way.source].name for way in walk]
-        path = tuple(Stop(name, "", None) for name in names[:1])
-        stops = tuple(Stop(self._mesh.brokers[way.target].name, "", way.flow.place) for way in walk)
+        path = tuple(stop._replace(name="") for stop in self.stops(walk, ()))
         refusing = next(way for way in walk if way.flow.refuses_loops)
         said = (
             f"the leaf node connections form a cycle, and NATS refuses one of them: "
-            f"{shown((*path, *stops))}; remove one, or use another account for it"
+            f"{shown(path)}; remove one, or use another account for it"
         )
-        return Finding("refused-link", "error", said, refusing.flow.place, None, (*path, *stops))
+        return Finding("refused-link", "error", said, refusing.flow.place, None, path)
 
-    def _example(self, names: Names, first: Way) -> Words:
+    def example(self, names: Names, first: Way) -> Words:
+        """One of the names that set out by a way."""
         words = example(names, first.rules, self._fresh)
         assert words is not None, "only sets that have names are found"
         return words
 
-    def stops(self, walk: Sequence[Way], words: Words, start: Way | None = None) -> tuple[Stop, ...]:
+    def stops(self, walk: Sequence[Way], words: Words, beginning: Way | None = None) -> tuple[Stop, ...]:
         """Where a message is on its walk; without a walk, where it starts."""
-        first = walk[0] if walk else start
+        first = walk[0] if walk else beginning
         assert first is not None, "an empty walk has a start"
-        found = [Stop(self._mesh.brokers[first.source].name, self.text(words, first.source))]
+        start = self._mesh.brokers[first.source]
+        is_nats = start.kind == "nats"
+        account = first.flow.account if is_nats else None
+        found = [Stop(start.name, self.text(words, first.source), None, account)]
         for way in walk:
-            words = way.becomes if way.becomes is not None else way.add + words[len(way.strip) :]
+            words = way.behind(words)
             broker = self._mesh.brokers[way.target].name
-            found.append(Stop(broker, self.text(words, way.target), way.flow.place))
+            account = (way.flow.target_account or account) if is_nats else None
+            found.append(Stop(broker, self.text(words, way.target), way.flow.place, account))
         return tuple(found)
 
     def text(self, words: Words, broker: int) -> str:
@@ -100,7 +103,9 @@ class Witnesses:
 
 
 def _or_private(walk: Sequence[Way]) -> str:
-    return ", or leave try_private on" if any(way.flow.echoes for way in walk) else ""
+    """The other way out where a bridge echoes; what a group of subscribers shares is always echoed."""
+    ways = [way for way in walk if way.flow.echoes and way.first_wins]
+    return ", or leave try_private on" if any(way.flow.competes_for is None for way in ways) else ""
 
 
 def _both_ends(one: Way, other: Way) -> bool:
@@ -112,13 +117,15 @@ def _both_ends(one: Way, other: Way) -> bool:
 
 
 def shown(stops: Iterable[Stop]) -> str:
-    """A walk in one line; names are shown where they change."""
+    """A walk in one line; names are shown where they change, and accounts of NATS where they differ."""
     found: list[str] = []
     name = None
     stops = list(stops)
     changes = len({stop.name for stop in stops}) > 1
+    accounts = len({stop.account for stop in stops}) > 1
     for stop in stops:
+        where = stop.where if accounts else visible(stop.broker)
         news = changes and stop.name != name
-        found.append(f"{visible(stop.broker)} ({visible(stop.name)})" if news else visible(stop.broker))
+        found.append(f"{where} ({visible(stop.name)})" if news else where)
         name = stop.name
     return " -> ".join(found)

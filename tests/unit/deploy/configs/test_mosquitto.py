@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from meshwright.deploy.configs.mosquitto import looks_like, parse
+from meshwright.deploy.configs.mosquitto_directives import ONCE, SAME
 from meshwright.deploy.mesh import Flow, Parsed
 from tests.brokers.binaries import command
 
@@ -102,6 +103,10 @@ def test_a_broker_is_found_at_its_listeners(tmp_path: Path, text: str, addresses
         "connection b",
         "address twice.example",
         "listener abc",
+        "listener 0",
+        "start_type manual",
+        "max_qos 7",
+        "log_type silly",
         " # an indented comment",
     ],
 )
@@ -258,6 +263,78 @@ def test_the_broker_does_not_start_with_what_lint_says_it_refuses(tmp_path: Path
     assert any(note.severity == "error" for note in parsed.notes)
     started = subprocess.run(command("mosquitto", tmp_path / "a.conf"), capture_output=True, check=False)
     assert started.returncode == 3
+
+
+@pytest.mark.parametrize("name", sorted(ONCE))
+def test_the_broker_does_not_start_with_a_directive_that_it_takes_once_given_twice(
+    tmp_path: Path, name: str
+) -> None:
+    head = {"broker": "", "listener": f"listener 0 {tmp_path}/s\n", "bridge": "connection b\n"}[ONCE[name]]
+    parsed = _parsed(tmp_path, f"{head}{name} 5\n{SAME.get(name, name)} 5\n")
+    said = [note.message for note in parsed.notes if note.rule == "unreadable"]
+    assert any("already, and Mosquitto does not start" in message for message in said)
+    started = subprocess.run(command("mosquitto", tmp_path / "a.conf"), capture_output=True, check=False)
+    assert started.returncode == 3
+    assert b"uplicate" in started.stdout + started.stderr
+
+
+def test_a_file_with_the_configurations_of_two_brokers_is_told(tmp_path: Path) -> None:
+    one = "listener 1883\npid_file /run/m.pid\n"
+    found = _parsed(tmp_path, f"{one}{one}port 1\nport 2\n").notes
+    assert sorted((note.rule, note.place.line) for note in found) == [
+        ("unreadable", 3),
+        ("unreadable", 4),
+        ("useless-line", 6),
+    ]
+    assert all("two brokers" in note.message for note in found if note.rule == "unreadable")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "listener 1883 127.0.0.1\nlistener 1883 127.0.0.2\n",
+        "listener 1883\nsocket_domain ipv4\nlistener 1883\nsocket_domain ipv6\n",
+        "listener 1883\ncafile a\nlistener 1884\ncafile b\n",
+        "per_listener_settings true\nlistener 1883\nacl_file a\nlistener 1884\nacl_file b\n",
+        "connection x\naddress a\ntopic # out\nclientid i\n"
+        "connection y\naddress b\ntopic # out\nclientid j\n",
+    ],
+)
+def test_lines_about_different_listeners_and_connections_are_no_repeats(tmp_path: Path, text: str) -> None:
+    assert _parsed(tmp_path, text).notes == []
+
+
+def test_a_lazy_link_without_a_line_out_never_opens(tmp_path: Path) -> None:
+    parsed = _bridge(tmp_path, "start_type lazy", "topic # in")
+    assert ([(note.rule, note.place.line) for note in parsed.notes], parsed.flows) == (
+        [("useless-line", 3)],
+        [],
+    )
+    assert _rules(_bridge(tmp_path, "start_type lazy", "topic # both")) == ["not-decided"]
+    assert _rules(_bridge(tmp_path, "start_type once", "topic # in")) == []
+
+
+def test_bridges_reach_no_listener_for_websockets(tmp_path: Path) -> None:
+    def addresses(text: str) -> tuple[str, ...]:
+        return _parsed(tmp_path, text).brokers[0].addresses
+
+    assert addresses("listener 1 h\nprotocol websockets\n") == ()
+    assert addresses("listener 1 h\nlistener 2 h\nprotocol websockets\n") == ("h:1",)
+    assert addresses("listener 1 h\nprotocol mqtt\n") == ("h:1",)
+
+
+def test_a_shared_subscription_is_not_renamed_and_goes_back(tmp_path: Path) -> None:
+    out, back = _bridge(tmp_path, "topic $share/g/t/# both 0 l/ r/", "topic u out").flows[:2]
+    assert (out.filter, out.echoes, out.prefixed) == ("l/$share/g/t/#", False, True)
+    out, back = _bridge(tmp_path, "topic t/# both 0 $share/g/ r/").flows
+    assert (out.filter, out.echoes, out.strip, out.add) == ("$share/g/t/#", True, "", "")
+    assert (back.filter, back.echoes, back.add) == ("r/t/#", False, "$share/g/")
+
+
+def test_a_shared_subscription_beside_lines_with_prefixes_is_not_decided(tmp_path: Path) -> None:
+    assert _rules(_bridge(tmp_path, "topic $share/g/t/# out", "topic # out 0 l/ r/")) == ["not-decided"]
+    assert _rules(_bridge(tmp_path, "topic $share/g/t/# out", "topic # in 0 l/ r/")) == []
+    assert _rules(_bridge(tmp_path, "topic $share/g/t/# out", "topic # out")) == []
 
 
 def test_a_byte_order_mark_is_told_as_mosquitto_does_not_start_with_it(tmp_path: Path) -> None:

@@ -182,6 +182,8 @@ def test_an_import_that_moves_words_is_not_decided(tmp_path: Path) -> None:
             "users [{user: u}, {user: v, permissions {pub: q}}]}",
             [Door("u", "$G", ("p",)), Door("v", "$G", ("q",))],
         ),
+        ("accounts {S {users [{user: s}]}}\nsystem_account: S", [Door("s", "S"), Door(None, "$G")]),
+        ("accounts {S {users [{user: s}]}, A {}}\nsystem_account: S", [Door("s", "S")]),
         ("operator: /x.jwt", []),
     ],
 )
@@ -456,3 +458,15 @@ def test_an_import_that_stands_twice_is_an_error(tmp_path: Path, imports: str) -
 def test_an_unclosed_include_shows_its_first_line_alone(tmp_path: Path) -> None:
     text = 'include "users.conf\nauthorization { password: geheim }\nlisten: "h:1"\n'
     assert not any("geheim" in note.message for note in parsed(tmp_path, text).notes)
+
+
+def test_a_key_that_stands_twice_is_told_where_it_does_not_count(tmp_path: Path) -> None:
+    found = parsed(tmp_path, "server_name: a\nport: 4222\nserver_name: b\nleafnodes {port: 1\nport: 2}\n")
+    assert notes(found) == [("useless-line", 1), ("useless-line", 4)]
+    assert found.brokers[0].name == "b"
+
+
+def test_a_variable_or_an_included_key_may_stand_again(tmp_path: Path) -> None:
+    (tmp_path / "more.conf").write_text("port: 4222\n")
+    text = "include more.conf\nport: 4223\nP: 1\nleafnodes {port: $P}\nP: 2\nmax_payload: $P\n"
+    assert notes(parsed(tmp_path, text)) == []

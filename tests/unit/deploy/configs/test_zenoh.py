@@ -83,11 +83,27 @@ def test_of_a_group_of_locators_one_is_in_use(tmp_path: Path) -> None:
         ('{mode: "peer"}', False),
         ('{mode: "client"}', False),
         ("{}", False),
-        ('{routing: {peer: {mode: "linkstate"}}}', True),
+        ('{routing: {peer: {mode: "linkstate"}}}', False),
     ],
 )
 def test_routers_relay_and_peers_and_clients_do_not(tmp_path: Path, text: str, relays: bool) -> None:
     assert broker_of(parsed(tmp_path, text)).relays is relays
+
+
+@pytest.mark.parametrize(
+    ("text", "gossips"),
+    [
+        ("{}", True),
+        ('{mode: "router"}', False),
+        ('{mode: "client"}', False),
+        ("{scouting: {gossip: {enabled: false}}}", False),
+        ("{scouting: {gossip: {autoconnect: {peer: []}}}}", False),
+        ('{scouting: {gossip: {autoconnect: {peer: ["router"]}}}}', False),
+        ('{scouting: {gossip: {autoconnect: ["peer"]}}}', True),
+    ],
+)
+def test_peers_gossip_unless_it_is_switched_off(tmp_path: Path, text: str, gossips: bool) -> None:
+    assert broker_of(parsed(tmp_path, text)).gossips is gossips
 
 
 def test_links_that_no_file_names_are_not_decided(tmp_path: Path) -> None:

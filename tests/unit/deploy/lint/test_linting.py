@@ -313,4 +313,333 @@ def test_overlapping_imports_of_one_account_deliver_twice(tmp_path: Path) -> Non
     (tmp_path / "a.conf").write_text(
         f"port: 4222\naccounts {{\n{exporting}\nB {{ imports: [ {imports} ] }}\n}}\n"
     )
-    assert [finding.rule for finding in lint([tmp_path]).findings] == ["doubled-delivery"]
+    finding = _only(lint([tmp_path]))
+    assert finding.rule == "doubled-delivery"
+    assert "a [A] -> a [B] and a [A] -> a [B];" in finding.message
+
+
+@pytest.mark.parametrize(
+    ("lines", "useless"),
+    [
+        ("topic a/# in\ntopic a/# both", {1}),
+        ('bridge_attempt_unsubscribe false\ntopic a/# in\ntopic a/# both 0 p/ ""', {2}),
+        ('topic a/+ both\ntopic a/+ both 0 p/ ""', set()),
+        ('topic a/# both\ntopic a/# in 1 a/ ""', set()),
+        ("topic a/# out 1\ntopic a/# out 0", set()),
+        ('topic a/# out 0\ntopic a/b out 1 "" r/', set()),
+    ],
+)
+def test_a_line_is_useless_only_if_nothing_changes_without_it(
+    mesh: Mesh, lines: str, useless: set[int]
+) -> None:
+    report = mesh([{"name": "a", "version": "2.0.18"}, {"name": "b", "version": "2.0.18"}], a=[("b", lines)])
+    found = {each.place.line - 3 for each in report.findings if each.rule == "useless-line"}
+    assert found == useless
+
+
+def test_lines_to_a_broker_that_no_file_describes_are_compared(mesh: Mesh) -> None:
+    lines = "bridge_protocol_version mqttv50\ntopic t/# out\ntopic +/a out"
+    assert _rules(mesh(a=[("elsewhere", lines)])) == ["overlapping-lines"]
+
+
+def test_the_witness_of_a_growing_loop_goes_round_more_than_once(mesh: Mesh) -> None:
+    report = mesh(a=[("b", "topic +/b/# in")], b=[("a", 'topic # in 0 b/ ""')])
+    found = _only(report)
+    assert (found.rule, found.topic) == ("growing-loop", "b/b/x")
+
+
+def _nats(folder: Path, **texts: str) -> Report:
+    """Lint NATS servers a, b and c, which take leaf nodes at ports 7001 to 7003."""
+    for number, (name, text) in enumerate(texts.items(), 1):
+        own = f"server_name: {name}\nlisten: 127.0.0.1:{4000 + number}\n{text}\n"
+        (folder / f"{name}.conf").write_text(own)
+    inventory = folder / "inventory.json"
+    if not inventory.exists():
+        return lint([folder])
+    return lint(sorted(folder.glob("*.conf")), read_inventory(inventory))
+
+
+_TWO_ACCOUNTS = """
+accounts {
+  X { users: [{user: x, password: "$2a$11$x"}], exports: [{stream: ">"}] }
+  Y { imports: [{stream: {account: X, subject: ">"}}] }
+}
+"""
+_AS_X = "{user: x, password: $word, account: X}"
+
+
+def test_a_loop_over_links_of_which_nats_refuses_one_is_not_decided(tmp_path: Path) -> None:
+    remotes = "{url: 'nats://127.0.0.1:7002', account: X}, {url: 'nats://127.0.0.1:7002', account: Y}"
+    report = _nats(
+        tmp_path,
+        a=f"{_TWO_ACCOUNTS} leafnodes {{ listen: '127.0.0.1:7001', "
+        f"authorization: {_AS_X}, remotes: [{remotes}] }}",
+        b="leafnodes { listen: '127.0.0.1:7002', remotes: [{url: 'nats://127.0.0.1:7003'}] }",
+        c="leafnodes { listen: '127.0.0.1:7003', remotes: [{url: 'nats://x@127.0.0.1:7001'}] }",
+    )
+    assert set(_rules(report)) == {"refused-link", "not-decided"}
+
+
+def test_links_that_nats_refuses_or_keeps_by_the_order_of_starts_are_not_told_as_a_loop(
+    tmp_path: Path,
+) -> None:
+    report = _nats(
+        tmp_path,
+        a=f"{_TWO_ACCOUNTS} leafnodes {{ listen: '127.0.0.1:7001', authorization: {_AS_X}, "
+        f"remotes: [{{url: 'nats://127.0.0.1:7002', account: Y}}] }}",
+        b="leafnodes { listen: '127.0.0.1:7002', remotes: [{url: 'nats://x@127.0.0.1:7001'}] }",
+    )
+    assert _rules(report) == ["not-decided"]
+
+
+def test_subscribers_are_reached_over_what_a_cycle_of_leaf_nodes_keeps(tmp_path: Path) -> None:
+    brokers = [
+        {"name": "a", "publishes": ["t"], "subscribes": []},
+        {"name": "b", "publishes": [], "subscribes": ["t"]},
+        {"name": "c", "publishes": [], "subscribes": ["t"]},
+    ]
+    (tmp_path / "inventory.json").write_text(json.dumps({"brokers": brokers}))
+    ring = {
+        name: f"leafnodes {{ listen: '127.0.0.1:{port}', remotes: [{{url: 'nats://127.0.0.1:{to}'}}] }}"
+        for name, port, to in [("a", 7001, 7002), ("b", 7002, 7003), ("c", 7003, 7001)]
+    }
+    assert _rules(_nats(tmp_path, **ring)) == ["refused-link"]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "at_opener", "rules"),
+    [
+        (["t.*"], [], ["unreachable"]),
+        (["t.a"], [], []),
+        (["t.a"], ["u.>"], ["not-decided"]),
+        (["u.>"], [], []),
+    ],
+)
+@pytest.mark.parametrize("by_user", [False, True])
+def test_what_must_not_come_in_does_not_go_out_to_subscribers_with_wildcards(
+    tmp_path: Path, wanted: list[str], at_opener: list[str], rules: list[str], by_user: bool
+) -> None:
+    brokers = [
+        {"name": "a", "publishes": [], "subscribes": wanted},
+        {"name": "b", "publishes": ["t.a", "u.a"], "subscribes": at_opener},
+    ]
+    (tmp_path / "inventory.json").write_text(json.dumps({"brokers": brokers}))
+    user = "{user: x, password: $word, permissions: {subscribe: {deny: ['t.a']}}}"
+    users = f"authorization: {{users: [{user}]}}\n" if by_user else ""
+    remote = "url: 'nats://x@127.0.0.1:7001'" + ("" if by_user else ", deny_imports: ['t.a']")
+    report = _nats(
+        tmp_path,
+        a=f"{users}leafnodes {{ listen: '127.0.0.1:7001' }}",
+        b=f"leafnodes {{ remotes: [{{{remote}}}] }}",
+    )
+    assert _rules(report) == rules
+
+
+def test_what_a_link_denies_of_a_wide_filter_does_not_get_there(tmp_path: Path) -> None:
+    brokers = [
+        {"name": "a", "publishes": [], "subscribes": [">"]},
+        {"name": "b", "publishes": [">"], "subscribes": []},
+    ]
+    (tmp_path / "inventory.json").write_text(json.dumps({"brokers": brokers}))
+    report = _nats(
+        tmp_path,
+        a="leafnodes { listen: '127.0.0.1:7001' }",
+        b="leafnodes { remotes: [{url: 'nats://127.0.0.1:7001', deny_exports: ['p.>']}] }",
+    )
+    assert (_rules(report), report.findings[0].topic) == (["unreachable"], "p.x")
+
+
+@pytest.mark.parametrize(
+    ("between", "opens", "rules"),
+    [([], "b", ["unreachable"]), (["t.*"], "b", []), ([], "c", [])],
+    ids=["nobody between", "somebody between", "opened by the other end"],
+)
+def test_between_links_that_a_nats_server_opened_goes_only_what_its_clients_want(
+    tmp_path: Path, between: list[str], opens: str, rules: list[str]
+) -> None:
+    brokers = [
+        {"name": "a", "publishes": [], "subscribes": ["t.1"]},
+        {"name": "b", "publishes": [], "subscribes": between},
+        {"name": "c", "publishes": ["t.1"], "subscribes": []},
+    ]
+    (tmp_path / "inventory.json").write_text(json.dumps({"brokers": brokers}))
+    more = ", {url: 'nats://127.0.0.1:7003'}" if opens == "b" else ""
+    back = "" if opens == "b" else ", remotes: [{url: 'nats://127.0.0.1:7002'}]"
+    own = f"remotes: [{{url: 'nats://127.0.0.1:7001'}}{more}]"
+    report = _nats(
+        tmp_path,
+        a="leafnodes { listen: '127.0.0.1:7001' }",
+        b=f"leafnodes {{ listen: '127.0.0.1:7002', {own} }}",
+        c=f"leafnodes {{ listen: '127.0.0.1:7003'{back} }}",
+    )
+    assert _rules(report) == rules
+
+
+def _rabbits(folder: Path, routes: list[tuple[str, str]], shovelled: list[str]) -> Report:
+    """Lint a broker whose bindings, (queue, key), lead to queues from which shovels take messages to b."""
+    bindings = [
+        {"source": "t", "vhost": "/", "destination": queue, "destination_type": "queue", "routing_key": key}
+        for queue, key in routes
+    ]
+    shovels = [
+        {"src-uri": "amqp://", "src-queue": queue, "dest-uri": "amqp://b", "dest-exchange": "t"}
+        for queue in shovelled
+    ]
+    parameters = [
+        {"component": "shovel", "vhost": "/", "name": f"s{at}", "value": value}
+        for at, value in enumerate(shovels)
+    ]
+    exchanges = [{"name": "t", "vhost": "/", "type": "topic"}]
+    for name, own in (("a", {"bindings": bindings, "parameters": parameters}), ("b", {})):
+        called = [{"name": "cluster_name", "value": name}]
+        file = {"rabbit_version": "3.13.0", "global_parameters": called, "exchanges": exchanges, **own}
+        (folder / f"{name}.json").write_text(json.dumps(file))
+    return lint([folder])
+
+
+@pytest.mark.parametrize(
+    ("routes", "shovelled", "rules"),
+    [
+        ([("q", "a.*"), ("q", "*.b")], ["q"], []),
+        ([("q", "#")], ["q", "q"], []),
+        ([("q", "a.*"), ("r", "*.b")], ["q", "r"], ["doubled-delivery"]),
+    ],
+    ids=["a queue bound twice", "shovels of one queue", "two queues"],
+)
+def test_a_queue_of_rabbitmq_gets_a_message_once_and_gives_it_once(
+    tmp_path: Path, routes: list[tuple[str, str]], shovelled: list[str], rules: list[str]
+) -> None:
+    assert _rules(_rabbits(tmp_path, routes, shovelled)) == rules
+
+
+@pytest.mark.parametrize("opens", ["b", "c"])
+@pytest.mark.parametrize("kind", ["stream", "service"])
+def test_an_import_carries_nothing_between_links_that_the_server_itself_opened(
+    tmp_path: Path, kind: str, opens: str
+) -> None:
+    brokers = [
+        {"name": "a", "publishes": [], "subscribes": ["t.1"]},
+        {"name": "b", "publishes": [], "subscribes": []},
+        {"name": "c", "publishes": ["t.1"], "subscribes": []},
+    ]
+    (tmp_path / "inventory.json").write_text(json.dumps({"brokers": brokers}))
+    exporting, importing = ("X", "Y") if kind == "stream" else ("Y", "X")
+    accounts = (
+        f"accounts {{ {exporting} {{ exports: [{{{kind}: '>'}}] }}, "
+        f"{importing} {{ imports: [{{{kind}: {{account: {exporting}, subject: '>'}}}}] }} }}"
+    )
+    own = f"authorization: {_AS_X}, remotes: [{{url: 'nats://127.0.0.1:7001', account: Y}}"
+    more = ", {url: 'nats://127.0.0.1:7003', account: X}" if opens == "b" else ""
+    back = "" if opens == "b" else ", remotes: [{url: 'nats://x@127.0.0.1:7002'}]"
+    report = _nats(
+        tmp_path,
+        a="leafnodes { listen: '127.0.0.1:7001' }",
+        b=f"{accounts}\nleafnodes {{ listen: '127.0.0.1:7002', {own}{more}] }}",
+        c=f"leafnodes {{ listen: '127.0.0.1:7003'{back} }}",
+    )
+    assert _rules(report) == (["unreachable"] if opens == "b" else [])
+
+
+_QUIET = "scouting: {multicast: {enabled: false}%s}"
+_NO_GOSSIP = ", gossip: {enabled: false}"
+
+
+@pytest.mark.parametrize(
+    ("modes", "gossip", "reached"),
+    [
+        ("router router router", "", True),
+        ("router peer router", "", False),
+        ("peer peer peer", "", True),
+        ("peer peer peer peer", "", True),
+        ("peer peer peer", _NO_GOSSIP, False),
+        ("peer router peer", _NO_GOSSIP, True),
+        ("client peer client", _NO_GOSSIP, True),
+        ("peer peer client", _NO_GOSSIP, True),
+        ("router peer client", _NO_GOSSIP, True),
+        ("peer peer router", "", False),
+        ("peer peer peer client", _NO_GOSSIP, False),
+    ],
+)
+def test_nodes_of_zenoh_pass_on_by_their_modes(
+    tmp_path: Path, modes: str, gossip: str, reached: bool
+) -> None:
+    """A chain of nodes; each verdict was measured with Zenoh 1.10.2, with the first node as publisher."""
+    assert _rules(_zenoh_chain(tmp_path, modes.split(), _QUIET % gossip)) == (
+        [] if reached else ["unreachable"]
+    )
+
+
+def test_who_may_be_found_by_multicast_is_not_told_as_out_of_reach(tmp_path: Path) -> None:
+    report = _zenoh_chain(tmp_path, ["peer", "peer", "router"], "scouting: {}")
+    assert {found.rule for found in report.findings} == {"not-decided"}
+    assert not report.is_clean
+
+
+def _zenoh_chain(folder: Path, modes: list[str], settings: str) -> Report:
+    """The nodes a, b, … in a chain; clients connect to their neighbour, others to the one before them."""
+    names = "abcdefg"[: len(modes)]
+    for name, mode, before, after in zip(names, modes, " " + names, names[1:] + " ", strict=False):
+        other = after if mode == "client" and before == " " else before
+        is_opener = other != " " and not (other == before and modes[names.index(other)] == "client")
+        connect = f'connect: {{endpoints: ["tcp/{other}:7447"]}}, ' if is_opener else ""
+        listen = "" if mode == "client" else f'listen: {{endpoints: ["tcp/{name}:7447"]}}, '
+        (folder / f"{name}.json5").write_text(f'{{mode: "{mode}", {listen}{connect}{settings}}}')
+    brokers = [{"name": name, "subscribes": ["t"] if name == names[-1] else []} for name in names]
+    brokers[0] = {"name": "a", "publishes": ["t"]}
+    (folder / "inventory.json").write_text(json.dumps({"brokers": brokers}))
+    paths = [folder / f"{name}.json5" for name in names]
+    return lint(paths, read_inventory(folder / "inventory.json"))
+
+
+def test_a_shared_line_beside_a_plain_one_loops_where_it_has_both_directions(mesh: Mesh) -> None:
+    assert _rules(mesh(a=[("b", "topic # both\ntopic $share/g/# both")])) == ["loop"]
+    assert _rules(mesh(a=[("b", "topic t/# both\ntopic $share/g/u/# both")])) == ["loop"]
+    assert _rules(mesh(a=[("b", "topic # out\ntopic $share/g/# out")])) == []
+
+
+def test_a_witness_has_a_name_that_can_be_published(mesh: Mesh) -> None:
+    report = mesh(a=[("b", "try_private false\ntopic /#\ntopic #\ntopic # in")])
+    assert {finding.topic for finding in report.findings if finding.severity != "note"} == {"/x", "x"}
+
+
+def test_files_that_include_each_other_are_one_broker(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir()
+    (tmp_path / "a.conf").write_text("listener 1883\ninclude_dir d\n")
+    (tmp_path / "d" / "x.conf").write_text("include_dir ..\n")
+    report = lint([tmp_path])
+    assert (report.brokers, _rules(report)) == (1, ["useless-line"])
+
+
+def test_a_file_of_nats_that_includes_itself_is_told_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "a.conf").write_text('leafnodes{port:1}\ninclude "a.conf"\n')
+    found = _only(lint([tmp_path]))
+    assert (found.rule, found.place.line) == ("unreadable", 2)
+
+
+def test_links_to_two_members_of_a_cluster_have_a_witness_that_they_carry(tmp_path: Path) -> None:
+    hub = (
+        "server_name: {0}\nleafnodes {{listen: '{0}:7422'}}\ncluster {{listen: '{0}:6222', routes: [{1}]}}\n"
+    )
+    (tmp_path / "a.conf").write_text(hub.format("a", "'nats://b:6222'"))
+    (tmp_path / "b.conf").write_text(hub.format("b", ""))
+    remotes = "{url: 'nats://a:7422', deny_imports: ['t.>']}, {url: 'nats://b:7422'}"
+    (tmp_path / "c.conf").write_text(f"server_name: c\nleafnodes {{remotes: [{remotes}]}}\n")
+    found = _only(lint([tmp_path]))
+    assert (found.rule, found.topic) == ("doubled-delivery", "x")
+    assert [stop.broker for stop in found.path] == ["a", "c"]
+    assert [stop.broker for stop in found.other_path] == ["a", "b", "c"]
+
+
+def test_filters_of_one_broker_that_nothing_reaches_are_counted(mesh: Mesh) -> None:
+    entries = [
+        {"name": "a", "publishes": ["t/1", "t/2", "t/3"], "subscribes": []},
+        {"name": "b", "publishes": [], "subscribes": ["t/1", "t/2", "t/3"]},
+    ]
+    found = [each for each in mesh(entries, a=[("b", "topic u out")]).findings if each.rule == "unreachable"]
+    assert len(found) == 1
+    assert found[0].message.endswith("(the same is true of 2 other filters there)")
+
+
+def test_a_link_to_itself_brings_a_name_by_both_directions(mesh: Mesh) -> None:
+    lines = 'topic # out 0 a/ b/\ntopic a/# in 0 b/ ""'
+    assert "doubled-delivery" in _rules(mesh(a=[("a", lines)]))
