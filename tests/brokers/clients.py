@@ -8,7 +8,7 @@ from contextlib import suppress
 
 
 class Client(ABC):
-    """A connection that hears every message at its broker, and counts copies by payload and name."""
+    """A connection that hears the messages at its broker, and counts copies by payload and name."""
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self._reader, self._writer = reader, writer
@@ -16,15 +16,18 @@ class Client(ABC):
         self.heard: dict[bytes, Counter[str]] = {}
 
     @classmethod
-    async def connect(cls, port: int, user: str | None = None) -> "Client":
-        """A client whose subscription to all names is in force at the broker on this port of loopback."""
+    async def connect(cls, port: int, user: str | None = None, listens: str | None = None) -> "Client":
+        """A client whose subscription, to all names if none are given, is in force at the broker.
+
+        The broker is on this port of loopback.
+        """
         client = cls(*await asyncio.open_connection("127.0.0.1", port))
-        await client._subscribe_to_all(user)
+        await client._subscribe(user, listens)
         client._listening = asyncio.create_task(client._listen())
         return client
 
     @abstractmethod
-    async def _subscribe_to_all(self, user: str | None) -> None: ...
+    async def _subscribe(self, user: str | None, listens: str | None) -> None: ...
 
     @abstractmethod
     async def _next(self) -> tuple[str, bytes]:
@@ -54,13 +57,14 @@ _WITH_DOLLAR = ("$foo/#", "$SYS/broker/connection/x/state")
 class MqttClient(Client):
     """All at QoS 0, so that no packet wants an answer."""
 
-    async def _subscribe_to_all(self, user: str | None) -> None:
+    async def _subscribe(self, user: str | None, listens: str | None) -> None:
         assert user is None, "the brokers of the meshes ask no MQTT client who it is"
         nobody = _string("")
         self._send(0x10, _string("MQTT") + bytes([4, 2]) + (0).to_bytes(2) + nobody)
         kind, body = await self._packet()
         assert (kind, body[1]) == (0x20, 0), f"refused: {body!r}"
-        wanted = b"".join(_string(each) + b"\0" for each in ("#", *_WITH_DOLLAR))
+        names = ("#", *_WITH_DOLLAR) if listens is None else (listens,)
+        wanted = b"".join(_string(each) + b"\0" for each in names)
         self._send(0x82, (1).to_bytes(2) + wanted)
         while kind != 0x90:
             kind, body = await self._packet()
@@ -103,10 +107,11 @@ def _length(number: int) -> bytes:
 class NatsClient(Client):
     """A user's password is the user's name."""
 
-    async def _subscribe_to_all(self, user: str | None) -> None:
+    async def _subscribe(self, user: str | None, listens: str | None) -> None:
         who = {"user": user, "pass": user} if user else {}
         options = {"verbose": False, "pedantic": False, **who}
-        self._writer.write(b"CONNECT %s\r\nSUB > 1\r\nPING\r\n" % json.dumps(options).encode())
+        words = json.dumps(options).encode(), (listens or ">").encode()
+        self._writer.write(b"CONNECT %s\r\nSUB %s 1\r\nPING\r\n" % words)
         while (line := await self._reader.readline()) != b"PONG\r\n":
             assert line.startswith(b"INFO"), f"refused: {line!r}"
 

@@ -64,7 +64,8 @@ class Running:
         for ear in self.mesh.ears:
             broker, _, user = ear.partition(":")
             if self._processes[broker].poll() is None:
-                self._ears[ear] = await CLIENTS[self.mesh.kind].connect(self._ports[broker], user or None)
+                connect = CLIENTS[self.mesh.kind].connect
+                self._ears[ear] = await connect(self._ports[broker], user or None, self.mesh.listens)
 
     def publish(self, publication: Publication, payload: bytes) -> None:
         self._ears[publication.at].publish(publication.topic, payload)

@@ -1,24 +1,26 @@
 """Plans of random overlays: nested trees, files that lint is silent about, and steps without cycles."""
 
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from unittest.mock import patch
 
 import networkx as nx
 import pytest
-from hypothesis import assume, given
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 import meshwright as mw
 from meshwright.deploy.applying import apply, status
 from meshwright.deploy.changing import common_lines
 from meshwright.deploy.drivers import mosquitto, nats
+from meshwright.deploy.drivers.driver import Driver
 from meshwright.deploy.plan.nesting import nesting_of
 from meshwright.deploy.plan.plan import Plan
 from meshwright.deploy.plan.planning import Engine, make_plan
 from meshwright.deploy.plan.trees import nested_trees
 from meshwright.deploy.plan_folder import write_plan
-from tests.oracles_deploy import KilledError, MemoryBrokers
+from tests.oracles_deploy import KilledError, MemoryBrokers, machine
 
 _NODES = ("n0", "n1", "n2", "n3", "n4")
 _WORDS = st.sampled_from(("a", "b", "+"))
@@ -119,13 +121,37 @@ def test_common_lines_carry_just_what_both_do(one, other, words):
     assert carries(common_lines(one, other)) == (carries(one) and carries(other))
 
 
+_AMONG_THREE = [("n0", "a"), ("n1", "a"), ("n2", "a")]
 _few_pairs = st.lists(st.tuples(st.sampled_from(_NODES[:4]), _filters), min_size=2, max_size=6)
+_machines = st.permutations(range(5))
+_SAME = list(range(5))
 
 
-@given(_few_pairs, _few_pairs, st.lists(st.integers(0, 25), max_size=2))
-def test_apply_makes_no_cycle_and_goes_on_after_any_kill(before, after, kills):
-    plans = [make_plan(overlay_of(pairs), _MQTT) for pairs in (before, after)]
-    brokers = MemoryBrokers(_NODES[:4], [topic.example for plan in plans for topic in plan.topics])
+def plan_on(driver: Driver, pairs: list[tuple[str, str]], machines: list[int]) -> Plan:
+    """A plan of names or filters, with each node on one of the machines."""
+    if driver is nats.DRIVER:
+        words = [(node, text.replace("+", "x").replace("#", "y").replace("/", ".")) for node, text in pairs]
+        overlay = mw.build(mw.Interests.from_pairs(words), "gm")
+    else:
+        overlay = overlay_of(pairs)
+    hosts = {node: machine(at)._replace(node=node) for node, at in zip(_NODES, machines, strict=True)}
+    return make_plan(overlay, driver.engine, hosts)
+
+
+def names_of(driver: Driver, plans: list[Plan]) -> list[str]:
+    """What must never have a cycle: names that are published, or accounts."""
+    if driver is nats.DRIVER:
+        return sorted({nats.account_name(topic.account) for plan in plans for topic in plan.topics})
+    return sorted({topic.example for plan in plans for topic in plan.topics})
+
+
+def files_of(driver: Driver, plan: Plan) -> dict[str, str]:
+    return {host.config: driver.render(plan, host.node) for host in plan.hosts}
+
+
+def go_through(driver: Driver, plans: list[Plan], kills: list[int]) -> None:
+    """Apply plans one after the other, each killed several times, until nothing is left to do."""
+    brokers = MemoryBrokers(driver, names_of(driver, plans))
     with no_waiting_for_disks(), tempfile.TemporaryDirectory() as folder:
         place = Path(folder) / "state.json"
         for plan in plans:
@@ -137,26 +163,43 @@ def test_apply_makes_no_cycle_and_goes_on_after_any_kill(before, after, kills):
                     continue
             brokers.actions_left = 1 << 30
             apply(plan, place, brokers)
-            assert brokers.files == {host.node: mosquitto.render(plan, host.node) for host in plan.hosts}
-            assert {node: text for node, text in brokers.runs.items() if text} == brokers.files
+            wanted = files_of(driver, plan)
+            assert {at: text for at, text in brokers.files.items() if at in wanted} == wanted
+            others = {at: text for at, text in brokers.files.items() if at not in wanted}
+            assert not any(driver.read(text) for text in others.values())
+            assert {at: text for at, text in brokers.runs.items() if text} == brokers.files
             assert apply(plan, place, brokers).steps == 0
             told = status(plan, place, brokers)
             assert (told["drift"], told["steps"], told["interrupted_at"]) == ([], [], [])
 
 
+@given(
+    st.sampled_from([mosquitto.DRIVER, nats.DRIVER]),
+    _few_pairs,
+    _few_pairs,
+    _machines,
+    st.lists(st.integers(0, 25), max_size=2),
+)
+@example(mosquitto.DRIVER, _AMONG_THREE, [("n0", "a"), ("n0", "b")], _SAME, [10])
+def test_apply_makes_no_cycle_and_goes_on_after_any_kill(driver, before, after, machines, kills):
+    """Whatever machines the nodes are on in the second plan: some have moved, or changed their names."""
+    go_through(driver, [plan_on(driver, before, _SAME), plan_on(driver, after, machines)], kills)
+
+
+@pytest.mark.parametrize("driver", [mosquitto.DRIVER, nats.DRIVER])
 @pytest.mark.parametrize("killed", range(0, 12, 4))
-def test_after_a_kill_the_plan_before_can_be_applied_again(killed, tmp_path):
-    old = make_plan(overlay_of([("n0", "a"), ("n1", "a"), ("n2", "a")]), _MQTT)
-    new = make_plan(overlay_of([("n0", "a/#"), ("n1", "a/b"), ("n2", "a/b"), ("n3", "a")]), _MQTT)
-    brokers = MemoryBrokers(_NODES, ["a", "a/b"])
+def test_after_a_kill_the_plan_before_can_be_applied_again(driver, killed, tmp_path):
+    old = plan_on(driver, _AMONG_THREE, _SAME)
+    new = plan_on(driver, [("n0", "a/#"), ("n1", "a/b"), ("n2", "a/b"), ("n3", "a")], _SAME)
+    brokers = MemoryBrokers(driver, names_of(driver, [old, new]))
     apply(old, tmp_path / "state.json", brokers)
     kept = dict(brokers.files)
     brokers.actions_left = killed
-    with pytest.raises(KilledError):
+    with suppress(KilledError):
         apply(new, tmp_path / "state.json", brokers)
     brokers.actions_left = 1 << 30
     apply(old, tmp_path / "state.json", brokers)
-    assert brokers.files == kept
+    assert {at: text for at, text in brokers.files.items() if driver.read(text) or at in kept} == kept
 
 
 @given(_pairs)

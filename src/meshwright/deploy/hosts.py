@@ -7,6 +7,7 @@ has the keys; docs/deploy.md explains them. Passwords are never in it, only wher
 import csv
 import json
 import re
+import shlex
 from collections.abc import Iterable, Mapping
 from io import StringIO
 from pathlib import Path
@@ -19,8 +20,11 @@ LOOPBACK = "127.0.0.1"
 FIRST_PORT = 20_000
 _LAST_PORT = 65_535
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._:-]*[A-Za-z0-9])?")
+_URL = re.compile(r"https?://[A-Za-z0-9.:\[\]_-]+/?")
 _SECRET = re.compile(r"(env:[A-Za-z_][A-Za-z0-9_]*|file:[^\s].*)")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_MARK = re.compile(r"@\{")
+"""How references to passwords begin in rendered files."""
 _YES = {"yes": True, "true": True, "1": True, "no": False, "false": False, "0": False}
 
 
@@ -49,6 +53,8 @@ class Host(NamedTuple):
     """Paths on the machines of those that connect to it."""
     certfile: str = ""
     keyfile: str = ""
+    admin: str = ""
+    """The address of its management API or monitor, such as http://north:15672."""
 
 
 COLUMNS = Host._fields
@@ -150,8 +156,8 @@ def _host(row: Mapping[str, Any], where: str, path: Path) -> Host:
         value = row.get(key, "")
         if not isinstance(value, str):
             raise InputError(f"{where} has {type_of(value)} as {key}; give a text", path=path)
-        if key != "node" and (found := _CONTROL.search(value)):
-            raise InputError(f"{where} has the character {found[0]!r} in {key}; remove it", path=path)
+        if key != "node" and (found := _CONTROL.search(value) or _MARK.search(value)):
+            raise InputError(f"{where} has {found[0]!r} in {key}; remove it", path=path)
     host = Host(
         **{key: row[key] for key in _TEXTS if key in row},
         port=_port(row.get("port", 1883), where, path),
@@ -171,14 +177,26 @@ def _check(host: Host, where: str, path: Path) -> None:
             "write env:NAME or file:PATH, never the password itself",
         ),
         (
-            host.reach in ("local", "ssh") or "{command}" in host.reach,
+            not host.admin or _URL.fullmatch(host.admin),
+            f"admin {quoted(host.admin)}",
+            "write http://HOST:PORT or https://HOST:PORT, without a user",
+        ),
+        (
+            host.reach in ("local", "ssh") or ("{command}" in host.reach and _can_be_split(host.reach)),
             f"reach {quoted(host.reach)}",
-            "write local, ssh, or a command with {command} in it",
+            "write local, ssh, or a command with {command} in it, and all quotes closed",
         ),
     )
     for holds, what, advice in rules:
         if not holds:
             raise InputError(f"{where} has the {what}; {advice}", path=path)
+
+
+def _can_be_split(command: str) -> bool:
+    try:
+        return bool(shlex.split(command))
+    except ValueError:
+        return False
 
 
 def _port(value: object, where: str, path: Path) -> int:

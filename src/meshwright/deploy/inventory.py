@@ -34,6 +34,8 @@ class Entry(NamedTuple):
     publishes: tuple[str, ...] = ()
     clients_known: bool = False
     """Whether the inventory says what its clients want or publish, be it nothing."""
+    inventory: str = "inventory"
+    """The file that says so."""
 
 
 def read_inventory(path: Path) -> list[Entry]:
@@ -108,10 +110,11 @@ def _entry(row: object, path: Path, number: int) -> Entry:
     _check_version(row.get("version"), where, path)
     for address in row.get("addresses", ()):
         _check_address(address, where, path)
-    lists = {key: tuple(row.get(key, ())) for key in _LISTS if key != "files"}
+    addresses, subscribes, publishes = (tuple(row.get(key, ())) for key in _LISTS[1:])
     files = tuple(path.parent / file for file in row.get("files", ()))
     known = "subscribes" in row or "publishes" in row
-    return Entry(row["name"], row.get("kind"), row.get("version"), files, **lists, clients_known=known)
+    about = row["name"], row.get("kind"), row.get("version")
+    return Entry(*about, files, addresses, subscribes, publishes, known, str(path))
 
 
 def _is_text(text: str) -> bool:

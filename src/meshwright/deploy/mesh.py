@@ -5,6 +5,9 @@ Every reader of a configuration format makes these, and the analysis reads nothi
 
 from typing import NamedTuple
 
+SERVICE_STAGE, MESHED_STAGE, STREAM_STAGE = 1, 2, 3
+"""Of NATS: the stages of imports of services, of routes and gateways, and of imports of streams."""
+
 
 class Place(NamedTuple):
     """Where a configuration says something."""
@@ -50,7 +53,26 @@ class Broker(NamedTuple):
     duplicates: bool | None = None
     """Mosquitto: whether overlapping subscriptions deliver twice; None where the version decides."""
     relays: bool = True
-    """Whether what comes by one link goes on by others; clients and peers of Zenoh only take it."""
+    """Whether what comes by one link goes on by all others; clients and peers of Zenoh don't do that."""
+    is_client: bool = False
+    """Zenoh: a client; a peer passes on what comes from its clients, or is for them."""
+    gossips: bool = False
+    """Zenoh: a peer that opens links to all peers of which its neighbours tell it."""
+    is_clustered: bool = False
+    """NATS: it has the name of a cluster, its own or one that it makes up."""
+    scouts: bool = False
+    """Zenoh: it also opens links that no file names, to whom it finds by multicast."""
+
+    def passes(self, before: "Broker", after: "Broker") -> bool:
+        """Whether what comes from one broker goes on to another, if there are links and filters for it.
+
+        Of Zenoh, measured with 1.10.2. Peers that gossip open a link of their own to each other, so that a
+        message that would go through one of them gets there all the same.
+        """
+        if self.relays or self.is_client:
+            return self.relays
+        among_peers = before.gossips and self.gossips and after.gossips
+        return before.is_client or after.is_client or among_peers
 
 
 class Flow(NamedTuple):
@@ -74,7 +96,7 @@ class Flow(NamedTuple):
     prefixed: bool = False
     """Mosquitto: the line has a prefix, and comes before those of its link that have none."""
     echoes: bool = False
-    """What came over the link may go back over it, as with Mosquitto's `try_private false`."""
+    """What came over the link may go back over it, as with Mosquitto's `try_private false` and `$share`."""
     doubles: bool = False
     """Overlapping lines of this link deliver twice."""
     apart_from_routes: bool = False
@@ -86,10 +108,18 @@ class Flow(NamedTuple):
     """RabbitMQ: a federation link carries what has crossed fewer links than this."""
     refuses_loops: bool = False
     """NATS leaf nodes: the server refuses a link that closes a cycle, and the link carries nothing."""
+    may_be_refused: bool = False
+    """NATS leaf nodes: the server keeps or refuses the link, by the order in which servers start."""
     once: bool = False
     """Zenoh: routers in cycles deliver exactly once."""
     denies: tuple[str, ...] = ()
     """Filters of names that don't cross although `filter` matches them."""
+    routes_once: bool = False
+    """RabbitMQ: a binding; a message goes once to each queue and exchange, whatever bindings lead there."""
+    competes_for: str | None = None
+    """RabbitMQ's queue, or MQTT's group, for which it takes messages; of several flows, one gets each."""
+    stopped_by_wildcards: tuple[str, ...] = ()
+    """NATS: filters of names that cross only while nobody subscribes with wildcards."""
     becomes: str | None = None
     """The name that everything gets; `strip` and `add` are empty then."""
     on_demand: bool = False
@@ -112,6 +142,15 @@ class Note(NamedTuple):
     """error, warning or note."""
     message: str
     place: Place
+    witness: "Witness | None" = None
+
+
+class Witness(NamedTuple):
+    """A message that shows what is wrong: brokers and accounts on its two ways, with the lines to each."""
+
+    topic: str
+    one: tuple[tuple[str, str | None, Place | None], ...]
+    other: tuple[tuple[str, str | None, Place | None], ...]
 
 
 class Parsed(NamedTuple):

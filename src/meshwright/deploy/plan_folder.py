@@ -21,12 +21,11 @@ from meshwright.runtime.errors import InputError
 from meshwright.runtime.progress import Progress, stage
 
 LINT = "lint.json"
-OWN_FILE = "meshwright.conf"
 
 
-def own_file(node: str) -> str:
+def own_file(driver: Driver, node: str) -> str:
     """Where the file of a node is in the folder of a plan."""
-    return f"brokers/{safe_name(node)}/conf.d/{OWN_FILE}"
+    return f"brokers/{safe_name(node)}/conf.d/{driver.file}"
 
 
 def write_plan(plan: Plan, out: Path, *, force: bool = False, progress: Progress | None = None) -> None:
@@ -53,7 +52,7 @@ def write_plan(plan: Plan, out: Path, *, force: bool = False, progress: Progress
 
 def _write_files(plan: Plan, driver: Driver, folder: Path) -> None:
     texts = {FILE: plan.text(), LINT: _lint_inventory(plan, driver), **driver.bundle(plan)}
-    texts |= {own_file(host.node): driver.render(plan, host.node) for host in plan.hosts}
+    texts |= {own_file(driver, host.node): driver.render(plan, host.node) for host in plan.hosts}
     for path, text in texts.items():
         (folder / path).parent.mkdir(parents=True, exist_ok=True)
         (folder / path).write_text(text, encoding="utf-8")
@@ -80,7 +79,7 @@ def _lint_inventory(plan: Plan, driver: Driver) -> str:
         {
             "name": host.node,
             "kind": driver.broker,
-            "files": [own_file(host.node)],
+            "files": [own_file(driver, host.node)],
             "addresses": [f"{host.host}:{host.port}"],
             "version": host.version or "2.0",
             "subscribes": list(plan.wants[host.node]),
@@ -100,4 +99,5 @@ def counts_of(plan: Plan) -> dict[str, int]:
         "lines": sum(len(link.lines) for link in plan.links),
         "relays": sum(len(topic.relays) for topic in plan.topics),
         "unused": len(plan.unused),
+        "standby": len(plan.standby),
     }

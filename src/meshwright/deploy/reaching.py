@@ -1,14 +1,16 @@
 """How files get to brokers: by shell commands, run here, by ssh, or by a command of the operator's."""
 
+import json
 import os
 import re
 import shlex
 import subprocess
 import time
 from collections.abc import Callable
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from socket import create_connection
 from typing import Protocol
+from urllib.request import urlopen
 
 from meshwright.deploy.drivers.driver import Session, reference, references
 from meshwright.deploy.hosts import Host
@@ -17,16 +19,25 @@ from meshwright.runtime.errors import InputError, NetworkError, quoted
 _NOTHING_THERE = 44
 _SECONDS = 120
 _LISTENING_SECONDS = 30.0
+_LOADING_SECONDS = 10.0
 _SECRETS = re.compile(r"(?m)(?<=^remote_password ).*$|(?<=password: \")[^\"\n]*|(?<=:)[^:@/\"\n]+(?=@)")
-"""Passwords in lines of Mosquitto, in strings and in addresses of NATS."""
+"""Passwords in lines of Mosquitto, in strings and in addresses of NATS and RabbitMQ."""
+_TOPIC = "topic "
+"""How lines of Mosquitto begin that hold names: whatever these look like, they are no passwords."""
 _SAFE_SECRET = re.compile(r"[A-Za-z0-9_.~!*+,=^-]+")
 
 
 class Reach(Protocol):
     """What can be done at a broker."""
 
+    in_parts: bool
+    """Whether something may be written in part when it is stopped."""
+
     def read(self, host: Host) -> str | None:
         """Its file, with passwords masked; None where there is none."""
+
+    def check(self, host: Host) -> None:
+        """Refuse a broker that can't be written to."""
 
     def write(self, host: Host, text: str | None) -> None:
         """Put a file in place, whole, with passwords filled in; None removes it."""
@@ -37,33 +48,50 @@ class Reach(Protocol):
     def forget(self, host: Host, session: Session) -> None:
         """Drop what a broker keeps for a link that is gone."""
 
+    def listens(self, host: Host) -> bool | None:
+        """Whether a broker accepts connections; None where nobody can tell."""
+
 
 def masked(text: str) -> str:
     """A file without its passwords, or the references to them."""
     for each in set(references(text)):
         text = text.replace(reference(each), "(not shown)")
-    return _SECRETS.sub("(not shown)", text)
+    lines = (
+        line if line.startswith(_TOPIC) else _SECRETS.sub("(not shown)", line) for line in text.split("\n")
+    )
+    return "\n".join(lines)
 
 
 class Commands:
     """Brokers that are reached as the inventory says."""
 
-    def __init__(self, *, check: bool = True) -> None:
-        self._check = check
+    in_parts = False
+
+    def __init__(self, *, check: bool = True, patience: float = _SECONDS) -> None:
+        self._check, self._patience = check, patience
 
     def read(self, host: Host) -> str | None:
         """Its file, with passwords masked; None where there is none."""
         path = shlex.quote(_path(host))
-        done = self._run(host, f"if [ -e {path} ]; then cat {path}; else exit {_NOTHING_THERE}; fi", "")
+        done = self._run(host, f"if [ -e {path} ]; then cat {path}; else exit {_NOTHING_THERE}; fi")
         if done.returncode == _NOTHING_THERE:
             return None
         return masked(_checked(host, done, "reading its file").stdout)
+
+    def check(self, host: Host) -> None:
+        """Refuse a broker whose folder is missing, or can't be written to by this account."""
+        folder = shlex.quote(str(PurePosixPath(_path(host)).parent))
+        if self._run(host, f"[ -d {folder} ] && [ -w {folder} ]").returncode:
+            raise NetworkError(
+                f"the folder {folder} of the node {quoted(host.node)} is missing, or can't be written to by "
+                f"the account that reaches it; correct that, or config in the inventory; nothing was changed"
+            )
 
     def write(self, host: Host, text: str | None) -> None:
         """Put a file in place, whole, with passwords filled in; None removes it."""
         path = shlex.quote(_path(host))
         if text is None:
-            _checked(host, self._run(host, f"rm -f {path}", ""), "removing its file")
+            _checked(host, self._run(host, f"rm -f {path}"), "removing its file")
             return
         mask = "077" if references(text) else "022"
         whole = resolved(text)
@@ -73,30 +101,52 @@ class Commands:
         _checked(host, self._run(host, command, whole), "writing its file")
 
     def reload(self, host: Host) -> None:
-        """Let the broker read its files, and wait until it listens again."""
-        _checked(host, self._run(host, host.reload, ""), "reloading")
+        """Let the broker read its files, and wait until it listens again.
+
+        A NATS server says by its monitor whether it did: a signal is sent, even if it refuses the file.
+        """
+        before = loaded_at(host) if self._check and host.admin else None
+        _checked(host, self._run(host, host.reload), "reloading")
         if self._check and host.accepts:
             wait_until_listening(host)
+        if before is not None:
+            _wait_until_loaded(host, before)
 
     def forget(self, host: Host, session: Session) -> None:
         """Drop what a broker keeps for a link that is gone."""
         if self._check:
             forget_session(session, host.user, secret_of(host.password) if host.password else "", host.cafile)
 
-    def _run(self, host: Host, command: str, given: str) -> "subprocess.CompletedProcess[str]":
-        try:
-            return subprocess.run(
-                words_of_reach(host, command),
-                input=given,
-                capture_output=True,
-                text=True,
-                check=False,
-                timeout=_SECONDS,
-            )
-        except (OSError, subprocess.TimeoutExpired) as error:
-            raise NetworkError(
-                f"the node {quoted(host.node)} can't be reached: {error}; check its reach in the inventory"
-            ) from None
+    def listens(self, host: Host) -> bool | None:
+        """Whether a broker accepts connections; None where nobody can tell."""
+        return listens(host) if self._check else None
+
+    def _run(self, host: Host, command: str, given: str = "") -> "subprocess.CompletedProcess[str]":
+        return _run(host, command, given, self._patience)
+
+
+def _run(
+    host: Host, command: str, given: str = "", patience: float = _SECONDS
+) -> "subprocess.CompletedProcess[str]":
+    try:
+        return subprocess.run(
+            words_of_reach(host, command),
+            input=given,
+            capture_output=True,
+            encoding="utf-8",
+            errors="replace",
+            check=False,
+            timeout=patience,
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise NetworkError(
+            f"the node {quoted(host.node)} can't be reached: {error}; check its reach in the inventory"
+        ) from None
+
+
+def output_of(host: Host, command: str, doing: str) -> str:
+    """What a shell command at a broker prints."""
+    return _checked(host, _run(host, command), doing).stdout
 
 
 def _path(host: Host) -> str:
@@ -168,6 +218,41 @@ def secret_of(where: str) -> str:
             f"choose one of letters, digits and _.~!*+,=^-"
         )
     return found
+
+
+def listens(host: Host) -> bool | None:
+    """Whether a broker accepts connections; None where nobody can tell, such as behind a firewall."""
+    if not host.accepts:
+        return None
+    try:
+        create_connection((host.host, host.port), timeout=5).close()
+    except ConnectionRefusedError:
+        return False
+    except OSError:
+        return None
+    return True
+
+
+def loaded_at(host: Host) -> str | None:
+    """When a NATS server has read its configuration, as its monitor says; None if it does not answer."""
+    try:
+        with urlopen(f"{host.admin.rstrip('/')}/varz", timeout=5) as answer:
+            found: str | None = json.load(answer).get("config_load_time")
+            return found
+    except (OSError, ValueError):
+        return None
+
+
+def _wait_until_loaded(host: Host, before: str) -> None:
+    end = time.monotonic() + _LOADING_SECONDS
+    while loaded_at(host) in (before, None):
+        if time.monotonic() > end:
+            raise NetworkError(
+                f"the server of {quoted(host.node)} has not taken its file, as its monitor {host.admin} "
+                f"says; look at its log, and apply again; a server that did not listen for leaf nodes has to "
+                f"be restarted once"
+            )
+        time.sleep(0.05)
 
 
 def wait_until_listening(host: Host) -> None:

@@ -56,7 +56,7 @@ def read_mesh(paths: Sequence[Path], inventory: Sequence[Entry] = ()) -> Mesh:
     """
     files = _files(paths, inventory)
     parsed = {file: reader_of(kind).parse(file) for file, kind in files.items() if kind is not None}
-    included = {_real(Path(each)) for one in parsed.values() for each in one.included}
+    included = _included(parsed)
     own = {file: one for file, one in parsed.items() if _real(file) not in included}
     unknown = [file for file, kind in files.items() if kind is None and _real(file) not in included]
     named = {*paths, *(file for entry in inventory for file in entry.files)}
@@ -72,6 +72,17 @@ def read_mesh(paths: Sequence[Path], inventory: Sequence[Entry] = ()) -> Mesh:
     flows, elsewhere = _resolved(mesh.brokers, mesh.flows)
     settled, said = settle(mesh.brokers, flows)
     return mesh._replace(flows=settled, notes=[*mesh.notes, *elsewhere, *said])
+
+
+def _included(parsed: Mapping[Path, Parsed]) -> set[Path]:
+    """The files that belong to others; of files that include each other, the first is no part of the rest."""
+    inside = {_real(file): {_real(Path(each)) for each in one.included} for file, one in parsed.items()}
+    every: set[Path] = set().union(*inside.values())
+    found: set[Path] = set()
+    for file in sorted(inside, key=lambda file: file in every):
+        if file not in found:
+            found |= inside[file] - {file}
+    return found
 
 
 def _same_names(parsed: Mapping[Path, Parsed]) -> Iterator[Note]:
@@ -216,11 +227,7 @@ class _Names:
         names: dict[str, str] = {}
         brokers = []
         for broker in parsed.brokers:
-            entry = (
-                self._entries.get(file)
-                or self._entries.get(_real(file))
-                or self._by_name.get(self._plain(file, broker))
-            )
+            entry = self._entry(file, broker)
             name = entry.name if entry else self._unique(file, broker)
             names[broker.name] = name
             self._used.add(name)
@@ -243,7 +250,7 @@ class _Names:
         """The brokers of the inventory that no file describes."""
         for entry in self._by_name.values():
             if entry.name not in self._used:
-                place = Place(str(entry.files[0]) if entry.files else "inventory", 0)
+                place = Place(str(entry.files[0]) if entry.files else entry.inventory, 0)
                 yield _with_entry(Broker(entry.name, entry.kind or "mosquitto", place, ()), entry)
 
 

@@ -29,7 +29,7 @@ def settle(brokers: Sequence[Broker], flows: Iterable[Flow]) -> tuple[list[Flow]
         [flow for flow in flows if flow.meshed and {flow.source, flow.target} <= by_name.keys()]
     )
     settled, said = clusters.with_leaf_links(settled)
-    return [*settled, *clusters.full_meshes()], [*notes, *said]
+    return [*settled, *clusters.full_meshes(settled)], [*notes, *said]
 
 
 def _through_door(flow: Flow, by_name: Mapping[str, Broker]) -> list[Flow] | Note:
@@ -69,6 +69,8 @@ def _limited(flow: Flow, door: Door, dialect: str) -> Iterator[Flow]:
     """The parts of a flow that a door lets through."""
     allowed, denied = (door.gives, door.gives_not) if flow.pulls else (door.takes, door.takes_not)
     limited = flow._replace(denies=(*flow.denies, *denied))
+    if flow.refuses_loops and not flow.pulls:
+        limited = limited._replace(stopped_by_wildcards=(*flow.stopped_by_wildcards, *door.gives_not))
     if door.account is not None and flow.pulls:
         limited = limited._replace(account=door.account)
     elif door.account is not None:

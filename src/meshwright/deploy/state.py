@@ -27,13 +27,15 @@ class Entry(NamedTuple):
     """The checksum of its file; None where it has none."""
     coming: str | None = None
     """The checksum of the file that is being brought there, or NO_FILE; None where nothing is under way."""
-    stale: tuple[tuple[str, Session], ...] = ()
-    """Sessions of links that are gone then, each with the node that keeps it."""
+    stale: tuple[tuple[Host, Session], ...] = ()
+    """Sessions of links that are gone then, each with the broker that keeps it: its own entry may be gone."""
+    left: bool = False
+    """Whether the last plan did not have it, and it has no links; so it may be switched off."""
 
 
 @dataclass
 class State:
-    """All brokers that we have written to, and the plan that they follow; none while they are changed."""
+    """All brokers that we have written to, and the plan that was applied last, whole."""
 
     plan: Plan | None = None
     entries: dict[str, Entry] = field(default_factory=dict)
@@ -61,18 +63,23 @@ def read_state(path: Path) -> State:
         value = json.loads(path.read_text(encoding="utf-8"))
         if not isinstance(value, dict) or value.get("kind") != "state" or not is_whole(value):
             raise ValueError("its checksum differs")
-    except (OSError, ValueError, RecursionError) as error:
+        return _state_of(value)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise DatasetError(
             f"the state {path} can't be used: {one_line(error)}; restore it, or move it away and apply with "
             f"--overwrite",
             path=path,
         ) from None
+
+
+def _state_of(value: dict[str, Any]) -> State:
     entries = {
         node: Entry(
             Host(**row["host"]),
             row["held"],
             row["coming"],
-            tuple((at, Session(*session)) for at, session in row["stale"]),
+            tuple((Host(*at), Session(*session)) for at, session in row["stale"]),
+            row.get("left", False),
         )
         for node, row in value["brokers"].items()
     }

@@ -4,12 +4,15 @@ import pytest
 
 import meshwright as mw
 from meshwright.deploy.applying import EDITED, FOREIGN, REMOVED, UNKNOWN, apply, status
-from meshwright.deploy.drivers import mosquitto
+from meshwright.deploy.drivers import mosquitto, nats
+from meshwright.deploy.drivers.driver import Driver
 from meshwright.deploy.hosts import Host
+from meshwright.deploy.places import check_places
 from meshwright.deploy.plan.plan import Plan
-from meshwright.deploy.plan.planning import make_plan
+from meshwright.deploy.plan.planning import Engine, make_plan
 from meshwright.deploy.reaching import Commands, check_reachable, words_of_reach
 from meshwright.runtime.errors import InputError, NetworkError
+from tests.oracles_deploy import MemoryBrokers, machine
 
 
 def plan_in(folder: Path, *, reload: str = "true", password: str = "", topics: str = "xy") -> Plan:
@@ -92,11 +95,18 @@ def test_a_foreign_file_shows(tmp_path: Path) -> None:
 
 
 def test_a_reload_that_fails_is_told_and_done_again(tmp_path: Path) -> None:
-    with pytest.raises(NetworkError, match="'a' with exit code 3: no rights; correct that, and apply again"):
+    with pytest.raises(NetworkError, match="'b' with exit code 3: no rights; correct that, and apply again"):
         applied(tmp_path, plan_in(tmp_path, reload="echo no rights >&2; exit 3"))
-    assert status(plan_in(tmp_path), tmp_path / "state.json", Commands())["interrupted_at"] == ["a"]
+    assert status(plan_in(tmp_path), tmp_path / "state.json", Commands())["interrupted_at"] == ["b"]
     applied(tmp_path, plan_in(tmp_path, reload=f"echo >> '{tmp_path}/reloads'"))
     assert (tmp_path / "reloads").read_text() == "\n\n"
+
+
+def test_who_opens_nothing_gets_its_file_first(tmp_path: Path) -> None:
+    plan = plan_in(tmp_path)
+    (link,) = plan.links
+    steps = status(plan, tmp_path / "state.json", Commands(check=False))["steps"]
+    assert [step["node"] for step in steps] == [link.to, link.opens]
 
 
 def test_a_line_is_closed_before_another_is_opened(tmp_path: Path) -> None:
@@ -121,3 +131,119 @@ def test_commands_stay_one_word(reach: str, words: list[str]) -> None:
 def test_an_inventory_that_says_too_little_to_apply_is_refused(host: Host, says: str) -> None:
     with pytest.raises(InputError, match=says):
         check_reachable(host)
+
+
+def test_files_of_a_lost_state_are_taken_over_if_they_are_as_the_plan_has_them(tmp_path: Path) -> None:
+    plan = plan_in(tmp_path)
+    applied(tmp_path, plan)
+    (tmp_path / "state.json").unlink()
+    assert applied(tmp_path, plan, overwrite=True) == 0
+    assert applied(tmp_path, plan) == 0
+
+
+def test_brokers_that_would_share_a_file_are_refused() -> None:
+    with pytest.raises(InputError, match="'a' and 'b' are both at '/x', reached in the same way"):
+        check_places([Host("a", config="/x"), Host("b", "elsewhere", config="/x")])
+    check_places([Host(node, node, config="/x", reach="ssh") for node in "ab"])
+    check_places([Host(node, config="/x", reach="docker exec {node} {command}") for node in "ab"])
+
+
+def test_a_file_that_is_not_text_is_not_ours(tmp_path: Path) -> None:
+    (tmp_path / "a of us.conf").write_bytes(b"listener \xff\n")
+    with pytest.raises(InputError, match="not ours"):
+        applied(tmp_path, plan_in(tmp_path))
+
+
+def test_an_empty_file_is_a_place_for_ours(tmp_path: Path) -> None:
+    (tmp_path / "a of us.conf").touch()
+    assert applied(tmp_path, plan_in(tmp_path)) == 2
+
+
+def test_plans_for_other_brokers_do_not_share_a_state(tmp_path: Path) -> None:
+    applied(tmp_path, plan_in(tmp_path))
+    other = in_memory("ab", nats.DRIVER.engine)
+    with pytest.raises(InputError, match="of a plan for mosquitto, and this one is for nats; give another"):
+        apply(other, tmp_path / "state.json", Commands(check=False))
+
+
+def in_memory(nodes: str, engine: Engine = mosquitto.DRIVER.engine) -> Plan:
+    """A plan in which all of some nodes share a topic."""
+    hosts = {node: machine("abc".index(node))._replace(node=node) for node in nodes}
+    return make_plan(mw.build(mw.Interests.from_pairs([(node, "x") for node in nodes]), "gm"), engine, hosts)
+
+
+@pytest.mark.parametrize("driver", [mosquitto.DRIVER, nats.DRIVER])
+def test_a_broker_that_has_left_and_is_down_loses_its_links_and_is_not_started(
+    driver: Driver, tmp_path: Path
+) -> None:
+    brokers, place = MemoryBrokers(driver, ["x"]), tmp_path / "state.json"
+    whole = in_memory("abc", driver.engine)
+    apply(whole, place, brokers)
+    left = whole.links[0].opens
+    brokers.down.add(at := whole.host_of[left].config)
+    assert apply(in_memory("abc".replace(left, ""), driver.engine), place, brokers).left_behind == ()
+    assert not driver.read(brokers.files.get(at, ""))
+
+
+def test_a_broker_that_has_left_and_can_not_be_reached_stops_nobody_until_it_is_gone(tmp_path: Path) -> None:
+    brokers, place = MemoryBrokers(mosquitto.DRIVER, ["x"]), tmp_path / "state.json"
+    apply(in_memory("abc"), place, brokers)
+    brokers.down.add("/m2")
+    brokers.unreachable.add("/m2")
+    smaller = in_memory("ab")
+    for _ in range(2):
+        assert apply(smaller, place, brokers).left_behind == ("c",)
+    with pytest.raises(InputError, match="is in the plan, so it can't be gone"):
+        apply(smaller, place, brokers, gone=["a"])
+    with pytest.raises(InputError, match=r"has no node 'd' \(--gone\); it has 'c'"):
+        apply(smaller, place, brokers, gone=["d"])
+    assert apply(smaller, place, brokers, gone=["c"]).left_behind == ()
+    assert apply(smaller, place, brokers).left_behind == ()
+
+
+def test_nothing_is_changed_if_one_folder_is_missing(tmp_path: Path) -> None:
+    plan = plan_in(tmp_path)
+    elsewhere = plan.host_of["b"]._replace(config=str(tmp_path / "none" / "b.conf"))
+    plan = plan.with_hosts({**plan.host_of, "b": elsewhere}, loopback=False)
+    with pytest.raises(NetworkError, match=r"'b' is missing, or can't be written to.*nothing was changed"):
+        applied(tmp_path, plan)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_broker_that_has_left_and_runs_but_can_not_be_reached_stops_apply(tmp_path: Path) -> None:
+    """Its links may be open, and would close cycles with new ones."""
+    brokers, place = MemoryBrokers(mosquitto.DRIVER, ["x"]), tmp_path / "state.json"
+    apply(in_memory("abc"), place, brokers)
+    brokers.unreachable.add("/m2")
+    with pytest.raises(NetworkError, match="/m2 can't be reached"):
+        apply(in_memory("ab"), place, brokers)
+    brokers.down.add("/m2")
+    assert apply(in_memory("ab"), place, brokers).left_behind == ("c",)
+
+
+def test_a_server_that_has_left_without_links_may_be_switched_off(tmp_path: Path) -> None:
+    brokers, place = MemoryBrokers(nats.DRIVER, ["MW0"]), tmp_path / "state.json"
+    apply(in_memory("abc", nats.DRIVER.engine), place, brokers)
+    assert apply(in_memory("ab", nats.DRIVER.engine), place, brokers).left_behind == ()
+    brokers.unreachable.add("/m2")
+    brokers.down.add("/m2")
+    assert apply(in_memory("ab", nats.DRIVER.engine), place, brokers).left_behind == ()
+
+
+def test_nothing_is_changed_while_a_broker_is_down_that_is_needed(tmp_path: Path) -> None:
+    brokers, place = MemoryBrokers(mosquitto.DRIVER, ["x", "y"]), tmp_path / "state.json"
+    apply(in_memory("ab"), place, brokers)
+    brokers.down |= {"/m0", "/m1"}
+    before = dict(brokers.files)
+    with pytest.raises(NetworkError, match=r"is down.*start it, or plan without it"):
+        apply(in_memory("abc"), place, brokers)
+    assert brokers.files == before
+
+
+def test_a_file_that_a_hand_removed_at_a_broker_that_has_left_is_no_trouble(tmp_path: Path) -> None:
+    brokers, place = MemoryBrokers(mosquitto.DRIVER, ["x"]), tmp_path / "state.json"
+    apply(in_memory("abc"), place, brokers)
+    del brokers.files["/m2"]
+    apply(in_memory("ab"), place, brokers)
+    assert brokers.runs["/m2"] == ""
+    assert status(in_memory("ab"), place, brokers)["brokers"].keys() == {"a", "b"}

@@ -56,6 +56,12 @@ def test_servers_behind_a_gateway_need_no_leaf_link() -> None:
     assert links(clusters, leaf("s1", "h"), leaf("s2", "h"))[1] == []
 
 
+def test_links_that_are_refused_are_not_told_as_delivering_twice() -> None:
+    clusters = Clusters(routes(("h1", "h2")))
+    leaves = leaf("s", "h1"), leaf("s", "h2"), leaf("h1", "s"), leaf("h2", "s")
+    assert "doubled-delivery" not in {note.rule for note in links(clusters, *leaves)[1]}
+
+
 def test_a_server_with_links_to_two_members_of_a_cluster_gets_everything_twice() -> None:
     clusters = Clusters(routes(("h1", "h2")))
     kept, (note,) = links(clusters, leaf("l", "h1"), leaf("l", "h2", line=2))
@@ -111,3 +117,33 @@ def test_a_link_that_some_members_lack_is_apart_from_the_routes() -> None:
     all_of_them, _ = clusters.with_leaf_links([*leaf("c1", "h"), *leaf("c2", "h")])
     assert {flow.apart_from_routes for flow in some} == {True}
     assert {flow.apart_from_routes for flow in all_of_them} == {False}
+
+
+def test_a_cycle_through_gateways_is_refused() -> None:
+    clusters = Clusters(routes(("x", "z"), link="gateway"))
+    kept, notes = links(clusters, leaf("x", "y"), leaf("y", "z"))
+    assert (kept, [note.rule for note in notes]) == ({"x y $G"}, ["refused-link"])
+
+
+def test_of_two_cycles_through_clusters_each_has_a_link_that_is_refused() -> None:
+    """Measured: of these, nats-server closes several with "Loop detected", and nothing goes round."""
+    clusters = Clusters(routes(("v", "w"), ("x", "y")))
+    ring = [leaf("v", "y"), leaf("x", "v"), leaf("y", "v"), leaf("x", "z"), leaf("y", "z"), leaf("z", "v")]
+    kept, notes = links(clusters, *ring)
+    assert kept == {"v y $G", "x z $G"}
+    assert [note.place.file for note in notes if note.rule == "refused-link"] == ["x", "z"]
+
+
+def test_links_that_a_server_and_a_cluster_open_to_each_other_are_not_decided() -> None:
+    clusters = Clusters(routes(("x", "y")))
+    out, back = leaf("v", "y", "X")
+    other = [out._replace(target_account="Y"), back._replace(account="Y")]
+    (note,) = [note for note in links(clusters, leaf("x", "v", "X"), other)[1] if note.rule == "not-decided"]
+    assert note.message.startswith("'x' or its cluster ('y') and 'v' open leaf node connections")
+
+
+def test_a_mesh_keeps_the_accounts_of_its_links_apart() -> None:
+    clusters = Clusters(routes(("x", "y")))
+    others = [*leaf("x", "v", "X"), *leaf("y", "v", "Y")]
+    found = {(flow.source, flow.account, flow.target_account) for flow in clusters.full_meshes(others)}
+    assert found == {(server, account, account) for server in "xy" for account in "XY"}

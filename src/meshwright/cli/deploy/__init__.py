@@ -8,6 +8,8 @@ from meshwright.cli.help import Command, Group
 
 EPILOG = """**Examples**
 
+`meshwright deploy interests --driver nats --inventory servers.csv --out interests`
+
 `meshwright deploy plan overlay --driver mosquitto --inventory brokers.csv --out plan`
 
 `meshwright deploy verify plan`
@@ -25,6 +27,6 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     no_args_is_help=True,
 )
-for command in ("plan", "verify", "apply", "status"):
+for command in ("interests", "plan", "verify", "apply", "status"):
     module = import_module(f"{__name__}.{command}")
     app.command(command, cls=Command, epilog=getattr(module, "EPILOG", None))(getattr(module, command))

@@ -31,6 +31,12 @@ def apply(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="Replace files of ours that were edited or removed by hand.")
     ] = False,
+    gone: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="NODE", help="Forget this broker, which is gone for good; not in the plan. Repeatable."
+        ),
+    ] = None,
     check: Annotated[
         bool, typer.Option("--check/--no-check", help="Wait until each broker listens again.")
     ] = True,
@@ -39,7 +45,6 @@ def apply(
 ) -> None:
     """Bring a plan to its brokers, safely at every step."""
     from meshwright.deploy import applying
-    from meshwright.deploy.reaching import Commands
     from meshwright.deploy.state import state_beside
 
     made = reachable(plan)
@@ -47,7 +52,12 @@ def apply(
     again = f"go on with: meshwright deploy apply {as_word(plan)}"
     with on_interrupt(lambda: again):
         done = applying.apply(
-            made, place, Commands(check=check), overwrite=overwrite, progress=progress_bar()
+            made,
+            place,
+            applying.reach_of(made.driver, check=check),
+            overwrite=overwrite,
+            gone=gone or (),
+            progress=progress_bar(),
         )
     if as_json:
         print_json({"plan": made.hash, "state": str(place), **done._asdict()})
@@ -57,13 +67,16 @@ def apply(
         gap = f"; topics that changed were closed for up to {done.gap_seconds:.1f} s" if done.closed else ""
         print(f"{plan}: {count(done.steps, 'file')} brought, {done.closed:,} of them to close first{gap}")
     for node in () if as_json else done.left_behind:
-        print(f"{node} is no longer in the plan and can't be reached; before it comes back, apply again")
+        print(
+            f"{node} is no longer in the plan and can't be reached, or is down; before it comes back, apply "
+            f"again; if it is gone for good, apply with --gone {as_word(node)}"
+        )
 
 
 def reachable(folder: Path) -> "Plan":
     """The plan of a folder; one without an inventory is refused."""
+    from meshwright.deploy.applying import check_reach
     from meshwright.deploy.plan.plan import read_plan
-    from meshwright.deploy.reaching import check_reachable
 
     made = read_plan(folder)
     if made.loopback or made.driver == "files":
@@ -72,6 +85,5 @@ def reachable(folder: Path) -> "Plan":
             f"the plan {folder} was made {reason}, so nobody knows how to reach its brokers; use deploy "
             f"verify, or make a plan with --inventory"
         )
-    for host in made.hosts:
-        check_reachable(host)
+    check_reach(made.driver, made.hosts)
     return made

@@ -21,6 +21,10 @@ a file for each broker. `meshwright lint` finds nothing in them. Nothing is cont
 
 `meshwright deploy plan overlay --driver mosquitto --inventory brokers.csv --tree cheapest --qos 2 --out plan`
 
+When a broker has failed, and the overlay was built with resilience, its standby links take over:
+
+`meshwright deploy plan overlay --driver mosquitto --inventory brokers.csv --down north --out detour`
+
 The inventory is a CSV file with a header, or JSON or YAML: node, host, port, and more (docs/deploy.md).
 """
 
@@ -35,7 +39,8 @@ State = Annotated[
 def plan(
     overlay: Annotated[Path, typer.Argument(metavar="OVERLAY", help="A topic-connected overlay.")],
     driver: Annotated[
-        str, typer.Option(metavar="NAME", help="The kind of broker: mosquitto, nats, or files.")
+        str,
+        typer.Option(metavar="NAME", help="Kind of broker: mosquitto, nats, zenoh, rabbitmq or files."),
     ],
     out: Annotated[Path, typer.Option("--out", metavar="PLAN", help="The folder to write.")],
     inventory: Annotated[
@@ -53,6 +58,10 @@ def plan(
     most_lines: Annotated[
         int | None, typer.Option(metavar="N", help="The most lines that a link may have.", min=1)
     ] = None,
+    down: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NODE", help="Plan without this node, which has failed. Repeatable."),
+    ] = None,
     state: State = None,
     force: Force = False,
     as_json: Json = False,
@@ -62,6 +71,7 @@ def plan(
     from meshwright.deploy.hosts import read_hosts
     from meshwright.deploy.plan.plan import Settings
     from meshwright.deploy.plan.planning import make_plan
+    from meshwright.deploy.plan.standby import with_standby, without
     from meshwright.deploy.plan_folder import write_plan
     from meshwright.deploy.state import read_state, state_beside
     from meshwright.model.overlay import Overlay
@@ -71,8 +81,9 @@ def plan(
     hosts = None if inventory is None else read_hosts(inventory)
     progress = progress_bar()
     before = read_state(state or state_beside(out)).plan
+    whole = Overlay.read(overlay, progress=progress)
     made = make_plan(
-        Overlay.read(overlay, progress=progress),
+        without(whole, down) if down else whole,
         engine,
         hosts,
         settings=settings,
@@ -82,6 +93,8 @@ def plan(
         inventory=inventory,
         progress=progress,
     )
+    if not down:
+        made = with_standby(made, whole, engine, made.host_of, progress)
     write_plan(made, out, force=force, progress=progress)
     told = _told(made, before)
     if as_json:
@@ -126,9 +139,11 @@ def _print(out: Path, made: "Plan", told: dict[str, Any]) -> None:
     for own in told["relays_named"][:_SHOWN]:
         names = ", ".join(own["relays"])
         print(f"relay: {names} carries {own['topic']}, which nobody there wants, as in {own['example']}")
+    for node in made.cuts[:_SHOWN]:
+        print(f"cut: if {node} fails, some topic is cut, whatever is opened")
     lines, links = told["lines"], told["links"]
     print(
         f"{out}: {count(told['brokers'], 'broker')}, {count(links, 'link')} with {count(lines, 'line')}, "
         f"{count(told['topics'], 'topic')}; {count(told['relays'], 'relay')}; {told['unused']:,} links of "
-        f"the overlay not needed; plan {made.hash}"
+        f"the overlay not needed, {told['standby']:,} of them on standby; plan {made.hash}"
     )

@@ -26,10 +26,10 @@ def status(
 ) -> None:
     """Say which brokers follow a plan, which were edited by hand, and what is left to do."""
     from meshwright.deploy import applying
-    from meshwright.deploy.reaching import Commands
     from meshwright.deploy.state import state_beside
 
-    found = applying.status(reachable(plan), state or state_beside(plan), Commands(), progress_bar())
+    made = reachable(plan)
+    found = applying.status(made, state or state_beside(plan), applying.reach_of(made.driver), progress_bar())
     if as_json:
         print_json(found)
     else:

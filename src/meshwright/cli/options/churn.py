@@ -42,6 +42,27 @@ class EventOptions(NamedTuple):
     ] = None
 
 
+class ServerOptions(NamedTuple):
+    """A control plane that events are sent to."""
+
+    to: Annotated[
+        str | None,
+        typer.Option(
+            "--to",
+            metavar="URL",
+            help="Send the events to a server, `meshwright serve`, in place of repairing DIR. Its token is "
+            "taken from the variable MESHWRIGHT_TOKEN, or from --token-file.",
+        ),
+    ] = None
+    token_file: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="With --to: a file that holds the token.")
+    ] = None
+    at_once: Annotated[
+        int | None,
+        typer.Option(metavar="N", help="With --to: so many events in a request, one step; by default 100."),
+    ] = None
+
+
 class StreamOptions(NamedTuple):
     """A folder in which events appear, and the Spark that follows it."""
 

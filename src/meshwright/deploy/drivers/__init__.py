@@ -4,7 +4,7 @@ from meshwright.deploy.drivers.driver import Driver
 from meshwright.runtime.errors import OptionError
 from meshwright.runtime.wording import choose
 
-_MODULES = ("mosquitto", "nats", "files")
+_MODULES = ("mosquitto", "nats", "zenoh", "rabbitmq", "files")
 
 
 def driver_of(name: str) -> Driver:

@@ -9,14 +9,24 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from meshwright.deploy.drivers.driver import HEADER, Driver, Lines, Session, digest, reference, safe_name
+from meshwright.deploy.drivers.driver import (
+    MARK,
+    Driver,
+    Lines,
+    Session,
+    digest,
+    opening_line,
+    reference,
+    safe_name,
+)
 from meshwright.deploy.plan.plan import Link, Plan
 from meshwright.deploy.plan.planning import Engine
-from meshwright.runtime.errors import InputError, quoted, visible
+from meshwright.runtime.errors import InputError, quoted
 
 _WILD = re.compile(r"[+#]")
 _SESSION = re.compile(r"^address (\S+):(\d+)\n(?:.*\n)*?remote_clientid (\S+)$", re.MULTILINE)
 _LINE = re.compile(r"^(connection|topic) (\S+)", re.MULTILINE)
+_ADDRESS = re.compile(r"^connection (\S+)\naddress (\S+)$", re.MULTILINE)
 
 
 def check(plan: Plan) -> None:
@@ -30,6 +40,11 @@ def check(plan: Plan) -> None:
                 raise InputError(
                     f"the topic {quoted(line)} can't be written in a bridge of Mosquitto, which splits lines "
                     f"at blanks; rename it, or subscribe to a filter around it"
+                )
+            if MARK in line:
+                raise InputError(
+                    f"the topic {quoted(line)} can't be written in a file with references to passwords, "
+                    f"which begin with {MARK}; rename it, or subscribe to a filter around it"
                 )
             if line.startswith(("$share/", "$SYS/")) or line == "$SYS":
                 raise InputError(
@@ -61,7 +76,7 @@ def render(plan: Plan, node: str) -> str:
 
 
 def _rendered(plan: Plan, node: str) -> Iterator[str]:
-    yield f"{HEADER} for the node {visible(node)}. Change the overlay and deploy again instead of editing it."
+    yield f"# {opening_line(node)}"
     if any(_may_overlap(link) for link in (*plan.opened_by(node), *plan.accepted_by(node))):
         yield "allow_duplicate_messages false"
     for link in plan.opened_by(node):
@@ -96,12 +111,18 @@ def _bridge(plan: Plan, link: Link) -> Iterator[str]:
 def read(text: str) -> Lines:
     """The lines of each bridge in a file that was rendered."""
     found: dict[str, list[str]] = {}
+    own: list[str] = []
     for word, value in _LINE.findall(text):
         if word == "connection":
             own = found.setdefault(value, [])
         else:
             own.append(value)
     return {name: tuple(lines) for name, lines in found.items()}
+
+
+def addresses(text: str) -> dict[str, str]:
+    """The address of each bridge in a file that was rendered."""
+    return dict(_ADDRESS.findall(text))
 
 
 def clients_of(text: str) -> list[str]:
@@ -150,4 +171,5 @@ DRIVER = Driver(
     client_port=lambda port: port,
     crossing=lambda link: link.lines,
     narrowed=lambda link, lines: link._replace(lines=lines),
+    addresses=addresses,
 )

@@ -2,9 +2,11 @@
 
 import time
 from collections import Counter
+from collections.abc import Sequence
 from typing import Protocol
 
 from meshwright.deploy.plan.plan import Topic
+from meshwright.filters.filter import Filter
 
 
 class Heard:
@@ -37,6 +39,17 @@ class Heard:
         key = node, int(payload)
         self.seen[key] += 1
         self.most = max(self.most, self.seen[key])
+
+
+def earlier_filters(wants: Sequence[str], dialect: str) -> list[list[Filter]]:
+    """By filter of a node, those before it that match some of its names as well: these count them."""
+    filters = [Filter(each, dialect) for each in wants]
+    return [[other for other in filters[:at] if _may_meet(other, own)] for at, own in enumerate(filters)]
+
+
+def _may_meet(one: Filter, other: Filter) -> bool:
+    """Whether some name may be matched by both; two names are never the same here."""
+    return any(letter in each.text for each in (one, other) for letter in "*>") and one.meets(other)
 
 
 class Ears(Protocol):

@@ -13,31 +13,43 @@ from meshwright.deploy.drivers import driver_of
 from meshwright.deploy.drivers.driver import Session, safe_name
 from meshwright.deploy.fleet.links import LINKS
 from meshwright.deploy.fleet.processes import Group, group, reserved_ports
-from meshwright.deploy.fleet.programs import program_of
+from meshwright.deploy.fleet.programs import command_of
+from meshwright.deploy.fleet.taps import Taps, taps_of
 from meshwright.deploy.hosts import LOOPBACK, Host
 from meshwright.deploy.plan.plan import Plan
-from meshwright.deploy.plan_folder import OWN_FILE
 from meshwright.deploy.reaching import forget_session, masked
 from meshwright.runtime.atomic_files import write_whole
-from meshwright.runtime.errors import NetworkError
+from meshwright.runtime.errors import InputError, NetworkError
 from meshwright.runtime.progress import Progress, stage
 
 PATIENCE = 300.0
 """Seconds to wait for brokers and links; only those that don't come take so long."""
 
+_RELOADS = re.compile(r"Reloaded server configuration|Failed to reload server configuration.*")
 _PSS = re.compile(r"^Pss:\s+(\d+) kB", re.MULTILINE)
 
 
 @contextmanager
 def running(plan: Plan, folder: Path, progress: Progress | None = None) -> Iterator["Fleet"]:
-    """The fleet of a plan, listening and linked; its processes are gone afterwards."""
+    """The fleet of a plan, listening and linked; its processes are gone afterwards.
+
+    Raises:
+        InputError: brokers of this kind can't be run here.
+    """
+    if driver_of(plan.driver).broker not in LINKS:
+        raise InputError(
+            f"deploy verify can't run brokers of the driver {plan.driver}; make the plan for another driver, "
+            f"or apply it to brokers that run"
+        )
     with ExitStack() as held:
         count = len(plan.hosts)
-        ports = held.enter_context(reserved_ports(count))
+        ports = held.enter_context(reserved_ports(count, driver_of(plan.driver).ports_beside))
         hosts = {
             host.node: Host(host.node, LOOPBACK, port) for host, port in zip(plan.hosts, ports, strict=True)
         }
         fleet = Fleet(plan.with_hosts(hosts, loopback=True), folder, held.enter_context(group()))
+        if fleet.driver.engine.routes_itself:
+            fleet.taps = held.enter_context(taps_of(fleet.plan))
         with stage(progress, "starting brokers", count):
             fleet.start()
         with stage(progress, "waiting for links", len(plan.links)):
@@ -51,6 +63,8 @@ class Fleet:
     def __init__(self, plan: Plan, folder: Path, processes: Group) -> None:
         self.plan = plan
         self.driver = driver_of(plan.driver)
+        self.taps: Taps | None = None
+        """What counts the messages on all links, where brokers can't be asked."""
         self.dead: set[str] = set()
         self.hosts = dict(plan.host_of)
         self._folder, self._processes = folder, processes
@@ -63,15 +77,16 @@ class Fleet:
 
     def own_file(self, node: str) -> Path:
         """The rendered file of a broker."""
-        return self.folder_of(node) / "conf.d" / OWN_FILE
+        return self.folder_of(node) / "conf.d" / self.driver.file
 
     def start(self) -> None:
         """Write all files, start all brokers, and wait until they listen."""
         for host in self.plan.hosts:
             self.own_file(host.node).parent.mkdir(parents=True, exist_ok=True)
             self.own_file(host.node).write_text(self.driver.render(self.plan, host.node))
-            whole = self.driver.whole(self.plan, host.node, self.own_file(host.node))
-            (self.folder_of(host.node) / "broker.conf").write_text(whole)
+            if self.driver.whole is not None:
+                whole = self.driver.whole(self.plan, host.node, self.own_file(host.node))
+                self._config_of(host.node).write_text(whole)
         # Those that accept most links first: a bridge that finds nobody tries again only after seconds.
         for host in sorted(self.plan.hosts, key=lambda host: -len(self.plan.accepted_by(host.node))):
             self._launch(host.node)
@@ -79,9 +94,13 @@ class Fleet:
             self.wait_until_listening(host.node)
 
     def _launch(self, node: str) -> None:
-        folder = self.folder_of(node)
-        command: list[str | Path] = [program_of(self.driver.broker), "-c", folder / "broker.conf"]
-        self._running[node] = self._processes.start(command, folder / "log")
+        command = command_of(self.driver.broker, self._config_of(node))
+        self._running[node] = self._processes.start(command, self.log_of(node))
+
+    def _config_of(self, node: str) -> Path:
+        if self.driver.whole is None:
+            return self.own_file(node)
+        return self.folder_of(node) / "broker.conf"
 
     def wait_until_listening(self, node: str) -> None:
         """Wait until a broker accepts connections.
@@ -130,13 +149,15 @@ class Fleet:
         self.wait_until_listening(node)
 
     def _reread(self, node: str) -> None:
-        def answers() -> int:
-            return self.log_of(node).read_text(errors="replace").count("eload")
+        def answers() -> list[str]:
+            return _RELOADS.findall(self.log_of(node).read_text(errors="replace"))
 
-        before = answers()
+        before = len(answers())
         self._running[node].send_signal(signal.SIGHUP)
-        if not within(PATIENCE, lambda: answers() > before):
+        if not within(PATIENCE, lambda: len(answers()) > before):
             raise NetworkError(f"the server of {node!r} does not reload; see {self.log_of(node)}")
+        if (said := answers()[-1]).startswith("Failed"):
+            raise NetworkError(f"the server of {node!r} refuses its file: {said}; see {self.log_of(node)}")
 
     def wait_for_links(self, plan: Plan | None = None) -> None:
         """Wait until every link of living brokers carries all that the plan says."""
@@ -171,6 +192,8 @@ class Fleet:
 class FleetReach:
     """What `apply` can do at the brokers of a fleet: files, restarts, clients in the place of links."""
 
+    in_parts = False
+
     def __init__(self, fleet: Fleet) -> None:
         self._fleet = fleet
         self.restarted: set[str] = set()
@@ -181,6 +204,9 @@ class FleetReach:
             raise NetworkError(f"the broker of {host.node!r} is dead")
         own = self._fleet.own_file(host.node)
         return masked(own.read_text()) if own.exists() else None
+
+    def check(self, host: Host) -> None:
+        """All files of a fleet can be written."""
 
     def write(self, host: Host, text: str | None) -> None:
         """Put a file in place; None removes it."""
@@ -199,6 +225,10 @@ class FleetReach:
         """Drop what a living broker keeps for a link that is gone."""
         if host.node not in self._fleet.dead:
             forget_session(session)
+
+    def listens(self, host: Host) -> bool | None:
+        """Whether a broker lives."""
+        return host.node not in self._fleet.dead
 
 
 def within(seconds: float, condition: Callable[[], bool]) -> bool:

@@ -48,6 +48,7 @@ def verify_with_deaths(
         finally:
             ears.close()
     both = {key: getattr(before, key) + getattr(after, key) for key in before._fields[:-1]}
+    both["most_carried"] = max(before.most_carried, after.most_carried)
     return {
         **sizes_of(plan),
         **both,
@@ -75,7 +76,7 @@ def repair(plan: Plan, overlay: Overlay, gone: list[str], progress: Progress | N
     for node in gone:
         live.leave(node)
     hosts = {host.node: host for host in plan.hosts if host.node not in gone}
-    return make_plan(
+    repaired = make_plan(
         live.overlay,
         driver_of(plan.driver).engine,
         hosts,
@@ -83,6 +84,7 @@ def repair(plan: Plan, overlay: Overlay, gone: list[str], progress: Progress | N
         before=plan,
         progress=progress,
     )
+    return repaired.with_hosts(repaired.host_of, loopback=plan.loopback)
 
 
 def state_of(fleet: Fleet, folder: Path) -> Path:

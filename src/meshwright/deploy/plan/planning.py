@@ -4,8 +4,11 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+import networkx as nx
+
 from meshwright.deploy.hosts import Host, check_all_known, loopback
 from meshwright.deploy.plan.accounts import accounts_of
+from meshwright.deploy.plan.blocks import possible_ways
 from meshwright.deploy.plan.nesting import Nesting, nesting_of
 from meshwright.deploy.plan.plan import Link, Plan, Settings, Topic
 from meshwright.deploy.plan.trees import Trees, nested_trees, topic_groups
@@ -27,6 +30,8 @@ class Engine(NamedTuple):
     dialect: str
     by_accounts: bool = False
     """Links carry whatever somebody wants, kept apart by accounts, instead of lines."""
+    routes_itself: bool = False
+    """Brokers bear cycles and choose the ways of messages themselves; all links of the overlay are opened."""
 
 
 def make_plan(
@@ -55,14 +60,7 @@ def make_plan(
         check_all_known(names, hosts, inventory)
     known = loopback(names) if hosts is None else hosts
     nesting = nesting_of(interests, engine.dialect)
-    trees = nested_trees(
-        overlay,
-        nesting,
-        settings.tree,
-        one_per_group=engine.by_accounts,
-        before=[] if before is None else _links_before(overlay, nesting, before, engine.dialect),
-        progress=progress,
-    )
+    trees = _trees(overlay, nesting, engine, settings, before, progress)
     accounts = _accounts(overlay, nesting, trees, engine, before)
     links, unused = _links(overlay, nesting, trees, accounts if engine.by_accounts else None, known, before)
     plan = Plan(
@@ -78,6 +76,27 @@ def make_plan(
     )
     _check_limits(plan, _most_links(interests, known), most_lines)
     return plan
+
+
+def _trees(
+    overlay: Overlay,
+    nesting: Nesting,
+    engine: Engine,
+    settings: Settings,
+    before: Plan | None,
+    progress: Progress | None,
+) -> Trees:
+    """By topic the links that carry it, or may carry it where brokers choose the ways."""
+    if engine.routes_itself:
+        return possible_ways(overlay, progress)
+    return nested_trees(
+        overlay,
+        nesting,
+        settings.tree,
+        one_per_group=engine.by_accounts,
+        before=[] if before is None else _links_before(overlay, nesting, before, engine.dialect),
+        progress=progress,
+    )
 
 
 def _links_before(overlay: Overlay, nesting: Nesting, before: Plan, dialect: str) -> list[list[int]]:
@@ -113,7 +132,8 @@ def _links(
             carried[link].append(topic)
     pairs: list[tuple[str, str]] = [(names[u], names[v]) for u, v in overlay.edges.tolist()]
     used = [number for number, own in enumerate(carried) if own]
-    opened = _openers([pairs[number] for number in used], hosts, before)
+    upwards = {} if accounts is None else _upwards(overlay, trees, accounts)
+    opened = _openers([(*pairs[number], upwards.get(number)) for number in used], hosts, before)
     rates = _rates(interests)
     found = []
     for number, (opens, to) in zip(used, opened, strict=True):
@@ -125,21 +145,43 @@ def _links(
     return found, tuple(pair for pair, own in zip(pairs, carried, strict=True) if not own)
 
 
+def _upwards(overlay: Overlay, trees: Trees, accounts: Sequence[int]) -> dict[int, str]:
+    """By link of an account with relays, the end that is farther from the root of its tree.
+
+    If this end opens the link, each broker opens at most one in the account. NATS servers don't tell a server
+    that they have connected to what others want that they have connected to, too, so a relay must not have
+    opened both links that it relays between.
+    """
+    interests = overlay.interests
+    names, ends = interests.nodes.to_pylist(), overlay.edges.tolist()
+    found: dict[int, str] = {}
+    for account in sorted({accounts[topic] for topic, _ in trees.relays}):
+        own = {
+            link for topic, links in enumerate(trees.links) if accounts[topic] == account for link in links
+        }
+        graph: nx.Graph[int] = nx.Graph([(*ends[link], {"link": link}) for link in sorted(own)])
+        for component in nx.connected_components(graph):
+            root = min(component, key=lambda node: (-graph.degree(node), node))
+            for parent, child in nx.bfs_edges(graph, root):
+                found.setdefault(graph.edges[parent, child]["link"], names[child])
+    return found
+
+
 def _openers(
-    pairs: Sequence[tuple[str, str]], hosts: Mapping[str, Host], before: Plan | None
+    pairs: Sequence[tuple[str, str, str | None]], hosts: Mapping[str, Host], before: Plan | None
 ) -> list[tuple[str, str]]:
-    """Which end opens each link: one that must, the same as before, or the one that opens fewer so far."""
+    """Which end opens each link: one that must or should, the same as before, or the one that opens fewer."""
     kept = {frozenset(link.ends): link.opens for link in before.links} if before else {}
     opens: defaultdict[str, int] = defaultdict(int)
     found = []
-    for one, other in pairs:
+    for one, other, should in pairs:
         free = [end for end, far in ((one, other), (other, one)) if hosts[far].accepts]
         if not free:
             raise InputError(
                 f"the overlay links {quoted(one)} and {quoted(other)}, but by the inventory neither accepts "
                 f"links; let one of them accept, or build without this link"
             )
-        last = kept.get(frozenset((one, other)))
+        last = should or kept.get(frozenset((one, other)))
         chosen = last if last in free else min(free, key=lambda end: (opens[end], end))
         opens[chosen] += 1
         found.append((chosen, other if chosen == one else one))

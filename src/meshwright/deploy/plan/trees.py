@@ -200,7 +200,7 @@ def _by_distance(work: _Work, group: Sequence[int], topic: int, forest: Forest) 
     nodes = set(work.subscribers[topic])
     degrees = {node: sum(other in nodes for other, _ in work.links_of[node]) for node in nodes}
     centre = min(nodes, key=lambda node: (-degrees[node], node))
-    given = _neighbours(work, forest.links)
+    given = _neighbours(work.ends, forest.links)
     reached: set[int] = set()
     heap: list[tuple[float, int, int, int]] = []
 
@@ -227,10 +227,10 @@ def _by_distance(work: _Work, group: Sequence[int], topic: int, forest: Forest) 
                 reach(node, far)
 
 
-def _neighbours(work: _Work, links: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
+def _neighbours(ends: Sequence[tuple[int, int]], links: Iterable[int]) -> dict[int, list[tuple[int, int]]]:
     found: dict[int, list[tuple[int, int]]] = {}
     for link in links:
-        one, other = work.ends[link]
+        one, other = ends[link]
         found.setdefault(one, []).append((other, link))
         found.setdefault(other, []).append((one, link))
     return found
@@ -271,12 +271,13 @@ def _parts_of_one_tree(work: _Work, group: list[int]) -> dict[int, list[int]]:
         one, other = work.ends[link]
         if forest.root(one) != forest.root(other):
             forest.join(link, one, other)
-    return {topic: _part(work, forest.links, work.subscribers[topic]) for topic in group}
+    return {topic: part_of_tree(work.ends, forest.links, work.subscribers[topic]) for topic in group}
 
 
-def _part(work: _Work, tree: Iterable[int], wanted: Iterable[int]) -> list[int]:
+def part_of_tree(ends: Sequence[tuple[int, int]], tree: Iterable[int], wanted: Iterable[int]) -> list[int]:
     """The links of a tree between some of its nodes: leaves that are not wanted are cut, again and again."""
-    kept, around = set(tree), _neighbours(work, tree)
+    kept = set(tree)
+    around = _neighbours(ends, kept)
     needed, left = set(wanted), {node: len(own) for node, own in around.items()}
     leaves = [node for node, degree in left.items() if degree == 1 and node not in needed]
     while leaves:

@@ -13,9 +13,10 @@ from meshwright.deploy.drivers import driver_of, files, mosquitto
 from meshwright.deploy.hosts import Host
 from meshwright.deploy.plan.plan import Link, Plan, Settings
 from meshwright.deploy.plan.planning import make_plan
+from meshwright.deploy.reaching import masked, resolved
 from meshwright.runtime.errors import InputError, OptionError
 
-awkward = st.text(st.sampled_from("ab \t\n\r#\"'\\;{}+/$\x00\u2028é"), min_size=1, max_size=8)
+awkward = st.text(st.sampled_from("ab \t\n\r#\"'\\;{}:@+/$\x00\u2028é"), min_size=1, max_size=8)
 
 
 def plan_of(link: Link, *hosts: Host, **settings: object) -> Plan:
@@ -42,7 +43,7 @@ def test_no_name_changes_the_meaning_of_a_file(opens: str, to: str, lines: list[
         return
     (link,) = plan.links
     text = mosquitto.render(plan, link.opens)
-    assert dict(mosquitto.read(text)) == {mosquitto.link_name(*link.ends): link.lines}
+    assert dict(mosquitto.read(masked(text))) == {mosquitto.link_name(*link.ends): link.lines}
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "a.conf"
         file.write_text(text, newline="")
@@ -52,7 +53,7 @@ def test_no_name_changes_the_meaning_of_a_file(opens: str, to: str, lines: list[
     assert len({flow.link for flow in parsed.flows}) == 1
 
 
-@pytest.mark.parametrize("line", ["a b", '""', "$share/g/x", "$SYS/x", "a\u00a0b"])
+@pytest.mark.parametrize("line", ["a b", '""', "$share/g/x", "$SYS/x", "a\u00a0b", "@{env:HOME}"])
 def test_a_topic_that_a_bridge_can_not_hold_is_refused(line: str) -> None:
     with pytest.raises(InputError, match="can't"):
         mosquitto.check(plan_of(Link("a", "b", (line,))))
@@ -110,6 +111,51 @@ def test_files_for_other_tools_hold_what_the_broker_gets() -> None:
     assert len(services) == 2
     assert all(name.replace("-", "").isalnum() for name in services)
     assert len(json.loads(bundle["ansible/inventory.yaml"])["all"]["children"]["brokers"]["hosts"]) == 2
+
+
+paths = st.text(st.sampled_from("ab/ #\"'\\;{}:@$=%é"), min_size=1, max_size=8).filter(
+    lambda text: text == text.strip() and "@{" not in text
+)
+
+
+@given(paths, paths)
+def test_no_user_or_path_of_the_inventory_adds_a_line(user: str, path: str) -> None:
+    to = Host("b", user=user, cafile=path, password="env:X")
+    plan = plan_of(Link("a", "b", ("x",)), Host("a"), to)
+    plain = plan_of(Link("a", "b", ("x",)), Host("a"), to._replace(user="u", cafile="/p"))
+    ours, usual = (mosquitto.render(each, "a").splitlines() for each in (plan, plain))
+    changed = [(one, other) for one, other in zip(ours, usual, strict=True) if one != other]
+    assert changed == [
+        pair
+        for pair in (
+            (f"remote_username {user}", "remote_username u"),
+            (f"bridge_cafile {path}", "bridge_cafile /p"),
+        )
+        if pair[0] != pair[1]
+    ]
+
+
+def test_no_name_is_taken_for_a_reference_to_a_password(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MESH", "geheim")
+    plan = plan_of(Link("@{env:MESH}", "b", ("x",)))
+    assert "geheim" not in resolved(mosquitto.render(plan, "@{env:MESH}"))
+
+
+@given(awkward, awkward)
+def test_no_name_changes_the_meaning_of_files_for_other_tools(one: str, other: str) -> None:
+    if one == other:
+        return
+    plan = plan_of(Link(one, other, ("x",)))
+    bundle = files.bundle(plan)
+    maps = list(yaml.safe_load_all(bundle["kubernetes.yaml"]))
+    assert [each["data"]["meshwright.conf"] for each in maps] == [
+        mosquitto.render(plan, node) for node in (one, other)
+    ]
+    assert len({each["metadata"]["name"] for each in maps}) == 2
+    compose = yaml.safe_load(bundle["compose.yaml"])
+    assert len(compose["services"]) == 2
+    assert {key for each in compose["services"].values() for key in each} == {"image", "volumes", "networks"}
+    assert len(yaml.safe_load(bundle["ansible/inventory.yaml"])["all"]["children"]["brokers"]["hosts"]) == 2
 
 
 def test_files_can_not_refer_to_passwords() -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 
 import meshwright as mw
 from meshwright.deploy.configs import reader_of
+from meshwright.deploy.configs.nats_syntax import read_nats
 from meshwright.deploy.drivers import nats
 from meshwright.deploy.hosts import Host
 from meshwright.deploy.plan.plan import Plan
@@ -46,6 +47,23 @@ def test_no_name_changes_the_meaning_of_a_file(one: str, other: str) -> None:
     assert seen[0] == seen[1]
 
 
+paths = st.text(st.sampled_from("ab/ #\"'\\;{}:$=%[]é"), min_size=1, max_size=8)
+
+
+@given(paths, paths)
+def test_no_path_of_the_inventory_changes_the_meaning_of_a_file(cafile: str, certfile: str) -> None:
+    plan = plan_of("a", "b", password="env:X", cafile=cafile, certfile=certfile, keyfile=certfile)
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "a.conf"
+        file.write_text(nats.render(plan, plan.links[0].opens), newline="")
+        found = read_nats(file).root
+    leaf = found.at("leafnodes")
+    assert leaf.at("tls").at("cert_file").text == leaf.at("tls").at("key_file").text == certfile
+    (remote,) = leaf.at("remotes").elements
+    assert remote.at("tls").at("ca_file").text == cafile
+    assert found.at("accounts").at("MW0").entries.keys() == {"users"}
+
+
 def test_passwords_are_references_and_are_masked() -> None:
     plan = plan_of("a", "b", password="env:MESH")
     text = nats.render(plan, plan.links[0].opens)
@@ -56,9 +74,36 @@ def test_passwords_are_references_and_are_masked() -> None:
 
 
 @pytest.mark.parametrize(
-    ("host", "says"), [({}, "has no password"), ({"password": "env:X", "user": "me"}, "leave it out")]
+    ("host", "says"),
+    [
+        ({}, "has no password"),
+        ({"password": "env:X", "user": "me"}, "leave it out"),
+        ({"password": "env:X", "version": "2.9.10"}, "needs 2.14 or newer; update the broker"),
+    ],
 )
 def test_servers_that_can_not_keep_topics_apart_are_refused(host: dict[str, object], says: str) -> None:
     with pytest.raises(InputError, match=says):
         nats.check(plan_of("a", "b", **host))
     nats.check(replace(plan_of("a", "b"), loopback=True))
+
+
+def test_a_server_that_has_left_keeps_its_users_and_loses_its_links() -> None:
+    plan = plan_of("a", "b", password="env:MESH")
+    (link,) = plan.links
+    host = plan.host_of[link.opens]
+    text = nats.render(plan, link.opens)
+    left = nats.alone(masked(text), host)
+    assert not nats.read(left)
+    assert left == nats.render(plan.with_links([]), link.opens)
+    assert nats.alone(masked(left), host) == left
+
+
+def test_users_of_leaf_nodes_are_those_of_accounts_so_that_a_reload_takes_others() -> None:
+    """A server refuses a reload with other users in `leafnodes`, and one without users lets everybody in."""
+    overlay = mw.Overlay.from_edges(mw.Interests.from_pairs([("a", "x"), ("b", "x")]), [("a", "b")])
+    idle = make_plan(overlay, nats.DRIVER.engine)
+    idle = replace(idle, wants={node: () for node in "ab"}, links=(), topics=())
+    text = nats.render(idle, "a")
+    assert "authorization" not in text
+    assert "listen: " in text
+    assert 'MW0 { users: [ { user: "mw0"' in text

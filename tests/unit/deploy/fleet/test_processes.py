@@ -68,3 +68,11 @@ def test_reserved_ports_are_given_once_and_still_serve() -> None:
         assert len({*first, *second}) == 6
         with socket.create_server(("127.0.0.1", first[0])) as server:
             socket.create_connection(server.getsockname()).close()
+
+
+def test_ports_beside_reserved_ones_are_reserved_as_well() -> None:
+    with reserved_ports(2, [4_000]) as first, reserved_ports(2, [4_000]) as second:
+        both = [*first, *second]
+        assert len({port + far for port in both for far in (0, 4_000)}) == 8
+        with socket.socket() as other, pytest.raises(OSError, match="in use"):
+            other.bind(("127.0.0.1", first[1] + 4_000))

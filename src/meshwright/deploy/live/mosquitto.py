@@ -1,0 +1,142 @@
+"""Mosquitto: subscriptions of sessions that are kept on disk, and those that come while somebody listens.
+
+A broker does not list subscriptions. With `persistence true` it writes those of sessions that are kept into
+mosquitto.db; with `log_type subscribe` and `log_dest topic` it publishes new ones on
+$SYS/broker/log/M/subscribe.
+"""
+
+import base64
+import struct
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack
+from typing import Any
+
+from meshwright.deploy.fleet.mqtt_ears import paho
+from meshwright.deploy.hosts import Host
+from meshwright.deploy.live.told import Asked, Told
+from meshwright.deploy.reaching import output_of, secret_of
+from meshwright.runtime.errors import InputError, NetworkError, quoted
+from meshwright.runtime.progress import Progress, stage
+
+_MAGIC = b"\x00\xb5\x00mosquitto db"
+_HEAD, _CHUNK, _SUBSCRIPTION = struct.Struct(">4xI"), struct.Struct(">II"), struct.Struct(">IHHBB2x")
+_VERSIONS, _SUBSCRIPTIONS = (5, 6), 5
+_LOG = "$SYS/broker/log/M/subscribe"
+_BRIDGES = ("mw-", "local.")
+
+
+def ask(hosts: Mapping[str, Host], asked: Asked, progress: Progress | None) -> Told:
+    """What sessions in databases have subscribed to, and what clients subscribe to within some seconds.
+
+    Bridges of ours are left out. Brokers don't tell who publishes, or how far others are.
+    """
+    if not asked.database and not asked.seconds:
+        raise InputError(
+            "Mosquitto lists no subscriptions; give --database, the path of mosquitto.db at the brokers, or "
+            "--seconds to listen to new ones"
+        )
+    found: set[tuple[str, str]] = set()
+    with stage(progress, "asking brokers", len(hosts)) as tell:
+        for number, (node, host) in enumerate(hosts.items(), start=1):
+            if asked.database:
+                written = output_of(host, f"base64 < {_quoted(asked.database)}", "reading its database")
+                rows = subscriptions_of(base64.b64decode(written), f"{asked.database} of {quoted(node)}")
+                found |= {(node, topic) for client, topic in rows if not client.startswith(_BRIDGES)}
+            tell(number)
+    if asked.seconds:
+        found |= _heard(hosts, asked.seconds)
+    return Told(sorted(found))
+
+
+def _quoted(path: str) -> str:
+    import shlex
+
+    return shlex.quote(path)
+
+
+def subscriptions_of(data: bytes, where: str) -> Iterator[tuple[str, str]]:
+    """Client and filter of each subscription in a database of Mosquitto 2.x.
+
+    Raises:
+        InputError: it is none, or of a version that is not known.
+    """
+    begin = len(_MAGIC) + _HEAD.size
+    version = _HEAD.unpack_from(data, len(_MAGIC))[0] if len(data) >= begin else 0
+    if not data.startswith(_MAGIC) or version not in _VERSIONS:
+        raise InputError(
+            f"{where} is no database of Mosquitto that can be read (version {version}; known are 5 and 6, as "
+            f"in 2.x); give its mosquitto.db"
+        )
+    at = begin
+    while at + _CHUNK.size <= len(data):
+        kind, length = _CHUNK.unpack_from(data, at)
+        at += _CHUNK.size
+        if kind == _SUBSCRIPTIONS and at + length <= len(data):
+            _, client, topic, _, _ = _SUBSCRIPTION.unpack_from(data, at)
+            start = at + _SUBSCRIPTION.size
+            texts = data[start : start + client], data[start + client : start + client + topic]
+            yield texts[0].decode(errors="replace"), texts[1].decode(errors="replace")
+        at += length
+
+
+def _heard(hosts: Mapping[str, Host], seconds: float) -> set[tuple[str, str]]:
+    found: set[tuple[str, str]] = set()
+    with ExitStack() as held:
+        for host in hosts.values():
+            client = listening(host, found)
+            held.callback(client.loop_stop)
+            held.callback(client.disconnect)
+        time.sleep(seconds)
+    return found
+
+
+def client_of(host: Host) -> Any:
+    """A client that may log in at a broker; it is not connected yet."""
+    library = paho()
+    client = library.Client(library.CallbackAPIVersion.VERSION2, protocol=library.MQTTv311)
+    if host.user:
+        client.username_pw_set(host.user, secret_of(host.password) if host.password else None)
+    if host.cafile:
+        client.tls_set(ca_certs=host.cafile)
+    return client
+
+
+def listening(host: Host, found: set[tuple[str, str]]) -> Any:
+    """A client on a thread of its own that adds what others subscribe to, until it is disconnected.
+
+    Raises:
+        NetworkError: the broker can't be reached.
+    """
+    client = client_of(host)
+
+    def hear(_client: Any, _data: Any, message: Any) -> None:
+        logged = logged_subscription(message.payload.decode(errors="replace"))
+        if logged is not None and not logged[0].startswith(_BRIDGES) and logged[1] != _LOG:
+            found.add((host.node, logged[1]))
+
+    client.on_message = hear
+    client.on_connect = lambda client, *_: client.subscribe(_LOG)
+    trouble = _trouble_connecting(client, host)
+    if trouble:
+        del client  # an error would keep it, and with it its sockets
+        raise NetworkError(
+            f"the broker of {quoted(host.node)} at {host.host}:{host.port} can't be reached: {trouble}; "
+            f"check the inventory"
+        )
+    client.loop_start()
+    return client
+
+
+def _trouble_connecting(client: Any, host: Host) -> str:
+    try:
+        client.connect(host.host, host.port)
+    except OSError as error:
+        return str(error) or type(error).__name__
+    return ""
+
+
+def logged_subscription(text: str) -> tuple[str, str] | None:
+    """Client and filter of a line such as `1700000000: client 1 plant/#`; None for another."""
+    words = text.split(": ", 1)[-1].split(" ", 2)
+    return (words[0], words[2]) if len(words) == 3 and words[1] in ("0", "1", "2") else None
