@@ -1,0 +1,294 @@
+"""Load a control plane: events a second with fsync, acknowledgements, open streams, and kills.
+
+    python -m benchmarks.serving [--nodes N] [--seconds S] [--rate N] [--streams N] [--kills N] [--seed N]
+
+A real `meshwright serve` on loopback gets events in NDJSON of up to 100: 10% joins, 10% leaves, the rest
+subscriptions. Every acknowledged event is on disk. Beside it, streams of changes stay open, one of which
+reads nothing until the end. Then the server is killed with SIGKILL at random moments under load and started
+again: what was acknowledged must be there, nothing twice, and a stream that continues must have no gap. The
+exit code is 1 if any of it does not hold.
+"""
+
+import argparse
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import numpy as np
+
+import meshwright as mw
+from meshwright.serve.client import Client
+
+_AT_ONCE = 100
+_STEP = re.compile(rb'data: {"since":(-?\d+),"revision":(\d+),')
+"""Readers don't parse the rest: two hundred of them would take the processor that the server needs."""
+
+
+@dataclass
+class Server:
+    """A server that can be killed and started again, always at the same port."""
+
+    state: Path
+    overlay: Path
+    port: int = 0
+    token: str = ""
+    process: subprocess.Popen[str] | None = field(default=None)
+
+    def start(self, *more: str) -> float:
+        """Start it, with more options; gives the seconds until it listens."""
+        begin = time.perf_counter()
+        self.port = self.port or _free_port()
+        command = [sys.executable, "-m", "meshwright", "serve", self.state, "--overlay", self.overlay]
+        options = ["--port", str(self.port), "--requests-a-second", "100000"]
+        self.process = subprocess.Popen(
+            [*map(str, command), *options, *more], stdout=subprocess.PIPE, text=True
+        )
+        assert self.process.stdout is not None
+        for line in self.process.stdout:
+            if line.startswith("token: "):
+                self.token = line.removeprefix("token: ").strip()
+            if " at http" in line:
+                return time.perf_counter() - begin
+        raise SystemExit("the server did not start")
+
+    def end(self, number: int) -> int:
+        """End it by a signal; gives its exit code."""
+        assert self.process is not None
+        assert self.process.stdout is not None
+        self.process.send_signal(number)
+        code = self.process.wait()
+        self.process.stdout.close()
+        return code
+
+    def client(self, patience: float = 60.0) -> Client:
+        """A client of it."""
+        return Client(f"http://127.0.0.1:{self.port}", self.token, patience=patience)
+
+    def memory(self) -> float:
+        """The resident memory in MB."""
+        assert self.process is not None
+        text = Path(f"/proc/{self.process.pid}/statm").read_text()
+        return int(text.split()[1]) * 4096 / 1e6
+
+
+def _free_port() -> int:
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return int(found.getsockname()[1])
+
+
+def events_for(overlay: mw.Overlay, seed: int) -> Iterator[mw.Event]:
+    """Endless events that fit: 10% joins, 10% leaves, 80% subscriptions and their ends."""
+    rng = random.Random(seed)
+    topics = overlay.interests.topics.to_pylist()
+    there = overlay.interests.nodes.to_pylist()
+    extra: dict[str, list[str]] = {}
+    for number in range(10**12):
+        chance, key = rng.random(), f"{seed}-{number}"
+        at = rng.randrange(len(there))
+        if chance < 0.1:
+            there.append(f"new-{key}")
+            yield mw.Event(number, "join", there[-1], tuple(rng.sample(topics, 10)), key)
+        elif chance < 0.2:
+            there[at], there[-1] = there[-1], there[at]
+            extra.pop(there[-1], None)
+            yield mw.Event(number, "leave", there.pop(), (), key)
+        elif own := extra.get(there[at]):
+            yield mw.Event(number, "unsubscribe", there[at], (own.pop(),), key)
+        else:
+            extra[there[at]] = [rng.choice(topics)]
+            yield mw.Event(number, "subscribe", there[at], tuple(extra[there[at]]), key)
+
+
+class Reader(threading.Thread):
+    """An open stream: how many steps it has seen, and whether one was missing."""
+
+    def __init__(self, server: Server, since: int, *, slow: bool = False) -> None:
+        super().__init__(daemon=True)
+        self._server, self.seen, self.steps, self.gaps = server, since, 0, 0
+        self._slow, self.go = slow, threading.Event()
+
+    def run(self) -> None:
+        """Read until the server ends."""
+        request = (
+            f"GET /v1/changes?since={self.seen} HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/event-stream\r\n"
+            f"Authorization: Bearer {self._server.token}\r\n\r\n"
+        )
+        with socket.create_connection(("127.0.0.1", self._server.port)) as raw:
+            raw.sendall(request.encode())
+            if self._slow:
+                self.go.wait()
+            with raw.makefile("rb") as lines:
+                for line in lines:
+                    if line.startswith(b"data: "):
+                        self._take(line)
+
+    def _take(self, line: bytes) -> None:
+        since, revision = map(int, _STEP.match(line).groups())  # type: ignore[union-attr]
+        self.gaps += since != self.seen
+        self.seen, self.steps = revision, self.steps + 1
+
+
+def load(server: Server, overlay: mw.Overlay, args: argparse.Namespace) -> int:
+    """Send events at a rate for some seconds; gives the number of what went wrong."""
+    readers = [Reader(server, 0, slow=at == 0) for at in range(args.streams)]
+    for reader in readers:
+        reader.start()
+    events, milliseconds, behind = events_for(overlay, args.seed), [], 0.0
+    applied = refused = 0
+    memory = [server.memory()]
+    with server.client() as client:
+        begin = time.perf_counter()
+        batches = int(args.seconds * args.rate / _AT_ONCE)
+        for number in range(batches):
+            due = begin + number * _AT_ONCE / args.rate
+            time.sleep(max(0.0, due - time.perf_counter()))
+            behind = max(behind, time.perf_counter() - due)
+            batch = [next(events) for _ in range(_AT_ONCE)]
+            sent = time.perf_counter()
+            receipt = client.submit(batch)
+            milliseconds.append(1e3 * (time.perf_counter() - sent))
+            applied, refused = applied + receipt.events, refused + len(receipt.refused)
+            if number % max(1, batches // 10) == 0:
+                memory.append(server.memory())
+        seconds = time.perf_counter() - begin
+        last = client.overlay().revision
+    readers[0].go.set() if readers else None
+    end = time.monotonic() + 120
+    while any(reader.seen < last for reader in readers) and time.monotonic() < end:
+        time.sleep(0.05)
+    late = sum(reader.seen < last for reader in readers)
+    gaps = sum(reader.gaps for reader in readers)
+    p50, p99 = np.quantile(milliseconds, [0.5, 0.99])
+    print(f"{applied:,} events in {seconds:.1f} s: {applied / seconds:,.0f} a second, {refused} refused")
+    print(
+        f"acknowledged (100 events, on disk): p50 {p50:.1f} ms, p99 {p99:.1f} ms, "
+        f"most {max(milliseconds):.0f} ms"
+    )
+    sizes = ", ".join(f"{own:.0f}" for own in memory)
+    print(f"at most {1e3 * behind:.0f} ms behind the rate; memory {sizes} MB")
+    print(f"{len(readers)} streams, one of which read nothing until the end: {gaps} gaps, {late} incomplete")
+    return gaps + late + refused
+
+
+def single_events(server: Server, overlay: mw.Overlay, count: int, seed: int) -> None:
+    """Send events one by one, and say how long acknowledgements take."""
+    events, milliseconds = events_for(overlay, seed), []
+    with server.client() as client:
+        for number in range(count):
+            node = f"single-{seed}-{number}"
+            event = mw.Event(0, "join", node, next(events).topics or ("one",), node)
+            begin = time.perf_counter()
+            client.submit([event])
+            milliseconds.append(1e3 * (time.perf_counter() - begin))
+    p50, p99 = np.quantile(milliseconds, [0.5, 0.99])
+    print(f"{count} single events, one connection: p50 {p50:.1f} ms, p99 {p99:.1f} ms")
+
+
+@dataclass
+class Kills:
+    """What came of kills: all but the first three must be 0."""
+
+    kills: int = 0
+    events: int = 0
+    unacknowledged: int = 0
+    lost: int = 0
+    doubled: int = 0
+    gaps: int = 0
+
+
+def kill(server: Server, overlay: mw.Overlay, args: argparse.Namespace) -> int:
+    """Kill the server under load, start it again, and compare; gives the number of what went wrong."""
+    rng, found = random.Random(args.seed), Kills()
+    with server.client() as client:
+        since = client.overlay().revision
+    number = 0
+    for _ in range(args.kills):
+        sent: list[tuple[mw.Event, bool]] = []
+        timer = threading.Timer(rng.uniform(0.02, 0.6), server.end, [signal.SIGKILL])
+        timer.start()
+        with server.client(patience=0) as client:
+            while True:
+                node = f"kill-{args.seed}-{number}"
+                event = mw.Event(number, "join", node, ("one", "two"), node)
+                number += 1
+                try:
+                    sent.append((event, client.submit([event]).events == 1))
+                except mw.NetworkError:
+                    sent.append((event, False))
+                    break
+        timer.join()
+        server.start()
+        found.kills += 1
+        with server.client() as client:
+            new = list(client.changes(since))
+            causes = [step.cause for step in new]
+            for event, acknowledged in sent:
+                times = causes.count(f"join {event.node}")
+                found.events += acknowledged
+                found.unacknowledged += not acknowledged and times == 1
+                found.lost += acknowledged and times == 0
+                found.doubled += times > 1
+            again = client.submit([sent[-1][0]])
+            found.doubled += causes.count(f"join {sent[-1][0].node}") + again.events != 1
+            new += list(client.changes(new[-1].revision if new else since))
+            found.gaps += [step.since for step in new] != [since, *(step.revision for step in new[:-1])]
+            since = client.overlay().revision
+    wrong = found.lost + found.doubled + found.gaps
+    print(
+        f"{found.kills} kills, {found.events:,} acknowledged events: {found.lost} lost, "
+        f"{found.doubled} doubled, {found.gaps} gaps; "
+        f"{found.unacknowledged} steps were on disk when the kill took their answer"
+    )
+    return wrong
+
+
+def main() -> int:
+    """Run it."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument("--nodes", type=int, default=2_000)
+    parser.add_argument("--topics", type=int, default=400)
+    parser.add_argument("--algorithm", default="gm")
+    parser.add_argument("--seconds", type=float, default=600)
+    parser.add_argument("--rate", type=int, default=1_000, help="events a second")
+    parser.add_argument("--singles", type=int, default=500)
+    parser.add_argument("--streams", type=int, default=200)
+    parser.add_argument("--kills", type=int, default=300)
+    parser.add_argument("--seed", type=int, default=0)
+    args = parser.parse_args()
+    size = {"nodes": args.nodes, "topics": args.topics}
+    interests = mw.workloads.unif(**size, min_subscriptions=10, max_subscriptions=10, seed=args.seed)
+    overlay = mw.build(interests, args.algorithm)
+    wrong = 0
+    with tempfile.TemporaryDirectory(prefix="meshwright-serving-") as name:
+        overlay.write(Path(name) / "overlay")
+        server = Server(Path(name) / "state", Path(name) / "overlay")
+        print(
+            f"{args.nodes:,} nodes, {len(overlay):,} links: listens after {server.start():.1f} s", flush=True
+        )
+        if args.singles:
+            single_events(server, overlay, args.singles, args.seed)
+        if args.seconds:
+            wrong += load(server, overlay, args)
+        if args.kills:
+            wrong += kill(server, overlay, args)
+        with server.client() as client:
+            connected = client._ask("GET", "/v1/evaluation")["topic_connected"]
+        print("every topic is connected at the end" if connected else "TOPICS ARE CUT AT THE END")
+        code = server.end(signal.SIGTERM)
+    return int(bool(wrong or code or not connected))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

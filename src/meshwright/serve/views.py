@@ -1,0 +1,97 @@
+"""What there is to see of an overlay, in JSON's types: a summary, pages of names, single nodes and topics."""
+
+from collections.abc import Collection
+from heapq import nsmallest
+from typing import Any, NamedTuple
+
+from meshwright.maintain.maintainer import Maintainer
+from meshwright.maintain.repairs import Link
+
+
+class Paging(NamedTuple):
+    """Which names: those after `after`, in order, that contain `search` in any case; at most `limit`."""
+
+    after: str
+    limit: int
+    search: str = ""
+
+
+def summary(live: Maintainer) -> dict[str, Any]:
+    """The numbers of an overlay that are known at any time."""
+    return {
+        "revision": live.revision,
+        "nodes": len(live),
+        "topics": len(live.topics),
+        "links": live.link_count,
+        "average_degree": live.average_degree,
+        "maximum_degree": live.maximum_degree,
+        "cost": live.cost,
+        "unprotected_topics": len(live.unprotected),
+        "nodes_over_max_links": len(live.over_max_links),
+        "policy": live.options.policy,
+        "resilience": live.options.resilience,
+    }
+
+
+def page_of(names: Collection[str], paging: Paging) -> tuple[list[str], str | None]:
+    """A page of names, and the name to go on after, if there are more. One look at each name."""
+    wanted = paging.search.casefold()
+    found = (name for name in names if name > paging.after and (not wanted or wanted in name.casefold()))
+    page = nsmallest(paging.limit + 1, found)
+    more = len(page) > paging.limit
+    page = page[: paging.limit]
+    return page, page[-1] if more else None
+
+
+def nodes_page(paging: Paging, live: Maintainer) -> dict[str, Any]:
+    """Nodes with their numbers of topics and links."""
+    names, following = page_of(live.nodes, paging)
+    rows = [
+        {"name": name, "topics": len(live.topics_of(name)), "links": len(live.neighbours_of(name))}
+        for name in names
+    ]
+    return {"revision": live.revision, "nodes": rows, "next": following}
+
+
+def topics_page(paging: Paging, live: Maintainer) -> dict[str, Any]:
+    """Topics with their numbers of subscribers."""
+    names, following = page_of(live.topics, paging)
+    rows = [{"name": name, "subscribers": len(live.subscribers_of(name))} for name in names]
+    return {"revision": live.revision, "topics": rows, "next": following}
+
+
+def links_page(paging: Paging, live: Maintainer) -> dict[str, Any]:
+    """The links from the nodes of a page to nodes with greater names; all pages together have each once."""
+    names, following = page_of(live.nodes, paging)
+    links = [(name, other) for name in names for other in sorted(live.neighbours_of(name)) if other > name]
+    return {"revision": live.revision, "links": links, "next": following}
+
+
+def node(name: str, live: Maintainer) -> dict[str, Any] | None:
+    """All that is known of a node; None if there is none."""
+    if name not in live:
+        return None
+    keeps = live.options.policy == "shadow" and live.options.keep_backups
+    return {
+        "revision": live.revision,
+        "name": name,
+        "topics": sorted(live.topics_of(name)),
+        "filters": sorted(live.filters_of(name)),
+        "neighbours": sorted(live.neighbours_of(name)),
+        "backups": sorted(live.backups_of(name)) if keeps else None,
+        "max_links": live.max_links_of(name),
+    }
+
+
+def topic(name: str, live: Maintainer) -> dict[str, Any] | None:
+    """The subscribers of a topic, and the links among them; None if there is no such topic."""
+    if name not in live.topics:
+        return None
+    subscribers = live.subscribers_of(name)
+    links: list[Link] = [
+        (one, other)
+        for one in sorted(subscribers)
+        for other in sorted(live.neighbours_of(one) & subscribers)
+        if other > one
+    ]
+    return {"revision": live.revision, "name": name, "subscribers": sorted(subscribers), "links": links}

@@ -1,0 +1,89 @@
+"""The page in the machine's Chromium: signing in, searching, what-if, live steps, a server that goes away."""
+
+from playwright.sync_api import ConsoleMessage, Page, expect
+
+from meshwright.model.events import Event
+from meshwright.serve.client import Client
+from tests.unit.serve.conftest import Running
+from tests.unit.serve.pages import faults_of, sign_in
+
+
+def test_the_page_shows_the_overlay_and_follows_it(page: Page, running: Running) -> None:
+    told: list[str] = []
+
+    def hear(message: ConsoleMessage) -> None:
+        if message.type in ("error", "warning"):
+            told.append(message.text)
+
+    page.on("console", hear)
+    page.on("pageerror", lambda error: told.append(str(error)))
+    client = Client(running.url, running.access.add("client", ["write"])[1])
+
+    page.goto(running.url)
+    page.get_by_label("Token").fill("mw_wrong")
+    page.get_by_role("button", name="Sign in").click()
+    expect(page.get_by_role("alert")).to_have_text("This token is not known here.")
+    sign_in(page, running, "read")
+    assert [text for text in told if "401" not in text] == []  # not signed in, and a wrong token
+    told.clear()
+    expect(page.locator("#connected")).to_have_text("all")
+    expect(page.locator("#nodes")).to_have_text("24")
+
+    page.get_by_label("Part of a name").fill("N0")
+    expect(page.locator("#found-nodes li")).to_have_count(10)
+    expect(page.locator("#found-topics")).to_contain_text("None.")
+    page.get_by_role("button", name="n03").first.press("Enter")
+    expect(page.locator("#detail-title")).to_have_text("Node n03")
+    expect(page.locator("#detail")).to_be_focused()
+    tried = client.what_if("n03")
+    page.get_by_role("button", name="What if it failed?").click()
+    expect(page.locator("#what-if")).to_contain_text("Nothing was applied.")
+    expect(page.locator("#what-if")).to_contain_text(f"open {len(tried.opened)} link")
+    assert client.overlay().revision == 0
+
+    hostile = "<img src=x onerror=alert(1)>"
+    client.submit([Event(1, "join", hostile, ("t/0",))])
+    expect(page.locator("#timeline tr").first).to_contain_text(f"join {hostile}")
+    expect(page.locator("#nodes")).to_have_text("25")
+    assert told == []
+
+    running.stop()
+    expect(page.locator("#status")).to_contain_text("links stay as they are")
+    running.start()
+    client.submit([Event(2, "join", "later", ("t/0",))])
+    expect(page.locator("#status")).to_have_text("Live")
+    expect(page.locator("#timeline tr").first).to_contain_text("join later")
+    expect(page.locator("#timeline tr", has_text="join")).to_have_count(2)
+
+    page.set_viewport_size({"width": 360, "height": 740})
+    assert faults_of(page) == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    client.close()
+
+
+def test_the_api_can_be_tried_and_a_reader_can_not_write(page: Page, running: Running) -> None:
+    sign_in(page, running, "read")
+    page.get_by_role("link", name="Try the API").click()
+    form = page.locator("#get_v1_overlay")
+    form.get_by_role("button").click()
+    expect(form.locator("+ pre")).to_contain_text("200 OK")
+    form = page.locator("#post_v1_events")
+    form.get_by_role("button").click()
+    expect(form.locator("+ pre")).to_contain_text("this needs write")
+    assert running.plane.revision == 0
+
+
+def test_the_map_is_for_keyboards_and_for_those_who_do_not_see_it(page: Page, running: Running) -> None:
+    sign_in(page, running, "read")
+    page.get_by_label("Part of a name").fill("n03")
+    page.get_by_role("button", name="n03").first.press("Enter")
+    expect(page.locator("#map-about")).to_contain_text("24 nodes")
+    expect(page.locator("#map-hint")).to_have_text("Node n03")
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]
+        assert faults_of(page) == []
+    page.locator("#map").press("0")
+    page.locator("#map").press("Enter")
+    expect(page.locator("#detail-title")).not_to_have_text("Node n03")
+    chosen = page.locator("#map-hint").text_content()
+    assert chosen == page.locator("#detail-title").text_content()
