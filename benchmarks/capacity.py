@@ -18,6 +18,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from itertools import chain
 from pathlib import Path
 from time import process_time
@@ -75,8 +76,9 @@ UNSEEN = [
     Workload("unif", 4_000, 1_000, 28, BY_PAIRS),
     Workload("zipf", 3_000, 500, 10, BY_PAIRS),
 ]
-ON_SPARK = [Workload("unif", nodes, 1_000, 28, ("dcbc-direct",)) for nodes in (10_000, 100_000)]
-UNSEEN_ON_SPARK = [Workload("zipf", 150_000, 500, 15, ("dcbc-direct",))]
+IN_PARTS = ("dc", "dcbc", "dcbc-direct")
+ON_SPARK = [Workload("unif", nodes, 1_000, 28, IN_PARTS) for nodes in (10_000, 100_000, 1_000_000)]
+UNSEEN_ON_SPARK = [Workload("unif", 200_000, 500, 20, IN_PARTS), Workload("zipf", 150_000, 500, 15, IN_PARTS)]
 
 
 def folder_bytes(folder: Path) -> int:
@@ -146,22 +148,21 @@ def measured_on_spark(workloads: list[Workload]) -> list[list[Run]]:
 
     found = []
     with tempfile.TemporaryDirectory() as scratch, spark_session() as session:
-        warm = Workload("unif", 500, 50, 5, ("dcbc-direct",))
+        warm = Workload("unif", 500, 50, 5, IN_PARTS)
         for at, workload in enumerate([warm, *workloads]):
             folder, runs = Path(scratch) / str(at), list[Run]()
             made = workload.make()
             size = Size(**interest_counts(made))
             made.write(folder / "raw")
-            rows, dataset, overlay = str(folder / "raw" / "interests"), folder / "dataset", folder / "overlay"
-            plan = BuildPlan(algorithm="dcbc-direct")
-            steps: dict[str, tuple[Callable[[], object], Path]] = {
-                "ingest": (
-                    lambda: ingest(session, [rows], dataset, IngestOptions(relation="pairs")),  # noqa: B023
-                    dataset,
-                ),
-                "build dcbc-direct": (lambda: build_on_spark(session, dataset, overlay, plan), overlay),  # noqa: B023
-                "evaluate": (lambda: evaluate_on_spark(session, overlay), folder / "nothing"),  # noqa: B023
-            }
+            rows, dataset = str(folder / "raw" / "interests"), folder / "dataset"
+            reading = partial(ingest, session, [rows], dataset, IngestOptions(relation="pairs"))
+            steps: dict[str, tuple[Callable[[], object], Path]] = {"ingest": (reading, dataset)}
+            for name in workload.algorithms:
+                plan = BuildPlan(algorithm=name)
+                build = partial(build_on_spark, session, dataset, folder / name, plan)
+                steps[f"build {name}"] = build, folder / name
+            measure = partial(evaluate_on_spark, session, folder / workload.algorithms[-1])
+            steps["evaluate"] = measure, folder / "nothing"
             for stage, (work, out) in steps.items():
                 with watched_memory() as peak:
                     begin = busy_seconds()

@@ -15,7 +15,7 @@ other programs take is not; the times of builds are those of the processor.
 `scale`: a start, a snapshot and 600 events at 2,000, 20,000, 100,000 and 1,000,000 nodes (or `--sizes`), with
 1,000 topics and 28 for each node, on an overlay of dcbc-direct: processor time, and the most memory.
 `endurance`: many events under `shadow` and `naive`, with a check by scipy that all topics are connected after
-every thousand; with `--reoptimise`, under a budget of so many changed links for each event.
+every thousand; with `--reoptimise`, with a budget of changed links for each event.
 """
 
 import argparse

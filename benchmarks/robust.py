@@ -1,6 +1,6 @@
 """What do overlays cost that survive a failure, or keep to a cap, and what do they deliver?
 
-    python -m benchmarks.robust resilience|parts|load|caps|failing|random|churn [--workload NAME …]
+    python -m benchmarks.robust resilience|parts|load|caps|costs|failing|random|churn [--workload NAME …]
                                 [--data FOLDER] [--count 1000]
 
 resilience: links per node of gm and dg, of their resilient forms, and the lower bound; whether all topics of
@@ -8,8 +8,10 @@ three or more survive every single failure, by networkx; and processor seconds b
 compiles. parts: links per node of the algorithms in parts, and of their resilient forms.
 load: the greatest expected load of a node by ties of gm, with random rates of topics (Pareto, 1.2).
 caps: links per node within max_links from 4 to 64, the answer where there is none, and gm at the maximum
-degree of low-oda. failing: the share of live subscribers that a publication of a random live subscriber still
-reaches while some of all nodes are down.
+degree of low-oda. costs: what gr-maw and dg-maw cost within caps, and with spares, where a link costs 1 and
+the distance of its ends, random points of a square of 100 x 100; the seconds are for all six overlays.
+failing: the share of live subscribers that a publication of a random live subscriber still reaches while some
+of all nodes are down.
 Unless named, the workloads are those of 400 and 1,000 nodes, and, with a folder of real data (as for
 `benchmarks.which_algorithm`), 1,000 nodes of each.
 random: small random interests, each checked by networkx. churn: `--count` random events on 2,000 nodes with
@@ -20,7 +22,7 @@ import argparse
 import itertools
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import process_time
@@ -60,6 +62,8 @@ _SMALL = [name for name, make in WORKLOADS.items() if "10,000" not in name]
 _CAPS = (4, 8, 16, 32, 64)
 _DOWN = (0.01, 0.05, 0.1)
 _DRAWS = 20
+_MOST_DG = 5_000
+"""Nodes up to which dg is built for these tables; at 10,000 it takes minutes."""
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:
@@ -104,7 +108,9 @@ def resilience(names: list[str]) -> None:
         gm, gm_seconds = timed(lambda own=interests: mw.build(own, "gm"))
         ours, seconds = timed(lambda own=interests: mw.build(own, "gm", resilience=2))
         dual = (
-            [mw.build(interests, "dg", resilience=k) for k in (1, 2)] if interests.node_count < 5_000 else []
+            [mw.build(interests, "dg", resilience=k) for k in (1, 2)]
+            if interests.node_count < _MOST_DG
+            else []
         )
         degrees = [f"{2 * len(own) / interests.node_count:.2f}" for own in dual] or ["", ""]
         bound = ours.facts["least_links"]
@@ -180,10 +186,40 @@ def caps(names: list[str]) -> None:
         print("\n".join(f"  {name}: {line}" for line in why), file=sys.stderr, flush=True)
 
 
-def delivered(overlay: mw.Overlay, down: np.ndarray, rng: np.random.Generator) -> tuple[int, int]:
+def costs(names: list[str]) -> None:
+    """Print what overlays by cost come to within caps, with spares, and with both."""
+    heads = ("no cap", "one less", "16", "resilient", "one less", "16")
+    print(f"| workload | algorithm | {' | '.join(heads)} | seconds |")
+    print("|" + " --- |" * (len(heads) + 3))
+    for name in names:
+        interests = WORKLOADS[name]()
+        points = np.random.default_rng(1).uniform(0, 100, (interests.node_count, 2)).tolist()
+        places = dict(zip(interests.nodes.to_pylist(), points, strict=True))
+        prices = mw.Costs.coordinates(places, metric="euclidean", base=1)
+        for algorithm in ("gr-maw", "dg-maw"):
+            cells, begin = [], process_time()
+            for k in (1, 2):
+                free = mw.build(interests, algorithm, costs=prices, resilience=k)
+                most = int(free.degrees().max())
+                cells.append(f"{free.costs.sum():,.0f} ({most})")
+                for cap in (most - 1, 16):
+                    try:
+                        own = mw.build(interests, algorithm, costs=prices, resilience=k, max_links=cap)
+                        assert own.degrees().max() <= cap
+                        cells.append(f"{own.costs.sum():,.0f} ({own.degrees().max()})")
+                    except mw.InfeasibleError as error:
+                        cells.append("impossible" if error.proved else f"not found ({error.missing:,})")
+            print(
+                f"| {name} | {algorithm} | {' | '.join(cells)} | {process_time() - begin:.1f} |", flush=True
+            )
+
+
+def delivered(
+    topics: Sequence[tuple[np.ndarray, np.ndarray]], down: np.ndarray, rng: np.random.Generator
+) -> tuple[int, int]:
     """Live subscribers reached by one publication in each topic, and live subscribers in all."""
     reached = wanted = 0
-    for members, links in topics_of(overlay):
+    for members, links in topics:
         alive = ~down[members]
         if alive.sum() < 2:
             continue
@@ -205,15 +241,23 @@ def failing(names: list[str]) -> None:
     print("|" + " --- |" * (len(kinds) + 2))
     for name in names:
         interests = WORKLOADS[name]()
-        built = [mw.build(interests, algorithm, resilience=k) for algorithm, k in kinds]
+        built = [
+            list(topics_of(mw.build(interests, algorithm, resilience=k)))
+            if algorithm != "dg" or interests.node_count < _MOST_DG
+            else None
+            for algorithm, k in kinds
+        ]
         for share in _DOWN:
             cells = []
-            for overlay in built:
+            for topics in built:
+                if topics is None:
+                    cells.append("")
+                    continue
                 rng, sums = np.random.default_rng(7), np.zeros(2)
                 for _ in range(_DRAWS):
                     down = np.zeros(interests.node_count, bool)
                     down[rng.choice(interests.node_count, round(share * interests.node_count), False)] = True
-                    sums += delivered(overlay, down, rng)
+                    sums += delivered(topics, down, rng)
                 cells.append(f"{sums[0] / sums[1]:.1%}")
             print(f"| {name} | {share:.0%} | {' | '.join(cells)} |", flush=True)
 
@@ -298,11 +342,12 @@ def main() -> None:
         "parts": parts,
         "load": load,
         "caps": caps,
+        "costs": costs,
         "failing": failing,
     }
     counted = {"random": random, "churn": churn}
     parser.add_argument("table", choices=[*tables, *counted])
-    parser.add_argument("--workload", action="append", choices=WORKLOADS)
+    parser.add_argument("--workload", action="append", help="its name in a table; several may be given")
     parser.add_argument("--data", type=Path, help="a folder of real data")
     parser.add_argument("--count", type=int, default=1_000)
     given = parser.parse_args()
@@ -315,6 +360,9 @@ def main() -> None:
     else:
         found = real(given.data) if given.data else {}
         WORKLOADS.update(found)
+        for name in given.workload or ():
+            if name not in WORKLOADS:
+                parser.error(f"there is no workload {name!r}; there are {', '.join(WORKLOADS)}")
         tables[given.table](given.workload or [*_SMALL, *found])
 
 

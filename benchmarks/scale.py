@@ -1,13 +1,15 @@
 """From a law to a proof that all topics are connected, at 10^5 to 10^8 nodes, on Spark on this machine.
 
     python -m benchmarks.scale FOLDER [--nodes 100000 1000000 10000000] [--plot docs/images/scale.svg]
+    python -m benchmarks.scale FOLDER --nodes 1000000 --set guide=dual
 
 Interests: unif, 1,000 topics, 10 to 150 subscriptions by a power law, 28 on average, without names. Each
 size goes through three commands: generate, build (dcbc-direct) and evaluate, each in processes of its own.
 What a command took is noted in FOLDER/rows.jsonl when it ends, so that a run that was cut off goes on behind
 the last command that ended. Seconds of processors and memory are those of Java and Python together; disk is
 the most that FOLDER held, scratch files of Spark included. The data of a size is removed after it, unless
---keep is given. With --engine local the same is done in one process without Spark.
+--keep is given. With --engine local the same is done in one process without Spark. Options of dcbc-direct are
+given by --set; rows that were measured with others stay apart.
 """
 
 import argparse
@@ -16,12 +18,12 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from threading import Event, Thread
 from time import perf_counter
-from typing import Any
+from typing import Any, NamedTuple
 
 from benchmarks.processes import family, watched_memory
 
@@ -33,17 +35,31 @@ _KEPT = ("edges", "average_degree", "maximum_degree", "topic_connected", "diamet
 _KEPT += ("maximum_topic_diameter_lower_bound", "maximum_topic_diameter", "likely_lower_bound_average_degree")
 
 
-def words_of(stage: str, nodes: int, folder: Path, engine: str) -> list[str]:
+class Way(NamedTuple):
+    """On which engine, and with which options of the build."""
+
+    engine: str
+    settings: tuple[str, ...]
+
+    def __str__(self) -> str:
+        return " ".join([self.engine, *self.settings])
+
+
+def words_of(stage: str, nodes: int, folder: Path, way: Way) -> list[str]:
     """The command of a stage."""
     interests, overlay = str(folder / f"interests-{nodes}"), str(folder / f"overlay-{nodes}")
     own = {
         "generate": ["unif", "--nodes", str(nodes), "--topics", str(_TOPICS), "--no-names"],
-        "build": [interests, "--algorithm", "dcbc-direct"],
+        "build": [interests, "--algorithm", "dcbc-direct", *_given("--set", way.settings)],
         "evaluate": [overlay],
     }[stage]
     if stage != "evaluate":
         own += ["--seed", str(_SEED), "--force", "--out", interests if stage == "generate" else overlay]
-    return [sys.executable, "-m", "meshwright", stage, *own, "--engine", engine, "--json"]
+    return [sys.executable, "-m", "meshwright", stage, *own, "--engine", way.engine, "--json"]
+
+
+def _given(option: str, values: Iterable[str]) -> list[str]:
+    return [word for value in values for word in (option, value)]
 
 
 class Watch:
@@ -108,19 +124,19 @@ def _bytes_below(folder: Path) -> int:
     return sum(held.values())
 
 
-def measure(stage: str, nodes: int, folder: Path, engine: str) -> dict[str, Any]:
+def measure(stage: str, nodes: int, folder: Path, way: Way) -> dict[str, Any]:
     """Run a stage; what it took, and what it said."""
     scratch = folder / "scratch"
     scratch.mkdir(exist_ok=True)
     environment = {**os.environ, "TMPDIR": str(scratch)}
     begin = perf_counter()
     with watched_memory() as memory, watched(folder) as watch:
-        words = words_of(stage, nodes, folder, engine)
+        words = words_of(stage, nodes, folder, way)
         done = subprocess.run(words, check=True, stdout=subprocess.PIPE, env=environment)
     said = json.loads(done.stdout)
     return {
         "nodes": nodes,
-        "engine": engine,
+        "engine": str(way),
         "stage": stage,
         "seconds": round(perf_counter() - begin, 1),
         "busy": round(watch.busy, 1),
@@ -136,15 +152,15 @@ def all_rows(folder: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in notes.read_text("utf-8").splitlines()] if notes.exists() else []
 
 
-def left_to_do(sizes: list[int], folder: Path, engine: str) -> list[tuple[int, str]]:
+def left_to_do(sizes: list[int], folder: Path, way: Way) -> list[tuple[int, str]]:
     """The sizes and stages that were not measured yet, in order."""
-    done = {(row["nodes"], row["stage"]) for row in all_rows(folder) if row["engine"] == engine}
+    done = {(row["nodes"], row["stage"]) for row in all_rows(folder) if row["engine"] == str(way)}
     return [(nodes, stage) for nodes in sizes for stage in _STAGES if (nodes, stage) not in done]
 
 
-def run(nodes: int, stage: str, folder: Path, engine: str, keep: bool) -> None:
+def run(nodes: int, stage: str, folder: Path, way: Way, keep: bool) -> None:
     """Measure a stage and note it; after the last, the data of the size goes."""
-    row = measure(stage, nodes, folder, engine)
+    row = measure(stage, nodes, folder, way)
     with open(folder / "rows.jsonl", "a", encoding="utf-8") as notes:
         notes.write(json.dumps(row) + "\n")
     print(_line(row), flush=True)
@@ -198,15 +214,19 @@ def main() -> None:
     parser.add_argument("folder", type=Path)
     parser.add_argument("--nodes", type=int, nargs="+", default=[100_000, 1_000_000, 10_000_000])
     parser.add_argument("--engine", choices=["spark", "local"], default="spark")
-    parser.add_argument("--commands", type=int, help="run so many commands at most, and stop")
+    parser.add_argument("--commands", type=int, help="stop after this many commands")
     parser.add_argument("--keep", action="store_true", help="leave the data of each size")
     parser.add_argument("--plot", type=Path, help="where to draw the plot, by its suffix")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="an option of the build"
+    )
     options = parser.parse_args()
+    way = Way(options.engine, tuple(options.set))
     options.folder.mkdir(parents=True, exist_ok=True)
     print(f"{'nodes':>12} {'engine':6} {'stage':9} {'seconds':>9} {'busy':>9} {'GB':>7} {'disk':>7}")
-    for nodes, stage in left_to_do(options.nodes, options.folder, options.engine)[: options.commands]:
-        run(nodes, stage, options.folder, options.engine, options.keep)
-    rows = [row for row in all_rows(options.folder) if row["engine"] == options.engine]
+    for nodes, stage in left_to_do(options.nodes, options.folder, way)[: options.commands]:
+        run(nodes, stage, options.folder, way, options.keep)
+    rows = [row for row in all_rows(options.folder) if row["engine"] == str(way)]
     for nodes in sorted({row["nodes"] for row in rows}):
         found = per_million(rows, nodes)
         print(

@@ -1,6 +1,7 @@
 """Independent, obviously right answers about prices, lines and optimal overlays of small interests."""
 
 from collections.abc import Iterable, Iterator, Mapping
+from fractions import Fraction
 from itertools import chain, combinations
 from typing import Any
 
@@ -43,8 +44,11 @@ def members(topics_of: Topics) -> dict[int, list[int]]:
     return {topic: sorted(u for u, own in topics_of.items() if topic in own) for topic in topics}
 
 
-def linear_program(topics_of: Topics) -> float:
-    """The optimum with a point of the spanning tree polytope for each topic, with all inequalities."""
+def linear_program(topics_of: Topics, costs: np.ndarray | None = None) -> float:
+    """The optimum with a point of the spanning tree polytope for each topic, with all inequalities.
+
+    A link costs 1, or what a matrix says.
+    """
     pairs = shared_pairs(topics_of)
     columns = {("edge", pair): i for i, pair in enumerate(pairs)}
     for topic, nodes in members(topics_of).items():
@@ -62,7 +66,7 @@ def linear_program(topics_of: Topics) -> float:
                 (equals if size == len(nodes) else limits).append(size - 1.0)
     if not columns:
         return 0.0
-    cost = [float(key[0] == "edge") for key in columns]
+    cost = [(1.0 if costs is None else costs[pair]) if key == "edge" else 0.0 for key, pair in columns]
     found = linprog(
         cost, _dense(rows, len(columns)), limits, _dense(equal_rows, len(columns)), equals, bounds=(0, None)
     )
@@ -103,6 +107,18 @@ def proves(topics_of: Topics, certificate: Mapping[str, Any]) -> bool:
         for u, demand in demands.items()
     )
     return begins and forced and far <= scale and certificate["edges"] <= -(-total // scale)
+
+
+def proves_cost(topics_of: Topics, part: Mapping[str, Any], costs: np.ndarray) -> bool:
+    """Whether the lines of the part `cost` of a certificate prove its parts, for a matrix of costs."""
+    lines = [(line["nodes"], line["gaps"]) for line in part["lines"]]
+    begins = all(not gaps or gaps[0] == 0 for _, gaps in lines)
+    short = all(
+        sum(line_distance(*lines[topic], u, v) for topic in topics_of[u] & topics_of[v])
+        <= Fraction(costs[u, v]) * Fraction(2) ** part["exponent"]
+        for u, v in combinations(topics_of, 2)
+    )
+    return begins and short and part["parts"] <= sum(sum(gaps) for _, gaps in lines)
 
 
 def is_demand(topics_of: Topics, node: int, wanted: set[int]) -> bool:

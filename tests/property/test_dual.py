@@ -1,15 +1,19 @@
 """Laws of the Lagrangian bound."""
 
 from hypothesis import given
+from hypothesis import strategies as st
 
 from meshwright import Overlay, build, evaluate
 from meshwright.construct.dual.bound import SCALE, find_certificate
+from meshwright.construct.dual.bound_by_cost import find_cost_certificate
 from meshwright.construct.dual.candidates import arrays_of
 from meshwright.kernels.dual.demands import choose_demands
 from tests import oracles, oracles_dual
 from tests.helpers import interests_of, topics_by_node
 from tests.strategies import topic_sets
 from tests.unit.construct.dual.test_bound import proves
+from tests.unit.construct.dual.test_bound_by_cost import proves as proves_cost
+from tests.unit.construct.dual.test_bound_by_cost import random_costs
 
 
 @given(topic_sets())
@@ -21,6 +25,18 @@ def test_a_certificate_is_valid_and_nearly_reaches_the_linear_program(topics):
     )
     assert proves(interests, found)
     assert found.total / SCALE >= 0.97 * optimum - 1e-6
+
+
+@given(topic_sets(), st.integers(0, 9))
+def test_a_certificate_of_cost_is_valid_and_nearly_reaches_the_linear_program(topics, seed):
+    interests = interests_of(topics)
+    if not interests.node_count:
+        return
+    costs = random_costs(interests, seed, spread=1.0)
+    found = find_cost_certificate(interests, costs, steps=200)
+    optimum = oracles_dual.linear_program(topics_by_node(interests), costs.to_matrix())
+    assert proves_cost(interests, found, costs)
+    assert 0.97 * optimum - 1e-6 <= found.cost <= optimum + 1e-6
 
 
 @given(topic_sets())

@@ -1,6 +1,7 @@
 """Routing on whatever overlays, subscribers, failures and losses hypothesis finds."""
 
 from collections import Counter
+from dataclasses import replace
 
 import networkx as nx
 import numpy as np
@@ -157,3 +158,11 @@ def test_a_topics_tree_spans_it_and_is_the_shortest_or_the_cheapest(topics, kind
         else:
             lengths = (nx.single_source_dijkstra_path_length(found, root) for found in (tree, graph))
             assert next(lengths) == next(lengths)
+
+
+@given(topic_sets(max_nodes=12), st.sampled_from(["gm", "ring", "low-oda"]), st.integers(0, 99))
+def test_trees_by_hops_are_those_of_links_that_all_cost_one(topics, name, seed):
+    overlay = mw.build(interests_of(topics), name, seed=seed)
+    one, other = (topic_trees(each) for each in (overlay, replace(overlay, costs=np.ones(len(overlay)))))
+    assert np.array_equal(one.parents, other.parents)
+    assert np.array_equal(one.links.edge_ids, other.links.edge_ids)

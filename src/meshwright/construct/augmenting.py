@@ -6,8 +6,9 @@ import numpy as np
 
 from meshwright.construct.options import UNLIMITED
 from meshwright.kernels.core import subgraphs
+from meshwright.kernels.core.cost_arrays import CostArrays
 from meshwright.kernels.core.subgraphs import TopicGraphs, TopicLists
-from meshwright.kernels.greedy.augmenting import Row, bound_rows, take_levels
+from meshwright.kernels.greedy.augmenting import LinkCosts, Row, bound_rows, take_levels
 from meshwright.kernels.greedy.blocks import (
     BLOCKS,
     COMPONENTS,
@@ -19,6 +20,7 @@ from meshwright.kernels.greedy.blocks import (
     start_apart,
     take_given,
 )
+from meshwright.model.costs.forms import by_cluster
 from meshwright.runtime.arrays import Ids, Longs, Offsets, Ticks
 
 
@@ -61,26 +63,37 @@ class Augmentation:
         caps: by node, how many links it may have.
 
     Rings, rows of a topic and two ranks in it, are links of this topic alone, which blocks have beside edges.
+    Where links have `costs`, links are chosen by contribution per cost; `cost_ids` are the ids of nodes
+    there, unless they are the same.
     """
 
     def __init__(
-        self, interests: InterestArrays, order: Ids, caps: Longs | None = None, rings: Ids | None = None
+        self,
+        interests: InterestArrays,
+        order: Ids,
+        caps: Longs | None = None,
+        rings: Ids | None = None,
+        costs: CostArrays | None = None,
+        cost_ids: Ids | None = None,
     ) -> None:
         nodes = interests.node_count
         self.edges = np.empty((0, 2), np.int32)
         self.caps = np.full(nodes, UNLIMITED) if caps is None else caps
         self._interests, self._order, self._rings = interests, order, rings
+        ids = np.arange(nodes, dtype=np.int32) if cost_ids is None else cost_ids
+        self._costs = LinkCosts(costs is not None, _EQUAL if costs is None else costs, ids)
         self._joining: Blocks | None = None
         self._degrees = np.zeros(nodes, np.int64)
         self._arrays = interests.indptr.copy(), interests.topic_ids.copy()
         self._starts, self._subscribers = interests.topic_indptr.copy(), interests.node_ids.copy()
 
-    def take_in_order(self, edges: Ids) -> None:
-        """Begin with those of some edges, in their order, that join components and that the caps allow."""
+    def take_in_order(self, edges: Ids, first: Ids) -> None:
+        """Begin with all of the first edges, and with others that join components, if the caps allow."""
         self._joining = self._apart()
-        self._degrees = np.zeros(self._interests.node_count, np.int64)
+        self._take(first)
+        self._degrees = np.bincount(first.ravel(), minlength=self._interests.node_count)
         taken = take_given(self._joining, np.ascontiguousarray(edges, np.int32), self._degrees, self.caps)
-        self.edges = edges[taken]
+        self.edges = np.concatenate([first, edges[taken]])
 
     def take_all(self, edges: Ids, degrees: Longs | None = None) -> None:
         """Begin with all of some edges, whatever the caps say; nodes may have more links than these."""
@@ -93,9 +106,14 @@ class Augmentation:
         """Add links until all topics are connected or the caps allow none; by topic, what is missing."""
         if self._joining is None:
             self._joining = self._apart()
-            nodes = self._interests.node_count
-            take_given(self._joining, self.edges, np.zeros(nodes, np.int64), np.full(nodes, UNLIMITED))
+            self._take(self.edges)
         return self._add(self._joining, COMPONENTS, ticks)
+
+    def _take(self, edges: Ids) -> None:
+        """Unite the components that edges join, whatever the caps say."""
+        assert self._joining is not None
+        nodes = self._interests.node_count
+        take_given(self._joining, edges, np.zeros(nodes, np.int64), np.full(nodes, UNLIMITED))
 
     def thicken(self, ticks: Ticks) -> Longs:
         """Add links until no topic has a cut node or the caps allow none; by topic, how many blocks too many.
@@ -139,17 +157,28 @@ class Augmentation:
             np.zeros(interests, np.int32),
             np.empty(interests, np.int32),
         )
-        bounds = np.zeros(nodes, np.int64)
+        bounds = np.zeros(nodes)
         found = np.empty((int(blocks.left.sum()), 2), np.int32)
-        bound_rows(blocks, kind, row, bounds, ticks)
+        bound_rows(blocks, kind, row, self._costs, bounds, ticks)
         taken = take_levels(
-            blocks, kind, row, bounds, self._degrees, self.caps, self._order, _SLACK, found, ticks
+            blocks,
+            kind,
+            row,
+            self._costs,
+            bounds,
+            self._degrees,
+            self.caps,
+            self._order,
+            _SLACK,
+            found,
+            ticks,
         )
         self.edges = np.concatenate([self.edges, found[:taken]])
         left: Longs = blocks.left
         return left
 
 
+_EQUAL = by_cluster(1.0, 1.0, np.empty(0, np.int32))
 _SLACK = 0.9
 """A link is taken if it contributes this share of the most. 1 takes twice as long for 0 to 1% fewer links."""
 

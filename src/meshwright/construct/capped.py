@@ -14,15 +14,15 @@ import pyarrow as pa
 from meshwright.construct.augmenting import Augmentation
 from meshwright.construct.dual.bound import find_certificate
 from meshwright.construct.greedy import make_problem, node_order
-from meshwright.construct.low_oda import low_oda
+from meshwright.construct.low_oda import construct_cheap_edges, low_oda
 from meshwright.construct.neighbours import run_wanted, wanted_by
 from meshwright.construct.options import COLUMN, UNLIMITED, LowOdaOptions
 from meshwright.construct.resilient import delete_spare, neighbours_needed, spare_deleted, tie_order
-from meshwright.construct.reverse_delete import reverse_delete
+from meshwright.construct.reverse_delete import by_cost, cost_of, edge_keys, reverse_delete
 from meshwright.model.costs.costs import Costs
 from meshwright.model.interests import Interests
 from meshwright.model.names import lookup, meant_name, name_array
-from meshwright.runtime.arrays import Ids, Longs, Ticks
+from meshwright.runtime.arrays import Flags, Ids, Longs, Ticks
 from meshwright.runtime.columns import arrow_of
 from meshwright.runtime.errors import InfeasibleError, InputError, OptionError
 from meshwright.runtime.progress import CANCEL, Progress, run_with_ticks
@@ -35,6 +35,11 @@ _ROUNDS, _FEWEST_ROUNDS, _STEPS = 60, 5, 300_000_000
 
 The more pairs of subscribers topics have, the fewer rounds; `_STEPS` pairs are about half a minute.
 """
+
+_PRICED_ROUNDS = 15
+_CHEAPER_ROUNDS, _GIVEN_UP = 30, 0.5
+"""How often links are given up where they are chosen by cost, before costs don't count; and then, how often
+links are chosen anew by cost, and which share of the dearest, fewer where that fails."""
 
 _PROOF_STEPS = 100
 _MOST_PROOF_PAIRS = 500_000_000
@@ -107,27 +112,61 @@ def capped_edges(
     Guarantee: topic-connected, with `resilience` 2 also after the failure of any one node, and without an
     edge that could be left out. Deterministic for a seed. Otherwise an InfeasibleError says why not.
 
-    How: of the given edges, in their order, those that join components are taken as far as the caps allow,
-    and others by contribution; of nodes that contribute alike, one that can bear more comes first. The same
-    begins with the edges of Low-ODA, for several rho, and with none; the smallest overlay counts, or, with
-    `costs`, the cheapest. Where all
-    leave topics in parts, nodes of these that have no link left give up some, at random, and it goes on.
+    How: the links come first that topics of two (or three) can't do without. Of the given edges, in their
+    order, those that join components are taken as far as the caps allow, and others by contribution; of nodes
+    that contribute alike, one that can bear more comes first. The same begins with the edges of Low-ODA, for
+    several rho, and with none; the smallest overlay counts. With `costs`, links are chosen by contribution
+    per cost, those of Low-ODA too, and the cheapest counts. Where all leave topics in parts, nodes of these
+    that have no link left give up some, at random, and it goes on.
     """
-    search = _Search(interests, caps, resilience, seed)
-    starts = [edges]
-    for rho in _RHOS:
-        options = LowOdaOptions(rho=rho, memory_limit=memory_limit)
-        starts.append(np.asarray(low_oda(interests, None, options, seed, progress).edges, np.int32))
-    found = run_with_ticks(lambda ticks: search.run(starts, ticks), "keeping to max_links", 0, progress)
+    search = _Search(interests, caps, resilience, seed, costs)
+    found = _run(search, edges, seed, memory_limit, progress)
+    by_price = not found[0].missing.any()
+    if costs is not None and not by_price:  # then without regard to costs
+        blind = _Search(interests, caps, resilience, seed, None)
+        found = _run(blind, edges, seed, memory_limit, progress)
     if found[0].missing.any():
         raise _not_found(interests, caps, resilience, found[0], progress)
-    thin = reverse_delete if resilience == 1 else delete_spare
-    thinned = [thin(interests, one.edges, memory_limit=memory_limit, progress=progress) for one in found]
-    return min(thinned, key=len if costs is None else lambda found: _cost(found, costs))
+
+    def thinned(own: Ids) -> Ids:
+        ordered = own if costs is None else by_cost(own, costs)
+        thin = reverse_delete if resilience == 1 else delete_spare
+        return thin(interests, ordered, memory_limit=memory_limit, progress=progress)
+
+    every = [thinned(one.edges) for one in found]
+    if costs is None:
+        return min(every, key=len)
+    best = min(every, key=lambda own: cost_of(own, costs))
+    if by_price:
+        return best
+    message = "choosing cheaper links"
+    return thinned(run_with_ticks(lambda ticks: search.cheapened(best, costs, ticks), message, 0, progress))
 
 
-def _cost(edges: Ids, costs: Costs) -> float:
-    return float(costs.between(edges[:, 0], edges[:, 1]).sum())
+def _run(
+    search: "_Search", edges: Ids, seed: int, memory_limit: int | None, progress: Progress | None
+) -> list["_Found"]:
+    """What a search finds that begins with some edges, and with those of Low-ODA."""
+    interests, costs = search.interests, search.costs
+    starts = [edges, *(_low_edges(interests, rho, seed, costs, memory_limit, progress) for rho in _RHOS)]
+    return run_with_ticks(lambda ticks: search.run(starts, ticks), "keeping to max_links", 0, progress)
+
+
+def _low_edges(
+    interests: Interests,
+    rho: float,
+    seed: int,
+    costs: Costs | None,
+    memory_limit: int | None,
+    progress: Progress | None,
+) -> Ids:
+    """The edges of Low-ODA, in the order in which it takes them; with costs by contribution per cost."""
+    if costs is not None:
+        order = node_order(interests, "shuffled", seed)
+        none = np.empty((0, 2), np.int32)
+        return construct_cheap_edges(interests, none, order, rho, costs.arrays(), progress)
+    options = LowOdaOptions(rho=rho, memory_limit=memory_limit)
+    return np.asarray(low_oda(interests, None, options, seed, progress).edges, np.int32)
 
 
 @dataclass(frozen=True)
@@ -147,9 +186,13 @@ class _Found:
 class _Search:
     """Looks for an overlay that keeps to the caps, round by round."""
 
-    def __init__(self, interests: Interests, caps: Longs, resilience: int, seed: int) -> None:
-        self._interests, self._caps, self._resilience = interests, caps, resilience
-        self._grown = Augmentation(interests, tie_order(interests, seed), caps)
+    def __init__(
+        self, interests: Interests, caps: Longs, resilience: int, seed: int, costs: Costs | None
+    ) -> None:
+        self.interests, self._caps, self._resilience, self.costs = interests, caps, resilience, costs
+        arrays = None if costs is None else costs.arrays()
+        self._grown = Augmentation(interests, tie_order(interests, seed), caps, costs=arrays)
+        self._forced = _forced_links(interests, resilience)
         self._random = generator(seed, "capped")
         order = node_order(interests, "shuffled", seed)
         self._problem = make_problem(interests.indptr, interests.topic_ids, interests.topic_count, order)
@@ -160,19 +203,34 @@ class _Search:
     def run(self, starts: Sequence[Ids], ticks: Ticks) -> list[_Found]:
         """All overlays found that lack nothing, or else the one that lacks least."""
         found = [self._from(edges, ticks) for edges in starts]
-        found.append(self._filled(self._grown.edges[:0], ticks))
+        found.append(self._filled(self._forced, ticks))
         whole = [one for one in found if not one.missing.any()]
         best = min(found, key=lambda one: one.distance)
-        turn = 0
+        turn = 0 if self.costs is None else max(0, self.rounds - _PRICED_ROUNDS)
         while best.missing.any() and turn < self.rounds and not ticks[CANCEL]:
             if self._resilience > 1:
-                best = replace(best, edges=spare_deleted(self._interests, best.edges, None, ticks))
+                best = replace(best, edges=spare_deleted(self.interests, best.edges, None, ticks))
                 again = self._filled(self._ruined(best), ticks)
             else:
                 again = self._attempt(self._ruined(best), 1.0, ticks)
             best = again if again.distance <= best.distance else best
             turn += 1
         return whole or [best]
+
+    def cheapened(self, best: Ids, costs: Costs, ticks: Ticks) -> Ids:
+        """Links that keep to the caps as these do, and cost no more; dear ones are given up most often."""
+        share = _GIVEN_UP
+        for _ in range(min(self.rounds, _CHEAPER_ROUNDS)):
+            edges = by_cost(best, costs)
+            dearness = np.arange(len(edges)) / max(len(edges), 1)
+            given_up = self._random.random(len(edges)) <= share * dearness
+            kept = edges[~given_up | self._is_forced(edges)]
+            again = self._filled(kept, ticks) if self._resilience > 1 else self._attempt(kept, 1.0, ticks)
+            if not again.missing.any() and cost_of(again.edges, costs) < cost_of(best, costs):
+                best, share = again.edges, min(_GIVEN_UP, 1.5 * share)
+            else:
+                share *= 0.7
+        return best
 
     def _from(self, edges: Ids, ticks: Ticks) -> _Found:
         """The overlay that lacks least, of those that leave different shares of links for spares."""
@@ -187,7 +245,7 @@ class _Search:
     def _attempt(self, edges: Ids, share: float, ticks: Ticks) -> _Found:
         grown, caps = self._grown, self._caps
         grown.caps = caps if share == 1 else np.maximum(np.minimum(caps, 2), (caps * share).astype(np.int64))
-        grown.take_in_order(edges)
+        grown.take_in_order(edges, self._forced)
         missing = grown.connect(ticks)
         grown.caps = caps
         if missing.any() and share < 1:
@@ -200,8 +258,10 @@ class _Search:
     def _filled(self, edges: Ids, ticks: Ticks) -> _Found:
         """Edges that keep to the caps, and others by which subscribers get the neighbours that they want."""
         problem, grown = self._problem, self._grown
-        taken = run_wanted(problem, self._wanted, self._caps[problem.nodes], edges, ticks)
-        grown.take_all(np.concatenate([edges, taken]))
+        if self.costs is None:
+            taken = run_wanted(problem, self._wanted, self._caps[problem.nodes], edges, ticks)
+            edges = np.concatenate([edges, taken])
+        grown.take_all(edges)
         missing = grown.connect(ticks)
         apart = bool(missing.any())
         if not apart and self._resilience > 1:
@@ -210,7 +270,7 @@ class _Search:
 
     def _ruined(self, found: _Found) -> Ids:
         """The edges without some of those of full nodes in topics that lack joins; in a new order."""
-        interests, edges = self._interests, found.edges
+        interests, edges = self.interests, found.edges
         at_fault = np.zeros(interests.node_count, np.bool_)
         for topic in np.flatnonzero(found.missing):
             at_fault[
@@ -220,7 +280,10 @@ class _Search:
         full = at_fault & (degrees >= self._caps)
         chance = self._random.random(len(edges))
         kept = ~((full[edges].any(axis=1) & (chance < 0.3)) | (chance < 0.05))
-        return edges[kept]
+        return edges[kept | self._is_forced(edges)]
+
+    def _is_forced(self, edges: Ids) -> Flags:
+        return np.isin(edge_keys(edges), edge_keys(self._forced))
 
 
 def check_possible(
@@ -254,17 +317,27 @@ def check_possible(
     _check_topics(interests, caps, resilience)
 
 
-def _check_forced(interests: Interests, caps: Longs, resilience: int) -> None:
+def _small_topics(interests: Interests, resilience: int) -> Longs:
+    """Topics of two, and of three if they must survive a failure: all of their subscribers are linked."""
     sizes = np.diff(interests.topic_indptr)
-    small = np.flatnonzero((sizes == 2) | ((sizes == 3) & (resilience > 1)))
-    if not len(small):
-        return
-    pairs = []
+    found: Longs = np.flatnonzero((sizes == 2) | ((sizes == 3) & (resilience > 1)))
+    return found
+
+
+def _forced_links(interests: Interests, resilience: int) -> Ids:
+    """The links that every overlay has, each once."""
+    small, sizes = _small_topics(interests, resilience), np.diff(interests.topic_indptr)
+    pairs = [np.empty((0, 2), np.int32)]
     for size in (2, 3):
         first = interests.topic_indptr[small[sizes[small] == size]]
         for a, b in ((0, 1),) if size == 2 else ((0, 1), (0, 2), (1, 2)):
             pairs.append(np.column_stack([interests.node_ids[first + a], interests.node_ids[first + b]]))
-    forced = np.bincount(np.unique(np.concatenate(pairs), axis=0).ravel(), minlength=interests.node_count)
+    return np.unique(np.concatenate(pairs), axis=0).astype(np.int32)
+
+
+def _check_forced(interests: Interests, caps: Longs, resilience: int) -> None:
+    small = _small_topics(interests, resilience)
+    forced = np.bincount(_forced_links(interests, resilience).ravel(), minlength=interests.node_count)
     if (forced > caps).any():
         node = int(np.argmax(forced - caps))
         own = interests.topic_ids[interests.indptr[node] : interests.indptr[node + 1]]
@@ -288,13 +361,21 @@ def _check_topics(interests: Interests, caps: Longs, resilience: int) -> None:
     if (held < wanted).any():
         topic = int(np.argmax(wanted - held))
         name = interests.topics[topic].as_py()
+        own = interests.node_ids[interests.topic_indptr[topic] : interests.topic_indptr[topic + 1]]
+        lowest = own[np.argsort(caps[own], kind="stable")][:_NAMED]
+        nodes = interests.nodes.take(arrow_of(lowest)).to_pylist()
         raise InfeasibleError(
             f"max_links can't be met: topic {name!r} needs {wanted[topic] // 2:,} links among its "
             f"{int(sizes[topic]):,} subscribers, and max_links leaves them {held[topic] // 2:,}; raise "
-            f"max_links of its subscribers",
+            f"max_links of its subscribers, first of {_listed(nodes)}",
             proved=True,
+            nodes=nodes,
             topics=[name],
         )
+
+
+def _listed(names: Sequence[str]) -> str:
+    return ", ".join(map(repr, names))
 
 
 def _proof(
@@ -323,10 +404,19 @@ def _not_found(
     if np.sum(sizes**2) / 2 <= _MOST_PROOF_PAIRS:
         least = find_certificate(interests, steps=_PROOF_STEPS, progress=progress).edges
         if least > allowed:
+            limited = np.flatnonzero(caps < interests.node_count)
+            own = np.diff(interests.indptr)[limited]
+            nodes = interests.nodes.take(
+                arrow_of(limited[np.argsort(-own, kind="stable")[:_NAMED]])
+            ).to_pylist()
+            large = interests.topics.take(arrow_of(np.argsort(-sizes, kind="stable")[:_NAMED])).to_pylist()
             return InfeasibleError(
                 f"max_links can't be met: every overlay has at least {least:,} links, and max_links allows "
-                f"{allowed:,} in all; raise max_links",
+                f"{allowed:,} in all; most links are needed by the nodes with most topics, {_listed(nodes)}, "
+                f"and by the topics with most subscribers, {_listed(large)}; raise max_links",
                 proved=True,
+                nodes=nodes,
+                topics=large,
             )
     topics = np.flatnonzero(best.missing)
     worst = topics[np.argsort(-best.missing[topics], kind="stable")][:_NAMED]

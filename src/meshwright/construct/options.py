@@ -37,9 +37,15 @@ def _check_resilience(name: str, value: object) -> None:
 
 
 def check_max_links(name: str, value: object) -> None:
-    """Refuse what is no cap: a whole number, COLUMN, or whole numbers by node."""
-    caps = value.values() if isinstance(value, Mapping) else [value]
-    for cap in caps:
+    """Refuse what is no cap: a whole number, COLUMN, or whole numbers by node, of which some may be 0."""
+    for node, cap in value.items() if isinstance(value, Mapping) else ():
+        if cap is not None and (not checks.is_whole(cap) or not 0 <= cap < 2**31):
+            raise OptionError(
+                f"the option {name} of node {node!r} is {cap!r}; give a whole number of links from 0 on, or "
+                f"leave the node out",
+                option=name,
+            )
+    for cap in () if isinstance(value, Mapping) else (value,):
         if cap is not None and cap != COLUMN and (not checks.is_whole(cap) or not 1 <= cap < 2**31):
             raise OptionError(
                 f"the option {name} is {cap!r}; give a whole number of links from 1 on for all nodes, or "

@@ -7,8 +7,9 @@ import numpy as np
 from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
-from meshwright.runtime.arrays import Ids, Ticks
+from meshwright.runtime.arrays import Ids, Longs, Ticks
 from meshwright.runtime.memory import check_memory, needed
+from meshwright.runtime.packing import pack
 from meshwright.runtime.progress import Progress, run_with_ticks
 from meshwright.runtime.wording import count
 
@@ -80,6 +81,11 @@ def delete_after(
     return replace(built, edges=kept, facts={**built.facts, "edges_deleted": deleted})
 
 
+def cost_of(edges: Ids, costs: Costs) -> float:
+    """What all edges cost together."""
+    return float(costs.between(edges[:, 0], edges[:, 1]).sum())
+
+
 def by_cost(edges: Ids, costs: Costs) -> Ids:
     """The edges from the cheapest on, so that reverse delete tries the dearest first.
 
@@ -101,6 +107,12 @@ def by_shared_topics(edges: Ids, interests: Interests) -> Ids:
     starts = count_links(interests.indptr.copy(), interests.topic_ids.copy(), edges)
     found: Ids = edges[np.argsort(-np.diff(starts), kind="stable")]
     return found
+
+
+def edge_keys(edges: Ids) -> Longs:
+    """A number for each edge, whichever end comes first."""
+    ordered = np.sort(edges, axis=1)
+    return pack(ordered[:, 0], ordered[:, 1])
 
 
 def _each_once(edges: Ids) -> Ids:

@@ -45,6 +45,7 @@ def made_robust(
             seed,
             anew=options.begins_anew,
             ties=getattr(options, "ties", "shuffled"),
+            costs=costs,
             memory_limit=memory_limit,
             progress=progress,
         )

@@ -3,11 +3,11 @@
 import numpy as np
 import pyarrow as pa
 
-from meshwright.construct.reverse_delete import by_shared_topics, reverse_delete
+from meshwright.construct.reverse_delete import by_shared_topics, edge_keys, reverse_delete
 from meshwright.model.edges import canonical
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
-from meshwright.runtime.arrays import Flags, Ids, Longs
+from meshwright.runtime.arrays import Flags, Ids
 from meshwright.runtime.columns import arrow_of, numpy_of
 from meshwright.runtime.errors import InputError
 from meshwright.runtime.packing import pack
@@ -26,21 +26,15 @@ def primary_edges(
     progress: Progress | None = None,
 ) -> Ids:
     """Those of `edges` that connect all topics, none of them idle; links from `before` are preferred."""
-    listed = np.isin(_keys(edges), _keys(before))
+    listed = np.isin(edge_keys(edges), edge_keys(before))
     ordered = np.concatenate([edges[listed], edges[~listed]])
     return reverse_delete(interests, ordered, memory_limit=memory_limit, progress=progress)
-
-
-def _keys(edges: Ids) -> Longs:
-    """A number for each edge, whichever end comes first."""
-    ordered = np.sort(edges, axis=1)
-    return pack(ordered[:, 0], ordered[:, 1])
 
 
 def standby_table(interests: Interests, primary: Ids, edges: Ids) -> pa.Table:
     """The links of `edges` that are not `primary`, in the columns of `edges/`."""
     ours, _ = canonical(interests.nodes, edges, None)
-    spare = ours[~np.isin(_keys(ours), _keys(primary))]
+    spare = ours[~np.isin(edge_keys(ours), edge_keys(primary))]
     ends = {
         f"{end}_id": arrow_of(np.ascontiguousarray(spare[:, at]))
         for at, end in enumerate(("source", "target"))
@@ -67,11 +61,19 @@ def primary_links(overlay: Overlay) -> Overlay:
     return _chosen(overlay, ~_is_standby(overlay))
 
 
+def is_resilient(overlay: Overlay) -> bool:
+    """Whether an overlay was built, or is maintained, so that topics survive the failure of a node."""
+    made = ("options", "maintained")
+    return any(dict(overlay.facts.get(how) or {}).get("resilience", 1) > 1 for how in made)
+
+
 def _is_standby(overlay: Overlay) -> Flags:
     table = overlay.tables.get(STANDBY)
     if table is None:
-        if overlay.facts.get("options", {}).get("resilience", 1) == 1:
-            raise InputError("the overlay has no standby links; build it with resilience=2")
+        if not is_resilient(overlay):
+            raise InputError(
+                "the overlay has no standby links; build it with resilience=2, or maintain it with that"
+            )
         edges = by_shared_topics(overlay.edges, overlay.interests)
         table = standby_table(overlay.interests, reverse_delete(overlay.interests, edges), edges)
     listed = pack(numpy_of(table["source_id"]), numpy_of(table["target_id"]))

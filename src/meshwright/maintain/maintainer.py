@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
 from time import perf_counter
 from typing import Any, Self
@@ -10,7 +10,6 @@ from typing import Any, Self
 import numpy as np
 
 from meshwright.kernels.core.rows import Rows
-from meshwright.kernels.repair.searching import unlink_unneeded
 from meshwright.maintain import background, policies, snapshots
 from meshwright.maintain import low_oda_target as low_oda
 from meshwright.maintain.event_batches import Batch, KnownIds, Move, Refusal, Topics
@@ -154,7 +153,7 @@ class Maintainer:
 
     def _set(self, settings: RepairSettings, state: MaintainedOverlay) -> None:
         self._settings, self._state = settings, state
-        self._robustness = Robustness(settings.options)
+        self._robustness = Robustness(settings.options, settings.prices, settings.seed)
         self._seat(np.array(list(state.nodes.of.values()), np.int32))
         self._ids = KnownIds(settings.options.remember)
         self._reference = None
@@ -212,6 +211,31 @@ class Maintainer:
         """The most links that a node has."""
         return self._state.maximum_degree
 
+    @property
+    def unprotected(self) -> tuple[str, ...]:
+        """With resilience 2, the topics of three or more that a failure of one node would cut, in order."""
+        return tuple(sorted(map(self._state.topics.name, self._robustness.unprotected)))
+
+    @property
+    def over_max_links(self) -> tuple[str, ...]:
+        """The nodes that have more links than max_links, in order."""
+        return tuple(sorted(map(self._state.nodes.name, self._robustness.over)))
+
+    @property
+    def dialect(self) -> str | None:
+        """The dialect of the filters that events name; None where topics are plain."""
+        return None if self._book is None else self._book.dialect
+
+    @property
+    def nodes(self) -> Collection[str]:
+        """The names of the nodes, in no order; they change with the maintainer."""
+        return self._state.nodes.of.keys()
+
+    @property
+    def topics(self) -> Collection[str]:
+        """The names of the topics that have subscribers, in no order; they change with the maintainer."""
+        return self._state.topics.of.keys()
+
     def __len__(self) -> int:
         """The number of nodes."""
         return len(self._state.nodes)
@@ -229,6 +253,13 @@ class Maintainer:
         self._state.find(node)
         return self._state.topics_of(node) or frozenset()
 
+    def subscribers_of(self, topic: str) -> frozenset[str]:
+        """The nodes that have a topic."""
+        at = self._state.topics.of.get(topic)
+        if at is None:
+            raise InputError(f"there is no topic {topic!r} among the {len(self.topics):,} topics")
+        return frozenset(map(self._state.nodes.name, row(self._state.live.subscribers, at).tolist()))
+
     def filters_of(self, node: str) -> Topics:
         """The filters of a node, as it gave them; none where topics are plain."""
         self._state.find(node)
@@ -245,6 +276,12 @@ class Maintainer:
     def primaries_of(self, node: str) -> frozenset[str]:
         """The nodes that a node is a backup of."""
         return self._names(self._state.live.primaries, node)
+
+    def max_links_of(self, node: str) -> int | None:
+        """How many links a node may have; None where there is no limit."""
+        self._state.find(node)
+        cap = self.options.max_links
+        return cap.get(node) if isinstance(cap, Mapping) else None if cap is None else int(cap)
 
     def _names(self, rows: Rows, node: str) -> frozenset[str]:
         return frozenset(map(self._state.nodes.name, row(rows, self._state.find(node)).tolist()))
@@ -339,10 +376,9 @@ class Maintainer:
 
     def _protect(self, added: Ids) -> Kept:
         """Add spares to all topics, if any are asked for, after links that were `added`."""
-        topics = np.array(sorted(self._state.topics.of.values()), np.int32)
         if not self._robustness.is_asked_for:
             return Kept(added, np.empty((0, 2), np.int32))
-        return self._robustness.keep(self._state, topics, added)
+        return self._robustness.keep(self._state, self._state.all_topics(), added)
 
     def _reoptimised(self, events: tuple[Event, ...]) -> list[Repair]:
         """What re-optimisation in the background does after events."""
@@ -382,20 +418,25 @@ class Maintainer:
     ) -> Repair:
         """Add links, then remove those of `remove` that no topic needs, one by one: make before break.
 
-        A link that some topic needs stays; `Repair.removed` lists those that are gone. The overlay is
-        topic-connected at every moment. Links to add must connect two nodes that share a topic and have no
-        link; links to remove must exist.
+        A link that some topic needs stays, with resilience 2 also one that it needs to survive the failure of
+        a node; `Repair.removed` lists those that are gone. The overlay is topic-connected at every moment.
+        Links to add must connect two nodes that share a topic, have no link, and may have more; links to
+        remove must exist.
+
+        Cost: for each link to remove, the smaller of the parts that a topic could fall into. With resilience
+        2, all subscribers and links of the topics that the links are in.
         """
         self._check_whole()
         begin = perf_counter()
         links = Relink(tuple(add), tuple(remove), most_removed)
         added = link_places(self._state, links.add, linked=False)
         doubtful = link_places(self._state, links.remove, linked=True)
+        self._robustness.check_room(self._state, added)
         most = len(doubtful) if most_removed is None else most_removed
 
         def repair() -> Repair:
             self._state.link(added)
-            gone = unlink_unneeded(self._state.live, self._state.room, doubtful, most)
+            gone = self._robustness.relinked(self._state, added, doubtful, most)
             self.revision += 1
             names = self._state.nodes.names
             done = Repair(
@@ -415,8 +456,7 @@ class Maintainer:
             known |= prices.follow(repair.added, repair.removed)._asdict()
         known |= {"nodes": len(state.nodes), "links": state.link_count}
         if self._robustness.is_asked_for:
-            known["unprotected"] = tuple(sorted(map(state.topics.name, self._robustness.unprotected)))
-            known["over_max_links"] = tuple(sorted(map(state.nodes.name, self._robustness.over)))
+            known |= {"unprotected": self.unprotected, "over_max_links": self.over_max_links}
         return replace(repair, maximum_degree=state.maximum_degree, **known)
 
     def drift(self, *, measure: bool = False, progress: Progress | None = None) -> low_oda.Drift:
@@ -436,12 +476,17 @@ class Maintainer:
         The other overlay is `target`, of any algorithm, or else the one that Low-ODA builds from the present
         interests. Links of a target between nodes that are not present, or share no topic, are left out.
         Nothing changes before the first `step` of the result; events may come between steps.
+
+        With resilience 2, every topic that survives the failure of any one node does so after each step. With
+        max_links, no step gives a node more links than it may have; links of the target that would, until the
+        end, are left out. Low-ODA knows neither, so both need a target.
         """
         self._check_whole()
-        if self.options.resilience > 1 or self.options.max_links is not None:
+        if target is None and self._robustness.is_asked_for:
             raise OptionError(
-                "reoptimise knows neither resilience nor max_links, and would remove spare links; build the "
-                "overlay again instead"
+                "reoptimise needs a target if the maintainer has resilience or max_links; build one from its "
+                "overlay's interests with the same options",
+                option="target",
             )
         if target is None:
             fresh = low_oda.fresh_problem(self._state, self.options.rho, self._settings.seed)
@@ -487,7 +532,7 @@ class Maintainer:
         live._budget = about.budget or background.Budget()
         live._ids = KnownIds(live.options.remember, about.ids)
         live.revision = about.revision
-        live._robustness.look(saved.state)
+        live._robustness.look(saved.state, saved.state.all_topics())
         live.start = live._described(Repair(revision=live.revision))
         return live
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
@@ -45,7 +45,9 @@ class Reoptimisation:
     links, and after that removes some old ones that no topic needs, at most `most_changes` in all. Every
     topic is connected at every moment. Events may come between steps: links of nodes that have left are
     skipped, and links that repairs have added since stay. Without events, the last step leaves exactly the
-    other overlay, if that is topic-connected; links that it lacks for this stay. Iterating takes all steps.
+    other overlay, if that is topic-connected, and resilient where the maintainer is; links that it lacks for
+    this stay. Links for which a node has no room wait until it has; some may wait in vain, and with them the
+    old links in their place. Iterating takes all steps.
     """
 
     def __init__(
@@ -65,6 +67,8 @@ class Reoptimisation:
         self._missing: deque[Link] | None = None
         self._doubtful: deque[Link] = deque()
         self._needed_since = 0
+        self._waiting = 0
+        self._revision = live.revision
 
     @property
     def ready(self) -> bool:
@@ -82,7 +86,9 @@ class Reoptimisation:
         repair = self._live.relink(add, remove, most_removed=budget)
         gone = set(repair.removed)
         self._doubtful.extend(link for link in remove if link not in gone)
-        self._needed_since = 0 if gone or missing else self._needed_since + len(remove)
+        self._needed_since = 0 if gone or (add and missing) else self._needed_since + len(remove)
+        self._waiting = 0 if gone else self._waiting
+        self._revision = repair.revision
         return repair
 
     def __iter__(self) -> Iterator[Repair]:
@@ -105,12 +111,26 @@ class Reoptimisation:
 
     def _next_missing(self, missing: deque[Link]) -> list[Link]:
         """The next links of the other overlay that can still be made."""
-        live, add = self._live, list[Link]()
-        while missing and len(add) < self._most_changes // 2:
+        live, add, taken = self._live, list[Link](), Counter[str]()
+        if live.revision != self._revision:  # events may have made room
+            self._waiting = 0
+        while len(missing) > self._waiting and len(add) < self._most_changes // 2:
             a, b = missing.popleft()
-            if a in live and b in live and live.topics_of(a) & live.topics_of(b) and not self._linked(a, b):
+            if a not in live or b not in live or not live.topics_of(a) & live.topics_of(b):
+                continue
+            if self._linked(a, b):
+                continue
+            if self._is_full(a, taken[a]) or self._is_full(b, taken[b]):
+                missing.append((a, b))
+                self._waiting += 1
+            else:
                 add.append((a, b))
+                taken.update((a, b))
         return add
+
+    def _is_full(self, node: str, taken: int) -> bool:
+        limit = self._live.max_links_of(node)
+        return limit is not None and len(self._live.neighbours_of(node)) + taken >= limit
 
     def _next_doubtful(self, most: int) -> list[Link]:
         """The next old links to test; none when all were tested and all are needed."""

@@ -17,18 +17,27 @@ from meshwright.construct.capped import caps_of
 from meshwright.construct.options import COLUMN, UNLIMITED
 from meshwright.construct.resilient import delete_spare
 from meshwright.kernels.repair.inside import links_inside
+from meshwright.kernels.repair.searching import unlink_unneeded
 from meshwright.maintain.options import MaintainOptions
+from meshwright.maintain.prices import Prices
 from meshwright.maintain.state import Change, MaintainedOverlay, row
 from meshwright.model.interests import Interests
-from meshwright.runtime.arrays import Ids, Longs, Offsets
+from meshwright.runtime.arrays import Flags, Ids, Longs, Offsets
 from meshwright.runtime.columns import arrow_of
+from meshwright.runtime.errors import InputError
 from meshwright.runtime.packing import first_of, pack
+from meshwright.runtime.seeds import generator
+from meshwright.runtime.wording import count
 
 _MOST_TOPICS, _MOST_FULL = 4, 32
 """How many topics without spares, and full nodes in them, are looked at to make room after one repair."""
 
 _MOST_OVER, _MOST_TRIED = 8, 32
 """How many nodes over their cap, and links of each, are looked at after one repair."""
+
+
+_MOST_SEARCHED, _SEARCHES, _GIVEN_UP = 4_000, 6, 0.4
+"""Up to how many interests of topics links of full nodes are chosen anew, how often, and which share."""
 
 
 class Kept(NamedTuple):
@@ -112,6 +121,8 @@ class Robustness:
     """
 
     options: MaintainOptions
+    prices: Prices | None = None
+    seed: int = 0
     unprotected: set[int] = field(default_factory=set)
     over: set[int] = field(default_factory=set)
 
@@ -148,26 +159,76 @@ class Robustness:
             self._make_room(state, ends[full], changes)
             self._relieve(state, self._wanting(state), 1, changes)
             self._relieve(state, self._find_over(state), 0, changes)
+            self._search(state, changes)
         self._note_full(state)
         return changes.kept()
 
-    def look(self, state: MaintainedOverlay) -> None:
-        """Find out which topics lack spares, and who has too many links; changes no link."""
-        topics = np.array(sorted(state.topics.of.values()), np.int32)
-        topics = topics[state.live.subscribers.counts[topics] > 1]
-        if self.options.resilience > 1 and len(topics):
-            some = _interests_in(state, topics)
-            grown = self._grown(state, some)
-            grown.caps = np.zeros(len(some.nodes), np.int64)
-            self.unprotected = set(topics[grown.thicken(np.zeros(2, np.int64)) > 0].tolist())
+    def look(self, state: MaintainedOverlay, topics: Ids) -> None:
+        """Find out which of some topics lack spares, and who has too many links; changes no link.
+
+        Cost: linear in the subscribers of these topics and their links, and in the number of nodes.
+        """
+        if self.options.resilience > 1:
+            self.unprotected -= set(topics.tolist())
+            topics = topics[state.live.subscribers.counts[topics] > 1]
+            if len(topics):
+                some = _interests_in(state, topics)
+                grown = self._grown(state, some)
+                grown.caps = np.zeros(len(some.nodes), np.int64)
+                self.unprotected |= set(topics[grown.thicken(np.zeros(2, np.int64)) > 0].tolist())
         self._note_full(state)
+
+    def check_room(self, state: MaintainedOverlay, added: Ids) -> None:
+        """Refuse links by which a node would get more than it may have."""
+        if self.options.max_links is None or not len(added):
+            return
+        limits, counts = self._limits(state), state.live.links.counts
+        ends, new = np.unique(added, return_counts=True)
+        for node in ends[counts[ends] + new > limits[ends]].tolist():
+            raise InputError(
+                f"{state.nodes.name(node)!r} may have {count(int(limits[node]), 'link')}, and has "
+                f"{counts[node]:,} before any of the new ones; remove some first, or raise its max_links"
+            )
+
+    def relinked(self, state: MaintainedOverlay, added: Ids, doubtful: Ids, most: int) -> Flags:
+        """Remove those of the `doubtful` links that no topic needs, in their order, at most so many.
+
+        With resilience 2 a topic needs a link if the failure of some node would cut it without. Topics that
+        got links are looked at again.
+
+        Cost: linear in the subscribers and links of the topics that the links' ends share; for a link that
+        may be needed, a walk over a topic.
+        """
+        if self.options.resilience == 1:
+            gone = unlink_unneeded(state.live, state.room, doubtful, most)
+        else:
+            gone = self._unneeded(state, doubtful)
+            gone &= np.cumsum(gone) <= most
+            state.unlink(doubtful[gone])
+        touched = shared_topics(state, added)
+        self.look(state, touched[np.isin(touched, sorted(self.unprotected))])
+        return gone
+
+    def _unneeded(self, state: MaintainedOverlay, doubtful: Ids) -> Flags:
+        """Which of some links can go, one after the other, without a topic that gets a cut node."""
+        topics, gone = shared_topics(state, doubtful), np.ones(len(doubtful), np.bool_)
+        if not len(topics):
+            return gone
+        some = _interests_in(state, topics)
+        inside = np.isin(doubtful, some.nodes).all(axis=1)
+        gone[inside] = _without_need(some, some.nodes[self._grown(state, some).edges], doubtful[inside])
+        return gone
 
     def _grown(self, state: MaintainedOverlay, some: _SomeInterests) -> Augmentation:
         numbers = np.full(len(state.live.links.counts), -1, np.int32)
         numbers[some.nodes] = np.arange(len(some.nodes), dtype=np.int32)
         links = links_inside(state.live.links, some.nodes, numbers)
         caps = self._limits(state)[some.nodes]
-        grown = Augmentation(some, np.arange(len(some.nodes), dtype=np.int32), caps)
+        order, costs, ids = np.arange(len(some.nodes), dtype=np.int32), None, None
+        if self.prices is not None:
+            costs, places = self.prices.arrays()
+            ids = places[some.nodes]
+        grown = Augmentation(some, order, caps, costs=costs, cost_ids=ids)
         grown.take_all(links, state.live.links.counts[some.nodes].astype(np.int64))
         return grown
 
@@ -232,12 +293,9 @@ class Robustness:
         topics = np.unique(np.concatenate([row(live.topics, node) for node in full.tolist()]))
         some = _interests_in(state, topics.astype(np.int32))
         links = some.nodes[self._grown(state, some).edges]
-        doubtful = np.isin(links, full).any(axis=1)
-        ordered = np.concatenate([links[~doubtful], links[doubtful]])
-        numbers = np.searchsorted(some.nodes, ordered).astype(np.int32)
-        kept = delete_spare(some, numbers, doubtful=int(doubtful.sum()))
-        stays = np.isin(pack(numbers[:, 0], numbers[:, 1]), pack(kept[:, 0], kept[:, 1]))
-        changes.unlink(np.sort(ordered[~stays], axis=1).astype(np.int32))
+        doubtful = links[np.isin(links, full).any(axis=1)]
+        gone = _without_need(some, links, doubtful[::-1])[::-1]
+        changes.unlink(np.sort(doubtful[gone], axis=1).astype(np.int32))
 
     def _wanting(self, state: MaintainedOverlay) -> Ids:
         """Full nodes with fewer than two neighbours in a topic that lacks spares."""
@@ -289,6 +347,68 @@ class Robustness:
         changes.unlink(link)
         return True
 
+    def _search(self, state: MaintainedOverlay, changes: _Changes) -> None:
+        """Choose links of full nodes anew where some have too many, or spares are missing; as builds do.
+
+        Of a few tries, each of which gives up some links at random, the best counts, if it is any better.
+        Only where the topics of these nodes are small.
+        """
+        live, limits, over = state.live, self._limits(state), self._find_over(state)[:_MOST_OVER]
+        at_fault = [row(live.topics, node) for node in over.tolist()]
+        at_fault.append(np.array(sorted(self.unprotected)[:_MOST_TOPICS], np.int32))
+        members = [row(live.subscribers, topic) for topic in np.concatenate(at_fault).tolist()]
+        if not members:
+            return
+        nodes = np.unique(np.concatenate(members))
+        full = nodes[live.links.counts[nodes] >= limits[nodes]]
+        nodes = np.union1d(over, full[:_MOST_FULL])
+        own = [np.empty(0, np.int32), *(row(live.topics, node) for node in nodes.tolist())]
+        topics = np.unique(np.concatenate(own)).astype(np.int32)
+        topics = topics[live.subscribers.counts[topics] > 1]
+        if not 0 < int(live.subscribers.counts[topics].sum()) <= _MOST_SEARCHED:
+            return
+        some = _interests_in(state, topics)
+        places = some.nodes[self._grown(state, some).edges]
+        doubtful = np.isin(places, nodes).any(axis=1) & _is_within(state, places, topics)
+        rng = generator(self.seed, "capped")
+        best, least = None, self._lack(state, some, places)
+        for _ in range(_SEARCHES):
+            dropped = doubtful & (rng.random(len(places)) < _GIVEN_UP)
+            found = self._chosen_anew(state, some, places, dropped)
+            lack = self._lack(state, some, found)
+            if lack < least:
+                best, least = found, lack
+        if best is not None:
+            changes.unlink(places[~np.isin(_keys(places), _keys(best))])
+            changes.link(best[~np.isin(_keys(best), _keys(places))])
+            self.look(state, np.union1d(topics, sorted(self.unprotected)).astype(np.int32))
+
+    def _chosen_anew(
+        self, state: MaintainedOverlay, some: _SomeInterests, places: Ids, dropped: Flags
+    ) -> Ids:
+        """Links of some topics after some were dropped, and others taken within the caps."""
+        gone = np.bincount(places[dropped].ravel(), minlength=len(state.live.links.counts))
+        grown, ticks = self._grown(state, some), np.zeros(2, np.int64)
+        numbers = np.searchsorted(some.nodes, places[~dropped]).astype(np.int32)
+        grown.take_all(numbers, (state.live.links.counts - gone)[some.nodes].astype(np.int64))
+        if not grown.connect(ticks).any() and self.options.resilience > 1:
+            grown.thicken(ticks)
+        return np.sort(some.nodes[grown.edges], axis=1).astype(np.int32)
+
+    def _lack(self, state: MaintainedOverlay, some: _SomeInterests, places: Ids) -> tuple[int, int, int]:
+        """How many joins of components some topics lack with these links, nodes too many, and blocks."""
+        numbers, ticks = np.searchsorted(some.nodes, places).astype(np.int32), np.zeros(2, np.int64)
+        grown = self._grown(state, some)
+        was = np.bincount(grown.edges.ravel(), minlength=len(some.nodes))
+        now = np.bincount(numbers.ravel(), minlength=len(some.nodes))
+        degrees = state.live.links.counts[some.nodes] - was + now
+        over = int(np.maximum(degrees - self._limits(state)[some.nodes], 0).sum())
+        grown.caps = np.zeros(len(some.nodes), np.int64)
+        grown.take_all(numbers)
+        apart = int(grown.connect(ticks).sum())
+        blocks = int(grown.thicken(ticks).sum()) if self.options.resilience > 1 and not apart else 0
+        return apart, over, blocks
+
     def _note_full(self, state: MaintainedOverlay) -> None:
         if self.options.max_links is not None:
             self.over = set(self._find_over(state).tolist())
@@ -302,6 +422,37 @@ def with_caps(options: MaintainOptions, interests: Interests) -> MaintainOptions
     limited = np.flatnonzero(caps < UNLIMITED)
     names = interests.nodes.take(arrow_of(limited)).to_pylist()
     return replace(options, max_links=dict(zip(names, caps[limited].tolist(), strict=True)))
+
+
+def shared_topics(state: MaintainedOverlay, links: Ids) -> Ids:
+    """The topics that both ends of some link have, in order."""
+    topics = state.live.topics
+    own = [np.intersect1d(row(topics, u), row(topics, v)) for u, v in links.tolist()]
+    return np.unique(np.concatenate([np.empty(0, np.int32), *own])).astype(np.int32)
+
+
+def _is_within(state: MaintainedOverlay, links: Ids, topics: Ids) -> Flags:
+    """Which links no topic uses but some."""
+    own, known = state.live.topics, set(topics.tolist())
+    return np.array(
+        [known.issuperset(np.intersect1d(row(own, u), row(own, v)).tolist()) for u, v in links.tolist()],
+        np.bool_,
+    )
+
+
+def _without_need(some: _SomeInterests, links: Ids, doubtful: Ids) -> Flags:
+    """Which of the `doubtful` links, which are among `links`, no topic needs to survive; the first go first.
+
+    All are pairs of places, the smaller first.
+    """
+    others = links[~np.isin(_keys(links), _keys(doubtful))]
+    numbers = np.searchsorted(some.nodes, np.concatenate([others, doubtful[::-1]])).astype(np.int32)
+    kept = some.nodes[delete_spare(some, numbers, doubtful=len(doubtful))]
+    return ~np.isin(_keys(doubtful), _keys(kept))
+
+
+def _keys(links: Ids) -> Longs:
+    return pack(links[:, 0], links[:, 1])
 
 
 def _new_links(some: _SomeInterests, grown: Augmentation, before: int) -> Ids:

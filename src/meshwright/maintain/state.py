@@ -264,6 +264,10 @@ class MaintainedOverlay:
         for at in dict.fromkeys(topics[self.live.subscribers.counts[topics] == 0].tolist()):
             self.topics.release(at)
 
+    def all_topics(self) -> Ids:
+        """The places of all topics, in order."""
+        return np.array(sorted(self.topics.of.values()), np.int32)
+
     def edges(self) -> Ids:
         """All links as pairs of places, each once. Linear in the overlay."""
         indptr, others = packed(self.live.links)

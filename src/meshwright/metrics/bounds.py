@@ -5,12 +5,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from meshwright.construct.dual.bound import LineCertificate, find_certificate
+from meshwright.construct.dual.bound_by_cost import CostCertificate, find_cost_certificate
 from meshwright.construct.overlaps import most_shared, overlaps_pay
 from meshwright.construct.weighted.by_price import least_cost
 from meshwright.kernels.core.cost_arrays import CostArrays
 from meshwright.kernels.core.subgraphs import TopicLists
 from meshwright.kernels.metrics import bounds as kernel
 from meshwright.kernels.metrics.bounds import Counts, Subscribers
+from meshwright.model.costs.costs import Costs
 from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Floats, Ids, Offsets
 from meshwright.runtime.errors import OptionError
@@ -40,39 +42,64 @@ _ROUNDING = 1e-9
 class LowerBound:
     """No topic-connected overlay has fewer than `edges`; `method` says by which argument.
 
-    Nor do the links of any cost less than `cost`, by duality; None where that is not known. `certificate`
-    proves as many edges, or fewer where another method finds more; None where none was asked for.
+    Nor do the links of any cost less than `cost`, by `cost_method`; None where that is not known.
+    `certificate` proves as many edges, or fewer where another method finds more, and `cost_certificate` as
+    great a cost, or less; None where none was asked for, or links have no cost.
     """
 
     edges: int
     method: str
     cost: float | None = None
+    cost_method: str = "dual"
     certificate: LineCertificate | None = None
+    cost_certificate: CostCertificate | None = None
 
 
-_TIGHT_STEPS = 300
-"""At 1,000 nodes about a second, and at 10,000 half a minute (`benchmarks/dual_guided.py`)."""
+_TIGHT_STEPS, _MORE_TIGHT_STEPS, _FEW_INTERESTS = 300, 600, 50_000
+"""More steps where there are few interests: at 1,000 nodes some seconds, and at 10,000 half a minute
+(`benchmarks/dual_guided.py`). The last 300 raise the bound by up to 2% (unif 1,000 x 200), often by nothing.
+"""
+
+_LAGRANGIAN = "lagrangian"
 
 _MOST_TIGHT_PAIRS = 20_000_000_000
 """Pairs of subscribers, summed over topics: a look at all of them takes about a minute."""
 
 
-def tightened(bound: LowerBound, interests: Interests, progress: Progress | None = None) -> LowerBound:
+def tight_pays(interests: Interests) -> bool:
+    """Whether the pairs of subscribers are few enough for the tight bound."""
+    return _subscriber_pairs(interests) <= _MOST_TIGHT_PAIRS
+
+
+def _subscriber_pairs(interests: Interests) -> float:
+    return float(np.sum(np.diff(interests.topic_indptr).astype(np.float64) ** 2) / 2)
+
+
+def tightened(
+    bound: LowerBound, interests: Interests, costs: Costs | None = None, progress: Progress | None = None
+) -> LowerBound:
     """The bound, or the Lagrangian one (`construct/dual/bound.py`) if it is as great, with a certificate.
 
-    `method` is then "lagrangian".
+    `method` is then "lagrangian". The same of the cost (`bound_by_cost.py`), where links have one.
     """
-    pairs = float(np.sum(np.diff(interests.topic_indptr).astype(np.float64) ** 2) / 2)
-    if pairs > _MOST_TIGHT_PAIRS:
+    if not tight_pays(interests):
         raise OptionError(
-            f"the tight bound would look at {pairs:.2g} pairs of subscribers again and again, at most "
-            f"{_MOST_TIGHT_PAIRS:.2g} are allowed; use the quick one",
+            f"the tight bound would look at {_subscriber_pairs(interests):.2g} pairs of subscribers again "
+            f"and again, at most {_MOST_TIGHT_PAIRS:.2g} are allowed; use the quick one",
             option="bound",
         )
-    certificate = find_certificate(interests, steps=_TIGHT_STEPS, progress=progress)
-    if certificate.edges < bound.edges:
-        return replace(bound, certificate=certificate)
-    return replace(bound, edges=certificate.edges, method="lagrangian", certificate=certificate)
+    steps = _MORE_TIGHT_STEPS if len(interests) <= _FEW_INTERESTS else _TIGHT_STEPS
+    certificate = find_certificate(interests, steps=steps, progress=progress)
+    found = replace(bound, certificate=certificate)
+    if certificate.edges >= bound.edges:
+        found = replace(found, edges=certificate.edges, method=_LAGRANGIAN)
+    if costs is None:
+        return found
+    by_cost = find_cost_certificate(interests, costs, steps=steps, progress=progress)
+    found = replace(found, cost_certificate=by_cost)
+    if bound.cost is None or by_cost.cost >= bound.cost:
+        found = replace(found, cost=by_cost.cost, cost_method=_LAGRANGIAN)
+    return found
 
 
 def bound_of(

@@ -14,23 +14,37 @@ to the nearest, which pays the nearest price, at most the other: the two of them
 If distances and prices of every pair add up to at most the scale, the links number at least (sum of all
 gaps, prices and nearest prices) / scale.
 
+Where links cost, the part `cost` of a certificate has lines of its own. A unit of cost has 2^exponent parts,
+and for every pair of nodes the distances may add up to what a link between the two costs, in whole parts.
+Then the links of every topic-connected overlay cost together at least as much as all gaps: the argument is
+the same, with the cost of each link in place of the scale. Costs of sites and clusters are taken as they are,
+to the last bit. Costs by distance are roots or angles, which have no last bit: they are computed here once
+more and lowered by a share of 10^-7, more than any rounding.
+
     python -m meshwright.metrics.certificate_checker DATASET CERTIFICATE
 
 Python's whole numbers have no limit, and NumPy's are used only where no sum can reach 2^63.
 """
 
 import json
+import math
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from fractions import Fraction
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow.parquet as pq
 
 FORMAT = "meshwright lower bound certificate"
-VERSION = 2
+VERSION = 3
+_DOUBT = 1e-7
+_MOST_PARTS = 2.0**53
 Topics = list[list[int]]
+Row = Callable[[int], npt.NDArray[Any]]
+"""Of a node, something of the links to all nodes: their costs, or how long they may be."""
 
 
 class NoCertificateError(ValueError):
@@ -41,13 +55,18 @@ class RefutedError(ValueError):
     """The certificate proves less than it says."""
 
 
-def check_files(dataset: Path, certificate: Path) -> int:
-    """The links that every topic-connected overlay of a dataset's interests has at least, by a file."""
+def check_files(dataset: Path, certificate: Path) -> tuple[int, Fraction | None]:
+    """The links that every topic-connected overlay of a dataset's interests has at least, by a file.
+
+    And what they cost at least, where the file has a part for that.
+    """
     try:
         found = json.loads(certificate.read_text("utf-8"), parse_constant=_refuse)
     except (OSError, ValueError, RecursionError) as error:
         raise NoCertificateError(f"{certificate} can't be read: {error}") from None
-    return check(read_topics(dataset), found)
+    topics = read_topics(dataset)
+    edges = check(topics, found)
+    return edges, None if found.get("cost") is None else check_cost(topics, found, read_costs(dataset))
 
 
 def read_topics(dataset: Path) -> Topics:
@@ -60,30 +79,95 @@ def read_topics(dataset: Path) -> Topics:
     return topics
 
 
+def read_costs(dataset: Path) -> Row:
+    """The costs of the links of a node to all others, from the tables and the manifest of an overlay."""
+    facts = json.loads((dataset / "manifest.json").read_text("utf-8")).get("facts", {})
+    if "costs" not in facts:
+        raise NoCertificateError(
+            "it is of costs, which the dataset lacks: build or price the overlay with them"
+        )
+    told, nodes = facts["costs"], pq.read_table(dataset / "cost_nodes")
+    names = pq.read_table(dataset / "nodes", columns=["id", "name"]).sort_by("id")["name"]
+    if nodes["node"].to_pylist() != names.to_pylist():
+        raise NoCertificateError("the dataset has costs of other nodes, or in another order")
+    if told["kind"] == "sites":
+        site = nodes["site_id"].to_numpy()
+        flat = pq.read_table(dataset / "cost_sites")["costs"].combine_chunks().flatten().to_numpy()
+        matrix = flat.reshape(math.isqrt(len(flat)), -1)
+        return lambda node: matrix[site[node], site]
+    if told["kind"] == "clusters":
+        site = nodes["site_id"].to_numpy()
+        return lambda node: np.where(site == site[node], told["inner"], told["outer"])
+    points = np.stack([nodes[axis].to_numpy() for axis in ("x", "y", "z")], axis=1)
+
+    def by_distance(node: int) -> npt.NDArray[Any]:
+        apart = points - points[node]
+        far = np.abs(apart).sum(axis=1)
+        if told["kind"] != "manhattan":
+            far = np.sqrt(np.square(apart).sum(axis=1))
+        if told["kind"] == "great-circle":
+            far = 2 * np.arctan2(far / 2, np.sqrt(np.maximum(0, 1 - np.square(far / 2))))
+        costs: npt.NDArray[Any] = np.maximum(told.get("least", 0), told["base"] + told["factor"] * far)
+        return costs * (1 - _DOUBT)
+
+    return by_distance
+
+
 def check(topics: Topics, certificate: Any) -> int:
     """The links that the certificate proves for nodes with these topics; refuses it if it is wrong."""
+    scale, edges = _head(certificate)
     lines, gaps = _lines(topics, certificate)
     demands = _demands(topics, lines, certificate.get("demands"))
-    scale, edges = certificate["scale"], certificate["edges"]
     total = sum(sum(own) for own in gaps)
     total += sum(demand["price"] + demand["nearest_price"] for demand in demands)
     if edges * scale >= total + scale:
         raise RefutedError(f"the gaps and prices add up to {total}, which is not enough for {edges} links")
-    _check_distances(topics, lines, gaps, demands, scale)
-    return int(edges)
+    same = np.full(len(topics), scale)
+    _check_distances(topics, lines, gaps, demands, scale, lambda _: same)
+    return edges
 
 
-def _lines(topics: Topics, certificate: Any) -> tuple[list[list[int]], list[list[int]]]:
-    """The nodes and gaps of each topic; refuses what is no line of just its subscribers."""
+def check_cost(topics: Topics, certificate: Any, costs: Row) -> Fraction:
+    """What all links cost at least, by the part `cost` of a certificate; refuses it if it is wrong."""
+    _head(certificate)
+    part = certificate.get("cost")
+    exponent, parts = (part.get(key) if isinstance(part, Mapping) else None for key in ("exponent", "parts"))
+    if not _is_whole(exponent, -2_000) or exponent > 2_000 or not _is_whole(parts, 0):
+        raise NoCertificateError("its exponent or parts of cost are missing or no whole numbers")
+    lines, gaps = _lines(topics, part)
+    total = sum(sum(own) for own in gaps)
+    if parts > total:
+        raise RefutedError(f"the gaps add up to {total}, which is not enough for {parts} parts")
+    most = 2**63 // (len(lines) + 3) - 1
+
+    def limits(node: int) -> npt.NDArray[Any]:
+        with np.errstate(over="ignore"):
+            exact = np.ldexp(costs(node), exponent)
+        return np.minimum(np.floor(exact), _MOST_PARTS).astype(np.int64)
+
+    _check_distances(topics, lines, gaps, [], most, limits)
+    return Fraction(parts) / Fraction(2) ** exponent
+
+
+def _head(certificate: Any) -> tuple[int, int]:
+    """Its scale and links; refuses what is no certificate of this version."""
     if not isinstance(certificate, Mapping) or certificate.get("format") != FORMAT:
         raise NoCertificateError(f"its format is not {FORMAT!r}")
     if certificate.get("version") != VERSION:
         raise NoCertificateError(
             f"its version is {certificate.get('version')!r}, but only {VERSION} is known"
         )
-    scale, edges, lines = (certificate.get(key) for key in ("scale", "edges", "lines"))
-    if not _is_whole(scale, 1) or not _is_whole(edges, 0) or not isinstance(lines, list):
-        raise NoCertificateError("its scale, edges or lines are missing or no whole numbers")
+    scale, edges = certificate.get("scale"), certificate.get("edges")
+    if not _is_whole(scale, 1) or not _is_whole(edges, 0):
+        raise NoCertificateError("its scale or edges are missing or no whole numbers")
+    return scale, edges
+
+
+def _lines(topics: Topics, part: Mapping[str, Any]) -> tuple[list[list[int]], list[list[int]]]:
+    """The nodes and gaps of each topic; refuses what is no line of just its subscribers."""
+    lines = part.get("lines")
+    if not isinstance(lines, list):
+        raise NoCertificateError("its lines are missing")
     subscribers: list[set[int]] = [set() for _ in lines]
     for node, own in enumerate(topics):
         for topic in own:
@@ -138,8 +222,12 @@ def _check_distances(
     gaps: list[list[int]],
     demands: list[Mapping[str, Any]],
     scale: int,
+    limits: Row,
 ) -> None:
-    """Refuse a pair of nodes whose distances and prices add up to more than the scale."""
+    """Refuse a pair of nodes whose distances and prices add up to more than the limit of their link.
+
+    Also a gap or price above the scale.
+    """
     widest = max((gap for own in gaps for gap in own), default=0)
     widest = max(widest, max((demand["price"] for demand in demands), default=0))
     if widest > scale or scale * (len(lines) + 3) >= 2**63:
@@ -174,14 +262,17 @@ def _check_distances(
         meeting = np.unique(np.concatenate([nodes_of[topic] for topic in wanted.get(node, [])] or [nobody]))
         far[meeting] += prices[node] - np.where(meeting == nearest[node], lowered[node], 0)
         far[node] = 0
-        if far.max(initial=0) > scale:
-            other = int(far.argmax())
+        too_far = far - limits(node)
+        too_far[node] = 0
+        if too_far.max(initial=0) > 0:
+            other = int(too_far.argmax())
+            allowed = far[other] - too_far[other]
             raise RefutedError(
-                f"nodes {node} and {other} are {far[other]} apart, more than the scale, {scale}"
+                f"nodes {node} and {other} are {far[other]} apart, at most {allowed} is allowed"
             )
 
 
-def _is_whole(value: object, least: int) -> bool:
+def _is_whole(value: object, least: int) -> TypeGuard[int]:
     return isinstance(value, int) and not isinstance(value, bool) and value >= least
 
 
@@ -190,4 +281,5 @@ def _refuse(constant: str) -> None:
 
 
 if __name__ == "__main__":
-    print(check_files(Path(sys.argv[1]), Path(sys.argv[2])))
+    proved, least_cost = check_files(Path(sys.argv[1]), Path(sys.argv[2]))
+    print(f"{proved} links" if least_cost is None else f"{proved} links, which cost {float(least_cost)}")

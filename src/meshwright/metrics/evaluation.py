@@ -9,6 +9,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from meshwright.construct.dual.bound import LineCertificate
+from meshwright.construct.dual.bound_by_cost import CostCertificate
 from meshwright.metrics.bounds import LowerBound
 from meshwright.metrics.resilience import DangerousNode
 from meshwright.metrics.sampled_bound import LikelyBound
@@ -124,6 +125,8 @@ class Evaluation:
     topic_names: pa.StringArray = field(repr=False, compare=False)
     certificate: LineCertificate | None = field(default=None, repr=False, compare=False)
     """The proof of the tight bound; None where that was not asked for."""
+    cost_certificate: CostCertificate | None = field(default=None, repr=False, compare=False)
+    """The proof of the tight bound on the cost; None, too, where links have no cost."""
     view_counts: LinkCounts | None = field(default=None, repr=False, compare=False)
     """By node: logical links, physical links, in how many views; None where the overlay has no views."""
 
@@ -229,7 +232,7 @@ def evaluate(
         if not overlaps_pay(topics.sizes):
             likely = likely_bound(interests, progress)
     if bound == TIGHT and least is not None:
-        least = tightened(least, interests, progress)
+        least = tightened(least, interests, known, progress)
     found = Measures(
         interests=len(interests),
         edges=len(overlay),
@@ -318,7 +321,7 @@ def assemble(found: Measures, *, diameters: bool) -> Evaluation:
         likely_lower_bound_average_degree=found.likely.average_degree if found.likely else None,
         likely_lower_bound_doubt=found.likely.doubt if found.likely else None,
         lower_bound_weighted_average_degree=_weighted_bound(found.bound, nodes),
-        lower_bound_weighted_method="dual" if found.bound and found.bound.cost is not None else None,
+        lower_bound_weighted_method=_weighted_method(found.bound),
         weighted_average_degree=None if found.costs is None else _average_degree(found.costs, nodes),
         **_extremes("weighted_topic_diameter", weighted, least_weighted, topics.components, float),
         **topics.failures.to_json(),
@@ -337,6 +340,7 @@ def assemble(found: Measures, *, diameters: bool) -> Evaluation:
         dangerous_nodes=found.worst,
         topic_names=found.topic_names,
         certificate=found.bound.certificate if found.bound else None,
+        cost_certificate=found.bound.cost_certificate if found.bound else None,
         view_counts=found.view_counts,
     )
 
@@ -348,6 +352,10 @@ def _average_degree(edges: float, node_count: int) -> float:
 
 def _weighted_bound(bound: LowerBound | None, node_count: int) -> float | None:
     return None if bound is None or bound.cost is None else _average_degree(bound.cost, node_count)
+
+
+def _weighted_method(bound: LowerBound | None) -> str | None:
+    return None if bound is None or bound.cost is None else bound.cost_method
 
 
 def _support_ratio(interest_count: int, components: Ids) -> float:

@@ -1,19 +1,25 @@
 """Load: how many messages each node is expected to send on while topics are published on."""
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from meshwright.metrics.statistics import greatest
+from meshwright.model.dense import transposed
+from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
 from meshwright.model.rates import rates_of
-from meshwright.routing.trees import topic_trees
+from meshwright.routing.trees import grown_trees
 from meshwright.runtime.arrays import Floats
 from meshwright.runtime.columns import arrow_of
+from meshwright.runtime.errors import InputError
 from meshwright.runtime.progress import Progress
+from meshwright.runtime.wording import type_of
 
 _MOST_NAMED = 10
+_INTERESTS_A_BLOCK = 1 << 24
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -42,8 +48,8 @@ def expected_load(overlay: Overlay, tree: str = "shortest", progress: Progress |
 
     A topic is published on as often as the column `rate` of its topic says, once where there is none, and by
     each of its subscribers alike. A node sends a message on to all its neighbours in the tree but the one
-    that it came from. The trees are those of `export --tree`: of shortest paths, or of lowest cost. Linear,
-    beside the trees.
+    that it came from. The trees are those of `export --tree`: of shortest paths, or of lowest cost. Linear
+    where links don't cost; the trees of some 16 million interests are in memory at a time.
 
     Example:
         >>> import meshwright as mw
@@ -52,14 +58,12 @@ def expected_load(overlay: Overlay, tree: str = "shortest", progress: Progress |
         >>> mw.expected_load(overlay).busiest
         {'a': 2.25, 'b': 0.25, 'c': 0.25, 'd': 0.25}
     """
+    if not isinstance(overlay, Overlay):
+        raise InputError(f"expected_load got {type_of(overlay)}; give an Overlay, such as build(…) makes")
     interests = overlay.interests
-    trees = topic_trees(overlay, tree, progress)
-    sizes = np.diff(trees.topic_indptr)
-    topics = np.repeat(np.arange(len(sizes)), sizes)
-    neighbours = np.diff(trees.links.indptr)
-    sent = rates_of(interests)[topics] * (neighbours - 1 + 1 / np.maximum(sizes, 1)[topics])
-    counted = np.where(sizes[topics] > 1, sent, 0.0)
-    by_node: Floats = np.bincount(trees.nodes, counted, interests.node_count).astype(np.float64)
+    by_node: Floats = np.zeros(interests.node_count)
+    for block in _blocks(overlay):
+        _add_load(by_node, block, tree, progress)
     busiest = greatest(by_node, _MOST_NAMED)
     names = interests.nodes.take(arrow_of(busiest)).to_pylist()
     return Load(
@@ -67,4 +71,43 @@ def expected_load(overlay: Overlay, tree: str = "shortest", progress: Progress |
         mean=float(by_node.mean()) if len(by_node) else 0.0,
         busiest=dict(zip(names, by_node[busiest].tolist(), strict=True)),
         by_node=by_node,
+    )
+
+
+def _add_load(by_node: Floats, overlay: Overlay, tree: str, progress: Progress | None) -> None:
+    grown = grown_trees(overlay, tree, progress)
+    inner, sizes = grown.parents >= 0, np.diff(grown.links.topic_indptr)
+    topics = np.repeat(np.arange(len(sizes)), sizes)
+    neighbours = np.bincount(grown.parents[inner], minlength=len(topics)) + inner
+    sent = rates_of(overlay.interests)[topics] * (neighbours - 1 + 1 / np.maximum(sizes, 1)[topics])
+    counted = np.where(sizes[topics] > 1, sent, 0.0)
+    by_node += np.bincount(grown.links.nodes, counted, len(by_node))
+
+
+def _blocks(overlay: Overlay) -> Iterator[Overlay]:
+    """The overlay with some of its topics at a time, so that their interests are not too many."""
+    interests = overlay.interests
+    ends = interests.topic_indptr
+    first = 0
+    while first < interests.topic_count:
+        fits = int(np.searchsorted(ends, ends[first] + _INTERESTS_A_BLOCK, side="right")) - 1
+        last = max(fits, first + 1)
+        if (first, last) == (0, interests.topic_count):
+            yield overlay
+        else:
+            yield replace(overlay, interests=_with_topics(interests, first, last), tables={})
+        first = last
+
+
+def _with_topics(interests: Interests, first: int, last: int) -> Interests:
+    """The same nodes, and the topics from `first` up to, not with, `last`."""
+    ends = interests.topic_indptr[first : last + 1]
+    lists = transposed(ends - ends[0], interests.node_ids[ends[0] : ends[-1]], interests.node_count)
+    known = interests.topic_attributes
+    return replace(
+        interests,
+        indptr=lists[0],
+        topic_ids=lists[1],
+        topics=interests.topics.slice(first, last - first),
+        topic_attributes=None if known is None else known.slice(first, last - first),
     )

@@ -1,7 +1,7 @@
 """The links of every topic inside an overlay, and a tree of n - 1 of them that connects its n subscribers."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -102,9 +102,37 @@ def topic_trees(
     cost and else by hops; the root is the subscriber with most links in the topic, the first of equals.
     `cheapest` trees cost the least of all trees in the topic's sub-overlay. Deterministic.
 
-    Cost: O(m log m) for a topic of m links.
+    Cost: as `grown_trees`.
     """
-    from meshwright.kernels.routing.topic_trees import CHEAPEST, SHORTEST, grow_trees
+    grown = grown_trees(overlay, kind, progress, advice)
+    links, parents = grown.links, grown.parents
+    children = np.flatnonzero(parents >= 0).astype(np.int32)
+    pairs = np.sort(np.column_stack([children, parents[children]]), axis=1)
+    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
+    return TopicTrees(
+        topic_indptr=links.topic_indptr,
+        nodes=links.nodes,
+        parents=np.where(parents >= 0, links.nodes[parents], -1).astype(np.int32),
+        links=linked(overlay, pairs[order], links.edge_ids[grown.taken[children]][order]),
+    )
+
+
+class Grown(NamedTuple):
+    """Trees by slot: its parent's slot, and the link that leads to it; -1 at the root."""
+
+    links: TopicLinks
+    parents: Ids
+    taken: Ids
+
+
+def grown_trees(
+    overlay: Overlay, kind: str, progress: Progress | None = None, advice: str = FOR_ROUTES
+) -> Grown:
+    """The trees of `topic_trees`, by slots.
+
+    Linear in the links of topics where links don't cost; else O(m log m) for a topic of m links.
+    """
+    from meshwright.kernels.routing.topic_trees import CHEAPEST, SHORTEST, grow_by_hops, grow_trees
 
     check_choice("tree", kind, TREES)
     if kind == "cheapest" and overlay.costs is None:
@@ -113,21 +141,15 @@ def topic_trees(
             "or build with costs"
         )
     links = topic_links(overlay, progress, advice)
-    costs = np.ones(len(overlay)) if overlay.costs is None else overlay.costs
     flag = SHORTEST if kind == "shortest" else CHEAPEST
 
     def grow(ticks: Any) -> tuple[Ids, Ids]:
-        found: tuple[Ids, Ids] = grow_trees(links, costs, flag, ticks)
+        found: tuple[Ids, Ids] = (
+            grow_by_hops(links, ticks)
+            if overlay.costs is None
+            else grow_trees(links, overlay.costs, flag, ticks)
+        )
         return found
 
     topics = overlay.interests.topic_count
-    parents, taken = run_with_ticks(grow, "growing trees", topics, progress)
-    children = np.flatnonzero(parents >= 0).astype(np.int32)
-    pairs = np.sort(np.column_stack([children, parents[children]]), axis=1)
-    order = np.lexsort((pairs[:, 1], pairs[:, 0]))
-    return TopicTrees(
-        topic_indptr=links.topic_indptr,
-        nodes=links.nodes,
-        parents=np.where(parents >= 0, links.nodes[parents], -1).astype(np.int32),
-        links=linked(overlay, pairs[order], links.edge_ids[taken[children]][order]),
-    )
+    return Grown(links, *run_with_ticks(grow, "growing trees", topics, progress))

@@ -25,8 +25,11 @@ def test_topics_of_two_force_their_links_and_the_node_is_named():
 
 def test_a_topic_whose_subscribers_have_too_few_links_is_named():
     line = mw.Interests.from_pairs([(f"n{node}", "news") for node in range(4)])
-    with pytest.raises(mw.InfeasibleError, match="topic 'news' needs 3 links among its 4 subscribers"):
+    with pytest.raises(
+        mw.InfeasibleError, match="topic 'news' needs 3 links among its 4 subscribers"
+    ) as found:
         mw.build(line, "gm", max_links=1)
+    assert (found.value.nodes, found.value.topics) == (("n0", "n1", "n2"), ("news",))
     assert sorted(mw.build(line, "gm", max_links=2).degrees().tolist()) == [1, 1, 2, 2]
     assert mw.build(line, "gm", max_links=2, resilience=2).degrees().tolist() == [2, 2, 2, 2]
 
@@ -54,7 +57,7 @@ def test_caps_that_bind_leave_topics_that_survive(seed):
     ("options", "said"),
     [
         ({"max_links": 0}, "max_links is 0; give a whole number of links from 1 on"),
-        ({"max_links": {"hub": -1}}, "max_links is -1"),
+        ({"max_links": {"hub": -1}}, "max_links of node 'hub' is -1; give a whole number of links from 0 on"),
         ({"max_links": {"hubb": 3}}, "there is no node 'hubb' to limit by max_links; did you mean 'hub'"),
         ({"max_links": "column"}, "nodes/ has no column max_links"),
         ({"resilience": 0}, "resilience is 0; give 1"),
@@ -96,3 +99,47 @@ def test_algorithms_by_cost_take_cheap_spare_links():
     for algorithm in ("gr-maw", "pdrd-maw", "dg-maw"):
         spared = mw.build(interests, algorithm, costs=costs, resilience=2)
         assert spared.costs.sum() == 2 * 100 + 6
+
+
+def test_a_proof_by_the_bound_on_all_links_names_nodes_and_topics():
+    interests = mw.workloads.unif(100, 30, subscriptions=10, seed=1)
+    with pytest.raises(mw.InfeasibleError, match="every overlay has at least") as found:
+        mw.build(interests, "gm", max_links=3)
+    sizes = {topic: len(interests.nodes_of(topic)) for topic in interests.topics.to_pylist()}
+    largest = sorted(sizes, key=lambda topic: -sizes[topic])[:3]
+    assert found.value.topics == tuple(largest)
+    assert len(found.value.nodes) == 3
+
+
+def test_a_node_that_may_have_no_link_is_legal_for_builds_and_maintainers():
+    alone = pa.table({"max_links": pa.array([0, None, None], pa.int32())})
+    interests = mw.Interests.from_pairs([("b", "t"), ("c", "t"), ("a", "u")])
+    interests = replace(interests, node_attributes=alone)
+    for caps in ("column", {"a": 0}):
+        live = mw.Maintainer(mw.build(interests, "gm", max_links=caps), max_links=caps)
+        assert live.join("d", ["t"]).over_max_links == ()
+        assert live.join("e", ["u"]).over_max_links == ("a",)
+
+
+def test_a_cap_makes_an_overlay_by_cost_little_dearer():
+    interests = mw.workloads.unif(60, 12, subscriptions=5, seed=1)
+    points = np.random.default_rng(1).uniform(0, 100, (60, 2)).tolist()
+    costs = mw.Costs.coordinates(
+        dict(zip(interests.nodes.to_pylist(), points, strict=True)), metric="euclidean", base=1
+    )
+    free = mw.build(interests, "gr-maw", costs=costs)
+    capped = mw.build(interests, "gr-maw", costs=costs, max_links=int(free.degrees().max()) - 1)
+    assert capped.costs.sum() < 1.1 * free.costs.sum()
+
+
+def test_standby_links_of_a_maintained_overlay_are_those_beside_what_connects_it(tmp_path):
+    interests = mw.workloads.unif(30, 6, subscriptions=3, seed=1)
+    live = mw.Maintainer(mw.build(interests, "gm"), resilience=2)
+    live.leave("n07")
+    now = live.overlay
+    now.write(tmp_path / "now")
+    for overlay in (now, mw.Overlay.read(tmp_path / "now")):
+        spare, primary = mw.standby_links(overlay), mw.primary_links(overlay)
+        assert len(spare) + len(primary) == len(now)
+        assert len(spare)
+        assert mw.evaluate(primary).topic_connected

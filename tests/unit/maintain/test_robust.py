@@ -2,10 +2,12 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 import meshwright as mw
+from meshwright.maintain import robust
 
 
 def test_repairs_keep_to_the_caps_of_the_column_and_a_snapshot_remembers_them():
@@ -15,7 +17,7 @@ def test_repairs_keep_to_the_caps_of_the_column_and_a_snapshot_remembers_them():
     live = mw.Maintainer(overlay, resilience=2, max_links="column")
     limited = set(interests.nodes.to_pylist()[:20])
     for at, node in enumerate(interests.nodes.to_pylist()[14:26]):
-        repair = live.leave(node) if at % 2 else live.subscribe(node, ["t1", "t2"])
+        repair = live.leave(node) if at % 2 else live.subscribe(node, ["t1", "t2", "t3", "t4"])
         now = live.overlay
         degrees = dict(zip(now.interests.nodes.to_pylist(), now.degrees().tolist(), strict=True))
         over = tuple(sorted(name for name in limited & degrees.keys() if degrees[name] > 5))
@@ -33,5 +35,33 @@ def test_what_would_drop_spares_or_exceed_caps_is_refused():
     for options in ({"resilience": 2}, {"max_links": 3}):
         with pytest.raises(mw.OptionError, match="rebuild knows neither"):
             mw.Maintainer(overlay, "rebuild", **options)
-        with pytest.raises(mw.OptionError, match="reoptimise knows neither"):
+        with pytest.raises(mw.OptionError, match="reoptimise needs a target if"):
             mw.Maintainer(overlay, **options).reoptimise()
+        with pytest.raises(mw.OptionError, match="reoptimise knows neither"):
+            mw.Maintainer(overlay, reoptimise=2, **options)
+
+
+def test_a_relink_keeps_to_caps_and_spares():
+    interests = mw.Interests.from_pairs([(node, "t") for node in "abcd"])
+    ring = mw.Overlay.from_edges(interests, [("a", "b"), ("b", "c"), ("c", "d"), ("a", "d")])
+    live = mw.Maintainer(ring, resilience=2, max_links={"a": 2, "c": 3})
+    before = live.snapshot()
+    with pytest.raises(mw.InputError, match="'a' may have 2 links, and has 2 before any of the new ones"):
+        live.relink(add=[("a", "c")], remove=[("a", "b")])
+    assert live.snapshot() == before
+    assert live.relink(add=[("b", "d")], remove=[("a", "b"), ("b", "c")]).removed == ()
+    assert (live.max_links_of("a"), live.max_links_of("b")) == (2, None)
+
+
+def test_links_of_full_nodes_are_chosen_anew_where_that_brings_spares_back(monkeypatch):
+    def lacking(seed):
+        wants = np.random.default_rng(seed).random((16, 6)) < 0.4
+        overlay = mw.build(mw.Interests.from_scipy(wants.astype(np.int32)), "gm")
+        live = mw.Maintainer(overlay, max_links=4, resilience=2)
+        assert mw.evaluate(live.overlay).cut_nodes_topics == len(live.unprotected)
+        assert mw.evaluate(live.overlay).topic_connected
+        return len(live.unprotected) + len(live.over_max_links)
+
+    searched = [lacking(seed) for seed in range(12)]
+    monkeypatch.setattr(robust, "_SEARCHES", 0)
+    assert sum(searched) < sum(lacking(seed) for seed in range(12))

@@ -9,13 +9,21 @@ import numpy as np
 import pytest
 
 import meshwright as mw
+from meshwright.construct.dual.bound import find_certificate
+from meshwright.construct.dual.bound_by_cost import find_cost_certificate
 from meshwright.metrics import certificate_checker
-from meshwright.metrics.certificate_checker import NoCertificateError, RefutedError, check, check_files
-from meshwright.metrics.certificates import write_certificate
+from meshwright.metrics.certificate_checker import (
+    NoCertificateError,
+    RefutedError,
+    check,
+    check_cost,
+    check_files,
+)
+from meshwright.metrics.certificates import as_file, write_certificate
 from tests import oracles_dual
 from tests.helpers import topics_by_node
 
-SPOILED = 150
+SPOILED = 120
 
 
 @pytest.fixture(scope="module")
@@ -56,7 +64,7 @@ def topics(interests):
 
 
 def test_the_checker_proves_the_bound_that_evaluate_states(dataset, file, evaluation):
-    edges = check_files(dataset, file)
+    edges, _ = check_files(dataset, file)
     assert evaluation.lower_bound_method == "lagrangian"
     assert evaluation.lower_bound_average_degree == 2 * edges / evaluation.nodes
 
@@ -113,18 +121,18 @@ def test_every_one_of_many_spoiled_certificates_is_found(topics, interests, cert
 def test_a_pair_is_found_that_is_one_too_far_apart():
     topics = [[0, 1], [0, 1], [0], [1]]
     lines = [{"nodes": [0, 1, 2], "gaps": [0, 6, 10]}, {"nodes": [3, 1, 0], "gaps": [0, 10, 4]}]
-    tight = {"format": certificate_checker.FORMAT, "version": 2, "scale": 10, "edges": 3, "lines": lines}
+    tight = {"format": certificate_checker.FORMAT, "version": 3, "scale": 10, "edges": 3, "lines": lines}
     tight["demands"] = []
     assert check(topics, tight) == 3
     lines[0]["gaps"][1] = 7
-    with pytest.raises(RefutedError, match="nodes 0 and 1 are 11 apart, more than the scale, 10"):
+    with pytest.raises(RefutedError, match="nodes 0 and 1 are 11 apart, at most 10 is allowed"):
         check(topics, tight)
 
 
 def test_a_demand_of_a_topic_that_no_other_has_forces_nothing():
     lines = [{"nodes": [0, 1], "gaps": [0, 0]}, {"nodes": [0], "gaps": [0]}]
     demand = {"node": 0, "topics": [0, 1], "price": 5, "nearest": 1, "nearest_price": 5}
-    file = {"format": certificate_checker.FORMAT, "version": 2, "scale": 10, "edges": 1}
+    file = {"format": certificate_checker.FORMAT, "version": 3, "scale": 10, "edges": 1}
     with pytest.raises(RefutedError, match="a topic that no other node has"):
         check([[0, 1], [0]], file | {"lines": lines, "demands": [demand]})
 
@@ -133,7 +141,7 @@ def test_a_demand_of_a_topic_that_no_other_has_forces_nothing():
     ("change", "words"),
     [
         (lambda c: c.update(format="another"), "format"),
-        (lambda c: c.update(version=1), "version is 1, but only 2 is known"),
+        (lambda c: c.update(version=1), "version is 1, but only 3 is known"),
         (lambda c: c.update(demands=None), "demands are missing"),
         (lambda c: c["demands"].append({"node": 0}), "a demand has no node"),
         (lambda c: c["demands"][0].update(node=60), "a demand has no node"),
@@ -213,8 +221,106 @@ def test_without_the_tight_bound_there_is_no_certificate(overlay):
 
 
 def test_a_certificate_is_given_where_another_method_proves_more(overlay, monkeypatch):
-    monkeypatch.setattr("meshwright.metrics.bounds._TIGHT_STEPS", 0)
+    monkeypatch.setattr("meshwright.metrics.bounds._MORE_TIGHT_STEPS", 0)
     found = mw.evaluate(overlay, bound="tight")
     quick = mw.evaluate(overlay)
     assert found.certificate is not None
     assert found.lower_bound_average_degree >= quick.lower_bound_average_degree
+
+
+@pytest.fixture(scope="module")
+def some_costs(interests):
+    """Costs in every form: by name, what gives them."""
+    names, random = interests.nodes.to_pylist(), np.random.default_rng(5)
+    matrix = random.integers(1, 1000, (60, 60)) / 7
+    where = {name: f"c{i % 6}" for i, name in enumerate(names)}
+    points = {name: tuple(random.uniform(-80, 80, 2)) for name in names}
+    return {
+        "sites": mw.Costs.from_matrix(np.maximum(matrix, matrix.T) * (1 - np.eye(60)), names),
+        "clusters": mw.Costs.clusters(where, inner=0.1, outer=1.7),
+        **{
+            metric: mw.Costs.coordinates(points, metric=metric, base=2.0)
+            for metric in ("great-circle", "euclidean", "manhattan")
+        },
+    }
+
+
+@pytest.mark.parametrize("kind", ["sites", "clusters", "great-circle", "euclidean", "manhattan"])
+def test_the_checker_proves_the_cost_that_evaluate_states(interests, some_costs, tmp_path, kind):
+    overlay = mw.build(interests, "gr-maw", costs=some_costs[kind])
+    overlay.write(tmp_path / "overlay")
+    found = mw.evaluate(overlay, bound="tight")
+    write_certificate(tmp_path / "bound.json", found.certificate, interests, found.cost_certificate)
+    _, cost = check_files(tmp_path / "overlay", tmp_path / "bound.json")
+    quick = mw.evaluate(overlay).lower_bound_weighted_average_degree
+    assert found.lower_bound_weighted_method == "lagrangian"
+    assert found.lower_bound_weighted_average_degree == pytest.approx(2 * float(cost) / 60, rel=1e-12)
+    assert quick < found.lower_bound_weighted_average_degree < found.weighted_average_degree
+
+
+@pytest.fixture(scope="module")
+def by_cost(interests, some_costs):
+    """A certificate with a part for costs, and the costs as a matrix."""
+    links = find_certificate(interests, steps=0)
+    found = find_cost_certificate(interests, some_costs["sites"], steps=60)
+    return as_file(links, interests, found), some_costs["sites"].to_matrix()
+
+
+def spoil_cost(certificate, chance):
+    """The part for costs with one to three numbers changed."""
+    spoiled = copy.deepcopy(certificate)
+    part = spoiled["cost"]
+    lines = [line for line in part["lines"] if len(line["nodes"]) > 2]
+    for _ in range(chance.integers(1, 4)):
+        line = lines[chance.integers(len(lines))]
+        i, j = chance.choice(len(line["nodes"]), 2, replace=False)
+        kind = chance.integers(5)
+        if kind == 0:
+            line["gaps"][i] += int(chance.integers(1, 2**28))
+        elif kind == 1:
+            line["gaps"][i], line["gaps"][j] = line["gaps"][j], line["gaps"][i]
+        elif kind == 2:
+            line["nodes"][i], line["nodes"][j] = line["nodes"][j], line["nodes"][i]
+        elif kind == 3:
+            part["exponent"] -= 1
+        else:
+            part["parts"] += int(chance.integers(1, 2**20))
+    return spoiled
+
+
+def test_every_one_of_many_spoiled_certificates_of_cost_is_found(topics, interests, by_cost):
+    certificate, costs = by_cost
+    chance, found, drawn = np.random.default_rng(2), 0, 0
+    while found < SPOILED:
+        spoiled, drawn = spoil_cost(certificate, chance), drawn + 1
+        if oracles_dual.proves_cost(topics_by_node(interests), spoiled["cost"], costs):
+            assert check_cost(topics, spoiled, lambda node: costs[node]) > 0
+            continue
+        found += 1
+        with pytest.raises(RefutedError):
+            check_cost(topics, spoiled, lambda node: costs[node])
+    assert drawn < 3 * SPOILED
+
+
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        ({"parts": None}, NoCertificateError, "parts of cost are missing"),
+        ({"exponent": 1.5}, NoCertificateError, "exponent"),
+        ({"exponent": 10**6}, NoCertificateError, "exponent"),
+        ({"lines": None}, NoCertificateError, "lines are missing"),
+        ({"lines": []}, NoCertificateError, "0 topics"),
+        ({"parts": 2**80}, RefutedError, "not enough"),
+        ({"exponent": -1000}, RefutedError, "at most 0 is allowed"),
+    ],
+)
+def test_parts_for_costs_that_prove_nothing_are_refused(topics, by_cost, change, error, words):
+    certificate, costs = by_cost
+    with pytest.raises(error, match=words):
+        check_cost(topics, certificate | {"cost": certificate["cost"] | change}, lambda node: costs[node])
+
+
+def test_a_certificate_of_cost_is_refused_where_the_dataset_has_no_costs(dataset, by_cost, tmp_path):
+    (tmp_path / "bound.json").write_text(json.dumps(by_cost[0]), "utf-8")
+    with pytest.raises(NoCertificateError, match="costs, which the dataset lacks"):
+        check_files(dataset, tmp_path / "bound.json")

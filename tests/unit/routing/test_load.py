@@ -38,6 +38,14 @@ def test_load_is_the_mean_over_all_publishers_of_what_each_node_sends(overlay):
     assert (len(found.busiest), found.mean) == (10, pytest.approx(expected.mean()))
 
 
+@pytest.mark.parametrize("size", [1, 20, 40])
+def test_the_load_is_the_same_whatever_topics_are_looked_at_together(overlay, size, monkeypatch):
+    rated = with_rates(overlay, [0.0, 1.0, None, 2.5, 10.0, 0.5])
+    whole = mw.expected_load(rated).by_node
+    monkeypatch.setattr("meshwright.routing.load._INTERESTS_A_BLOCK", size)
+    assert mw.expected_load(rated).by_node == pytest.approx(whole)
+
+
 def test_a_rate_below_zero_is_refused(overlay):
     with pytest.raises(mw.InputError, match="the rate of topic 't3' is -1"):
         mw.expected_load(with_rates(overlay, [1, 1, 1, -1, 1, 1]))
@@ -54,3 +62,8 @@ def test_ties_by_load_choose_the_overlay_whose_busiest_node_sends_least(options)
     assert mw.expected_load(by_load).maximum == by_load.facts["maximum_load"] <= min(loads)
     assert by_load.facts["ties_taken"] in ("load", "shuffled", "small-first")
     assert mw.build(interests, "dg", ties="load", budget=20, **options).facts["maximum_load"] > 0
+
+
+def test_what_is_no_overlay_is_refused():
+    with pytest.raises(mw.InputError, match="expected_load got an Interests; give an Overlay"):
+        mw.expected_load(mw.Interests.from_pairs([("a", "t")]))

@@ -60,7 +60,7 @@ from meshwright.runtime.progress import Progress, run_with_ticks
 SCALE = 10**9
 """What an edge costs, in the whole numbers of a certificate."""
 
-_CANDIDATES_EACH = 8
+CANDIDATES_EACH = 8
 """Of each node, beside the best partner in each topic."""
 
 MOST_EACH = 32
@@ -74,6 +74,9 @@ _STEPS = 20
 
 _LAST_ROUNDS = 6
 
+_SHORTEST = 1e-3
+"""The length of a step, in relation to what the gap asks for, from which on there is no gain that counts."""
+
 
 @dataclass(frozen=True, kw_only=True)
 class LineCertificate:
@@ -86,7 +89,6 @@ class LineCertificate:
         asked: what links pay for these.
         scale: no pair of nodes is further apart than this, over the topics that both have and with what a
             link pays for the demands of both.
-        steps: how many steps uphill it took.
     """
 
     nodes: Ids
@@ -94,7 +96,6 @@ class LineCertificate:
     demands: Demands
     asked: Asked
     scale: int = SCALE
-    steps: int
 
     @property
     def total(self) -> int:
@@ -125,20 +126,27 @@ def find_certificate(
     pricing = Pricing(interests, progress, with_demands=True)
     with ThreadPoolExecutor(threads()) as pool:
         climber = Climber(pool, threads())
-        shares = pricing.shares(candidate_edges(interests, _CANDIDATES_EACH, progress))
-        ascent = climber.start(shares)
-        done = 0
-        while done < steps:
-            turn = min(max(_STEPS, done // 3), steps - done)
-            _climb(climber, ascent, turn, progress)
-            done += turn
-            if done < steps:
-                proof = pricing.proof(ascent)
-                ascent = pricing.extended(climber, ascent, proof, pricing.exceeding(proof, MOST_EACH))
-        lines, asked = pricing.valid_proof(climber, ascent)
-    return LineCertificate(
-        nodes=lines.nodes, gaps=lines.gaps, demands=pricing.demands, asked=asked, steps=done
-    )
+        return pricing.certificate(climber, raised(pricing, climber, steps, progress))
+
+
+def raised(pricing: "Pricing", climber: Climber, steps: int, progress: Progress | None = None) -> Ascent:
+    """The prices after so many steps, or fewer: until steps are too short to gain and no pair exceeds.
+
+    All pairs are looked at from time to time, but not at the end.
+    """
+    ascent = climber.start(pricing.shares(pricing.likely()))
+    done = 0
+    while done < steps:
+        turn = min(max(_STEPS, done // 3), steps - done)
+        _climb(climber, ascent, turn, progress)
+        done += turn
+        if done < steps:
+            proof = pricing.proof(ascent)
+            found = pricing.exceeding(proof, MOST_EACH)
+            if ascent.length < _SHORTEST and not len(found.pairs):
+                break
+            ascent = pricing.extended(climber, ascent, proof, found)
+    return ascent
 
 
 def _climb(climber: Climber, ascent: Ascent, steps: int, progress: Progress | None) -> None:
@@ -146,7 +154,9 @@ def _climb(climber: Climber, ascent: Ascent, steps: int, progress: Progress | No
 
 
 class Pricing:
-    """Looks at the pairs that are no candidates."""
+    """Looks at the pairs that are no candidates; `scale` is how many parts a price of 1 has."""
+
+    scale = SCALE
 
     def __init__(
         self,
@@ -175,15 +185,24 @@ class Pricing:
         found = make_shares_and_demands(indptr, topic_ids, self._ranks, sizes, edges, limits, self.demands)
         return Shares(*found)
 
+    def likely(self) -> Ids:
+        """The first candidate edges."""
+        return candidate_edges(self._interests, CANDIDATES_EACH, self._progress)
+
+    def certificate(self, climber: Climber, ascent: Ascent) -> LineCertificate:
+        """What the prices prove for all pairs."""
+        lines, asked = self.valid_proof(climber, ascent)
+        return LineCertificate(nodes=lines.nodes, gaps=lines.gaps, demands=self.demands, asked=asked)
+
     def proof(self, ascent: Ascent) -> Proof:
         """The lines that the trees under the best prices make, and what links pay for demands."""
         indptr, _, topic_indptr, node_ids = self._arrays
         order, gaps = np.zeros(len(node_ids), np.int32), np.zeros(len(node_ids), np.int64)
-        draw_lines(ascent.shares, ascent.prices, ascent.taken, float(SCALE), topic_indptr, order, gaps)
+        draw_lines(ascent.shares, ascent.prices, ascent.taken, float(self.scale), topic_indptr, order, gaps)
         nodes = node_ids[np.repeat(topic_indptr[:-1], np.diff(topic_indptr)) + order]
         lines = Lines(topic_indptr, nodes, gaps, slots_of(indptr, topic_indptr, nodes))
         topic_count, node_count = self._interests.topic_count, self._interests.node_count
-        asked = draw_demands(ascent.shares, ascent.prices, float(SCALE), topic_count, node_count)
+        asked = draw_demands(ascent.shares, ascent.prices, float(self.scale), topic_count, node_count)
         return Proof(lines, Asked(*asked))
 
     def exceeding(self, proof: Proof, most: int) -> Exceeding:
@@ -206,7 +225,7 @@ class Pricing:
     def find(self, proof: Proof, nodes: Chunk, most: int, found: Exceeding, ticks: Ticks) -> None:
         """Fill in the pairs of a range of nodes that are further apart than the scale."""
         lines, asked = proof
-        find_exceeding(*self._arrays[:2], lines, self.demands, asked, SCALE, nodes, most, found, ticks)
+        find_exceeding(*self._arrays[:2], lines, self.demands, asked, self.scale, nodes, most, found, ticks)
 
     def extended(self, climber: Climber, ascent: Ascent, proof: Proof, found: Exceeding) -> Ascent:
         """The same prices, with pairs that exceed the scale as further candidates.
@@ -235,14 +254,19 @@ class Pricing:
             proof = self.proof(ascent)
             found = self.exceeding(proof, _MOST_AT_LAST)
             greatest = int(found.counts[2])
-            if greatest <= SCALE:
+            if greatest <= self.scale:
                 return proof
             ascent = self.extended(climber, ascent, proof, found)
+
+        def lowered(values: Longs) -> Longs:
+            return values * self.scale // greatest
+
         lines, asked = proof
-        lowered = asked._replace(
-            prices=asked.prices * SCALE // greatest, nearest_prices=asked.nearest_prices * SCALE // greatest
+        prices, nearest_prices = lowered(asked.prices), lowered(asked.nearest_prices)
+        return Proof(
+            lines._replace(gaps=lowered(lines.gaps)),
+            asked._replace(prices=prices, nearest_prices=nearest_prices),
         )
-        return Proof(lines._replace(gaps=lines.gaps * SCALE // greatest), lowered)
 
 
 def joined(parts: list[Exceeding]) -> Exceeding:

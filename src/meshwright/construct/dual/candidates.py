@@ -21,10 +21,16 @@ def candidate_edges(interests: Interests, most: int, progress: Progress | None =
 
     Cost: as many steps as all topics have pairs of subscribers.
     """
-    arrays = arrays_of(interests)
-    edges = unique_edges(np.concatenate([np.empty((0, 2), np.int32), *_likeliest(arrays, most, progress)]))
-    joined = linked_components(interests, edges, progress)
-    return unique_edges(np.concatenate([edges, kernel.connecting_edges(*arrays[2:], joined.names)]))
+    found = _likeliest(arrays_of(interests), most, progress)
+    return connected(interests, np.concatenate([np.empty((0, 2), np.int32), *found]), progress)
+
+
+def connected(interests: Interests, edges: Ids, progress: Progress | None = None) -> Ids:
+    """Each edge once, sorted, with further ones that link each component of a topic to the next."""
+    once = unique_edges(edges)
+    names = linked_components(interests, once, progress).names
+    joining = kernel.connecting_edges(interests.topic_indptr.copy(), interests.node_ids.copy(), names)
+    return unique_edges(np.concatenate([once, joining]))
 
 
 Arrays = tuple[Offsets, Ids, Offsets, Ids]

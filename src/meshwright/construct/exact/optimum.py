@@ -6,6 +6,7 @@ from time import perf_counter
 import numpy as np
 
 from meshwright.construct.dual.bound import find_certificate
+from meshwright.construct.dual.bound_by_cost import find_cost_certificate
 from meshwright.construct.dual.candidates import candidate_edges, unique_edges
 from meshwright.construct.dual.guided import dual_guided
 from meshwright.construct.dual.guided_by_cost import dual_guided_by_cost
@@ -66,7 +67,11 @@ def optimum(
     known = _pairs(left.interests)
     own = costs.between(known[:, 0], known[:, 1]) if by_cost and costs is not None else np.ones(len(known))
     start = _start(left.interests, costs if by_cost else None, seed, progress)
-    lines = find_certificate(left.interests, steps=_steps(left.interests), progress=progress)
+    steps = _steps(left.interests)
+    lines = find_certificate(left.interests, steps=steps, progress=progress)
+    by_price = None
+    if by_cost and costs is not None:
+        by_price = find_cost_certificate(left.interests, costs, steps=steps, progress=progress)
     candidates = candidate_edges(left.interests, _LIKELY, progress)
     order = generator(seed, "exact").permutation(len(known))
     problem = make_problem(left.interests, known[order], own[order])
@@ -75,8 +80,8 @@ def optimum(
         rounding = _Rounding(left.interests, problem, ticks)
         likely = problem.columns(unique_edges(np.concatenate([start, candidates])))
         search = Search(problem, problem.columns(start), rounding, likely, began + options.seconds, ticks)
-        rows = problem.rows_of_lines(lines) + problem.rows_of_demands(lines.demands)
-        return search.run(rows, 0.0 if by_cost else float(lines.edges))
+        rows = problem.rows_of_lines(by_price or lines) + problem.rows_of_demands(lines.demands)
+        return search.run(rows, float(lines.edges) if by_price is None else by_price.cost)
 
     found = run_with_ticks(work, "searching the optimum", 0, progress)
     facts = {

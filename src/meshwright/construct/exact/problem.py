@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 
 from meshwright.construct.dual.bound import LineCertificate
+from meshwright.construct.dual.bound_by_cost import CostCertificate
 from meshwright.construct.exact.program import Row
 from meshwright.kernels.dual.demands import Demands
 from meshwright.kernels.exact.partitions import find_partitions
@@ -44,7 +45,7 @@ class Problem:
         i, j = np.nonzero(np.triu(labels[:, None] != labels[None, :]))
         return Row(self.column_of[nodes[i], nodes[j]], len(np.unique(labels)) - 1)
 
-    def rows_of_lines(self, certificate: LineCertificate) -> list[Row]:
+    def rows_of_lines(self, certificate: LineCertificate | CostCertificate) -> list[Row]:
         """The partitions that a certificate pays for: its lines, cut at all gaps of some height."""
         found = []
         for topic, (start, end) in enumerate(pairwise(self.topic_indptr)):

@@ -428,7 +428,7 @@ class Shared(NamedTuple):
     topics: BulkTopics
     links: Offsets  # by place: the links to other bulk nodes that a part has to reckon with
     prices: Gains  # by topic, if covers are to be searched for; none if the greedy ones are taken
-    resilience: int = 1  # by so many bulk nodes is a topic covered, if it has so many
+    resilience: int = 1  # how many bulk nodes cover a topic, if it has as many
 
 
 def bulk_clones_direct(
@@ -461,7 +461,8 @@ def bulk_clones_direct(
         rows = np.flatnonzero(planned.is_light[lists.nodes]).astype(np.int32)
         return cover(part, lists, rows, planned.shared, options.slack, seed, ticks)
 
-    light = len(planned.chosen.light)
+    rounds = 2 if len(planned.shared.prices) else 1
+    light = len(planned.chosen.light) * rounds
     conquered = map_parts(one, range(planned.partitions), "covering topics", light, progress)
     edges = np.concatenate([planned.bulk_edges, *(part.edges for part in conquered)])
     return Built(edges=edges, facts=facts_of_direct(planned, [part.facts for part in conquered]))

@@ -10,6 +10,10 @@ from meshwright.kernels.dual.lines import Exceeding, Lines, add_distances, list_
 from meshwright.runtime.arrays import Flags, Floats, Ids, Offsets, Ticks, int64
 from meshwright.runtime.progress import CANCEL
 
+_MOST_SHARE = 2.0**62
+_ABOVE = 1.0 + 1e-12
+"""More than what rounding takes away."""
+
 
 @inner
 def _fill_prices(
@@ -99,22 +103,34 @@ def cheapest_edges(
     return edges[:size].copy()
 
 
+@inner
+def _share(total: float, limit: float, scale: int) -> np.int64:
+    """A total, above the limit, as a share of it in parts of the scale; no less than it is, but 2^62 at most.
+
+    Where the limit is 0 there is no such share, and 2^62 lowers every gap to 0.
+    """
+    if total * scale * _ABOVE >= limit * _MOST_SHARE:
+        return np.int64(_MOST_SHARE)
+    return max(np.int64(scale + 1), np.int64(np.ceil(total * scale / limit * _ABOVE)))
+
+
 @kernel
 def find_too_cheap(
     indptr: Offsets,
     topic_ids: Ids,
     lines: Lines,
     costs: CostArrays,
-    unit: float,
+    parts_of_one: float,
     scale: int,
     nodes: tuple[int, int],
     most: int,
     found: Exceeding,
     ticks: Ticks,
 ) -> None:
-    """Find the pairs of a range of nodes, with later ones, whose distances exceed the scale times the cost.
+    """Find the pairs of a range of nodes, with later ones, whose distances exceed their cost in whole parts.
 
-    As `find_exceeding`; the totals in `found` are divided by the cost of the pair in units, and rounded up.
+    A cost of 1 has so many parts. As `find_exceeding`; the totals in `found` are the distances as a share of
+    the cost, in parts of the scale, rounded up.
     """
     node_count = len(indptr) - 1
     totals = np.zeros(node_count, np.int64)
@@ -128,8 +144,9 @@ def find_too_cheap(
         count = 0
         for other in range(node + 1, node_count):
             if totals[other]:
-                totals[other] = np.int64(np.ceil(totals[other] * (unit / cost_between(costs, node, other))))
-                if totals[other] > scale:
+                limit = np.floor(cost_between(costs, node, other) * parts_of_one)
+                if totals[other] > limit:
+                    totals[other] = _share(float(totals[other]), limit, scale)
                     row[count] = other
                     count += 1
         list_greatest(node, row[:count], totals, most, found)

@@ -87,6 +87,8 @@ def likeliest_edges(
     for node in range(first, last):
         if ticks[CANCEL]:
             break
+        if indptr[node] == indptr[node + 1]:
+            continue
         _count_shared(indptr, topic_ids, topic_indptr, node_ids, node, shared)
         _choose_partners(indptr, topic_ids, topic_indptr, node_ids, node, shared, chosen)
         _choose_most_like(node, shared, most, counts, chosen)

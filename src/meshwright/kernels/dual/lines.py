@@ -186,6 +186,8 @@ def find_exceeding(
     for node in range(*nodes):
         if ticks[CANCEL]:
             return
+        if indptr[node] == indptr[node + 1]:
+            continue
         for i in range(indptr[node], indptr[node + 1]):
             topic = topic_ids[i]
             add_distances(lines, lines.slots[i], lines.indptr[topic], lines.indptr[topic + 1], totals)

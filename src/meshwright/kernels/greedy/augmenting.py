@@ -5,6 +5,9 @@ while links are taken, as those of Greedy Merge do: what lies between two vertic
 gets longer. So the greatest contribution that a node once had with any other bounds what it can have. Levels
 fall, and at each a node is looked at only if its bound reaches the level: one walk over the members of its
 topics finds the contributions with all others at once.
+
+Where links cost, a link is *worth* its contribution divided by its cost, which only falls as well; else it is
+worth its contribution.
 """
 
 from typing import NamedTuple
@@ -12,9 +15,21 @@ from typing import NamedTuple
 import numpy as np
 
 from meshwright.kernels.compiling import inner, kernel
+from meshwright.kernels.core.cost_arrays import CostArrays
+from meshwright.kernels.core.costs import cost_between
 from meshwright.kernels.greedy.blocks import BLOCKS, NONE, Blocks, is_inside, joined_by, link_gain, own_block
-from meshwright.runtime.arrays import Ids, Longs, Ticks
+from meshwright.runtime.arrays import Floats, Ids, Longs, Ticks
 from meshwright.runtime.progress import CANCEL, DONE
+
+_ALMOST_ONE = 1 - 2.0**-40
+
+
+class LinkCosts(NamedTuple):
+    """What links cost."""
+
+    has_costs: bool  # whether that counts
+    arrays: CostArrays
+    ids: Ids  # by node: where `arrays` have it
 
 
 class Row(NamedTuple):
@@ -32,7 +47,8 @@ def take_levels(
     blocks: Blocks,
     kind: int,
     row: Row,
-    bounds: Longs,
+    costs: LinkCosts,
+    bounds: Floats,
     degrees: Longs,
     caps: Longs,
     order: Ids,
@@ -42,25 +58,25 @@ def take_levels(
 ) -> int:
     """Take links until none contributes, and write them to `edges`; how many there are, at most its length.
 
-    `bounds` are by node what it can contribute at most. A link is taken if it contributes at least `slack`
-    times the greatest contribution of all. Nodes are looked at in `order`; of those that a node could be
-    linked to, one that can bear more links comes first. A node that has as many as `caps` allow gets no more.
+    `bounds` are by node what a link of it can be worth at most. A link is taken if it is worth at least
+    `slack` times the most of all. Nodes are looked at in `order`; of those that a node could be linked to,
+    one that can bear more links comes first. A node that has as many as `caps` allow gets no more.
     """
     count = 0
     chosen = np.empty(len(bounds), np.int32)
     while count < len(edges) and not ticks[CANCEL]:
-        level = 0
+        level = 0.0
         for node in range(len(bounds)):
             if degrees[node] < caps[node]:
                 level = max(level, bounds[node])
         if level <= 0:
             break
-        least = max(1, int(np.ceil(level * slack)))
+        least = level * slack if costs.has_costs else max(1.0, np.ceil(level * slack))
         for node in order:
             if bounds[node] < least or degrees[node] >= caps[node] or ticks[CANCEL]:
                 continue
             count = _take_row(
-                blocks, kind, row, node, least, bounds, degrees, caps, chosen, edges, count, ticks
+                blocks, kind, row, costs, node, least, bounds, degrees, caps, chosen, edges, count, ticks
             )
             if count == len(edges):
                 break
@@ -68,13 +84,22 @@ def take_levels(
 
 
 @inner
+def _worth(costs: LinkCosts, gain: int, u: int, v: int) -> float:
+    """What a link is worth that contributes so much."""
+    if not costs.has_costs:
+        return float(gain)
+    return gain / cost_between(costs.arrays, costs.ids[u], costs.ids[v])
+
+
+@inner
 def _take_row(
     blocks: Blocks,
     kind: int,
     row: Row,
+    costs: LinkCosts,
     node: int,
-    least: int,
-    bounds: Longs,
+    least: float,
+    bounds: Floats,
     degrees: Longs,
     caps: Longs,
     chosen: Ids,
@@ -82,35 +107,36 @@ def _take_row(
     count: int,
     ticks: Ticks,
 ) -> int:
-    """Take the links of one node that contribute `least`; how many are taken then. Lowers its bound."""
+    """Take the links of one node that are worth `least`; how many are taken then. Lowers its bound."""
     found = _contributions(blocks, kind, row, node)
-    picked, rest = 0, 0
+    picked, rest = 0, 0.0
     for place in range(found):
         other = row.touched[place]
         gain = row.gains[other]
         row.gains[other] = 0
         if other == node or degrees[other] >= caps[other]:
             continue
-        if gain >= least:
+        worth = _worth(costs, gain, node, other)
+        if worth >= least:
             chosen[picked] = other
             picked += 1
         else:
-            rest = max(rest, gain)
+            rest = max(rest, worth)
     some = chosen[:picked]
     for place in np.argsort(degrees[some] - caps[some], kind="mergesort"):  # those that can bear most first
         other = chosen[place]
         if degrees[other] >= caps[other]:
             continue
-        gain = link_gain(blocks, kind, node, other, False)
-        if gain < least or degrees[node] >= caps[node] or count == len(edges):
-            rest = max(rest, gain)
+        worth = _worth(costs, link_gain(blocks, kind, node, other, False), node, other)
+        if worth < least or degrees[node] >= caps[node] or count == len(edges):
+            rest = max(rest, worth)
             continue
         ticks[DONE] += link_gain(blocks, kind, node, other, True)
         edges[count, 0], edges[count, 1] = node, other
         degrees[node] += 1
         degrees[other] += 1
         count += 1
-    bounds[node] = min(rest, least - 1)
+    bounds[node] = min(rest, least * _ALMOST_ONE if costs.has_costs else least - 1)
     return count
 
 
@@ -208,8 +234,8 @@ def _tell_apart(blocks: Blocks, row: Row, start: int, topic: int) -> None:
 
 
 @kernel
-def bound_rows(blocks: Blocks, kind: int, row: Row, bounds: Longs, ticks: Ticks) -> None:
-    """Write the greatest contribution of each node with any other."""
+def bound_rows(blocks: Blocks, kind: int, row: Row, costs: LinkCosts, bounds: Floats, ticks: Ticks) -> None:
+    """Write what a link of each node with any other is worth at most."""
     for node in range(len(bounds)):
         if ticks[CANCEL]:
             return
@@ -217,5 +243,6 @@ def bound_rows(blocks: Blocks, kind: int, row: Row, bounds: Longs, ticks: Ticks)
         bounds[node] = 0
         for place in range(found):
             other = row.touched[place]
-            bounds[node] = max(bounds[node], row.gains[other])
+            if other != node:
+                bounds[node] = max(bounds[node], _worth(costs, row.gains[other], node, other))
             row.gains[other] = 0

@@ -23,6 +23,41 @@ def _hub(links: TopicLinks, first: int, end: int) -> int:
 
 
 @kernel
+def grow_by_hops(links: TopicLinks, ticks: Ticks) -> tuple[Ids, Ids]:
+    """The trees of shortest paths that `grow_trees` makes if every link costs the same, in linear time.
+
+    There, of the links that lead one hop further the first is taken, and they stand in the order of the slots
+    that they start at: so a slot's parent is the first slot that is a hop nearer to the root.
+    """
+    parents = np.full(len(links.nodes), _NONE, np.int32)
+    taken = np.full(len(links.nodes), _NONE, np.int32)
+    hops = np.full(len(links.nodes), _NONE, np.int32)
+    queue = np.empty(len(links.nodes), np.int32)
+    for topic in range(len(links.topic_indptr) - 1):
+        first, end = links.topic_indptr[topic], links.topic_indptr[topic + 1]
+        if ticks[CANCEL] or first == end:
+            continue
+        root = _hub(links, first, end)
+        hops[root], queue[0], count, at = 0, root, 1, 0
+        while at < count:
+            slot = queue[at]
+            at += 1
+            for other in links.others[links.indptr[slot] : links.indptr[slot + 1]]:
+                if hops[other] == _NONE:
+                    hops[other] = hops[slot] + 1
+                    queue[count] = other
+                    count += 1
+        for slot in range(first, end):
+            if hops[slot] != _NONE:
+                for link in range(links.indptr[slot], links.indptr[slot + 1]):
+                    other = links.others[link]
+                    if parents[other] == _NONE and hops[other] == hops[slot] + 1:
+                        parents[other], taken[other] = slot, link
+        ticks[DONE] += 1
+    return parents, taken
+
+
+@kernel
 def grow_trees(links: TopicLinks, costs: Floats, kind: int, ticks: Ticks) -> tuple[Ids, Ids]:
     """By slot, its parent and the link that leads to it; NONE at the root, which is the topic's hub.
 

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from meshwright.maintain.journal import files, ledger
@@ -52,6 +53,8 @@ SCHEMAS: Mapping[str, pa.Schema] = {
             ("cost", pa.float64()),
             ("reoptimised", pa.int64()),
             ("reoptimise_seconds", pa.float64()),
+            ("unprotected", pa.int64()),
+            ("over_max_links", pa.int64()),
         ]
     ),
     "changes": pa.schema(
@@ -132,10 +135,13 @@ class Recording:
         if self.settled is not None and repair.revision <= self.settled:
             return
         self._revision = repair.revision
-        for name, rows in _ROWS.items():
-            found = list(rows(step, repair))
-            self._rows[name] += found
-            self.pending += len(found)
+        self._keep({name: list(rows(step, repair)) for name, rows in _ROWS.items()})
+
+    def _keep(self, rows: Mapping[str, list[dict[str, Any]]]) -> None:
+        """Keep the rows of a step until they are settled."""
+        for name, own in rows.items():
+            self._rows[name] += own
+            self.pending += len(own)
 
     def settle(self) -> None:
         """Force everything recorded to disk."""
@@ -253,6 +259,26 @@ def read_recorded(folder: Path, name: str) -> pa.Table:
     return pa.concat_tables([SCHEMAS[name].empty_table(), *parts])
 
 
+def recorded_after(folder: Path, name: str, revision: int, settled: int) -> Iterator[pa.Table]:
+    """The rows of a table from after a revision to a settled one, file by file, in order.
+
+    Reads only the files that it is asked for; one that is damaged is refused.
+    """
+    table = folder / name
+    with reading(table, DatasetError):
+        entries = ledger.read_ledger(table) or {}
+        parts = [part for part in parts_of(table) if revision < _last_of(part.name) <= settled]
+    for part in parts:
+        with reading(part, DatasetError):
+            data = read_plain(part)
+            if entries.get(part.name) != ledger.entry_of(part.name, data):
+                raise Problem(
+                    part, f"is damaged: its size or checksum differs from that in {ledger.NAME}"
+                ).error()
+            found = pq.read_table(pa.BufferReader(data), schema=SCHEMAS[name])
+        yield found.filter(pc.field("revision") > revision)
+
+
 def checked_parts(folder: Path, name: str) -> Iterator[tuple[Path, bytes] | Problem]:
     """The files of a table with their content, or what is wrong with them."""
     table = folder / name
@@ -343,6 +369,8 @@ def _repair_rows(step: Step, repair: Repair) -> Iterator[dict[str, Any]]:
         "cost": repair.cost,
         "reoptimised": len(repair.reoptimised),
         "reoptimise_seconds": repair.reoptimise_seconds,
+        "unprotected": len(repair.unprotected),
+        "over_max_links": len(repair.over_max_links),
     }
 
 

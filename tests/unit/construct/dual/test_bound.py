@@ -26,7 +26,7 @@ def test_a_certificate_is_valid_whatever_the_number_of_steps(steps):
 
 def test_a_certificate_stays_valid_where_pairs_are_left_that_exceed_the_scale(monkeypatch):
     interests = workloads.unif(80, 20, subscriptions=6, seed=1)
-    monkeypatch.setattr(bound, "_CANDIDATES_EACH", 0)
+    monkeypatch.setattr(bound, "CANDIDATES_EACH", 0)
     monkeypatch.setattr(bound, "_MOST_AT_LAST", 1)
     monkeypatch.setattr(bound, "_LAST_ROUNDS", 1)
     scaled = find_certificate(interests, steps=20)

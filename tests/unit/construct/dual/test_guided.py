@@ -77,7 +77,9 @@ def test_a_budget_in_seconds_gives_a_good_overlay():
 
 
 def test_the_default_budget_falls_with_the_interests_and_has_limits():
-    assert [default_steps(count) for count in (0, 10, 20_000, 100_000, 10**9)] == [600, 600, 600, 250, 150]
+    counts = (0, 10, 20_000, 100_000, 400_000, 10**9)
+    assert [default_steps(count, 5_000) for count in counts] == [600, 600, 600, 600, 250, 150]
+    assert [default_steps(count, 5_001) for count in counts] == [200, 200, 200, 200, 150, 150]
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@ import pytest
 
 import meshwright as mw
 from meshwright.construct.parts import dcbc
+from meshwright.runtime.progress import DONE
 from tests.helpers import interests_of
 
 
@@ -21,6 +22,20 @@ def test_one_thread_and_several_give_the_same_overlay(interests, monkeypatch):
     several = mw.build(interests, "dcbc-direct")
     monkeypatch.setattr("meshwright.runtime.parallel.cores", lambda: 1)
     assert mw.build(interests, "dcbc-direct") == several
+
+
+@pytest.mark.usefixtures("small_parts")
+@pytest.mark.parametrize("guide", ["none", "dual"])
+def test_covering_counts_as_many_steps_as_it_announces(interests, monkeypatch, guide):
+    ticks, announced = np.zeros(2, np.int64), []
+
+    def in_turn(one, parts, label, total, progress):
+        announced.append(total)
+        return [one(part, ticks) for part in parts]
+
+    monkeypatch.setattr(dcbc, "map_parts", in_turn)
+    mw.build(interests, "dcbc-direct", bulk_size=30, guide=guide)
+    assert [ticks[DONE]] == announced
 
 
 @pytest.mark.usefixtures("small_parts")

@@ -33,7 +33,7 @@ def test_candidates_are_the_cheapest_partners_for_each_shared_topic(most):
 
 
 def test_pairs_further_apart_than_they_cost_are_found_with_their_share():
-    random, scale, unit = np.random.default_rng(1), 1000, 3.0
+    random, scale, parts_of_one = np.random.default_rng(1), 1000, 333.3
     topics_of, by_topic = topics_by_node(INTERESTS), members(topics_by_node(INTERESTS))
     lines = {
         t: (list(random.permutation(own)), [0, *random.integers(0, 900, len(own) - 1)])
@@ -44,14 +44,14 @@ def test_pairs_further_apart_than_they_cost_are_found_with_their_share():
     indptr, topic_ids, topic_indptr, _ = arrays_of(INTERESTS)
     found = Exceeding(np.empty((400, 2), np.int32), np.empty(400, np.int64), np.zeros(3, np.int64))
     as_arrays = Lines(topic_indptr, nodes, gaps, slots_of(indptr, topic_indptr, nodes))
-    find_too_cheap(indptr, topic_ids, as_arrays, COSTS, unit, scale, (0, 20), 20, found, TICKS)
+    find_too_cheap(indptr, topic_ids, as_arrays, COSTS, parts_of_one, scale, (0, 20), 20, found, TICKS)
     expected = {}
     for u in range(20):
         for v in range(u + 1, 20):
             far = sum(line_distance(*lines[t], u, v) for t in topics_of[u] & topics_of[v])
-            share = int(np.ceil(far * (unit / MATRIX[u, v])))
-            if share > scale:
-                expected[u, v] = share
+            limit = int(MATRIX[u, v] * parts_of_one)
+            if far > limit:
+                expected[u, v] = max(scale + 1, -(-far * scale // limit))
     listed = int(found.counts[0])
     pairs = map(tuple, found.pairs[:listed].tolist())
     assert dict(zip(pairs, found.totals[:listed].tolist(), strict=True)) == expected

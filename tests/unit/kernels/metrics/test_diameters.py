@@ -217,9 +217,9 @@ def test_within_a_budget_there_are_bounds_on_both_sides_whatever_the_order_of_ed
 
 
 def test_a_larger_budget_gives_bounds_that_are_no_worse():
-    graph = nx.random_regular_graph(3, 3_000, seed=1)
+    graph = nx.random_regular_graph(3, 1_000, seed=1)
     bounds = []
-    for budget in (1, 9_000 * 8, 9_000 * 20, EXACT):
+    for budget in (1, 3_000 * 8, 3_000 * 20, EXACT):
         components, most, least = np.full((3, 1), -7, np.int32)
         measure_topics(as_topics(graph), components, most, least, budget, np.zeros(2, np.int64))
         bounds.append((int(least[0]), int(most[0])))
