@@ -36,9 +36,11 @@ _SETTINGS = {
     "spark.executor.cores": "1",
     "spark.driver.defaultJavaOptions": FOR_SHORT_JOBS,
     "spark.executor.defaultJavaOptions": FOR_SHORT_JOBS,
-    "spark.default.parallelism": "4",
-    "spark.sql.shuffle.partitions": "4",
+    "spark.default.parallelism": "2",
+    "spark.sql.shuffle.partitions": "2",
     "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.python.daemon.module": "meshwright.pipeline.spark.python_daemon",
     "spark.meshwright.executors.wait": f"{PATIENCE:.0f}s",
 }
 

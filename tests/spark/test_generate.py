@@ -41,13 +41,13 @@ def test_what_tasks_draw_and_build_without_names_is_what_this_process_does(spark
         assert verify(tmp_path / name).intact
 
 
-def test_interests_are_not_copied_but_shared(spark, tmp_path, law):
+def test_with_names_tasks_draw_the_same(spark, tmp_path, law):
     generate_on_spark(spark, law, tmp_path / "i", {})
-    build_on_spark(spark, tmp_path / "i", tmp_path / "o", BuildPlan(algorithm="dcbc-direct"))
-    assert (tmp_path / "o" / "interests").is_dir()
-    for table in ("interests", "nodes", "topics", "lists"):
-        for file in (tmp_path / "i" / table).iterdir():
-            assert file.samefile(tmp_path / "o" / table / file.name)
+    assert Interests.read(tmp_path / "i") == workloads.zipf(NODES, 20, seed=3, **OPTIONS)
+    rows = pq.read_table(tmp_path / "i" / "interests", columns=["node", "topic"]).to_pylist()
+    assert sorted((row["node"], row["topic"]) for row in rows) == sorted(
+        workloads.zipf(NODES, 20, seed=3, **OPTIONS).to_pairs()
+    )
 
 
 def test_a_disk_that_would_be_full_is_told_before_anything_is_written(spark, tmp_path, law, monkeypatch):

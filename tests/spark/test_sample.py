@@ -25,7 +25,7 @@ def test_ranks_are_xxh64_over_long_integers(spark):
 def other_partitions(spark):
     """Plans as on another machine."""
     before = spark.conf.get("spark.sql.shuffle.partitions")
-    spark.conf.set("spark.sql.shuffle.partitions", "7")
+    spark.conf.set("spark.sql.shuffle.partitions", "3")
     spark.conf.set("spark.sql.adaptive.enabled", "false")
     try:
         yield

@@ -1,3 +1,4 @@
+import gc
 import os
 import sys
 from pathlib import Path
@@ -45,6 +46,11 @@ def test_a_job_runs_in_arrow(spark):
 def test_workers_run_this_python(spark):
     found = spark.sparkContext.parallelize([0], 1).map(lambda _: sys.executable).first()
     assert os.path.realpath(found) == os.path.realpath(sys.executable)
+
+
+def test_workers_look_for_garbage_among_what_is_newer_than_their_imports(spark):
+    tasks = spark.sparkContext.parallelize(range(6), 6)  # in two workers, so that one has a second task
+    assert max(tasks.map(lambda _: gc.get_freeze_count()).collect()) > 0
 
 
 def test_only_who_knows_the_sessions_secret_reaches_it_and_only_this_user_its_files(spark):

@@ -49,6 +49,7 @@ from meshwright.report.churn import (
     Story,
     churn_page,
     link_changes,
+    longest_row,
     run_of,
 )
 from meshwright.report.page import write_page
@@ -142,6 +143,29 @@ def cost_told(overlay: Overlay) -> dict[str, float]:
     return {} if overlay.costs is None else {"cost": fsum(overlay.costs.tolist())}
 
 
+def robust_told(repairs: pa.Table, live: Maintainer) -> dict[str, Any]:
+    """After how many repairs topics lacked spares, and nodes had too many links; only what is asked for."""
+    run, told = run_of("", repairs), {}
+    if live.options.resilience > 1:
+        told["unprotected"] = _lacking(run.unprotected[1:], live.unprotected)
+    if live.options.max_links is not None:
+        told["over_max_links"] = _lacking(run.over[1:], live.over_max_links)
+    return told
+
+
+_NAMED = 100
+
+
+def _lacking(counts: Any, names: Sequence[str]) -> dict[str, Any]:
+    return {
+        "repairs": int((counts > 0).sum()),
+        "of": len(counts),
+        "most_in_a_row": longest_row(counts > 0),
+        "at_the_end": len(names),
+        "names": list(names[:_NAMED]),
+    }
+
+
 def _of_kind(run: Run, own: Any) -> dict[str, float]:
     milliseconds = 1e3 * run.repair_seconds[own]
     return {
@@ -166,7 +190,11 @@ CHANGES_FILE = "changes.csv"
 
 
 def _story(
-    dataset: Path, events: Sequence[Event], recorded: Mapping[str, pa.Table], unit: str | None
+    dataset: Path,
+    events: Sequence[Event],
+    recorded: Mapping[str, pa.Table],
+    live: Maintainer,
+    unit: str | None,
 ) -> Story:
     """What the page tells by name."""
     rejected = recorded[LEFT_BEHIND].select(["text", "reason"]).to_pylist()
@@ -175,7 +203,14 @@ def _story(
         Happened(event.at, event.event, event.node, event.topics, reasons.get(as_line(event)))
         for event in events
     ]
-    return Story(dataset.absolute().name, happened, recorded["changes"], unit or "")
+    return Story(
+        dataset.absolute().name,
+        happened,
+        recorded["changes"],
+        unit or "",
+        live.unprotected if live.options.resilience > 1 else None,
+        live.over_max_links if live.options.max_links is not None else None,
+    )
 
 
 def _plain(parameters: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
@@ -183,7 +218,7 @@ def _plain(parameters: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
     for key, value in parameters.items():
         if key == "options":
             yield from value.items()
-        elif key not in ("repairs", "changes", REFUSALS):
+        elif key not in ("repairs", "changes", "unprotected", "over_max_links", REFUSALS):
             yield key, value
 
 
@@ -306,7 +341,7 @@ def churn_here(
         repairs = recorded["repairs"]
         found = {"repeated": repeated, "rejected": recorded[LEFT_BEHIND].num_rows, **summary(repairs)}
         found |= {REFUSALS: first_refusals(recorded[LEFT_BEHIND])}
-        found |= {**cost_told(result), **plan.costs.told(overlay)}
+        found |= {**cost_told(result), **plan.costs.told(overlay), **robust_told(repairs, work.live)}
         made_by = _made_by(dataset, source, plan)
         made_by["recovery"] = None if work.recovery is None else work.recovery.as_row()
         if plan.report is not None:
@@ -317,7 +352,7 @@ def churn_here(
             policy = result.facts["maintained"]["policy"]
             runs = [run_of(name, table) for name, table in {policy: repairs, **others}.items()]
             parameters = dict(_plain({**made_by, **trace.facts, **found}))
-            story = _story(dataset, trace.events, recorded, unit_of(result.facts))
+            story = _story(dataset, trace.events, recorded, work.live, unit_of(result.facts))
             write_page(plan.report, churn_page(story, runs, parameters))
         with writing(out):
             sums = write_tables(folder, overlay_tables(result), timer)

@@ -14,6 +14,7 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from meshwright.metrics.bounds import tight_pays
 from meshwright.metrics.certificates import write_certificate
 from meshwright.metrics.evaluation import QUICK, check_bound, check_spark_bound, evaluate
 from meshwright.model.interests import Interests, interest_counts
@@ -75,7 +76,8 @@ class RunOptions(BuildPlan):
     ingest: IngestOptions | None
     algorithm: str = "dcbc-direct"
     bound: str = QUICK
-    """The lower bound on the links of any overlay; "tight" only in this process, with its certificate."""
+    """The lower bound on the links of any overlay; "tight" is only in this process, with its certificate, and
+    the quick one takes its place where topics are too large for it."""
 
 
 class _Run(NamedTuple):
@@ -213,10 +215,14 @@ def _build(state: _Run, progress: Progress) -> Note:
 def _evaluate(state: _Run, progress: Progress) -> Note:
     if (here := _folder_for_this_process(state)) is not None:
         overlay = Overlay.read(here / "overlay", progress=progress)
-        found = evaluate(overlay, bound=state.options.bound, progress=progress)
+        # Too late to refuse the tight bound: what was built would be lost to a resumed run.
+        bound = state.options.bound if tight_pays(overlay.interests) else QUICK
+        found = evaluate(overlay, bound=bound, progress=progress)
         if found.certificate is not None:
             with writing(here):
-                write_certificate(here / CERTIFICATE, found.certificate, overlay.interests)
+                write_certificate(
+                    here / CERTIFICATE, found.certificate, overlay.interests, found.cost_certificate
+                )
     else:
         assert state.session is not None
         check_spark_bound(state.options.bound)

@@ -67,10 +67,14 @@ def test_what_is_given_comes_before_ours():
     assert found["spark.driver.extraJavaOptions"].endswith(" -Da=b")
 
 
-def test_a_cluster_keeps_its_own_sizes_and_addresses():
+def test_a_cluster_keeps_its_own_sizes_and_addresses(monkeypatch):
+    monkeypatch.delenv("PYSPARK_PYTHON", raising=False)
     local, cluster = session_settings("local[3]"), session_settings("spark://host:7077")
     assert local["spark.sql.shuffle.partitions"] == "12"
+    monkeypatch.setenv("PYSPARK_PYTHON", "another/python")
+    assert set(local) - set(session_settings("local[3]")) == {"spark.python.daemon.module"}
     assert set(local) - set(cluster) == {
+        "spark.python.daemon.module",
         "spark.driver.host",
         "spark.driver.bindAddress",
         "spark.authenticate",

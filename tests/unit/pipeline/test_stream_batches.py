@@ -79,3 +79,13 @@ def test_a_batch_without_costs_tells_none(overlay, batches, tmp_path):
     with Journal(tmp_path / "j", overlay, follower=Recording(tmp_path / "out")) as journal:
         report = applied(journal, tmp_path / "out", 0, batches[0])
     assert (report.opened_cost, report.closed_cost, report.cost) == (None, None, None)
+    assert (report.unprotected, report.over_max_links) == (None, None)
+
+
+def test_a_batch_tells_who_lacks_spares_and_who_has_too_many_links(overlay, batches, tmp_path):
+    prepare(tmp_path / "out")
+    how = {"resilience": 2, "max_links": 1, "follower": Recording(tmp_path / "out")}
+    with Journal(tmp_path / "j", overlay, **how) as journal:
+        report = applied(journal, tmp_path / "out", 0, batches[0])
+    assert report.unprotected == len(journal.live.unprotected) > 0
+    assert report.over_max_links == len(journal.live.over_max_links) > 0

@@ -55,14 +55,14 @@ def test_the_manifest_of_a_stream_tells_what_the_start_opened_apart_from_events_
     with job._journal(plan, start, None) as journal:
         repairs = [journal.live.apply([event]) for event in events]
         journal.settle()
-        begun, result = journal.live.start, journal.live.overlay
-    facts = finish(plan.out, result, {}, {})["facts"]
+        live, begun = journal.live, journal.live.start
+    facts = finish(plan.out, live, {}, {})["facts"]
     assert facts["changes"]["start"]["opened"] == len(begun.added) > 0
     assert facts["changes"]["start"]["opened_cost"] == pytest.approx(sum(begun.added_costs))
     assert facts["changes"]["events"]["closed"] == sum(len(repair.removed) for repair in repairs)
     saved = sum(sum(repair.removed_costs) for repair in repairs)
     assert facts["changes"]["events"]["closed_cost"] == pytest.approx(saved)
-    assert facts["cost"] == pytest.approx(result.costs.sum())
-    assert mw.Overlay.read(plan.out / "overlay").costs.tolist() == result.costs.tolist()
+    assert facts["cost"] == pytest.approx(live.overlay.costs.sum())
+    assert mw.Overlay.read(plan.out / "overlay").costs.tolist() == live.overlay.costs.tolist()
     with job._journal(plan, start, None) as journal:
         assert journal.live.revision == len(events)

@@ -6,6 +6,7 @@ Each setting has a reason, and none replaces what the user set.
 import os
 import re
 import socket
+import sys
 import tempfile
 from contextlib import suppress
 from pathlib import Path
@@ -58,6 +59,7 @@ def _scratch_refusal(folder: Path, why: str) -> SparkError:
     )
 
 
+_DAEMON = "meshwright.pipeline.spark.python_daemon"
 _LOG_SETTINGS = Path(__file__).with_name("log4j2.properties")
 _LOCAL = re.compile(r"local(?:\[(\*|[1-9]\d*)(?:, *[1-9]\d*)?\])?")
 _STANDALONE = re.compile(r"spark://[^\s/,]+:\d+(?:,[^\s/,]+:\d+)*")
@@ -147,7 +149,9 @@ _GENERAL = {
 
 def _local_settings(master: str) -> dict[str, str]:
     slots = _slots(master)
-    return {
+    # Another Python may lack Meshwright, which is told when it is asked for its versions.
+    ours = os.environ.get("PYSPARK_PYTHON", sys.executable) == sys.executable
+    return ({"spark.python.daemon.module": _DAEMON} if ours else {}) | {
         # Nothing listens beyond this machine, whatever its host name resolves to.
         "spark.driver.host": "127.0.0.1",
         "spark.driver.bindAddress": "127.0.0.1",

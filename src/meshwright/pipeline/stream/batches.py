@@ -163,6 +163,8 @@ class BatchReport:
         opened_cost: of the links opened; None where links have no costs.
         closed_cost: of the links closed, which is saved.
         cost: of all links after it, but for rounding.
+        unprotected: the topics without a spare after it; None unless the maintainer has resilience 2.
+        over_max_links: the nodes with more links than max_links after it; None where there are no caps.
     """
 
     batch: int
@@ -183,6 +185,8 @@ class BatchReport:
     opened_cost: float | None = None
     closed_cost: float | None = None
     cost: float | None = None
+    unprotected: int | None = None
+    over_max_links: int | None = None
 
 
 def apply_batch(
@@ -230,6 +234,8 @@ def apply_batch(
         opened_cost=None if live.cost is None else fsum(repair.opened_cost or 0.0 for repair in repairs),
         closed_cost=None if live.cost is None else fsum(repair.closed_cost or 0.0 for repair in repairs),
         cost=live.cost,
+        unprotected=len(live.unprotected) if live.options.resilience > 1 else None,
+        over_max_links=None if live.options.max_links is None else len(live.over_max_links),
     )
 
 

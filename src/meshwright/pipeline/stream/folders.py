@@ -8,12 +8,12 @@ from typing import Any
 from meshwright.maintain.journal.files import check_folder
 from meshwright.maintain.journal.recording import SCHEMAS, read_recorded
 from meshwright.maintain.journal.survey import is_journal
-from meshwright.model.overlay import Overlay
+from meshwright.maintain.maintainer import Maintainer
 from meshwright.model.reading.files import reading
 from meshwright.model.storage.dataset import writing
 from meshwright.model.storage.manifest import MANIFEST, make_manifest, read_manifest, write_manifest
 from meshwright.model.storage.single_file import new_file
-from meshwright.pipeline.churn import changes_told, cost_told
+from meshwright.pipeline.churn import changes_told, cost_told, robust_told
 from meshwright.report.churn import changes_by_step
 from meshwright.runtime.errors import DatasetError
 
@@ -70,14 +70,18 @@ def bind(journal: Path, source: str, accept_loss: bool = False) -> None:
         )
 
 
-def finish(out: Path, result: Overlay, told: Mapping[str, Any], made_by: Mapping[str, Any]) -> dict[str, Any]:
+def finish(
+    out: Path, live: Maintainer, told: Mapping[str, Any], made_by: Mapping[str, Any]
+) -> dict[str, Any]:
     """Write the overlay as it is at the end, and say in a manifest what there is, and what else is `told`."""
+    result = live.overlay
     result.write(out / _OVERLAY, force=True, made_by=made_by)
     recorded = {name: read_recorded(out, name) for name in ("changes", "repairs")}
     rows = {name: table.num_rows for name, table in recorded.items()}
     counts = {"nodes": result.interests.node_count, "edges": len(result)}
     steps = changes_told(changes_by_step(recorded["repairs"]))
     facts = {**result.facts, "changes": steps, **cost_told(result), **told}
+    facts |= robust_told(recorded["repairs"], live)
     manifest = make_manifest(KIND, counts, facts, rows, made_by)
     with writing(out):
         write_manifest(out, manifest, names=(*SCHEMAS, _OVERLAY))

@@ -101,9 +101,9 @@ def follow(
             _run(session, plan, journal, tell)
         except KeyboardInterrupt:
             interrupted = True
-        result = journal.live.overlay
+        live = journal.live
     made_by = {**_made_by(dataset, plan), "recovery": recovery}
-    manifest = finish(plan.out, result, plan.costs.told(overlay), made_by)
+    manifest = finish(plan.out, live, plan.costs.told(overlay), made_by)
     if interrupted:
         raise KeyboardInterrupt
     return manifest

@@ -9,17 +9,20 @@ import numpy as np
 import pyarrow as pa
 
 from meshwright.model.edges import COST
+from meshwright.model.storage.manifest import read_manifest
 from meshwright.pipeline.busiest import LIMIT, ranked
 from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.arrays import Batches, by_id
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import read_table
 from meshwright.pipeline.spark.tables import broadcast
+from meshwright.pipeline.summary.in_process import InProcess
 from meshwright.pipeline.summary.job import EXAMPLES, MOST_DRAWN, ClassSum, Spots, Sums, summed_pairs
 from meshwright.report.contents import Busiest, Drawing, Sharing
 from meshwright.report.overlay import choose_drawing
 from meshwright.runtime.arrays import Longs
-from meshwright.runtime.places import Place
+from meshwright.runtime.memory import fits
+from meshwright.runtime.places import Place, is_local
 from meshwright.runtime.progress import Progress
 from meshwright.stan.measures import TABLE as BY_NODE
 
@@ -80,9 +83,12 @@ class OnSpark:
         """Not counted: that would take all topics of both ends of every link to one place."""
         del progress
 
-    def load(self, progress: Progress | None) -> None:
-        """Not measured on Spark: it takes a tree of every topic."""
-        del progress
+    def load(self, progress: Progress | None) -> dict[str, Any] | None:
+        """On the driver, for it takes a tree of every topic; None for what is remote or too large."""
+        if not is_local(self._overlay):
+            return None
+        counts = read_manifest(self._overlay, "overlay")["counts"]
+        return InProcess(self._overlay).load(progress) if fits("evaluating", {"views": 0, **counts}) else None
 
     def examples(self, rejected: Place) -> list[dict[str, Any]]:
         """See `Tables`."""
