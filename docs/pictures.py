@@ -16,6 +16,7 @@ IMAGES = ROOT / "docs" / "images"
 PURPOSE = {
     "__main__": "python -m meshwright",
     "cli": "one file a command: parse, call, print",
+    "serve": "the control plane: API, page",
     "studies": "the papers' claims, measured again",
     "pipeline": "with or without Spark",
     "deploy": "configurations, lint",

@@ -2,9 +2,9 @@
 
     python -m tests.compile_kernels
 
-The recorded cases call most kernels, with the types that users give. Processes that run tests would compile
-the same ones, but one of them mostly waits for the others. Nothing is done where the sources, Numba and NumPy
-are those of the last time.
+The recorded cases call most kernels, with the types that users give; a few cases here call more. Processes
+that run tests would compile the same ones, but one of them mostly waits for the others. Nothing is done where
+the sources, Numba and NumPy are those of the last time.
 """
 
 import hashlib
@@ -16,8 +16,10 @@ from pathlib import Path
 import numba
 import numpy
 
+import meshwright as mw
 from tests.compile_once import compile_once
 from tests.contract.record import ONE_BY_ONE
+from tests.contract.recording import inputs
 
 _ROOT = Path(__file__).parent.parent
 _FOLDER = _ROOT / ".pytest_cache" / "d" / "kernels"
@@ -36,8 +38,49 @@ def _compile(share: int, shares: int) -> None:
     _FOLDER.mkdir(parents=True, exist_ok=True)
     compile_once(_FOLDER)
     cases = [make for group in ONE_BY_ONE.values() for make in group.values()]
+    cases += [_robust, _backed_up, _migrated, _filtered, _weighed, _bounded]
     for make in cases[share::shares]:
         make()
+
+
+def _robust() -> None:
+    who = inputs.interests("zipf")
+    for algorithm in ("gm", "dc", "gr-maw"):
+        inputs.build(who, algorithm, resilience=2, max_links=60)
+    live = mw.Maintainer(inputs.build(who, "gm", resilience=2), resilience=2, max_links=60)
+    for node in who.nodes.to_pylist()[:9]:
+        live.leave(node)
+
+
+def _backed_up() -> None:
+    who = inputs.interests("zipf")
+    for backups in ("primal-dual", "greedy", "greedy-cover"):
+        live = mw.Maintainer(inputs.build(who, "gm"), keep_backups=True, backups=backups)
+        live.leave(who.nodes[0].as_py())
+        live.join("new", who.topics.to_pylist()[:3])
+
+
+def _migrated() -> None:
+    who = inputs.interests("zipf")
+    mw.migrate(inputs.build(who, "ring"), inputs.build(who, "gm"))
+
+
+def _filtered() -> None:
+    mw.Interests.from_filters([("a", "x/#"), ("b", "x/+/y"), ("c", "x/1/+")])
+
+
+def _weighed() -> None:
+    who = inputs.interests("zipf")
+    mw.build(who, "dcbc-direct", bulk_size=5, guide="dual", resilience=2)
+    cheap = inputs.build(who, "gr-maw")
+    mw.evaluate(cheap)
+    for live in (mw.Maintainer(cheap), mw.Maintainer(inputs.build(who, "gm"), reoptimise=4)):
+        for node in who.nodes.to_pylist()[:9]:
+            live.leave(node)
+
+
+def _bounded() -> None:
+    mw.evaluate(inputs.build(inputs.interests("zipf"), "gm"), bound="tight")
 
 
 def main() -> None:

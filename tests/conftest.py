@@ -14,6 +14,9 @@ from hypothesis import HealthCheck, settings
 from meshwright.runtime import progress
 from tests.compile_once import compile_once
 
+# Collecting tests makes many objects and hardly any garbage.
+gc.disable()
+
 # Which test has to compile a kernel depends on those before it, and how long a stage takes on the machine;
 # what commands say must not.
 progress._SHOWN_AFTER_SECONDS = float("inf")
@@ -40,6 +43,9 @@ def pytest_collection_finish() -> None:
     # The tests themselves, some 8,500, are never garbage: whoever collects that need not look at them.
     gc.collect()
     gc.freeze()
+    gc.enable()
+    # As commands have it, which tests call in this process.
+    gc.set_threshold(10_000)
 
 
 _COMPILERS = ("contract/test_registry.py", "maintain/test_maintainer.py")

@@ -179,7 +179,7 @@ def journal(folder: Path, given: Steps, sync: str | int, compact_after: int) -> 
                     taken.append((recorder.position, revision))
             taken.append((recorder.position, start + len(events)))
     synced = taken if sync == "always" else [taken[0], taken[half + 1], taken[-1]]
-    legal = partial(_legal_revisions, taken, synced, sync == "always")
+    legal = partial(_legal_revisions, recorder.trace, taken, synced, sync == "always")
     return Scenario(recorder.trace, partial(_read_journal, given.states), legal)
 
 
@@ -188,15 +188,22 @@ def _opened(disk: Path, overlay: mw.Overlay | None = None, **options: Any) -> mw
 
 
 def _legal_revisions(
-    taken: list[tuple[int, int]], synced: list[tuple[int, int]], always: bool, cut: int
+    trace: Trace, taken: list[tuple[int, int]], synced: list[tuple[int, int]], always: bool, cut: int
 ) -> Collection[str]:
-    """From what was promised to what was begun; where less was promised than done, a loss may be told."""
+    """From what was promised to what was begun; where less was promised than written, a loss may be told.
+
+    Whether a step that is written, but not yet taken, is ever cut off depends on when its log is synced.
+    """
     promised = [revision for position, revision in synced if position <= cut]
-    done = [revision for position, revision in taken if position <= cut]
+    done = [(position, revision) for position, revision in taken if position <= cut]
     if not done:
         return [NONE, REFUSED, "0"]
-    found = [str(revision) for revision in range(promised[-1], done[-1] + 2)]
-    return found if always or promised[-1] == done[-1] else [*found, REFUSED]
+    position, last = done[-1]
+    written = any(
+        isinstance(step, Write) and b'"events":[' in step.data for step in trace.steps[position:cut]
+    )
+    found = [str(revision) for revision in range(promised[-1], last + 2)]
+    return found if always or (promised[-1] == last and not written) else [*found, REFUSED]
 
 
 def _read_journal(states: list[bytes], disk: Path) -> str:

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     )
     from meshwright.runtime.json_values import records
     from meshwright.runtime.progress import Progress, ProgressBar
+    from meshwright.serve.client import Client
     from meshwright.stan.api import gossip
     from meshwright.stan.measures import Gossip
     from meshwright.stan.options import SimulationOptions, StanOptions
@@ -63,6 +64,7 @@ __all__ = [
     "Algorithm",
     "Built",
     "CapacityError",
+    "Client",
     "Costs",
     "DatasetError",
     "Evaluation",
@@ -123,6 +125,7 @@ _HOME = {
     "Algorithm": "registry",
     "Built": "model.edges",
     "CapacityError": "runtime.errors",
+    "Client": "serve.client",
     "Costs": "model.costs.costs",
     "DatasetError": "runtime.errors",
     "Evaluation": "metrics.evaluation",

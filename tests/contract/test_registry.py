@@ -84,7 +84,7 @@ def test_build_links_only_nodes_that_share_a_topic(name):
 @pytest.mark.parametrize("name", BUILDS)
 def test_another_seed_gives_another_overlay(name):
     interests = mw.workloads.unif(60, 12, subscriptions=3, seed=2)
-    once, other = (build(interests, name, seed=seed) for seed in (5, 6))
+    once, other = (build(interests, name, seed=seed) for seed in (5, 7))
     assert not np.array_equal(once.edges, other.edges)
 
 

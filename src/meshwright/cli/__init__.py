@@ -5,11 +5,13 @@ A file has a function of its own name, which is the command, and `EPILOG`, which
 
 import atexit
 import gc
+import io
 import os
 import re
 import signal
 import sys
 import warnings
+from functools import cache
 from importlib import import_module
 from typing import Any
 
@@ -64,6 +66,7 @@ for command in (
     "migrate",
     "report",
     "churn",
+    "serve",
     "route",
     "gossip",
     "export",
@@ -78,13 +81,15 @@ for command in (
         command.rstrip("_").replace("_", "-"), cls=Command, epilog=getattr(module, "EPILOG", None)
     )
     register(getattr(module, command))
-app.add_typer(import_module(f"{__name__}.deploy").app, name="deploy")
+for group in ("deploy", "token"):
+    app.add_typer(import_module(f"{__name__}.{group}").app, name=group)
 
 
 def main() -> int:
     """Run the command line; 0 done, 1 the answer is no, 2 the call or the input is wrong, 130 on Ctrl-C."""
     _spare_the_collector()
     _spare_threads()
+    _bear_any_terminal()
     with noted_signals() as received, warnings.catch_warnings():
         warnings.simplefilter("default", MeshwrightWarning)
         warnings.showwarning = _show_warning
@@ -93,6 +98,13 @@ def main() -> int:
         except InterruptionError as interruption:
             code = EXIT_TERMINATED if signal.SIGTERM in received else EXIT_INTERRUPTED
             return fail(f"interrupted; {interruption}", code)
+
+
+def _bear_any_terminal() -> None:
+    """Write letters that the terminal's encoding does not have as escapes, rather than fail."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def _spare_the_collector() -> None:
@@ -118,7 +130,7 @@ def _run() -> int:
     """Run the command. After a signal, whatever goes wrong is its doing: Java, too, may be gone already."""
     try:
         # typer turns Ctrl-C inside a command into an exit code.
-        code: int = app(prog_name="meshwright", standalone_mode=False) or 0
+        code: int = _commands()(prog_name="meshwright", standalone_mode=False) or 0
         sys.stdout.flush()
     except (KeyboardInterrupt, typer.Abort):
         raise InterruptionError(_NOTHING_KEPT) from None
@@ -135,6 +147,12 @@ def _run() -> int:
     if code == EXIT_INTERRUPTED:
         raise InterruptionError(_NOTHING_KEPT)
     return code
+
+
+@cache
+def _commands() -> Any:
+    """All commands with their options: 20 ms of work, and some errors need them once more."""
+    return typer.main.get_command(app)
 
 
 def _failed(error: Exception) -> int:
@@ -155,8 +173,7 @@ def _failed(error: Exception) -> int:
 
 def _flags() -> dict[str, str]:
     """The flags of the command that was called, by parameter."""
-    commands: Any = typer.main.get_command(app)
-    called = commands.commands.get(sys.argv[1] if sys.argv[1:] else "")
+    called = _commands().commands.get(sys.argv[1] if sys.argv[1:] else "")
     called = getattr(called, "commands", {}).get(sys.argv[2] if sys.argv[2:] else "", called)
     options = [one for one in called.params if one.param_type_name == "option"] if called else []
     return {one.opts[0].removeprefix("--").replace("-", "_"): one.opts[0] for one in options}

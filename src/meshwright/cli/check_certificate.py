@@ -33,9 +33,9 @@ def check_certificate(
 
     folder = local_path(dataset)
     read_manifest(folder)
-    reason, edges = None, None
+    reason, edges, cost = None, None, None
     try:
-        edges = check_files(folder, certificate)
+        edges, cost = check_files(folder, certificate)
     except NoCertificateError as error:
         raise InputError(
             f"{certificate} is no certificate for {dataset}: {error}; write one with evaluate --certificate",
@@ -44,9 +44,12 @@ def check_certificate(
     except RefutedError as error:
         reason = str(error)
     if as_json:
-        print_json({"valid": reason is None, "edges": edges, "reason": reason})
+        least = {} if cost is None else {"cost": float(cost)}
+        print_json({"valid": reason is None, "edges": edges, **least, "reason": reason})
     elif reason is None:
         print(f"Proven: every topic-connected overlay of {dataset} has at least {count(edges or 0, 'link')}.")
+        if cost is not None:
+            print(f"Proven: its links cost at least {float(cost):,.6g} together.")
     else:
         print(f"Not proven: {reason}.")
     if reason is not None:

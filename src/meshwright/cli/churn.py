@@ -13,7 +13,6 @@ import typer
 from meshwright.cli.common import (
     Force,
     Json,
-    Out,
     Seed,
     Settings,
     on_interrupt,
@@ -25,9 +24,16 @@ from meshwright.cli.common import (
     spark_command,
     with_unit,
 )
-from meshwright.cli.options.churn import EventOptions, JournalOptions, PageOptions, StreamOptions
+from meshwright.cli.options.churn import (
+    EventOptions,
+    JournalOptions,
+    PageOptions,
+    ServerOptions,
+    StreamOptions,
+)
 from meshwright.cli.options.costs import CostOptions
 from meshwright.cli.options.groups import given, options_for, read_limits, refuse_given
+from meshwright.cli.sending import send_events
 from meshwright.model.reading.limits import ReadLimits
 from meshwright.runtime.checks import check_whole
 from meshwright.runtime.errors import OptionError, visible
@@ -91,6 +97,7 @@ def follow_stream(
         sizes = f"{count(counts['nodes'], 'node')}, {count(counts['edges'], 'link')}"
         print(f"{out}: {sizes}{_with_cost(manifest['facts'])}")
         _print_changes(manifest["facts"])
+        _print_lacking(manifest["facts"])
 
 
 def tell_torn(manifest: Mapping[str, Any]) -> None:
@@ -133,10 +140,13 @@ def _tell(report: "BatchReport") -> None:
         opened += f" for {shown(report.opened_cost)}"
         closed += f", which saves {shown(report.closed_cost)}"
         total = f" at a cost of {shown(report.cost)}"
+    lacking = f", {count(report.unprotected, 'topic')} without a spare" if report.unprotected else ""
+    if report.over_max_links:
+        lacking += f", {count(report.over_max_links, 'node')} over max_links"
     print(
         f"batch {report.batch}: {count(report.events, 'event')} of {count(report.files, 'file')}{put_aside}"
         f"{known}; {opened}, {closed}; {count(report.nodes, 'node')}, {count(report.links, 'link')}{total}, "
-        f"at most {report.maximum_degree:,} a node; lag {report.lag_seconds:.1f} s",
+        f"at most {report.maximum_degree:,} a node{lacking}; lag {report.lag_seconds:.1f} s",
         flush=True,
     )
 
@@ -175,16 +185,23 @@ filters. See docs/churn.md.
 
 
 @options_for("where", EventOptions)
+@options_for("server", ServerOptions)
 @options_for("streaming", StreamOptions)
 @options_for("journaling", JournalOptions)
 @options_for("page", PageOptions)
 @options_for("prices", CostOptions, CostOptions.files)
 @options_for("limits", read_limits)
 def churn(
-    dataset: Annotated[Path, typer.Argument(metavar="DIR", help="A dataset with an overlay.")],
-    out: Out,
+    dataset: Annotated[
+        Path | None,
+        typer.Argument(metavar="DIR", help="A dataset with an overlay.", show_default=False),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option("--out", metavar="DIR", help="The dataset to write.", show_default=False)
+    ] = None,
     *,
     where: EventOptions,
+    server: ServerOptions,
     streaming: StreamOptions,
     policy: Annotated[
         str,
@@ -232,9 +249,16 @@ def churn(
 
     The exit code is 1 if there were events and none of them could be applied.
     """
-    options = {"policy": policy, **_settings(settings)}
+    options = {"policy": policy, **maintain_settings(settings)}
     check_options(options, page.compare or ())
-    how: dict[str, Any] = {"options": options, "costs": _cost_plan(prices, no_costs), "names": names}
+    if server.to is not None:
+        unfit = given(streaming) | given(journaling) | given(page) | {"--out": out, "--strict": strict}
+        refuse_given(unfit | {"--set": settings, "--together": together, "--force": force}, "--to")
+        send_events(dataset, server, where, limits, seed, as_json=as_json)
+        return
+    refuse_given(given(server), "a dataset; it belongs to --to URL")
+    dataset, out = _needed(dataset, "the argument DIR"), _needed(out, "the option --out")
+    how: dict[str, Any] = {"options": options, "costs": cost_plan(prices, no_costs), "names": names}
     how |= {"seed": seed, "together": together}
     if streaming.stream is not None:
         unfit = given(where) | given(page) | {"--strict": strict, "--force": force, "--sync": journaling.sync}
@@ -252,6 +276,12 @@ def churn(
     facts = manifest["facts"]
     if facts["rejected"] and not facts["events"] and not facts["repeated"]:
         raise typer.Exit(1)
+
+
+def _needed(path: Path | None, what: str) -> Path:
+    if path is None:
+        raise OptionError(f"churn needs {what}; only with --to URL it can be left out")
+    return path
 
 
 def _churn_here(
@@ -297,7 +327,8 @@ def check_options(options: dict[str, Any], policies: Iterable[str]) -> None:
         make_options(MaintainOptions, {**options, "policy": policy})
 
 
-def _cost_plan(prices: "CostFiles | None", no_costs: bool) -> "CostPlan":
+def cost_plan(prices: "CostFiles | None", no_costs: bool) -> "CostPlan":
+    """What the options say about costs."""
     from meshwright.pipeline.churn import CostPlan
 
     if prices is not None and no_costs:
@@ -307,7 +338,8 @@ def _cost_plan(prices: "CostFiles | None", no_costs: bool) -> "CostPlan":
     return CostPlan(prices, no_costs)
 
 
-def _settings(settings: list[str] | None) -> dict[str, Any]:
+def maintain_settings(settings: list[str] | None) -> dict[str, Any]:
+    """The options of a maintainer that `--set` gives."""
     from meshwright.maintain.options import MaintainOptions
 
     hints = typing.get_type_hints(MaintainOptions)
@@ -320,6 +352,7 @@ def _print(out: Path, manifest: dict[str, Any]) -> None:
     sizes = f"{count(counts['nodes'], 'node')}, {count(counts['edges'], 'link')}{_with_cost(facts)}"
     print(f"{out}: {sizes} after {count(facts['events'], 'event')}")
     _print_changes(facts)
+    _print_lacking(facts)
     rows = [
         (
             kind,
@@ -390,5 +423,31 @@ def _print_changes(facts: Mapping[str, Any]) -> None:
     print_table(("links", *(_HEADINGS[name] + in_unit[name] for name in names)), rows)
 
 
+def _print_lacking(facts: Mapping[str, Any]) -> None:
+    """Say after how many repairs topics lacked spares, or nodes had too many links, where that is asked."""
+    for fact, (never, lacking) in _LACKING.items():
+        told = facts.get(fact)
+        if told is None:
+            continue
+        if not told["repairs"] and not told["at_the_end"]:
+            print(never)
+            continue
+        more = told["at_the_end"] - len(told["names"][:_SHOWN])
+        names = ", ".join(visible(repr(name)) for name in told["names"][:_SHOWN])
+        end = names + (f" and {more:,} more" if more else "") if names else "none"
+        print(
+            f"After {told['repairs']:,} of {count(told['of'], 'repair')}, at most {told['most_in_a_row']:,} "
+            f"in a row, {lacking}; at the end: {end}"
+        )
+
+
+_LACKING = {
+    "unprotected": (
+        "After every repair, all topics of three or more would survive the failure of any one node",
+        "the failure of some node would have cut a topic",
+    ),
+    "over_max_links": ("After every repair, no node had more links than max_links", "a node had too many"),
+}
+_SHOWN = 5
 _STEPS = {"start": "at the start, to connect topics", "events": "by events"}
 _HEADINGS = {"opened": "opened", "closed": "closed", "opened_cost": "cost added", "closed_cost": "saved"}

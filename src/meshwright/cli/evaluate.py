@@ -104,7 +104,7 @@ def evaluate(
         costs = None if prices is None else prices.load(overlay.interests)
         found = evaluate_overlay(overlay, costs=costs, bound=False if no_bound else bound, **how)
         if certificate is not None and found.certificate is not None:
-            write_certificate(certificate, found.certificate, overlay.interests)
+            write_certificate(certificate, found.certificate, overlay.interests, found.cost_certificate)
         idle = idle_links(overlay)
     if as_json:
         print_json(

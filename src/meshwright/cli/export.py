@@ -81,5 +81,8 @@ def export(
             crossed = exporting.export(overlay, out, to, tree=tree, force=force, progress=progress_bar())
         print(f"{out}: {sizes(overlay)}")
     if crossed is not None and crossed.unused:
-        links = "1 link is" if crossed.unused == 1 else f"{crossed.unused:,} links are"
-        print(f"meshwright: {links} in no topic's tree, and could be spared", file=sys.stderr)
+        from meshwright.construct.standby import is_resilient
+
+        unused = "1 link is" if crossed.unused == 1 else f"{crossed.unused:,} links are"
+        why = "spares for when a node fails" if is_resilient(overlay) else "could be spared"
+        print(f"meshwright: {unused} in no topic's tree: {why}", file=sys.stderr)

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from meshwright.cli.common import Json, print_json
-from meshwright.runtime.errors import OptionError
+from meshwright.runtime.errors import InputError, OptionError
 
 EPILOG = """Reads configurations of Mosquitto (bridges), NATS (leaf nodes, accounts, clusters), RabbitMQ
 (definitions with federation and shovels) and Zenoh (routers), all brokers together. Every finding names the
@@ -62,12 +62,17 @@ def lint(
     from meshwright.deploy.inventory import read_inventory
     from meshwright.deploy.lint import output
     from meshwright.deploy.lint.linting import lint as look
+    from meshwright.deploy.lint.linting import nothing_read
 
-    report = look(paths, read_inventory(inventory) if inventory else [])
-    if as_json:
-        print_json(output.as_json(report))
-    elif as_sarif:
-        print_json(output.as_sarif(report))
+    written = output.as_json if as_json else output.as_sarif if as_sarif else None
+    try:
+        report = look(paths, read_inventory(inventory) if inventory else [])
+    except InputError as error:
+        if written:
+            print_json(written(nothing_read(str(error), str(error.path or paths[0]))))
+        raise
+    if written:
+        print_json(written(report))
     else:
         for line in output.as_text(report):
             print(line)

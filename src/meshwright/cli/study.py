@@ -14,7 +14,8 @@ from meshwright.runtime.wording import count
 EPILOG = """NAME is a study, a paper (all of its studies) or all. The folder gets a page for each study
 with its picture (PNG and SVG) and its data (Parquet), an index with all verdicts, and findings.json. Each
 claim of a paper is measured for several seeds. It counts as reproduced only if the 95% interval of the mean
-lies within a tolerance that was settled before.
+lies within a tolerance that was settled before. With --resume, studies that were run in the folder before
+stay in its pages.
 
 **Examples**
 
@@ -63,6 +64,9 @@ def study(
         ),
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue a run that was interrupted.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Start again, and overwrite pages and data that are there.")
+    ] = False,
     engine: Engine = "auto",
     master: common.Master = None,
     conf: common.Conf = None,
@@ -83,9 +87,16 @@ def study(
     plan = running.Plan(studies=[one.name for one in wanted], scale=scale, runs=runs, seed=seed, data=data)
     folder, progress = local_path(out), common.progress_bar()
     with common.engine_session(where, master, conf) as session:
-        rows = running.run(plan, folder, resume=resume, session=session, progress=progress)
-    done = [pages.Done(one, rows[one.name], running.findings(one, plan, rows[one.name])) for one in wanted]
-    about = _about(name, plan, where, sum(row.seconds for own in rows.values() for row in own))
+        rows = running.run(plan, folder, resume=resume, force=force, session=session, progress=progress)
+    known = catalogue.studies()
+    done = [pages.Done(known[one], own, running.findings(known[one], plan, own)) for one, own in rows.items()]
+    commands = [name] if len(done) == len(wanted) else rows
+    about = _about(
+        ", ".join(f"study {one}" for one in commands),
+        plan,
+        where,
+        sum(row.seconds for own in rows.values() for row in own),
+    )
     pages.write_site(folder, done, about)
     if as_json:
         found = [finding.to_json() | {"study": one.study.name} for one in done for finding in one.findings]
@@ -94,17 +105,17 @@ def study(
     table = [(one.study.name, pages.verdicts(one.counted) or "no claims") for one in done]
     common.print_table(("study", "verdicts"), table)
     counted = [finding for one in done for finding in one.counted]
-    print(f"{len(counted)} claims: {pages.verdicts(counted)}.")
+    print(" ".join([f"{len(counted)} claims: {pages.verdicts(counted)}.", *pages.warnings(about)]))
     print(f"Open the page with pictures: {out}/index.html")
 
 
-def _about(name: str, plan: Any, engine: str, seconds: float) -> dict[str, Any]:
+def _about(command: str, plan: Any, engine: str, seconds: float) -> dict[str, Any]:
     from meshwright.model.storage.manifest import versions
     from meshwright.runtime.machine import cores
     from meshwright.runtime.memory import installed_memory
 
     return {
-        "command": f"study {name}",
+        "command": command,
         "scale": plan.scale,
         "runs": plan.runs,
         "seed": plan.seed,

@@ -21,9 +21,9 @@ The objective `links` counts links per node; with costs, what they cost.
 
 The objective `latency` is the longest path inside a topic, as a mean over topics; with costs, what it costs.
 
-The objective `load` counts the messages that the busiest node passes on, for each publication.
+The objective `load` counts the messages that the busiest node sends, as a mean over publications.
 
-The objective `repairs` counts the links that are changed when a node joins or leaves.
+The objective `repairs` counts the links that are changed when a node leaves or comes back.
 
 **Examples**
 
@@ -76,7 +76,10 @@ def _print(found: "Suggestion", dataset: str, with_costs: bool) -> None:
         if not own.reason
     ]
     columns = ("algorithm", "tried on", "value", "links per node", "most links", "seconds", "MB")
-    title = f"{found.measure.capitalize()}; seconds and MB are estimates for all {found.nodes:,} nodes"
+    title = (
+        f"{found.measure[0].upper()}{found.measure[1:]}; links are those of the nodes tried on, seconds and "
+        f"MB are estimates for all {found.nodes:,} nodes"
+    )
     common.print_table(columns, rows, title)
     for reason in found.reasons:
         print(reason)

@@ -53,12 +53,16 @@ class Story(NamedTuple):
         events: in the order of time.
         changes: a table like `changes/`.
         unit: what costs are counted in; empty where that is not known.
+        unprotected: the topics that lack spares at the end; None unless topics are to survive failures.
+        over: the nodes that have more links than they may at the end; None where there are no caps.
     """
 
     dataset: str
     events: Sequence[Happened]
     changes: pa.Table
     unit: str = ""
+    unprotected: Sequence[str] | None = None
+    over: Sequence[str] | None = None
 
     @property
     def title(self) -> str:
@@ -114,6 +118,8 @@ class Run:
         average: links per node at the start, and after each repair.
         cost: what links cost; None where they have no costs.
         steps: links opened and closed at the start, and by events.
+        unprotected: topics without a spare at the start, and after each repair.
+        over: nodes over max_links at the start, and after each repair.
     """
 
     policy: str
@@ -126,6 +132,8 @@ class Run:
     average: Floats
     cost: CostSeries | None
     steps: Mapping[str, LinkChanges]
+    unprotected: Floats
+    over: Floats
 
 
 def run_of(policy: str, repairs: pa.Table) -> Run:
@@ -147,7 +155,21 @@ def run_of(policy: str, repairs: pa.Table) -> Run:
         average=states["average_degree"].to_numpy().astype(np.float64),
         cost=_costs(states),
         steps=steps,
+        unprotected=_counts(states, "unprotected"),
+        over=_counts(states, "over_max_links"),
     )
+
+
+def _counts(states: pa.Table, column: str) -> Floats:
+    """A column, with 0 for what an earlier Meshwright did not write."""
+    found: Floats = states[column].fill_null(0).to_numpy().astype(np.float64)
+    return found
+
+
+def longest_row(flags: npt.NDArray[np.bool_]) -> int:
+    """How many in a row are set, at most."""
+    ends = np.flatnonzero(np.diff(np.concatenate([[False], flags, [False]])))
+    return int(np.diff(ends)[::2].max(initial=0))
 
 
 def _states(repairs: pa.Table) -> pa.Table:
@@ -182,6 +204,7 @@ def churn_page(story: Story, runs: Sequence[Run], parameters: Mapping[str, Any])
         **(_sections(there) if there else {}),
         "links": _links(runs, story.unit),
         **_cost_section(runs, story.unit),
+        **_robust_section(runs, story),
         "making": making(parameters),
     }
     return page(story.title, header("churn", story.title, _headline(runs[0], story)), body)
@@ -309,6 +332,45 @@ def _cost_figure(key: str, words: str, values: Sequence[tuple[str, Floats]], uni
     axis = f"{words}, {unit}" if unit else words
     picture = lines(f"cost-{key}", f"Lines: the {words}. {told}.", series, ("repairs", axis))
     return figure(picture, f"The {words} at the start, and after each repair: {told}.")
+
+
+def _robust_section(runs: Sequence[Run], story: Story) -> dict[str, Html]:
+    """Who lacked spares, and who had too many links, as it went on; only what was asked for."""
+    asked = (
+        ("unprotected", "topics without a spare", story.unprotected, [run.unprotected for run in runs]),
+        ("over", "nodes over max_links", story.over, [run.over for run in runs]),
+    )
+    pictures, lists = [], []
+    for key, words, names, values in asked:
+        if names is None:
+            continue
+        pictures.append(_lack_figure(key, words, [run.policy for run in runs], values))
+        if names:
+            listed = ", ".join(legible(one, 40) for one in names[:_SHOWN_NAMES])
+            more = f", … ({count(len(names))} in all)" if len(names) > _SHOWN_NAMES else ""
+            lists.append(tag("p", f"{words[0].upper()}{words[1:]} at the end: {listed}{more}."))
+    if not pictures:
+        return {}
+    shown = tag("div", *pictures, class_="pair")
+    return {"robust": section("robust", "Spares and caps", tag("p", _SPARES), shown, *lists)}
+
+
+_SHOWN_NAMES = 20
+_SPARES = (
+    "A topic of three or more subscribers without a spare is cut if a certain node fails. A repair connects "
+    "topics first, then keeps to max_links, and then adds spares."
+)
+
+
+def _lack_figure(key: str, words: str, policies: Sequence[str], values: Sequence[Floats]) -> Html:
+    told = "; ".join(
+        f"{policy} after {count(int((own[1:] > 0).sum()))} of {count(max(len(own) - 1, 0))} repairs, "
+        f"{count(longest_row(own[1:] > 0))} in a row at most"
+        for policy, own in zip(policies, values, strict=True)
+    )
+    series = [(policy, np.arange(len(own)), own) for policy, own in zip(policies, values, strict=True)]
+    picture = lines(f"robust-{key}", f"Lines: {words}. {told}.", series, ("repairs", words))
+    return figure(picture, f"{words[0].upper()}{words[1:]} at the start, and after each repair: {told}.")
 
 
 def _sections(runs: Sequence[Run]) -> dict[str, Html]:

@@ -11,6 +11,7 @@ from meshwright.runtime.places import Place, replace_text
 
 _SECTIONS = {
     "verdicts": "Verdicts",
+    "tolerances": "Tolerances",
     "reasons": "Why, where it differs",
     "how": "How it was measured",
     "variants": "Variants, not counted",
@@ -32,6 +33,7 @@ _SECTIONS = {
     "repairs": "Repairs",
     "links": "Links opened and closed",
     "costs": "Costs",
+    "robust": "Spares and caps",
     "pictures": "Side by side",
     "numbers": "Every run",
     "failed": "Failed runs",

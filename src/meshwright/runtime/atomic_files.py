@@ -152,8 +152,10 @@ def _sync(path: Path, flags: int) -> None:
 
 
 @contextmanager
-def locked_folder(folder: Path, busy: str) -> Iterator[int]:
+def locked_folder(folder: Path, busy: str, *, wait: bool = False) -> Iterator[int]:
     """Lock a folder, made if need be, until the end; gives its descriptor, or says `busy` if another has it.
+
+    With `wait`, it waits for the other to let go of it or die.
 
     The folder itself is locked, so that a kill leaves nothing behind. The lock holds between processes that
     ask for it, on this machine and, where the file system passes locks on, between machines.
@@ -162,7 +164,7 @@ def locked_folder(folder: Path, busy: str) -> Iterator[int]:
         make_folder(folder)
         descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
         try:
-            _lock(descriptor, busy)
+            _lock(descriptor, busy, wait)
             if _is_still(folder, descriptor):
                 yield descriptor
                 return
@@ -170,9 +172,9 @@ def locked_folder(folder: Path, busy: str) -> Iterator[int]:
             os.close(descriptor)
 
 
-def _lock(descriptor: int, busy: str) -> None:
+def _lock(descriptor: int, busy: str, wait: bool) -> None:
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(descriptor, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         raise DatasetError(busy) from None
 

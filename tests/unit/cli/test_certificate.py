@@ -32,6 +32,18 @@ def test_what_evaluate_writes_check_certificate_proves(run, overlay, certificate
     assert (code, json.loads(said)) == (0, {"valid": True, "edges": edges, "reason": None})
 
 
+def test_a_certificate_of_an_overlay_whose_links_cost_proves_the_cost_too(run, tmp_path):
+    interests = mw.workloads.unif(40, 8, subscriptions=3, seed=1)
+    where = {name: f"c{i % 3}" for i, name in enumerate(interests.nodes.to_pylist())}
+    costs = mw.Costs.clusters(where, inner=1, outer=5)
+    overlay, file = tmp_path / "overlay", tmp_path / "bound.json"
+    mw.build(interests, "gr-maw", costs=costs).write(overlay)
+    said = run("evaluate", overlay, "--bound", "tight", "--certificate", file, "--json")[1]
+    least = json.loads(said)["lower_bound_weighted_average_degree"] * 40 / 2
+    assert f"cost at least {least:,.6g} together" in run("check-certificate", overlay, file)[1]
+    assert json.loads(run("check-certificate", overlay, file, "--json")[1])["cost"] == pytest.approx(least)
+
+
 @pytest.mark.parametrize("as_json", [False, True])
 def test_a_certificate_that_says_too_much_is_answered_with_no(run, overlay, certificate, as_json):
     found = json.loads(certificate.read_text("utf-8"))

@@ -501,3 +501,37 @@ def test_costs_are_given_or_dropped_but_not_both(run, priced, places, tmp_path):
     code, _, err = run(priced, "--rounds", 3, "--costs", tmp_path / "nowhere.csv", "--out", tmp_path / "o")
     assert code == 2
     assert "nowhere.csv: there is no such file" in err
+
+
+def test_missing_spares_and_nodes_over_their_cap_are_counted_and_named(run, tmp_path):
+    mw.Overlay.from_edges(
+        mw.Interests.from_pairs([(node, "t") for node in "abcd"]), [("a", "b"), ("b", "c"), ("c", "d")]
+    ).write(tmp_path / "path")
+    events = [
+        mw.Event(1, "leave", "a"),  # with a cap of 1, two of three have links enough for none
+        mw.Event(2, "leave", "b"),
+        mw.Event(3, "join", "b", ("t",)),
+    ]
+    file = write_lines(tmp_path / "e.jsonl", events)
+    how = ("--events", file, "--set", "resilience=2", "--set", "max_links=1", "--out", tmp_path / "o")
+    code, out, _ = run(tmp_path / "path", *how)
+    assert code == 0
+    assert "After 2 of 3 repairs, at most 1 in a row, the failure of some node would have cut a topic" in out
+    assert "After 2 of 3 repairs, at most 1 in a row, a node had too many; at the end: '" in out
+    rows = table(tmp_path / "o", "repairs")
+    assert [row["unprotected"] for row in rows] == [1, 1, 0, 1]
+    assert [min(row["over_max_links"], 1) for row in rows] == [1, 1, 0, 1]
+    facts = mw.Overlay.read(tmp_path / "o").facts
+    assert facts["unprotected"] == {
+        "repairs": 2,
+        "of": 3,
+        "most_in_a_row": 1,
+        "at_the_end": 1,
+        "names": ["t"],
+    }
+    code, out, _ = run(
+        tmp_path / "path", *how[:4], "--out", tmp_path / "all", "--report", tmp_path / "p.html"
+    )
+    assert "all topics of three or more would survive the failure of any one node" in out
+    assert "max_links" not in out
+    assert "Topics without a spare at the start" in (tmp_path / "p.html").read_text()

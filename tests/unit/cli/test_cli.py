@@ -336,7 +336,7 @@ def test_signals_end_a_long_build_and_leave_nothing(number, code, large_workload
     words = [sys.executable, "-m", "meshwright", "build", large_workload, "--algorithm", "gm", "--out", out]
     with subprocess.Popen(words, stderr=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as process:
         try:
-            _wait_until_busy(process.pid, seconds=3)
+            _wait_until_busy(process.pid, seconds=2)
             os.kill(process.pid, number)
             _, err = process.communicate(timeout=PATIENCE)
         finally:

@@ -1,10 +1,11 @@
 """What a churn page says of costs, and of the start apart from events."""
 
+import numpy as np
 import pyarrow as pa
 import pytest
 
 from meshwright.maintain.journal.recording import SCHEMAS
-from meshwright.report.churn import Happened, Story, changes_by_step, churn_page, run_of
+from meshwright.report.churn import Happened, Story, changes_by_step, churn_page, longest_row, run_of
 
 ROW = dict.fromkeys(("at", "refused", "shadows", "repair_seconds", "backup_seconds"), 1) | {
     "nodes": 4,
@@ -137,3 +138,24 @@ def test_times_are_told_as_computing_and_not_below_a_hundredth_of_a_millisecond(
     assert "to compute a repair, in the median" in page
     assert "under 0.01 ms" in page
     assert "0.00034" not in page
+
+
+def test_a_page_tells_who_lacked_spares_and_who_had_too_many_links_if_that_was_asked_for():
+    lacking = [{**row, "unprotected": at, "over_max_links": 0} for at, row in enumerate(PLAIN)]
+    story = STORY._replace(unprotected=["<news>"], over=[])
+    page = churn_page(story, [run_of("shadow", table(lacking))], {})
+    for told in (
+        "Topics without a spare at the start, and after each repair: shadow after 2 of 2 repairs, 2 in a row",
+        "Nodes over max_links at the start, and after each repair: shadow after 0 of 2 repairs",
+        "Topics without a spare at the end: &lt;news&gt;.",
+    ):
+        assert told in page
+    assert 'href="#robust"' not in churn_page(STORY, [run_of("shadow", table(lacking))], {})
+    only = churn_page(STORY._replace(over=["a"]), [run_of("shadow", table(PLAIN))], {})
+    assert "Nodes over max_links at the end: a." in only
+    assert "Topics without a spare" not in only
+
+
+@pytest.mark.parametrize(("flags", "longest"), [("", 0), ("0", 0), ("1", 1), ("1101110", 3), ("0111", 3)])
+def test_the_longest_row(flags, longest):
+    assert longest_row(np.array([flag == "1" for flag in flags], np.bool_)) == longest
