@@ -1,6 +1,6 @@
 """The page in the machine's Chromium: signing in, searching, what-if, live steps, a server that goes away."""
 
-from playwright.sync_api import ConsoleMessage, Page, expect
+from playwright.sync_api import ConsoleMessage, Page, Route, expect
 
 from meshwright.model.events import Event
 from meshwright.serve.client import Client
@@ -87,3 +87,20 @@ def test_the_map_is_for_keyboards_and_for_those_who_do_not_see_it(page: Page, ru
     expect(page.locator("#detail-title")).not_to_have_text("Node n03")
     chosen = page.locator("#map-hint").text_content()
     assert chosen == page.locator("#detail-title").text_content()
+
+
+def test_what_was_selected_before_the_map_came_is_shown_on_it(page: Page, running: Running) -> None:
+    held: list[Route] = []
+
+    def hold(route: Route) -> None:
+        held.append(route)
+
+    page.route("**/v1/map", hold)
+    sign_in(page, running, "read")
+    page.get_by_label("Part of a name").fill("n03")
+    page.get_by_role("button", name="n03").first.press("Enter")
+    expect(page.locator("#detail-title")).to_have_text("Node n03")
+    expect(page.locator("#map-hint")).not_to_have_text("Node n03")
+    for route in held:
+        route.continue_()
+    expect(page.locator("#map-hint")).to_have_text("Node n03")
