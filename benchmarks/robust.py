@@ -1,7 +1,7 @@
 """What do overlays cost that survive a failure, or keep to a cap, and what do they deliver?
 
     python -m benchmarks.robust resilience|parts|load|caps|costs|failing|random|churn [--workload NAME …]
-                                [--data FOLDER] [--count 1000]
+                                [--data FOLDER] [--nodes 1000] [--count 1000]
 
 resilience: links per node of gm and dg, of their resilient forms, and the lower bound; whether all topics of
 three or more survive every single failure, by networkx; and processor seconds beside gm's, after a call that
@@ -13,7 +13,7 @@ the distance of its ends, random points of a square of 100 x 100; the seconds ar
 failing: the share of live subscribers that a publication of a random live subscriber still reaches while some
 of all nodes are down.
 Unless named, the workloads are those of 400 and 1,000 nodes, and, with a folder of real data (as for
-`benchmarks.which_algorithm`), 1,000 nodes of each.
+`benchmarks.which_algorithm`), `--nodes` of each.
 random: small random interests, each checked by networkx. churn: `--count` random events on 2,000 nodes with
 resilience 2 and a cap of 24; every thousandth overlay is checked by networkx.
 """
@@ -24,6 +24,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from time import process_time
 from typing import Any
@@ -42,19 +43,19 @@ WORKLOADS: dict[str, Callable[[], mw.Interests]] = {
     "zipf 400 x 200": lambda: mw.workloads.zipf(400, 200, subscriptions=15, seed=1),
     "expo 400 x 200": lambda: mw.workloads.expo(400, 200, subscriptions=15, seed=1),
     "unif 1,000 x 100": lambda: mw.workloads.unif(1_000, 100, subscriptions=20, seed=1),
-    "unif 1,000 x 200": lambda: mw.workloads.unif(1_000, 200, seed=1),
-    "zipf 1,000 x 200": lambda: mw.workloads.zipf(1_000, 200, seed=1),
-    "expo 1,000 x 200": lambda: mw.workloads.expo(1_000, 200, seed=1),
-    "unif 10,000 x 1,000": lambda: mw.workloads.unif(10_000, 1_000, seed=1),
-    "zipf 10,000 x 1,000": lambda: mw.workloads.zipf(10_000, 1_000, seed=1),
-    "expo 10,000 x 1,000": lambda: mw.workloads.expo(10_000, 1_000, seed=1),
+    **{
+        f"{law} {nodes:,} x {topics:,}": partial(getattr(mw.workloads, law), nodes, topics, seed=1)
+        for nodes in (1_000, 10_000)
+        for topics in (200, 1_000)
+        for law in ("unif", "zipf", "expo")
+    },
 }
 
 
-def real(folder: Path) -> dict[str, Callable[[], mw.Interests]]:
-    """A thousand nodes of each set of real data in a folder."""
+def real(folder: Path, nodes: int) -> dict[str, Callable[[], mw.Interests]]:
+    """A sample of each set of real data in a folder."""
     synthetic = ("unif", "zipf", "expo")
-    found = {name: own for name, own in social_workloads(folder, 1_000) if name not in synthetic}
+    found = {name: own for name, own in social_workloads(folder, nodes) if name not in synthetic}
     return {name: lambda own=own: own for name, own in found.items()}
 
 
@@ -349,6 +350,7 @@ def main() -> None:
     parser.add_argument("table", choices=[*tables, *counted])
     parser.add_argument("--workload", action="append", help="its name in a table; several may be given")
     parser.add_argument("--data", type=Path, help="a folder of real data")
+    parser.add_argument("--nodes", type=int, default=1_000, help="nodes of each set of real data")
     parser.add_argument("--count", type=int, default=1_000)
     given = parser.parse_args()
     warnings.simplefilter("ignore")
@@ -358,7 +360,7 @@ def main() -> None:
     if given.table in counted:
         counted[given.table](given.count)
     else:
-        found = real(given.data) if given.data else {}
+        found = real(given.data, given.nodes) if given.data else {}
         WORKLOADS.update(found)
         for name in given.workload or ():
             if name not in WORKLOADS:
