@@ -6,6 +6,7 @@ comment, and a word that begins with # ends a topic line behind its pattern.
 
 import codecs
 import re
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -87,6 +88,10 @@ class _Line:
         """By direction, what it subscribes to where names come from."""
         texts = {"out": self.local + self.pattern, "in": self.remote + self.pattern}
         return {way: text for way, text in texts.items() if self.direction in (way, "both")}
+
+    @property
+    def has_prefix(self) -> bool:
+        return bool(self.local or self.remote)
 
     @property
     def goes_out(self) -> bool:
@@ -427,10 +432,10 @@ class _Reader:
 
     def _check_shared(self, bridge: _Bridge) -> None:
         """Say where lines with prefixes are beside one that shares a subscription: they rename its names."""
+        prefixed = Counter(side for line in bridge.lines if line.has_prefix for side in line.ends)
         for line in bridge.lines:
-            own = {side for side, text in line.ends.items() if text.startswith(_SHARED)}
-            others = [other for other in bridge.lines if other is not line and (other.local or other.remote)]
-            if own & {side for other in others for side in other.ends}:
+            shared = [side for side, text in line.ends.items() if text.startswith(_SHARED)]
+            if any(prefixed[side] > line.has_prefix for side in shared):
                 said = "lint takes names that cross by a line with $share as if prefixes of others left them"
                 self._found.not_decided(said, line.place)
 

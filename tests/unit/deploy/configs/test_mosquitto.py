@@ -1,11 +1,13 @@
 import re
 import subprocess
+from itertools import count
 from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from meshwright.deploy.configs import mosquitto
 from meshwright.deploy.configs.mosquitto import looks_like, parse
 from meshwright.deploy.configs.mosquitto_directives import ONCE, SAME
 from meshwright.deploy.mesh import Flow, Parsed
@@ -335,6 +337,18 @@ def test_a_shared_subscription_beside_lines_with_prefixes_is_not_decided(tmp_pat
     assert _rules(_bridge(tmp_path, "topic $share/g/t/# out", "topic # out 0 l/ r/")) == ["not-decided"]
     assert _rules(_bridge(tmp_path, "topic $share/g/t/# out", "topic # in 0 l/ r/")) == []
     assert _rules(_bridge(tmp_path, "topic $share/g/t/# out", "topic # out")) == []
+    assert _rules(_bridge(tmp_path, "topic $share/g/t/# both 0 l/ r/", "topic u out")) == []
+
+
+def test_a_line_is_looked_at_a_bounded_number_of_times(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks = count()
+    ends = mosquitto._Line.ends.fget
+    assert ends is not None
+    monkeypatch.setattr(mosquitto._Line, "ends", property(lambda line: (next(looks), ends(line))[1]))
+    _bridge(tmp_path, *(f"topic {number} out 0 l/ r/" for number in range(200)))
+    assert next(looks) <= 10 * 200
 
 
 def test_a_byte_order_mark_is_told_as_mosquitto_does_not_start_with_it(tmp_path: Path) -> None:
