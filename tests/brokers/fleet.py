@@ -112,16 +112,15 @@ async def _publish_what_ends(fleet: list[Running], trials: list[Trial]) -> None:
 async def _publish_what_does_not_end(trials: list[Trial]) -> None:
     for trial in trials:
         if not trial.publication.ends:
-            trial.publish(1)
-            await _within(_IN_VAIN_SECONDS, trial.is_as_expected)
+            await _warm_up(trial, _IN_VAIN_SECONDS / 3)
 
 
-async def _warm_up(trial: Trial) -> None:
+async def _warm_up(trial: Trial, patience: float = 0.3) -> None:
     """Publish until brokers have told each other who listens, which NATS does not wait for."""
     end = time.monotonic() + _IN_VAIN_SECONDS
     while time.monotonic() < end:
         trial.publish(1)
-        if await _within(0.3, trial.is_as_expected):
+        if await _within(patience, trial.is_as_expected):
             return
 
 

@@ -1,29 +1,25 @@
 """Clusters of NATS servers: the full mesh of their routes and gateways, and the leaf nodes that they open."""
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import permutations
-from typing import NamedTuple
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, islice, permutations
 
-from meshwright.deploy.configs.subjects import covers
-from meshwright.deploy.mesh import Flow, Note, Place, Witness
-from meshwright.runtime.errors import quoted
+from meshwright.deploy.cluster_notes import (
+    closes_cycle,
+    doubled,
+    left_by_refusal,
+    left_out,
+    meet_in_account,
+    name_over,
+    passed_on_twice,
+    refused_over_gateways,
+    refused_within,
+)
+from meshwright.deploy.leaf_links import End, Joined, Leaf, leaves_of, reached
+from meshwright.deploy.mesh import Broker, Flow, Note, Place, Witness
 
 ROUTE = "cluster"
 """The link of a flow that is a route, before the full mesh is known; gateways have another."""
-
-_SHOWN = 3
-
-
-class _Leaf(NamedTuple):
-    """A link to a leaf node port."""
-
-    link: str
-    opener: str
-    hub: str
-    accounts: tuple[str | None, str | None]
-    """At the opener, and at the hub."""
-    place: Place
-
 
 _Ends = tuple[tuple[str, ...], tuple[str, ...], tuple[str | None, str | None]]
 """The servers and the accounts at both ends of leaf links."""
@@ -32,7 +28,8 @@ _Ends = tuple[tuple[str, ...], tuple[str, ...], tuple[str | None, str | None]]
 class Clusters:
     """The servers that routes connect to clusters, and gateways to clusters of clusters."""
 
-    def __init__(self, meshed: Sequence[Flow]) -> None:
+    def __init__(self, meshed: Sequence[Flow], brokers: Iterable[Broker] = ()) -> None:
+        self._deaf = {broker.name for broker in brokers if broker.clients_known and not broker.subscribes}
         self._written = {(flow.source, flow.target): flow for flow in reversed(meshed)}
         self._meshes = components(self._written)
         self._clusters = components(pair for pair, flow in self._written.items() if flow.link == ROUTE)
@@ -51,7 +48,10 @@ class Clusters:
             accounts: list[str | None] = [*sorted(names)] or [None]
             for pair in permutations(members, 2):
                 flow = self._written.get(pair) or self._written.get(pair[::-1]) or some
-                flow = flow._replace(source=pair[0], target=pair[1], link=link, pulls=False)
+                is_route = self._name_of(pair[0]) == self._name_of(pair[1])
+                flow = flow._replace(
+                    source=pair[0], target=pair[1], link=link, pulls=False, is_route=is_route
+                )
                 yield from (flow._replace(account=each, target_account=each) for each in accounts)
 
     def with_leaf_links(self, flows: list[Flow]) -> tuple[list[Flow], list[Note]]:
@@ -60,70 +60,102 @@ class Clusters:
         A server passes nothing on between its routes and the leaf links that it opened. So every member needs
         its link to a hub; together they are like one link, since a hub sends to each just what is for it.
         """
-        inside = {leaf.link: leaf for leaf in _leaves_of(flows) if leaf.hub in self._cluster_of(leaf)}
-        notes = list(map(_refused, inside.values()))
+        inside = {leaf.link: leaf for leaf in leaves_of(flows) if leaf.hub in self._cluster_of(leaf)}
+        notes = list(map(refused_within, inside.values()))
         dropped = set(inside)
-        for leaves in self._over_gateways(flows):
-            notes.append(_over_gateways(leaves))
-            dropped.update(leaf.link for leaf in leaves)
+        over_gateways = list(self._over_gateways(flows))
+        notes.extend(map(refused_over_gateways, over_gateways))
+        dropped.update(leaf.link for leaf in chain(*over_gateways))
         flows = [flow for flow in flows if flow.link not in dropped]
         apart: set[str] = set()
         groups = self._groups(flows)
         for (own, hubs, accounts), group in groups.items():
-            # Links that both sides open are refused, and what is left delivers once.
-            is_refused = (hubs, own, accounts[::-1]) in groups
-            dropped.update(self._repeated(group, flows, [] if is_refused else notes))
-            if left_out := list(self._left_out(group)):
-                notes.extend(left_out)
+            # Of links that both sides open, some are refused; single servers then deliver once.
+            opposite = groups.get((hubs, own, accounts[::-1]))
+            dropped.update(self._repeated(group, flows, [] if opposite else notes))
+            if opposite and own < hubs and len(own) + len(hubs) > 2:
+                notes.append(left_by_refusal(group[0], opposite[0]))
+            if lacking := list(self._left_out(group)):
+                notes.extend(lacking)
                 apart.update(leaf.link for leaf in group)
+        notes.extend(self._passed_on(groups, flows))
         flows = [
             flow._replace(apart_from_routes=flow.link in apart) for flow in flows if flow.link not in dropped
         ]
-        closing = list(self._closing(flows))
-        notes.extend(map(_closes, closing))
+        closing = self._closing(flows, list(chain(*over_gateways)))
+        notes.extend(map(closes_cycle, closing))
         refused = {leaf.link for leaf in closing}
-        opposite = list(self._opposite(flows))
-        notes.extend(_meet_in(*pair) for pair in opposite)
-        unsure = {leaf.link for pair in opposite for leaf in pair}
+        meeting = list(self._opposite(flows))
+        notes.extend(meet_in_account(*pair) for pair in meeting)
+        unsure = {leaf.link for pair in meeting for leaf in pair}
         return [
             flow._replace(may_be_refused=flow.link in unsure) for flow in flows if flow.link not in refused
         ], notes
 
-    def _over_gateways(self, flows: Iterable[Flow]) -> Iterator[list[_Leaf]]:
+    def _over_gateways(self, flows: Iterable[Flow]) -> Iterator[list[Leaf]]:
         """Leaf links of one server, for one account, to different clusters that gateways join."""
-        groups: dict[tuple[object, ...], dict[str, _Leaf]] = {}
-        for leaf in _leaves_of(flows):
+        groups: dict[tuple[object, ...], dict[str, Leaf]] = {}
+        for leaf in leaves_of(flows):
             mesh = self._meshes.get(leaf.hub, (leaf.hub,))
             groups.setdefault((leaf.opener, leaf.accounts, tuple(mesh)), {}).setdefault(leaf.link, leaf)
         for group in groups.values():
             if len({self._name_of(leaf.hub) for leaf in group.values()}) > 1:
                 yield list(group.values())
 
-    def _closing(self, flows: Iterable[Flow]) -> Iterator[_Leaf]:
-        """Leaf links that close a cycle through clusters or gateways, and none without."""
-        leaves = list({leaf.link: leaf for leaf in _leaves_of(flows)}.values())
-        by_server, by_mesh = _Joined(), _Joined()
-        for leaf in leaves:
-            ends = tuple(zip((leaf.opener, leaf.hub), leaf.accounts, strict=True))
-            new = by_mesh.join(
-                *((self._meshes.get(server, [server])[0], account) for server, account in ends)
-            )
-            if new or by_server.are_joined(*ends):
-                by_server.join(*ends)
-            else:
-                yield leaf
+    def _closing(self, flows: Iterable[Flow], refused: Sequence[Leaf]) -> list[Leaf]:
+        """Leaf links that close a cycle through clusters or gateways which servers may refuse.
+
+        Cycles of leaf links alone are none of them. Where one part of the mesh has several cycles, or links
+        that are `refused` already, servers may refuse any.
+        """
+        by_server, by_mesh = Joined(), Joined()
+        beside: dict[End, list[Leaf]] = {}
+        unseen, seen = [], list[Leaf]()
+        for leaf in {leaf.link: leaf for leaf in leaves_of(flows)}.values():
+            closes = not by_mesh.join(*map(self._in_mesh, leaf.ends)) and not by_server.are_joined(*leaf.ends)
+            if closes and not self._is_never_refused(leaf, beside):
+                seen.append(leaf)
+                continue
+            unseen += [leaf] if closes else []
+            by_server.join(*leaf.ends)
+            for end in leaf.ends:
+                beside.setdefault(end, []).append(leaf)
+        for leaf in refused:
+            by_mesh.join(*map(self._in_mesh, leaf.ends))
+        cycles = Counter(by_mesh.root(self._in_mesh(leaf.ends[0])) for leaf in (*seen, *unseen, *refused))
+        return seen + [leaf for leaf in unseen if cycles[by_mesh.root(self._in_mesh(leaf.ends[0]))] > 1]
+
+    def _in_mesh(self, end: End) -> End:
+        """What stands for an end in its whole mesh: the first server."""
+        server, account = end
+        return self._meshes.get(server, [server])[0], account
+
+    def _is_never_refused(self, leaf: Leaf, beside: Mapping[End, Sequence[Leaf]]) -> bool:
+        """Whether servers never see the cycle that a link closes through one cluster or gateway.
+
+        Measured with nats-server 2.15, in all orders in which the servers start: so it is if gateways join
+        the two ends of the link, or if the two servers that a route or gateway joins opened the leaf links
+        of the cycle that they have. Messages then arrive twice, or with gateways loop.
+        """
+        one, other = (reached(end, leaf, beside) for end in leaf.ends)
+        crossings = [(end, far) for end in one for far in other if self._in_mesh(end) == self._in_mesh(far)]
+        return bool(crossings) and all(
+            (one[end].opener, other[far].opener) == (end[0], far[0])
+            or (one[end] is other[far] and self._name_of(end[0]) != self._name_of(far[0]))
+            for end, far in crossings
+        )
 
     def _name_of(self, server: str) -> str:
         """What stands for the cluster of a server: its first member."""
         return self._clusters.get(server, [server])[0]
 
-    def _opposite(self, flows: Iterable[Flow]) -> Iterator[tuple[_Leaf, _Leaf]]:
+    def _opposite(self, flows: Iterable[Flow]) -> Iterator[tuple[Leaf, Leaf]]:
         """Links between two servers, opened at opposite ends, that meet in an account of the first one's hub.
 
         A server may connect to any member of a cluster, since they tell it the addresses of the others.
         """
-        leaves = list({leaf.link: leaf for leaf in _leaves_of(flows)}.values())
-        at: dict[tuple[str, str, str | None], list[_Leaf]] = {}
+        leaves = list({leaf.link: leaf for leaf in leaves_of(flows)}.values())
+        at: dict[tuple[str, str, str | None], list[Leaf]] = {}
         for leaf in leaves:
             at.setdefault((leaf.opener, self._name_of(leaf.hub), leaf.accounts[0]), []).append(leaf)
         for leaf in leaves:
@@ -131,42 +163,82 @@ class Clusters:
                 if leaf.accounts[0] != other.accounts[1]:
                     yield leaf, other
 
-    def _groups(self, flows: Iterable[Flow]) -> dict[_Ends, list[_Leaf]]:
+    def _groups(self, flows: Iterable[Flow]) -> dict[_Ends, list[Leaf]]:
         """Leaf links from the same cluster to the same servers, for the same accounts."""
-        groups: dict[_Ends, dict[str, _Leaf]] = {}
-        for leaf in _leaves_of(flows):
+        groups: dict[_Ends, dict[str, Leaf]] = {}
+        for leaf in leaves_of(flows):
             own = tuple(self._cluster_of(leaf))
             hubs = tuple(self._clusters.get(leaf.hub, (leaf.hub,)))
             groups.setdefault((own, hubs, leaf.accounts), {}).setdefault(leaf.link, leaf)
         return {ends: list(group.values()) for ends, group in groups.items()}
 
-    def _cluster_of(self, leaf: _Leaf) -> list[str]:
+    def _cluster_of(self, leaf: Leaf) -> list[str]:
         """The servers that routes connect with the one that opened a link, itself among them."""
         return self._clusters.get(leaf.opener, [leaf.opener])
 
-    def _repeated(self, group: list[_Leaf], flows: list[Flow], notes: list[Note]) -> Iterator[str]:
+    def _repeated(self, group: list[Leaf], flows: list[Flow], notes: list[Note]) -> Iterator[str]:
         """The links after the first; a server that has one to each of two members gets everything twice."""
-        first_of: dict[str, _Leaf] = {}
+        first_of: dict[str, Leaf] = {}
         for leaf in group:
             known = first_of.setdefault(leaf.opener, leaf)
             if known.hub != leaf.hub:
-                route = self._written.get((known.hub, leaf.hub)) or self._written.get((leaf.hub, known.hub))
-                notes.append(_doubled(leaf, known, flows, route.place if route else None))
+                notes.append(doubled(leaf, known, flows, self._place_of(known.hub, leaf.hub)))
             if known.hub != leaf.hub or leaf.opener != group[0].opener:
                 yield leaf.link
 
-    def _left_out(self, group: list[_Leaf]) -> Iterator[Note]:
+    def _passed_on(self, groups: Mapping[_Ends, list[Leaf]], flows: list[Flow]) -> Iterator[Note]:
+        """Tell of what each of several members of a cluster gets over leaf links and passes on.
+
+        They pass it on by links to another hub, or by gateways; for each, the first case is told.
+        """
+        alike: dict[tuple[object, ...], list[list[Leaf]]] = {}
+        for (own, hubs, accounts), group in groups.items():
+            if (hubs, own, accounts[::-1]) not in groups:
+                alike.setdefault((own, accounts[0]), []).append(group)
+        for several in alike.values():
+            hubs_apart = (self._by_both(*pair, flows) for pair in permutations(several, 2))
+            over_gateways = (self._by_both(group, None, flows) for group in several)
+            yield from islice(filter(None, hubs_apart), 1)
+            yield from islice(filter(None, over_gateways), 1)
+
+    def _by_both(self, group: list[Leaf], other: list[Leaf] | None, flows: list[Flow]) -> Note | None:
+        """What to say if two members pass on what comes over a group of links; None if they don't.
+
+        It goes by another group of links, or, without one, by gateways.
+        """
+        into = {leaf.opener: leaf for leaf in reversed(group) if leaf.opener not in self._deaf}
+        out = {leaf.opener: leaf for leaf in reversed(other or ()) if leaf.opener in into}
+        beyond = self._beyond_gateways(group[0])
+        members = sorted(out if other else into if beyond else ())[:2]
+        links = {into[name].link for name in members}, {leaf.link for leaf in out.values()}
+        topic = name_over([flow for flow in flows if flow.link in links[not flow.pulls]])
+        if len(members) < 2 or topic is None:
+            return None
+        account, far = group[0].accounts
+        ways = []
+        for name in members:
+            end = out[name].ends[1] if out else (beyond[0], account)
+            place = out[name].place if out else self._place_of(name, beyond[0])
+            ways.append(((group[0].hub, far, None), (name, account, into[name].place), (*end, place)))
+        return passed_on_twice(Witness(topic, *ways), members)
+
+    def _beyond_gateways(self, leaf: Leaf) -> list[str]:
+        """The servers that gateways join to the cluster of the one that opened a link."""
+        own = self._cluster_of(leaf)
+        return [name for name in self._meshes.get(leaf.opener, ()) if name not in own]
+
+    def _place_of(self, server: str, other: str) -> Place | None:
+        """Where a route or gateway between two servers is written."""
+        flow = self._written.get((server, other)) or self._written.get((other, server))
+        return flow.place if flow else None
+
+    def _left_out(self, group: list[Leaf]) -> Iterator[Note]:
         """Tell the members of a cluster that have no link where others have."""
         first = group[0]
         openers = {leaf.opener for leaf in group}
         missing = [name for name in self._clusters.get(first.opener, ()) if name not in openers]
         if missing:
-            shown = ", ".join(map(quoted, missing[:_SHOWN])) + (", …" if len(missing) > _SHOWN else "")
-            message = (
-                f"{shown} can't be reached over this link to {quoted(first.hub)}: a server passes nothing on "
-                f"between its routes and the leaf links that it opened; give every member this remote"
-            )
-            yield Note("unreachable", "warning", message, first.place)
+            yield left_out(first, missing)
 
 
 def _accounts_at(flows: Iterable[Flow]) -> dict[str, set[str]]:
@@ -177,108 +249,6 @@ def _accounts_at(flows: Iterable[Flow]) -> dict[str, set[str]]:
             if account is not None:
                 found.setdefault(server, set()).add(account)
     return found
-
-
-def _leaves_of(flows: Iterable[Flow]) -> Iterator[_Leaf]:
-    for flow in flows:
-        if flow.refuses_loops and flow.pulls:
-            accounts = flow.target_account, flow.account
-            yield _Leaf(flow.link, flow.target, flow.source, accounts, flow.place)
-        elif flow.refuses_loops:
-            accounts = flow.account, flow.target_account
-            yield _Leaf(flow.link, flow.source, flow.target, accounts, flow.place)
-
-
-def _refused(leaf: _Leaf) -> Note:
-    """Measured: such a link is closed with "remote leafnode has same cluster name", whatever the accounts."""
-    own = "itself" if leaf.hub == leaf.opener else f"{quoted(leaf.hub)} of its own cluster"
-    message = (
-        f"{quoted(leaf.opener)} opens a leaf node connection to {own}, and NATS refuses it, in any account; "
-        f"remove it"
-    )
-    return Note("refused-link", "error", message, leaf.place)
-
-
-class _Joined:
-    """Things that pairs connect."""
-
-    def __init__(self) -> None:
-        self._up: dict[object, object] = {}
-
-    def _root(self, thing: object) -> object:
-        while (up := self._up.setdefault(thing, thing)) != thing:
-            thing = up
-        return thing
-
-    def join(self, one: object, other: object) -> bool:
-        """Connect two things; whether they were not connected yet."""
-        one, other = self._root(one), self._root(other)
-        self._up[one] = other
-        return one != other
-
-    def are_joined(self, one: object, other: object) -> bool:
-        """Whether two things are connected."""
-        return self._root(one) == self._root(other)
-
-
-def _over_gateways(leaves: list[_Leaf]) -> Note:
-    """Measured: the server closes all of them with "Loop detected", and tries again for ever."""
-    hubs = ", ".join(quoted(leaf.hub) for leaf in leaves[:_SHOWN])
-    message = (
-        f"{quoted(leaves[0].opener)} opens leaf node connections to {hubs}, whose clusters gateways join, "
-        f"and NATS refuses them; keep one, and give it the addresses of one cluster (urls)"
-    )
-    return Note("refused-link", "error", message, leaves[-1].place)
-
-
-def _closes(leaf: _Leaf) -> Note:
-    """Measured: by the order in which servers start, a link is closed with "Loop detected", or all stay.
-
-    If all stay, messages arrive twice, or for ever.
-    """
-    message = (
-        f"the leaf node connection from {quoted(leaf.opener)} to {quoted(leaf.hub)} closes a cycle through a "
-        f"cluster or gateway: NATS refuses one of its connections, or brings messages many times, by the "
-        f"order in which the servers start; remove one, or use another account for it"
-    )
-    return Note("refused-link", "error", message, leaf.place)
-
-
-def _meet_in(leaf: _Leaf, other: _Leaf) -> Note:
-    """Measured with nats-server 2.15: it refuses one, or messages arrive twice, or with imports for ever."""
-    far = "" if other.hub == leaf.opener else f" or its cluster ({quoted(other.hub)})"
-    message = (
-        f"{quoted(leaf.opener)}{far} and {quoted(leaf.hub)} open leaf node connections to each other that "
-        f"meet in the account {quoted(leaf.accounts[1] or '')}: NATS refuses one of them, or brings "
-        f"messages many times, by the order in which the servers start; open both at the same end"
-    )
-    return Note("not-decided", "warning", message, leaf.place)
-
-
-def _doubled(leaf: _Leaf, known: _Leaf, flows: list[Flow], route: Place | None) -> Note:
-    """What to say of links to two members; the witness comes from one of them, also through the other."""
-    message = (
-        f"everything crosses twice between {quoted(leaf.opener)} and the cluster of {quoted(leaf.hub)} and "
-        f"{quoted(known.hub)}, to which it has a link each; give both addresses to one remote (urls)"
-    )
-    topic = _name_over([flow for flow in flows if flow.link in (leaf.link, known.link) and flow.pulls])
-    own, far = leaf.accounts
-    start = known.hub, far, None
-    direct = (start, (leaf.opener, own, known.place))
-    through = (start, (leaf.hub, far, route), (leaf.opener, own, leaf.place))
-    witness = Witness(topic, direct, through) if topic else None
-    return Note("doubled-delivery", "error", message, leaf.place, witness)
-
-
-def _name_over(flows: list[Flow]) -> str | None:
-    """A name that all links of these flows carry; None where none is found at once."""
-    links = {flow.link for flow in flows}
-    for name in dict.fromkeys(flow.filter.replace("*", "x").replace(">", "x") for flow in flows):
-        carry = [flow for flow in flows if covers(flow.filter, name, "nats")]
-        denied = any(covers(deny, name, "nats") for flow in carry for deny in flow.denies)
-        if {flow.link for flow in carry} == links and not denied:
-            return name
-    return None
 
 
 def components(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:

@@ -130,6 +130,8 @@ class Flow(NamedTuple):
     """As whom the link logs in at the broker to which it was opened."""
     meshed: bool = False
     """NATS: all servers that such flows connect form a full mesh, in which a message goes one step."""
+    is_route: bool = False
+    """NATS: it is between servers of one cluster; other meshed flows are gateways."""
     stage: int = 0
     """Steps inside a system come in this order: a flow of a stage above 0 is not taken after a higher one."""
 

@@ -26,7 +26,7 @@ def settle(brokers: Sequence[Broker], flows: Iterable[Flow]) -> tuple[list[Flow]
         else:
             settled.extend(found)
     clusters = Clusters(
-        [flow for flow in flows if flow.meshed and {flow.source, flow.target} <= by_name.keys()]
+        [flow for flow in flows if flow.meshed and {flow.source, flow.target} <= by_name.keys()], brokers
     )
     settled, said = clusters.with_leaf_links(settled)
     return [*settled, *clusters.full_meshes(settled)], [*notes, *said]

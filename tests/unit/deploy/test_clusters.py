@@ -1,7 +1,7 @@
 """Clusters of NATS servers, as nats-server 2.15.1 was measured."""
 
 from meshwright.deploy.clusters import ROUTE, Clusters, components
-from meshwright.deploy.mesh import Flow, Note, Place
+from meshwright.deploy.mesh import Broker, Flow, Note, Place
 
 
 def leaf(opener: str, hub: str, account: str = "$G", line: int = 1) -> list[Flow]:
@@ -53,7 +53,8 @@ def test_members_without_the_link_can_not_be_reached() -> None:
 
 def test_servers_behind_a_gateway_need_no_leaf_link() -> None:
     clusters = Clusters([*routes(("s1", "s2")), *routes(("s1", "far"), link="gateway")])
-    assert links(clusters, leaf("s1", "h"), leaf("s2", "h"))[1] == []
+    notes = links(clusters, leaf("s1", "h"), leaf("s2", "h"))[1]
+    assert "unreachable" not in {note.rule for note in notes}
 
 
 def test_links_that_are_refused_are_not_told_as_delivering_twice() -> None:
@@ -147,3 +148,61 @@ def test_a_mesh_keeps_the_accounts_of_its_links_apart() -> None:
     others = [*leaf("x", "v", "X"), *leaf("y", "v", "Y")]
     found = {(flow.source, flow.account, flow.target_account) for flow in clusters.full_meshes(others)}
     assert found == {(server, account, account) for server in "xy" for account in "XY"}
+
+
+def test_cycles_that_servers_never_see_are_left_to_the_search_for_loops() -> None:
+    """Measured: over gateways messages loop, over routes they arrive twice, whoever starts first."""
+    gateways = Clusters(routes(("x", "y"), link="gateway"))
+    for ring in (
+        [leaf("x", "y")],
+        [leaf("x", "a"), leaf("y", "a")],
+        [leaf("x", "a"), leaf("a", "b"), leaf("y", "b")],
+    ):
+        kept, notes = links(gateways, *ring)
+        assert (len(kept), notes) == (len(ring), [])
+    kept, notes = links(Clusters(routes(("x", "y"))), leaf("x", "a"), leaf("a", "b"), leaf("y", "b"))
+    assert (len(kept), {note.rule for note in notes}) == (3, {"unreachable"})
+
+
+def test_of_several_cycles_over_gateways_any_may_be_refused() -> None:
+    clusters = Clusters(routes(("x", "y"), ("y", "z"), link="gateway"))
+    kept, notes = links(clusters, leaf("x", "y"), leaf("z", "y"))
+    assert (kept, [note.rule for note in notes]) == (set(), ["refused-link", "refused-link"])
+    _, notes = links(clusters, leaf("x", "y"), leaf("a", "y"), leaf("a", "z"))
+    assert [note.rule for note in notes] == ["refused-link", "refused-link"]
+
+
+def test_what_several_members_pass_on_from_hub_to_hub_arrives_twice() -> None:
+    ring = [leaf(member, hub) for hub in ("a", "d") for member in ("b", "c")]
+    (note,) = links(Clusters(routes(("b", "c"))), *ring)[1]
+    assert (note.rule, note.severity) == ("doubled-delivery", "warning")
+    assert note.witness is not None
+    assert [[server for server, *_ in way] for way in note.witness[1:]] == [["a", "b", "d"], ["a", "c", "d"]]
+
+
+def test_what_several_members_pass_on_over_gateways_arrives_twice() -> None:
+    clusters = Clusters([*routes(("b", "c")), *routes(("b", "d"), link="gateway")])
+    (note,) = links(clusters, leaf("b", "a"), leaf("c", "a"))[1]
+    assert note.rule == "doubled-delivery"
+    assert links(clusters, leaf("a", "b"))[1] == []
+
+
+def test_members_whose_clients_want_nothing_pass_nothing_on() -> None:
+    deaf = Broker("c", "nats", Place("c", 0), (), publishes=("t",), clients_known=True)
+    ring = [leaf(member, hub) for hub in ("a", "d") for member in ("b", "c")]
+    assert links(Clusters(routes(("b", "c")), [deaf]), *ring)[1] == []
+
+
+def test_names_that_only_one_member_may_pass_on_arrive_once() -> None:
+    out, back = leaf("c", "d")
+    ring = [leaf("b", "a"), leaf("c", "a"), leaf("b", "d"), [out._replace(denies=(">",)), back]]
+    for back_denies, rules in ((), ["doubled-delivery"]), ((">",), []):
+        ring[-1][1] = back._replace(denies=back_denies)
+        assert [note.rule for note in links(Clusters(routes(("b", "c"))), *ring)[1]] == rules
+
+
+def test_what_is_left_of_links_that_a_cluster_and_a_server_open_to_each_other_is_not_decided() -> None:
+    clusters = Clusters(routes(("b", "c")))
+    notes = links(clusters, leaf("b", "a"), leaf("c", "a"), leaf("a", "b"))[1]
+    assert [note.rule for note in notes] == ["not-decided"]
+    assert links(Clusters([]), leaf("b", "a"), leaf("a", "b"))[1] == []

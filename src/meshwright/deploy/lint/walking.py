@@ -300,7 +300,7 @@ def _depends_on_links(way: Way) -> bool:
 def _is_apart(last: Way, way: Way) -> bool:
     """Whether a NATS server would have to pass on between a route and a leaf link that it opened."""
     leaf, route = (last, way) if last.flow.apart_from_routes else (way, last)
-    return leaf.flow.apart_from_routes and route.flow.meshed and leaf.opener == way.source
+    return leaf.flow.apart_from_routes and route.flow.is_route and leaf.opener == way.source
 
 
 def _came_by_import(step: Step, way: Way) -> bool:

@@ -110,7 +110,7 @@ def _or_private(walk: Sequence[Way]) -> str:
 
 def _both_ends(one: Way, other: Way) -> bool:
     """Whether two ways are of links that are opened at opposite ends, between the same brokers."""
-    if one.flow.meshed or one.flow.once or one.link == other.link:
+    if one.link == other.link or any(way.flow.meshed or way.flow.once for way in (one, other)):
         return False
     same = {one.source, one.target} == {other.source, other.target}
     return same and one.opener != other.opener
