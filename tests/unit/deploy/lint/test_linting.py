@@ -630,6 +630,25 @@ def test_links_to_two_members_of_a_cluster_have_a_witness_that_they_carry(tmp_pa
     assert [stop.broker for stop in found.other_path] == ["a", "b", "c"]
 
 
+def test_a_member_passes_on_between_its_leaf_link_and_gateways_but_not_routes(tmp_path: Path) -> None:
+    """Measured with nats-server 2.15: d hears what a sends, and c does not."""
+    member = (
+        "server_name: {0}\ncluster {{listen: '{0}:6222', routes: ['nats://{1}:6222']}}\n"
+        "gateway {{name: main, listen: '{0}:7222', gateways: [{{name: far, url: 'nats://d:7222'}}]}}\n"
+    )
+    link = "leafnodes {remotes: [{url: 'nats://a:7422'}]}\n"
+    (tmp_path / "a.conf").write_text("server_name: a\nleafnodes {listen: 'a:7422'}\n")
+    (tmp_path / "b.conf").write_text(member.format("b", "c") + link)
+    (tmp_path / "c.conf").write_text(member.format("c", "b"))
+    (tmp_path / "d.conf").write_text("server_name: d\ngateway {name: far, listen: 'd:7222'}\n")
+    wants = [{"name": name, "publishes": [], "subscribes": ["t"]} for name in "bcd"]
+    inventory = tmp_path / "inventory.json"
+    inventory.write_text(json.dumps({"brokers": [{"name": "a", "publishes": ["t"]}, *wants]}))
+    report = lint([tmp_path], read_inventory(inventory))
+    unreached = [found for found in report.findings if found.rule == "unreachable"]
+    assert {stop.broker for found in unreached for stop in found.path[1:]} == {"c"}
+
+
 def test_filters_of_one_broker_that_nothing_reaches_are_counted(mesh: Mesh) -> None:
     entries = [
         {"name": "a", "publishes": ["t/1", "t/2", "t/3"], "subscribes": []},
