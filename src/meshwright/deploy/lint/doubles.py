@@ -99,7 +99,7 @@ class DoubleSearch:
 
     def _back(self, step: Step) -> Names | None:
         """The names that are again what they were when they set out."""
-        return step.cargo.names if self._carried or step.cargo.is_as_before else None
+        return step.cargo.names if self._carried else step.cargo.unchanged(step.way.rules)
 
     def _same(self, one: Step, other: Step) -> Names | None:
         """The names that both steps bring under one name; None where there are none."""
@@ -148,6 +148,12 @@ def _turns(step: Step) -> int:
 
 def _common(one: Cargo, other: Cargo, rules: Rules, fresh: str) -> Iterator[Names]:
     """The names that are in both cargos, and are called alike in both by now."""
+    fixed, free = (other, one) if one.fixed is None else (one, other)
+    if fixed.fixed is not None and free.fixed is None:
+        name = free.before(fixed.fixed)
+        if name is not None and free.has(name, rules) and fixed.has(name, rules):
+            yield Names(name)
+        return
     if not _called_alike(one, other):
         return
     for pattern in meet(one.names.pattern, other.names.pattern, rules):

@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from meshwright.deploy.lint.names import Names, matches
+from meshwright.deploy.lint.names import Names
 from meshwright.deploy.lint.walking import ANYTHING, Cargo, Step, Walker, may_follow, taken
 from meshwright.deploy.lint.ways import Way
 from meshwright.deploy.mesh import Broker, Place
@@ -134,11 +134,7 @@ class LoopSearch:
 
     def _same(self, cargo: Cargo, start: Way) -> Names | None:
         """The names that are again what they were; None where there are none."""
-        if self._carried or cargo.is_as_before:
-            return cargo.names
-        if cargo.fixed is not None and matches(cargo.names.pattern, cargo.fixed, start.rules):
-            return Names(cargo.fixed)
-        return None
+        return cargo.names if self._carried else cargo.unchanged(start.rules)
 
     def _going_on(self, step: Step) -> Names | None:
         """The names with which the walk can be repeated until no filter sees more than the words it adds."""

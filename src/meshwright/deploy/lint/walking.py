@@ -23,6 +23,22 @@ class Cargo(NamedTuple):
         """Whether every name is again what it was."""
         return self.renaming == Renaming() and self.fixed is None
 
+    def has(self, name: Words, rules: Rules) -> bool:
+        """Whether a name, as it was when it set out, is one of them."""
+        without = any(matches(one, name, rules) for one in self.names.without)
+        return matches(self.names.pattern, name, rules) and not without
+
+    def before(self, name: Words) -> Words | None:
+        """What was called so when it set out that has this name by now; None where it can be none."""
+        old, new = self.renaming
+        return old + name[len(new) :] if name[: len(new)] == new else None
+
+    def unchanged(self, rules: Rules) -> Names | None:
+        """The names that are again what they were; None where there are none."""
+        if self.fixed is None:
+            return self.names if self.is_as_before else None
+        return Names(self.fixed) if self.has(self.fixed, rules) else None
+
     @property
     def growth(self) -> int:
         """How many words have been added."""
