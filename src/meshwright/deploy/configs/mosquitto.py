@@ -488,7 +488,7 @@ def _lines_out(bridge: _Bridge) -> dict[str, list[tuple[int, int]]]:
 
 def _included_files(folder: str, main: Path) -> list[Path] | None:
     """The files of a folder that a configuration includes; one of that name beside it is meant first."""
-    for place in (main.parent / Path(folder).name, main.parent / folder):
+    for place in (main.parent / (Path(folder).name or folder), main.parent / folder):
         try:
             files = [file for file in place.iterdir() if file.name.endswith(".conf")]
         except (OSError, ValueError):

@@ -164,6 +164,11 @@ def test_included_files_are_read_in_order_and_belong_to_the_broker(tmp_path: Pat
 
 def test_a_file_that_includes_itself_is_an_error(tmp_path: Path) -> None:
     assert _rules(_parsed(tmp_path, f"include_dir {tmp_path}\n")) == ["unreadable"]
+    assert _rules(_parsed(tmp_path, "include_dir .\n")) == ["unreadable"]
+
+
+def test_the_root_folder_is_not_that_of_the_file(tmp_path: Path) -> None:
+    assert "includes itself" not in str(_parsed(tmp_path, "include_dir /\n").notes)
 
 
 def test_a_folder_that_is_missing_is_told(tmp_path: Path) -> None:
