@@ -31,7 +31,7 @@ def _keys(host: Host) -> Iterator[str]:
             for answer in client.get(f"{start}**"):
                 if answer.ok is not None and _is_local(bytes(answer.ok.payload)):
                     yield str(answer.ok.key_expr).removeprefix(start)
-    except (zenoh.ZError, StopIteration) as error:
+    except (zenoh.ZError, NetworkError, StopIteration) as error:
         raise NetworkError(
             f"the router of {quoted(host.node)} at {host.host}:{host.port} can't be asked: "
             f"{one_line(error)}; check the inventory, and that its adminspace is enabled"
