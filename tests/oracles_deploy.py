@@ -51,8 +51,11 @@ class MemoryBrokers:
         text = self.files.get(host.config)
         return None if text is None else masked(text)
 
-    def check(self, host: Host) -> None:
+    def check(self, host: Host, text: str | None) -> None:
         self._reach(host)
+
+    def check_forget(self, host: Host) -> None:
+        pass
 
     def write(self, host: Host, text: str | None) -> None:
         self._reach(host)

@@ -24,6 +24,7 @@ from meshwright.deploy.fleet.programs import program_of
 from meshwright.deploy.fleet.verifying import ears_of, publish_everywhere
 from meshwright.deploy.hosts import Host
 from meshwright.deploy.live import ask
+from meshwright.deploy.live.mosquitto import listening
 from meshwright.deploy.live.told import Asked
 from meshwright.deploy.plan.planning import make_plan
 
@@ -101,7 +102,7 @@ def test_mosquitto_tells_kept_sessions_by_its_database_and_new_ones_by_its_log(t
         )
         broker: Popen[bytes] = processes.start([program_of("mosquitto"), "-c", config], tmp_path / "log")
         assert within(60, lambda: _listens(port))
-        subscribe(port, "keeper", "plant/+/temp", "häuser/#")
+        subscribe(port, "keeper", "plant/+/temp", "häuser/#", "$SYS/#")
         subscribe(port, "mw-0123456789abcdef", "bridged/#")
         broker.send_signal(signal.SIGUSR1)
         database, hosts = tmp_path / "mosquitto.db", {"a": Host("a", port=port)}
@@ -127,3 +128,18 @@ def _asked_meanwhile(hosts: dict[str, Host], port: int) -> list[tuple[str, str]]
     finally:
         over.set()
         thread.join()
+
+
+def test_a_user_who_may_not_listen_is_told(tmp_path: Path) -> None:
+    with reserved_ports(1) as (port,), group() as processes:
+        config = tmp_path / "broker.conf"
+        config.write_text(f"listener {port} 127.0.0.1\nallow_anonymous false\n")
+        processes.start([program_of("mosquitto"), "-c", config], tmp_path / "log")
+        assert within(60, lambda: _listens(port))
+        found: set[tuple[str, str]] = set()
+        refused: dict[str, str] = {}
+        client = listening(Host("a", port=port), found, refused)
+        assert within(60, lambda: bool(refused))
+        client.disconnect()
+        client.loop_stop()
+    assert refused == {"a": "Not authorized"}

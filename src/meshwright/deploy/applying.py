@@ -244,12 +244,15 @@ class _Run:
         """Refuse to begin while a step can't be taken: a broker is down, or can't be written to.
 
         Raises:
-            NetworkError: nothing was changed.
+            NetworkError, InputError: nothing was changed.
         """
-        needed = {step.node for step in steps}
-        for node in sorted(needed):
-            self._reach.check(self._hosts[node])
-        needed |= {host.node for step in steps for host, _ in self._stale(step, texts.get(step.node))}
+        last = {step.node: step for step in steps}
+        for node, step in sorted(last.items()):
+            self._reach.check(self._hosts[node], None if step.text is None else self._unmasked(step))
+        keepers = {host.node for step in steps for host, _ in self._stale(step, texts.get(step.node))}
+        for node in sorted(keepers & self._plan.host_of.keys()):
+            self._reach.check_forget(self._hosts[node])
+        needed = last.keys() | keepers
         for node, entry in sorted(self._state.entries.items()):
             if node in needed and node in self._plan.host_of and entry.coming is None:
                 host = self._hosts[node]
@@ -262,13 +265,19 @@ class _Run:
     def settle_doubts(self, texts: Mapping[str, str | None]) -> None:
         """Let a broker at which an earlier run was stopped read its file, whichever it is."""
         for node, entry in list(self._state.entries.items()):
-            if entry.coming is None or node not in texts or not self._did(node, self._reload):
+            if entry.coming is None or node not in texts:
                 continue
             text = texts[node]
+            if not self._reads_nothing(node, text) and not self._did(node, self._reload):
+                continue
             # If the earlier file is still there, its links are not closed, and neither are their sessions.
             if (sum_of_text(text) or NO_FILE) == entry.coming:
                 self._forget(entry)
             self._note(node, None if text is None else Entry(self._hosts[node], sum_of_text(text)))
+
+    def _reads_nothing(self, node: str, text: str | None) -> bool:
+        """Whether a broker has no file of ours and does not run: some can't start before they get it."""
+        return not (text or "").strip() and self._reach.listens(self._hosts[node]) is False
 
     def _reload(self, host: Host) -> None:
         """Let a broker read its file; not one that has left and is down, which would be started."""

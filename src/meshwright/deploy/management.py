@@ -44,14 +44,18 @@ class Management:
             return None
         return masked(text_of(found))
 
-    def check(self, host: Host) -> None:
-        """Refuse a broker whose user is no administrator, as it says itself."""
+    def check(self, host: Host, text: str | None) -> None:
+        """Refuse a user who is no administrator, as the broker says, and a password that is missing."""
+        resolved(text or "")
         told = self._call(host, "GET", "/api/whoami", missing_ok=True)
         if told is not None and "administrator" not in told.get("tags", ()):
             raise NetworkError(
                 f"the user {quoted(host.user)} is no administrator at the broker of {quoted(host.node)}; "
                 f"name another one, or give it the tag (rabbitmqctl set_user_tags); nothing was changed"
             )
+
+    def check_forget(self, host: Host) -> None:
+        """Links keep no sessions."""
 
     def write(self, host: Host, text: str | None) -> None:
         """Make a broker have just what a text says; None removes all that is ours.
@@ -106,7 +110,14 @@ class Management:
 
     def listed(self, host: Host, path: str) -> list[Row]:
         """The resources at a path of the API."""
-        found: list[Row] = self._call(host, "GET", path, missing_ok=True) or []
+        found = self._call(host, "GET", path, missing_ok=True)
+        if found is None:
+            return []
+        if not isinstance(found, list) or not all(isinstance(row, dict) for row in found):
+            raise NetworkError(
+                f"the broker of {quoted(host.node)} does not answer GET {path} as RabbitMQ does; check "
+                f"its admin in the inventory"
+            )
         return found
 
     def _call(

@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from socket import create_connection
-from typing import Protocol
+from typing import Any, Protocol
 from urllib.request import urlopen
 
 from meshwright.deploy.drivers.driver import Session, reference, references
@@ -36,8 +36,11 @@ class Reach(Protocol):
     def read(self, host: Host) -> str | None:
         """Its file, with passwords masked; None where there is none."""
 
-    def check(self, host: Host) -> None:
-        """Refuse a broker that can't be written to."""
+    def check(self, host: Host, text: str | None) -> None:
+        """Refuse a broker that can't be written to, or a text whose passwords can't be looked up."""
+
+    def check_forget(self, host: Host) -> None:
+        """Refuse a broker that can't be asked to drop sessions, as far as can be told from here."""
 
     def write(self, host: Host, text: str | None) -> None:
         """Put a file in place, whole, with passwords filled in; None removes it."""
@@ -78,14 +81,29 @@ class Commands:
             return None
         return masked(_checked(host, done, "reading its file").stdout)
 
-    def check(self, host: Host) -> None:
-        """Refuse a broker whose folder is missing, or can't be written to by this account."""
+    def check(self, host: Host, text: str | None) -> None:
+        """Refuse a folder that is missing or can't be written to, and passwords that can't be looked up."""
+        resolved(text or "")
         folder = shlex.quote(str(PurePosixPath(_path(host)).parent))
         if self._run(host, f"[ -d {folder} ] && [ -w {folder} ]").returncode:
             raise NetworkError(
                 f"the folder {folder} of the node {quoted(host.node)} is missing, or can't be written to by "
                 f"the account that reaches it; correct that, or config in the inventory; nothing was changed"
             )
+
+    def check_forget(self, host: Host) -> None:
+        """Refuse a broker if its password or certificates can't be read here."""
+        if not self._check:
+            return
+        if host.password:
+            secret_of(host.password)
+        for path in filter(None, (host.cafile, host.certfile, host.keyfile)):
+            if not os.access(path, os.R_OK):
+                raise InputError(
+                    f"{path} can't be read on this machine, which has to log in at {quoted(host.node)} to "
+                    f"drop the sessions of links that are closed; copy it here, or apply with --no-check, "
+                    f"which leaves them there; nothing was changed"
+                )
 
     def write(self, host: Host, text: str | None) -> None:
         """Put a file in place, whole, with passwords filled in; None removes it."""
@@ -115,7 +133,7 @@ class Commands:
     def forget(self, host: Host, session: Session) -> None:
         """Drop what a broker keeps for a link that is gone."""
         if self._check:
-            forget_session(session, host.user, secret_of(host.password) if host.password else "", host.cafile)
+            forget_session(session, host)
 
     def listens(self, host: Host) -> bool | None:
         """Whether a broker accepts connections; None where nobody can tell."""
@@ -144,9 +162,9 @@ def _run(
         ) from None
 
 
-def output_of(host: Host, command: str, doing: str) -> str:
+def output_of(host: Host, command: str, doing: str, advice: str) -> str:
     """What a shell command at a broker prints."""
-    return _checked(host, _run(host, command), doing).stdout
+    return _checked(host, _run(host, command), doing, advice).stdout
 
 
 def _path(host: Host) -> str:
@@ -183,13 +201,16 @@ def _filled(word: str, values: dict[str, str]) -> str:
 
 
 def _checked(
-    host: Host, done: "subprocess.CompletedProcess[str]", doing: str
+    host: Host,
+    done: "subprocess.CompletedProcess[str]",
+    doing: str,
+    advice: str = "correct that, and apply again: it goes on from here",
 ) -> "subprocess.CompletedProcess[str]":
     if done.returncode:
         said = (done.stderr.strip() or done.stdout.strip() or "nothing").splitlines()[-1]
         raise NetworkError(
             f"{doing} failed at the node {quoted(host.node)} with exit code {done.returncode}: {said}; "
-            f"correct that, and apply again: it goes on from here"
+            f"{advice}"
         )
     return done
 
@@ -271,7 +292,7 @@ def wait_until_listening(host: Host) -> None:
             time.sleep(0.05)
 
 
-def forget_session(session: Session, user: str = "", password: str = "", cafile: str = "") -> None:
+def forget_session(session: Session, host: Host) -> None:
     """Connect once in the place of a link with a clean session, which drops what was kept for it."""
     from meshwright.deploy.fleet.mqtt_ears import paho
 
@@ -281,11 +302,8 @@ def forget_session(session: Session, user: str = "", password: str = "", cafile:
     )
     answers: list[int] = []
     client.on_connect = lambda *given: answers.append(given[3].value)
-    if user:
-        client.username_pw_set(user, password or None)
-    if cafile:
-        client.tls_set(ca_certs=cafile)
     try:
+        log_in(client, host)
         client.connect(session.host, session.port, keepalive=60)
         _loop(client.loop, answers)
     except OSError as error:
@@ -294,6 +312,18 @@ def forget_session(session: Session, user: str = "", password: str = "", cafile:
             f"can't be asked to drop it: {error}; apply again when it can be reached"
         ) from None
     client.disconnect()
+
+
+def log_in(client: Any, host: Host) -> None:
+    """Let a client of paho log in as the inventory says, with files of this machine.
+
+    Raises:
+        OSError: a certificate can't be read.
+    """
+    if host.user:
+        client.username_pw_set(host.user, secret_of(host.password) if host.password else None)
+    if host.cafile:
+        client.tls_set(host.cafile, host.certfile or None, host.keyfile or None)
 
 
 def _loop(turn: Callable[[float], object], answers: list[int]) -> None:

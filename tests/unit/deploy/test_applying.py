@@ -1,3 +1,4 @@
+import shlex
 from pathlib import Path
 
 import pytest
@@ -5,14 +6,21 @@ import pytest
 import meshwright as mw
 from meshwright.deploy.applying import EDITED, FOREIGN, REMOVED, UNKNOWN, apply, status
 from meshwright.deploy.drivers import mosquitto, nats
-from meshwright.deploy.drivers.driver import Driver
+from meshwright.deploy.drivers.driver import Driver, Session
 from meshwright.deploy.hosts import Host
 from meshwright.deploy.places import check_places
 from meshwright.deploy.plan.plan import Plan
 from meshwright.deploy.plan.planning import Engine, make_plan
 from meshwright.deploy.reaching import Commands, check_reachable, words_of_reach
 from meshwright.runtime.errors import InputError, NetworkError
-from tests.oracles_deploy import MemoryBrokers, machine
+from tests.oracles_deploy import KilledError, MemoryBrokers, machine
+
+
+class NotListening(Commands):
+    """Brokers that don't run."""
+
+    def listens(self, host: Host) -> bool | None:
+        return False
 
 
 def plan_in(folder: Path, *, reload: str = "true", password: str = "", topics: str = "xy") -> Plan:
@@ -57,6 +65,51 @@ def test_a_password_that_a_line_can_not_hold_is_refused(
     monkeypatch.setenv("MESH", value)
     with pytest.raises(InputError, match="choose one of letters, digits"):
         applied(tmp_path, plan_in(tmp_path, password="env:MESH"))
+
+
+def test_a_password_that_is_missing_is_told_before_anything_is_changed(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="the password env:NOT_SET can't be read"):
+        applied(tmp_path, plan_in(tmp_path, password="env:NOT_SET"))
+    assert not (tmp_path / "state.json").exists()
+    assert not list(tmp_path.glob("*.conf"))
+
+
+def test_a_certificate_that_is_not_here_is_told_before_sessions_have_to_be_dropped(tmp_path: Path) -> None:
+    def secured(topics: str) -> Plan:
+        plan = plan_in(tmp_path, topics=topics)
+        hosts = {host.node: host._replace(cafile="/only/at/brokers.pem") for host in plan.hosts}
+        return plan.with_hosts(hosts, loopback=False)
+
+    applied(tmp_path, secured("xy"))
+    before = {path: path.read_text() for path in tmp_path.iterdir()}
+    with pytest.raises(InputError, match=r"/only/at/brokers\.pem can't be read on this machine"):
+        apply(secured("xz"), tmp_path / "state.json", Commands())
+    assert {path: path.read_text() for path in tmp_path.iterdir()} == before
+    assert applied(tmp_path, secured("xz"))
+
+
+def test_a_session_is_not_dropped_without_its_certificate() -> None:
+    host = Host("a", cafile="/only/at/brokers.pem")
+    with pytest.raises(NetworkError, match="can't be asked to drop it"):
+        Commands().forget(host, Session("mw-1", host.host, 1))
+
+
+def test_a_broker_that_can_not_start_without_its_file_gets_it_after_a_kill_before_the_first(
+    tmp_path: Path,
+) -> None:
+    """The reload fails without a file, as that of a Zenoh router does, or with an empty one, as of NATS."""
+    plan = plan_in(tmp_path)
+    hosts = {host.node: host._replace(reload=f"test -s {shlex.quote(host.config)}") for host in plan.hosts}
+    plan = plan.with_hosts(hosts, loopback=False)
+
+    class Killed(NotListening):
+        def write(self, host: Host, text: str | None) -> None:
+            raise KilledError
+
+    with pytest.raises(KilledError):
+        apply(plan, tmp_path / "state.json", Killed(check=False))
+    assert status(plan, tmp_path / "state.json", Commands())["interrupted_at"]
+    assert apply(plan, tmp_path / "state.json", NotListening(check=False)).steps == 2
 
 
 def test_a_file_that_is_not_ours_is_never_touched(tmp_path: Path) -> None:

@@ -1,5 +1,7 @@
 import os
 import struct
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from threading import Thread
 
 import pytest
 
@@ -45,6 +47,7 @@ def test_durations_of_go_are_milliseconds(text: str, expected: float) -> None:
     [
         ("1700000000: tester 1 plant/#", ("tester", "plant/#")),
         ("tester 0 a b", ("tester", "a b")),
+        ("1700000000: a client of 3 words 2 plant/#", ("a client of 3 words", "plant/#")),
         ("1700000000: New client connected", None),
     ],
 )
@@ -70,3 +73,34 @@ def test_what_can_not_be_asked_is_told() -> None:
         ask("nats", {"a": Host("a", admin="http://127.0.0.1:1")}, Asked())
     with pytest.raises(NetworkError, match="can't be reached"):
         ask("mosquitto", {"a": Host("a", port=1)}, Asked(seconds=1))
+
+
+@pytest.mark.parametrize(
+    ("kind", "answer"),
+    [("nats", b"{}"), ("nats", b"[]"), ("nats", b"no JSON"), ("rabbitmq", b"{}"), ("rabbitmq", b"[1]")],
+)
+def test_an_address_of_something_else_is_told(
+    kind: str, answer: bytes, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MESH_SECRET", "geheim")
+
+    class Other(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(answer)
+
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Other) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        host = Host("a", user="u", password="env:MESH_SECRET", admin=f"http://127.0.0.1:{server.server_port}")
+        with pytest.raises(NetworkError, match="check its admin"):
+            ask(kind, {"a": host}, Asked())
+        server.shutdown()
+
+
+def test_a_certificate_that_is_not_here_is_told() -> None:
+    with pytest.raises(NetworkError, match=r"'a' can't be used on this machine: .*; check cafile"):
+        ask("mosquitto", {"a": Host("a", cafile="/nowhere/ca.pem")}, Asked(seconds=0.01))

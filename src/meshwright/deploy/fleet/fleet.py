@@ -205,8 +205,11 @@ class FleetReach:
         own = self._fleet.own_file(host.node)
         return masked(own.read_text()) if own.exists() else None
 
-    def check(self, host: Host) -> None:
+    def check(self, host: Host, text: str | None) -> None:
         """All files of a fleet can be written."""
+
+    def check_forget(self, host: Host) -> None:
+        """All brokers of a fleet can be asked."""
 
     def write(self, host: Host, text: str | None) -> None:
         """Put a file in place; None removes it."""
@@ -224,7 +227,7 @@ class FleetReach:
     def forget(self, host: Host, session: Session) -> None:
         """Drop what a living broker keeps for a link that is gone."""
         if host.node not in self._fleet.dead:
-            forget_session(session)
+            forget_session(session, host)
 
     def listens(self, host: Host) -> bool | None:
         """Whether a broker lives."""

@@ -6,6 +6,8 @@ $SYS/broker/log/M/subscribe.
 """
 
 import base64
+import re
+import shlex
 import struct
 import time
 from collections.abc import Iterator, Mapping
@@ -15,7 +17,7 @@ from typing import Any
 from meshwright.deploy.fleet.mqtt_ears import paho
 from meshwright.deploy.hosts import Host
 from meshwright.deploy.live.told import Asked, Told
-from meshwright.deploy.reaching import output_of, secret_of
+from meshwright.deploy.reaching import log_in, output_of
 from meshwright.runtime.errors import InputError, NetworkError, quoted
 from meshwright.runtime.progress import Progress, stage
 
@@ -23,7 +25,9 @@ _MAGIC = b"\x00\xb5\x00mosquitto db"
 _HEAD, _CHUNK, _SUBSCRIPTION = struct.Struct(">4xI"), struct.Struct(">II"), struct.Struct(">IHHBB2x")
 _VERSIONS, _SUBSCRIPTIONS = (5, 6), 5
 _LOG = "$SYS/broker/log/M/subscribe"
+_LOGGED = re.compile(r"(?:\S+: )?(.+?) [012] (.+)", re.DOTALL)
 _BRIDGES = ("mw-", "local.")
+_ITSELF = "$SYS/"
 
 
 def ask(hosts: Mapping[str, Host], asked: Asked, progress: Progress | None) -> Told:
@@ -40,19 +44,15 @@ def ask(hosts: Mapping[str, Host], asked: Asked, progress: Progress | None) -> T
     with stage(progress, "asking brokers", len(hosts)) as tell:
         for number, (node, host) in enumerate(hosts.items(), start=1):
             if asked.database:
-                written = output_of(host, f"base64 < {_quoted(asked.database)}", "reading its database")
+                command = f"base64 < {shlex.quote(asked.database)}"
+                written = output_of(host, command, "reading its database", "check --database")
                 rows = subscriptions_of(base64.b64decode(written), f"{asked.database} of {quoted(node)}")
                 found |= {(node, topic) for client, topic in rows if not client.startswith(_BRIDGES)}
             tell(number)
     if asked.seconds:
         found |= _heard(hosts, asked.seconds)
-    return Told(sorted(found))
-
-
-def _quoted(path: str) -> str:
-    import shlex
-
-    return shlex.quote(path)
+    # What a broker tells of itself there never leaves it.
+    return Told(sorted((node, topic) for node, topic in found if not topic.startswith(_ITSELF)))
 
 
 def subscriptions_of(data: bytes, where: str) -> Iterator[tuple[str, str]]:
@@ -82,28 +82,43 @@ def subscriptions_of(data: bytes, where: str) -> Iterator[tuple[str, str]]:
 
 def _heard(hosts: Mapping[str, Host], seconds: float) -> set[tuple[str, str]]:
     found: set[tuple[str, str]] = set()
+    refused: dict[str, str] = {}
     with ExitStack() as held:
         for host in hosts.values():
-            client = listening(host, found)
+            client = listening(host, found, refused)
             held.callback(client.loop_stop)
             held.callback(client.disconnect)
         time.sleep(seconds)
+    for node, reason in sorted(refused.items()):
+        raise NetworkError(
+            f"the broker of {quoted(node)} does not let this user listen to {_LOG}: {reason}; "
+            f"check user and password, and what the user may read"
+        )
     return found
 
 
 def client_of(host: Host) -> Any:
-    """A client that may log in at a broker; it is not connected yet."""
+    """A client that may log in at a broker; it is not connected yet.
+
+    Raises:
+        NetworkError: a certificate can't be read.
+    """
     library = paho()
     client = library.Client(library.CallbackAPIVersion.VERSION2, protocol=library.MQTTv311)
-    if host.user:
-        client.username_pw_set(host.user, secret_of(host.password) if host.password else None)
-    if host.cafile:
-        client.tls_set(ca_certs=host.cafile)
+    try:
+        log_in(client, host)
+    except OSError as error:
+        raise NetworkError(
+            f"the certificates of {quoted(host.node)} can't be used on this machine: {error}; check cafile, "
+            f"certfile and keyfile in the inventory"
+        ) from None
     return client
 
 
-def listening(host: Host, found: set[tuple[str, str]]) -> Any:
+def listening(host: Host, found: set[tuple[str, str]], refused: dict[str, str] | None = None) -> Any:
     """A client on a thread of its own that adds what others subscribe to, until it is disconnected.
+
+    By node, `refused` gets the reason if the broker does not let it log in or subscribe.
 
     Raises:
         NetworkError: the broker can't be reached.
@@ -115,8 +130,15 @@ def listening(host: Host, found: set[tuple[str, str]]) -> Any:
         if logged is not None and not logged[0].startswith(_BRIDGES) and logged[1] != _LOG:
             found.add((host.node, logged[1]))
 
-    client.on_message = hear
-    client.on_connect = lambda client, *_: client.subscribe(_LOG)
+    def join(client: Any, _data: Any, _flags: Any, reason: Any, _properties: Any) -> None:
+        note(client, None, None, [reason], None)
+        client.subscribe(_LOG)
+
+    def note(_client: Any, _data: Any, _number: Any, reasons: list[Any], _properties: Any) -> None:
+        if refused is not None:
+            refused.update((host.node, str(reason)) for reason in reasons if reason.is_failure)
+
+    client.on_message, client.on_connect, client.on_subscribe = hear, join, note
     trouble = _trouble_connecting(client, host)
     if trouble:
         del client  # an error would keep it, and with it its sockets
@@ -138,5 +160,5 @@ def _trouble_connecting(client: Any, host: Host) -> str:
 
 def logged_subscription(text: str) -> tuple[str, str] | None:
     """Client and filter of a line such as `1700000000: client 1 plant/#`; None for another."""
-    words = text.split(": ", 1)[-1].split(" ", 2)
-    return (words[0], words[2]) if len(words) == 3 and words[1] in ("0", "1", "2") else None
+    found = _LOGGED.fullmatch(text)
+    return (found[1], found[2]) if found else None

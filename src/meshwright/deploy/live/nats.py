@@ -20,7 +20,7 @@ def ask(hosts: Mapping[str, Host], asked: Asked, progress: Progress | None) -> T
     """
     del asked
     interests, trips = set(), dict[tuple[str, str], float]()
-    names = {fetched(host, "/varz")["server_name"]: node for node, host in hosts.items()}
+    names = {fetched(host, "/varz", "server_name")["server_name"]: node for node, host in hosts.items()}
     with stage(progress, "asking servers", len(hosts)) as tell:
         for number, (node, host) in enumerate(hosts.items(), start=1):
             interests |= {(node, subject) for subject in _subjects(host)}
@@ -35,7 +35,7 @@ def ask(hosts: Mapping[str, Host], asked: Asked, progress: Progress | None) -> T
 def _subjects(host: Host) -> Iterator[str]:
     offset, total = 0, 1
     while offset < total:
-        page = fetched(host, f"/connz?subs=1&limit={_PAGE}&offset={offset}")
+        page = fetched(host, f"/connz?subs=1&limit={_PAGE}&offset={offset}", "total")
         clients = (each for each in page.get("connections") or () if each.get("kind", "Client") == "Client")
         for connection in clients:
             for subject in connection.get("subscriptions_list") or ():

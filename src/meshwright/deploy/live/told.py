@@ -32,8 +32,8 @@ class Told(NamedTuple):
     """Two nodes, and milliseconds of a round trip over the link between them."""
 
 
-def fetched(host: Host, path: str) -> Any:
-    """What the monitor of a broker answers."""
+def fetched(host: Host, path: str, key: str = "server_id") -> dict[str, Any]:
+    """What the monitor of a broker answers; its answers to this path always have the key."""
     if not host.admin:
         raise InputError(
             f"the node {quoted(host.node)} has no admin in the inventory; give the address of its monitor, "
@@ -41,7 +41,10 @@ def fetched(host: Host, path: str) -> Any:
         )
     try:
         with urlopen(f"{host.admin.rstrip('/')}{path}", timeout=_SECONDS) as answer:
-            return json.load(answer)
+            told = json.load(answer)
+        if not isinstance(told, dict) or key not in told:
+            raise ValueError(f"its answer to {path} has no {key}")
+        return told
     except (URLError, OSError, ValueError) as error:
         raise NetworkError(
             f"the monitor of {quoted(host.node)} at {host.admin} can't be asked: {error}; check its admin in "

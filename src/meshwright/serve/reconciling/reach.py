@@ -37,10 +37,15 @@ class FleetReach:
         """Its file, with passwords masked; None where there is none."""
         return self._to(host).read(host)
 
-    def check(self, host: Host) -> None:
+    def check(self, host: Host, text: str | None) -> None:
         """Refuse a broker that runs and can't be written to."""
         if not self._is_down(host.node):
-            self._reach.check(host)
+            self._reach.check(host, text)
+
+    def check_forget(self, host: Host) -> None:
+        """Refuse a broker that runs and can't be asked to drop sessions."""
+        if not self._is_down(host.node):
+            self._reach.check_forget(host)
 
     def write(self, host: Host, text: str | None) -> None:
         """Put a file in place; not any more if the kill switch was pulled."""
