@@ -34,6 +34,7 @@ class MemoryBrokers:
         self.runs: dict[str, str] = {}
         self.actions_left = 1 << 30
         self.unreachable: set[str] = set()
+        self.versions: dict[str, str] = {}
         self.down: set[str] = set()
         self._driver, self._names = driver, sorted(set(names))
 
@@ -53,6 +54,9 @@ class MemoryBrokers:
 
     def check(self, host: Host, text: str | None) -> None:
         self._reach(host)
+
+    def version(self, host: Host) -> str:
+        return self.versions.get(host.config, "")
 
     def check_forget(self, host: Host) -> None:
         pass

@@ -47,6 +47,7 @@ class Broker:
         self.bound: set[str] = set()
         self.writes, self.fails_at = 0, 0
         self.users = {"admin": "geheim"}
+        self.version = "3.10.8"
         self._changed = changed
         self._bindings: list[dict[str, Any]] = []
 
@@ -57,8 +58,9 @@ class Broker:
 
     def answer(self, method: str, path: Path, body: bytes) -> tuple[int, Any]:
         kind, own = path[0], path[1:]
-        if kind == "bindings":
-            return 200, self._bindings
+        told = {"bindings": self._bindings, "overview": {"rabbitmq_version": self.version}}
+        if kind in told:
+            return 200, told[kind]
         if kind not in _NAMES:
             return 404, {"error": "Object Not Found"}
         if method == "GET":

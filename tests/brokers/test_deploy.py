@@ -109,6 +109,11 @@ RELAYED = [
 ]
 
 
+def test_a_subject_that_the_client_library_refuses_is_told(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="nats-py does not take the subject 't>'"):
+        verify(plan_for("nats", [("a", "t>"), ("b", "t>")]), tmp_path)
+
+
 def test_nats_servers_relay_unless_they_have_opened_the_links_themselves(tmp_path: Path) -> None:
     """The relay n1 carries b.a between n2 and n3. If it opens both links, it does not."""
     plan = plan_for("nats", RELAYED)

@@ -247,6 +247,7 @@ class _Run:
             NetworkError, InputError: nothing was changed.
         """
         last = {step.node: step for step in steps}
+        self._check_versions(last.keys() & self._plan.host_of.keys())
         for node, step in sorted(last.items()):
             self._reach.check(self._hosts[node], None if step.text is None else self._unmasked(step))
         keepers = {host.node for step in steps for host, _ in self._stale(step, texts.get(step.node))}
@@ -261,6 +262,13 @@ class _Run:
                         f"the broker of {quoted(node)} is down: it refuses connections at {host.host}:"
                         f"{host.port}; start it, or plan without it (deploy plan --down); nothing was changed"
                     )
+
+    def _check_versions(self, nodes: Collection[str]) -> None:
+        """Refuse brokers that say themselves that they are too old."""
+        told = {host.node: host for host in self._plan.hosts}
+        for node in nodes:
+            told[node] = told[node]._replace(version=self._reach.version(told[node]) or told[node].version)
+        self._driver.check(self._plan.with_hosts(told, loopback=self._plan.loopback))
 
     def settle_doubts(self, texts: Mapping[str, str | None]) -> None:
         """Let a broker at which an earlier run was stopped read its file, whichever it is."""

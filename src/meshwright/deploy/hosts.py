@@ -22,6 +22,7 @@ _LAST_PORT = 65_535
 _HOST = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._:-]*[A-Za-z0-9])?")
 _URL = re.compile(r"https?://[A-Za-z0-9.:\[\]_-]+/?")
 _SECRET = re.compile(r"(env:[A-Za-z_][A-Za-z0-9_]*|file:[^\s].*)")
+_VERSION = re.compile(r"\d{1,4}(\.\d{1,4})*([-+~]\S+)?")
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _MARK = re.compile(r"@\{")
 """How references to passwords begin in rendered files."""
@@ -170,6 +171,11 @@ def _host(row: Mapping[str, Any], where: str, path: Path) -> Host:
 
 def _check(host: Host, where: str, path: Path) -> None:
     rules = (
+        (
+            not host.version or _VERSION.fullmatch(host.version),
+            f"version {quoted(host.version)}",
+            "write numbers, as in 2.0.18",
+        ),
         (_HOST.fullmatch(host.host), f"host {quoted(host.host)}", "write a name or an address"),
         (
             not host.password or _SECRET.fullmatch(host.password),

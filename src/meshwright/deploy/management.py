@@ -54,6 +54,11 @@ class Management:
                 f"name another one, or give it the tag (rabbitmqctl set_user_tags); nothing was changed"
             )
 
+    def version(self, host: Host) -> str:
+        """The version that the API tells."""
+        told = self._call(host, "GET", "/api/overview", missing_ok=True)
+        return str(told.get("rabbitmq_version", "")) if isinstance(told, dict) else ""
+
     def check_forget(self, host: Host) -> None:
         """Links keep no sessions."""
 

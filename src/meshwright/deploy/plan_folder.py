@@ -99,5 +99,5 @@ def counts_of(plan: Plan) -> dict[str, int]:
         "lines": sum(len(link.lines) for link in plan.links),
         "relays": sum(len(topic.relays) for topic in plan.topics),
         "unused": len(plan.unused),
-        "standby": len(plan.standby),
+        "standby": len({frozenset((link.opens, link.to)) for link in plan.standby}),
     }

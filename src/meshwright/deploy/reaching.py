@@ -42,6 +42,9 @@ class Reach(Protocol):
     def check_forget(self, host: Host) -> None:
         """Refuse a broker that can't be asked to drop sessions, as far as can be told from here."""
 
+    def version(self, host: Host) -> str:
+        """The version that a broker tells; empty where it tells none."""
+
     def write(self, host: Host, text: str | None) -> None:
         """Put a file in place, whole, with passwords filled in; None removes it."""
 
@@ -90,6 +93,11 @@ class Commands:
                 f"the folder {folder} of the node {quoted(host.node)} is missing, or can't be written to by "
                 f"the account that reaches it; correct that, or config in the inventory; nothing was changed"
             )
+
+    def version(self, host: Host) -> str:
+        """The version that the monitor of a NATS server tells."""
+        told = _monitored(host) if self._check and host.admin else {}
+        return str(told.get("version", ""))
 
     def check_forget(self, host: Host) -> None:
         """Refuse a broker if its password or certificates can't be read here."""
@@ -256,12 +264,17 @@ def listens(host: Host) -> bool | None:
 
 def loaded_at(host: Host) -> str | None:
     """When a NATS server has read its configuration, as its monitor says; None if it does not answer."""
+    return _monitored(host).get("config_load_time")
+
+
+def _monitored(host: Host) -> dict[str, Any]:
+    """What the monitor of a NATS server says of it; nothing if it does not answer."""
     try:
         with urlopen(f"{host.admin.rstrip('/')}/varz", timeout=5) as answer:
-            found: str | None = json.load(answer).get("config_load_time")
-            return found
+            found = json.load(answer)
     except (OSError, ValueError):
-        return None
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def _wait_until_loaded(host: Host, before: str) -> None:

@@ -300,3 +300,11 @@ def test_a_file_that_a_hand_removed_at_a_broker_that_has_left_is_no_trouble(tmp_
     apply(in_memory("ab"), place, brokers)
     assert brokers.runs["/m2"] == ""
     assert status(in_memory("ab"), place, brokers)["brokers"].keys() == {"a", "b"}
+
+
+def test_a_server_that_says_that_it_is_too_old_is_left_as_it_is(tmp_path: Path) -> None:
+    brokers = MemoryBrokers(nats.DRIVER, ["MW0"])
+    brokers.versions["/m1"] = "2.9.10"
+    with pytest.raises(InputError, match=r"'b' has version 2\.9\.10, but the driver nats needs 2\.14"):
+        apply(in_memory("abc", nats.DRIVER.engine), tmp_path / "state.json", brokers)
+    assert not brokers.files

@@ -46,6 +46,7 @@ def test_all_forms_of_an_inventory_say_the_same(suffix: str, tmp_path: Path) -> 
         ({"node": "a", "password": "geheim"}, "has the password that is no reference"),
         ({"node": "a", "reach": "rsh"}, "write local, ssh, or a command"),
         ({"node": "a", "accepts": "maybe"}, "write yes or no"),
+        ({"node": "a", "version": "newest"}, r"write numbers, as in 2\.0\.18"),
         ({"node": "a", "config": "/x\ny"}, "in config; remove it"),
     ],
 )

@@ -90,6 +90,13 @@ def test_a_wrong_password_and_a_broker_that_is_down_are_told(mesh: Mesh, tmp_pat
     assert not any(broker.writes for broker in mesh.brokers.values())
 
 
+def test_a_broker_that_says_that_it_is_too_old_is_left_as_it_is(mesh: Mesh, tmp_path: Path) -> None:
+    mesh.brokers["b"].version = "3.8.9"
+    with pytest.raises(InputError, match=r"'b' has version 3\.8\.9, but the driver rabbitmq needs 3\.10"):
+        apply(mesh.plan([("a", "t"), ("b", "t")]), tmp_path / "state.json", Management())
+    assert not any(broker.writes for broker in mesh.brokers.values())
+
+
 @pytest.mark.parametrize("writes", [1, 2, 4, 7])
 def test_what_stops_in_the_middle_goes_on(writes: int, mesh: Mesh, tmp_path: Path) -> None:
     numbers, place = random.Random(2), tmp_path / "state.json"

@@ -141,9 +141,9 @@ def _print(out: Path, made: "Plan", told: dict[str, Any]) -> None:
         print(f"relay: {names} carries {own['topic']}, which nobody there wants, as in {own['example']}")
     for node in made.cuts[:_SHOWN]:
         print(f"cut: if {node} fails, some topic is cut, whatever is opened")
-    lines, links = told["lines"], told["links"]
+    lines, links, unused = told["lines"], told["links"], count(told["unused"], "link")
     print(
         f"{out}: {count(told['brokers'], 'broker')}, {count(links, 'link')} with {count(lines, 'line')}, "
-        f"{count(told['topics'], 'topic')}; {count(told['relays'], 'relay')}; {told['unused']:,} links of "
-        f"the overlay not needed, {told['standby']:,} of them on standby; plan {made.hash}"
+        f"{count(told['topics'], 'topic')}; {count(told['relays'], 'relay')}; {unused} of the "
+        f"overlay not needed, {told['standby']:,} of them on standby; plan {made.hash}"
     )

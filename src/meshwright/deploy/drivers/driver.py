@@ -82,7 +82,7 @@ class Driver(NamedTuple):
 
 
 def check_versions(plan: Plan, least: tuple[int, int]) -> None:
-    """Refuse brokers that are too old, by the inventory.
+    """Refuse brokers that are too old, as far as their versions are known.
 
     Raises:
         InputError: one of them is.
@@ -91,8 +91,8 @@ def check_versions(plan: Plan, least: tuple[int, int]) -> None:
         found = _VERSION.match(host.version)
         if found and (int(found[1]), int(found[2] or 0)) < least:
             raise InputError(
-                f"the node {quoted(host.node)} has version {host.version} by the inventory, but the driver "
-                f"{plan.driver} needs {least[0]}.{least[1]} or newer; update the broker"
+                f"the node {quoted(host.node)} has version {host.version}, but the driver {plan.driver} "
+                f"needs {least[0]}.{least[1]} or newer; update the broker"
             )
 
 

@@ -14,6 +14,7 @@ from meshwright.deploy.drivers.driver import (
     Driver,
     Lines,
     Session,
+    check_versions,
     digest,
     opening_line,
     reference,
@@ -34,6 +35,7 @@ def check(plan: Plan) -> None:
 
     A line is split at blanks, and the configuration has no quotes.
     """
+    check_versions(plan, (2, 0))
     for link in plan.links:
         for line in link.lines:
             if any(letter.isspace() for letter in line) or line == '""':

@@ -208,6 +208,10 @@ class FleetReach:
     def check(self, host: Host, text: str | None) -> None:
         """All files of a fleet can be written."""
 
+    def version(self, host: Host) -> str:
+        """The programs of this machine are as they are."""
+        return ""
+
     def check_forget(self, host: Host) -> None:
         """All brokers of a fleet can be asked."""
 

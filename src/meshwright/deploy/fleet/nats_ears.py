@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from meshwright.deploy.drivers.nats import CLIENT_PORTS, user_name
@@ -16,7 +17,7 @@ from meshwright.deploy.fleet.ears import Heard, earlier_filters
 from meshwright.deploy.fleet.links import taken_in
 from meshwright.deploy.plan.plan import Plan, Topic
 from meshwright.filters.filter import Filter
-from meshwright.runtime.errors import InputError
+from meshwright.runtime.errors import InputError, quoted
 
 if TYPE_CHECKING:
     from nats.aio.client import Client
@@ -31,8 +32,12 @@ class NatsEars:
         self._loop = asyncio.new_event_loop()
         self._clients: dict[tuple[str, int], Client] = {}
         self._accounts = _accounts_of_wants(plan)
-        for host in plan.hosts:
-            self._loop.run_until_complete(self._join(host.node))
+        try:
+            for host in plan.hosts:
+                self._loop.run_until_complete(self._join(host.node))
+        except BaseException:
+            self.close()
+            raise
 
     async def _join(self, node: str) -> None:
         wants = self._plan.wants[node]
@@ -43,7 +48,8 @@ class NatsEars:
             self._clients[node, number] = client
             for at, each in enumerate(wants):
                 if self._accounts[each] == number:
-                    await client.subscribe(each, cb=self._hearing(node, earlier[at]))
+                    with _accepting(each):
+                        await client.subscribe(each, cb=self._hearing(node, earlier[at]))
             await client.flush()
 
     def _hearing(self, node: str, earlier: list[Filter]) -> Callable[[Any], Awaitable[None]]:
@@ -59,7 +65,8 @@ class NatsEars:
         """Publish a numbered message at a node."""
         self.heard.sent[number] = time.monotonic_ns()
         client = self._clients[node, topic.account]
-        self._loop.run_until_complete(client.publish(topic.example, b"%d" % number))
+        with _accepting(topic.example):
+            self._loop.run_until_complete(client.publish(topic.example, b"%d" % number))
 
     def pump(self, seconds: float) -> None:
         """Take in what has arrived; wait for it at most this long."""
@@ -81,6 +88,20 @@ class NatsEars:
         for client in self._clients.values():
             self._loop.run_until_complete(client.close())
         self._loop.close()
+
+
+@contextmanager
+def _accepting(subject: str) -> Iterator[None]:
+    """Say so where the library does not take a subject that servers take, such as a.b>."""
+    from nats.errors import BadSubjectError
+
+    try:
+        yield
+    except BadSubjectError:
+        raise InputError(
+            f"the library nats-py does not take the subject {quoted(subject)}, so the plan can't be proved; "
+            f"rename it, without * and > inside of words"
+        ) from None
 
 
 async def _connect(address: str, user: str) -> Client:

@@ -42,6 +42,10 @@ class FleetReach:
         if not self._is_down(host.node):
             self._reach.check(host, text)
 
+    def version(self, host: Host) -> str:
+        """The version that a broker tells; one that is down tells none."""
+        return "" if self._is_down(host.node) else self._reach.version(host)
+
     def check_forget(self, host: Host) -> None:
         """Refuse a broker that runs and can't be asked to drop sessions."""
         if not self._is_down(host.node):

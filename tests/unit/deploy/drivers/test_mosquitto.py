@@ -167,3 +167,9 @@ def test_files_can_not_refer_to_passwords() -> None:
 def test_an_unknown_driver_is_refused() -> None:
     with pytest.raises(OptionError, match="did you mean mosquitto"):
         driver_of("mosquito")
+
+
+def test_brokers_that_read_files_otherwise_are_refused() -> None:
+    link = Link("a", "b", ("x",))
+    with pytest.raises(InputError, match=r"'b' has version 1\.4, but .* needs 2\.0 or newer"):
+        mosquitto.check(plan_of(link, Host("a", version="2.1.2"), Host("b", version="1.4")))

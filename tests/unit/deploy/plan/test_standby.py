@@ -9,9 +9,10 @@ from typer.testing import CliRunner
 import meshwright as mw
 from meshwright.cli import app
 from meshwright.deploy.drivers import driver_of
-from meshwright.deploy.plan.plan import plan_of, read_plan
+from meshwright.deploy.plan.plan import Standby, plan_of, read_plan
 from meshwright.deploy.plan.planning import make_plan
 from meshwright.deploy.plan.standby import with_standby, without
+from meshwright.deploy.plan_folder import counts_of
 from meshwright.runtime.errors import InputError
 
 MOSQUITTO = driver_of("mosquitto").engine
@@ -87,3 +88,9 @@ def test_an_overlay_without_nodes_keeps_links_and_costs_of_the_others() -> None:
     assert sorted(found.values()) == [4, 5, 6]
     with pytest.raises(InputError, match="has no node 'z'"):
         without(overlay, {"z"})
+
+
+def test_a_standby_link_counts_once_whoever_opens_it() -> None:
+    plan = make_plan(resilient(), MOSQUITTO)
+    plan = plan.with_standby((Standby("a", "b", ("c",)), Standby("b", "a", ("d",))), ())
+    assert counts_of(plan)["standby"] == 1
