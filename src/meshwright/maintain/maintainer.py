@@ -227,6 +227,11 @@ class Maintainer:
         return None if self._book is None else self._book.dialect
 
     @property
+    def known_ids(self) -> Iterable[str]:
+        """The ids of applied events that are remembered, the oldest first."""
+        return self._ids
+
+    @property
     def nodes(self) -> Collection[str]:
         """The names of the nodes, in no order; they change with the maintainer."""
         return self._state.nodes.of.keys()

@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from meshwright.runtime.errors import InputError, MeshwrightError
 from meshwright.runtime.json_values import compact
@@ -28,6 +28,7 @@ from meshwright.serve.reconciling.gauges import gauges_of
 from meshwright.serve.reconciling.reconciler import Reconciler
 from meshwright.serve.schema import openapi
 from meshwright.serve.streams import event_stream, steps_after
+from meshwright.serve.telemetry import Telemetry
 from meshwright.serve.tokens import APPLY, READ, SESSION_SECONDS, WRITE, Access, Token
 
 _LOG = logging.getLogger("meshwright.serve")
@@ -112,10 +113,12 @@ class Api:
         del request, visitor
         found = await self._plane.look(views.summary)
         gauges = {name: (words, found[key]) for name, (key, words) in GAUGES.items()}
-        measured = self._plane.last_measured
-        if measured is not None and measured["lower_bound_average_degree"]:
+        measured = await self._plane.measured_lately()
+        if measured["lower_bound_average_degree"]:
             ratio = measured["average_degree"] / measured["lower_bound_average_degree"]
             gauges["drift_from_bound"] = ("Average degree over its lower bound, when last measured.", ratio)
+        cut = measured["disconnected_topics"]
+        gauges["disconnected_topics"] = ("Topics that are not connected, when last measured.", cut)
         if self._fleet is not None:
             gauges |= gauges_of(self._fleet)
         text = self._plane.telemetry.exposition(gauges)
@@ -164,9 +167,9 @@ class Api:
     async def _events(self, request: Request, visitor: Visitor | None) -> Response:
         assert visitor is not None
         async with self._bodies:
-            sent = await read_sent_events(request, self._limits)
+            events = await read_sent_events(request, self._limits)
             expected = _expected(request.headers.get("if-match"))
-            receipt = await self._plane.submit(sent.events, visitor.who, expected)
+            receipt = await self._plane.submit(events, visitor.who, expected)
         return _receipt_answer(receipt)
 
     async def _changes(self, request: Request, visitor: Visitor | None) -> Response:
@@ -204,15 +207,8 @@ class Api:
             found = self._guard.identify(request)
             return found is not None and found.token.id == visitor.token.id
 
-        async def counted() -> AsyncIterator[bytes]:
-            telemetry.streams += 1
-            try:
-                async for part in event_stream(self._plane, since, is_welcome):
-                    yield part
-            finally:
-                telemetry.streams -= 1
-
-        return StreamingResponse(counted(), media_type="text/event-stream")
+        parts = event_stream(self._plane, since, is_welcome)
+        return _CountedStream(telemetry, parts, media_type="text/event-stream")
 
     async def _what_if(self, request: Request, visitor: Visitor | None) -> Response:
         del visitor
@@ -306,6 +302,22 @@ class Api:
         response = Response(status_code=HTTPStatus.NO_CONTENT)
         response.delete_cookie(name, httponly=True, samesite="strict")
         return response
+
+
+class _CountedStream(StreamingResponse):
+    """A stream that counts from now until it ends: of many that begin at once, none is missed."""
+
+    def __init__(self, telemetry: Telemetry, parts: AsyncIterator[bytes], **how: Any) -> None:
+        super().__init__(parts, **how)
+        self._telemetry = telemetry
+        telemetry.streams += 1
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send it, until it ends or its reader goes away."""
+        try:
+            await super().__call__(scope, receive, send)
+        finally:
+            self._telemetry.streams -= 1
 
 
 GAUGES = {
@@ -414,4 +426,4 @@ def make_app(
         lifespan=running,
     )
     app.router.redirect_slashes = False
-    return Shell(app, hosts, plane.telemetry)
+    return Shell(app, hosts, limits, plane.telemetry)

@@ -4,14 +4,14 @@ import asyncio
 import json
 import time
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from http import HTTPStatus
-from typing import Any, NamedTuple
+from typing import Any
 
 from starlette.requests import ClientDisconnect, Request
 
 from meshwright.model.events import Event, check_name, from_row
 from meshwright.runtime.errors import InputError, one_line
+from meshwright.serve.idempotency import with_ids
 from meshwright.serve.limits import Limits
 from meshwright.serve.problems import ProblemError
 
@@ -19,13 +19,6 @@ JSON = "application/json"
 LINES = ("application/x-ndjson", "application/jsonl")
 _SMALL = 16 << 10
 """What is parsed at once, in bytes; larger bodies are parsed on another thread."""
-
-
-class SentEvents(NamedTuple):
-    """The events of a request, and whether it was a single one, not a list."""
-
-    events: list[Event]
-    single: bool
 
 
 async def read_body(request: Request, limits: Limits) -> bytes:
@@ -76,7 +69,7 @@ async def read_json(request: Request, limits: Limits) -> Any:
     return _parsed(await read_body(request, limits), "the body")
 
 
-async def read_sent_events(request: Request, limits: Limits) -> SentEvents:
+async def read_sent_events(request: Request, limits: Limits) -> list[Event]:
     """The events of a request: a JSON object, an array of them, or a line for each."""
     kind = media_type(request)
     if kind not in (JSON, *LINES):
@@ -90,16 +83,14 @@ async def read_sent_events(request: Request, limits: Limits) -> SentEvents:
     return await asyncio.to_thread(sent_events, body, kind, key, limits.events)
 
 
-def sent_events(body: bytes, kind: str, key: str | None, most: int) -> SentEvents:
+def sent_events(body: bytes, kind: str, key: str | None, most: int) -> list[Event]:
     """Events from a body; if any is none, all are refused, with its place.
 
     Events without a time get the present one. With a `key`, events without an id get one made of it.
     """
-    single = False
     rows: Iterable[tuple[str, Any]]
     if kind == JSON:
         value = _parsed(body, "the body")
-        single = isinstance(value, dict)
         rows = _numbered(value) if isinstance(value, list) else [("the event", value)]
     else:
         rows = _lines(body)
@@ -115,13 +106,7 @@ def sent_events(body: bytes, kind: str, key: str | None, most: int) -> SentEvent
         events.append(from_row({**row, "at": now} if undated else row, where))
     if not events:
         raise InputError("the body has no event; send at least one")
-    if key is not None:
-        events = [_with_id(event, key if single else f"{key}-{at}") for at, event in enumerate(events, 1)]
-    return SentEvents(events, single)
-
-
-def _with_id(event: Event, key: str) -> Event:
-    return event if event.id is not None else replace(event, id=key)
+    return events if key is None else with_ids(events, key, body)
 
 
 def _numbered(rows: list[Any]) -> Iterator[tuple[str, Any]]:

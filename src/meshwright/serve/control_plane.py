@@ -31,6 +31,7 @@ from meshwright.runtime.progress import Progress
 from meshwright.serve import views
 from meshwright.serve.audit import AuditLog, Who
 from meshwright.serve.history import History
+from meshwright.serve.idempotency import Keys
 from meshwright.serve.layout import Layout, drawn, layout_of
 from meshwright.serve.state_folder import StateFolder
 from meshwright.serve.telemetry import Telemetry
@@ -41,6 +42,8 @@ REMEMBER = 100_000
 """How many ids of events a new state remembers: every snapshot holds them all."""
 _MEASURED_FOR = 2.0
 """Seconds for which a measurement is given again, although the overlay has changed."""
+_MEASURED_LATELY = 60.0
+"""The same for those who ask again and again, such as Prometheus."""
 
 
 class ConflictError(MeshwrightError):
@@ -118,6 +121,7 @@ class ControlPlane:
             **begin.journal_options,
             **begin.options,
         )
+        self._keys = Keys(self._live.options.remember, self._live.known_ids)
 
     @property
     def _live(self) -> Maintainer:
@@ -181,6 +185,7 @@ class ControlPlane:
             raise ConflictError(
                 f"the overlay has the tag {self.tag()}, not {expected}; read it again, then decide"
             )
+        self._keys.check(events)
         request = uuid4().hex
         asked = {"request": request, **who._asdict(), "asks": "events", "revision": self._live.revision}
         try:
@@ -195,6 +200,8 @@ class ControlPlane:
         except Exception as error:
             self._open_again(error)
             raise
+        if repair.events:
+            self._keys.add(events)
         receipt = self._receipt(events, since, repair, refused)
         self._note(request, receipt)
         self.telemetry.follow(receipt.events, receipt.repeated, len(refused), repair)
@@ -270,13 +277,29 @@ class ControlPlane:
 
     async def measure(self) -> dict[str, Any]:
         """Measure the overlay; a measurement is shared by all who ask within two seconds."""
-        if self._measured is not None and (
-            self._measured[1]["revision"] == self.revision or monotonic() - self._measured[0] < _MEASURED_FOR
-        ):
+        if self._measured is not None and self._is_fresh(self._measured, _MEASURED_FOR):
             return self._measured[1]
+        return await asyncio.shield(self._begin_measuring())
+
+    async def measured_lately(self) -> dict[str, Any]:
+        """The last measurement; one that is older than a minute is made again meanwhile, for the next call.
+
+        Only who asks first waits for it, so that it costs others nothing to ask often.
+        """
+        if self._measured is None:
+            return await self.measure()
+        if not self._is_fresh(self._measured, _MEASURED_LATELY):
+            self._begin_measuring()
+        return self._measured[1]
+
+    def _is_fresh(self, measured: tuple[float, dict[str, Any]], seconds: float) -> bool:
+        return measured[1]["revision"] == self.revision or monotonic() - measured[0] < seconds
+
+    def _begin_measuring(self) -> asyncio.Task[dict[str, Any]]:
+        """Measure, unless that is being done."""
         if self._measuring is None or self._measuring.done():
             self._measuring = asyncio.create_task(self._measure())
-        return await asyncio.shield(self._measuring)
+        return self._measuring
 
     async def _measure(self) -> dict[str, Any]:
         revision, overlay = await self.look(lambda live: (live.revision, live.overlay))
@@ -284,11 +307,6 @@ class ControlPlane:
         found = await loop.run_in_executor(self._measurer, _measured, overlay)
         self._measured = (monotonic(), {"revision": revision, **found})
         return self._measured[1]
-
-    @property
-    def last_measured(self) -> dict[str, Any] | None:
-        """The last measurement, if there was one."""
-        return None if self._measured is None else self._measured[1]
 
     async def draw(self) -> dict[str, Any]:
         """The overlay as a map; nodes keep their positions as it changes."""

@@ -30,15 +30,16 @@ _POLICY = "; ".join(
         "frame-ancestors 'none'",
     )
 )
-_HEADERS = {
-    "content-security-policy": _POLICY,
-    "x-content-type-options": "nosniff",
-    "x-frame-options": "DENY",
-    "referrer-policy": "no-referrer",
-    "cross-origin-opener-policy": "same-origin",
-    "cross-origin-resource-policy": "same-origin",
-    "cache-control": "no-store",
-}
+_HEADERS = (
+    (b"content-security-policy", _POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"no-referrer"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"cache-control", b"no-store"),
+)
+_BODY_HEADERS = (b"content-length", b"transfer-encoding")
 
 
 def host_of(text: str) -> str | None:
@@ -53,40 +54,59 @@ def host_of(text: str) -> str | None:
 
 
 class Shell:
-    """The outermost layer: refuses unknown hosts, adds the headers of security, and counts answers.
+    """The outermost layer: refuses unknown hosts and long headers, adds the headers of security, counts.
 
     A page of another site may make a browser send requests to an address of this machine under a name of its
-    own (DNS rebinding); the Host header shows that.
+    own (DNS rebinding); the Host header shows that. A connection ends with an answer that did not wait for
+    the whole body: otherwise whoever sends a body without an end holds a connection without a token.
     """
 
-    def __init__(self, app: ASGIApp, hosts: Iterable[str], telemetry: Telemetry) -> None:
+    def __init__(self, app: ASGIApp, hosts: Iterable[str], limits: Limits, telemetry: Telemetry) -> None:
         self._app, self._hosts, self._telemetry = app, frozenset(hosts), telemetry
+        self._limits = limits
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Handle a request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
+        awaited = any(name in _BODY_HEADERS and value != b"0" for name, value in scope["headers"])
+
+        async def counted() -> Message:
+            nonlocal awaited
+            message = await receive()
+            awaited = awaited and bool(message.get("more_body", False))
+            return message
 
         async def sealed(message: Message) -> None:
             if message["type"] == "http.response.start":
                 self._telemetry.answered(message["status"])
                 given = {name for name, _ in message["headers"]}
-                own = [(name.encode(), value.encode()) for name, value in _HEADERS.items()]
+                own = [*_HEADERS, *([(b"connection", b"close")] if awaited else [])]
                 message["headers"] = [
                     *message["headers"],
                     *((name, value) for name, value in own if name not in given),
                 ]
             await send(message)
 
-        hosts = [value.decode("latin-1") for name, value in scope["headers"] if name == b"host"]
+        problem = self._problem(scope)
+        await (self._app if problem is None else as_response(problem))(scope, counted, sealed)
+
+    def _problem(self, scope: Scope) -> ProblemError | None:
+        """Why a request is refused for its headers alone, if it is."""
+        headers = scope["headers"]
+        size = len(scope["raw_path"]) + len(scope["query_string"])
+        if size + sum(len(name) + len(value) for name, value in headers) > self._limits.header:
+            return ProblemError(
+                HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE,
+                f"the path and the headers have more than {self._limits.header:,} bytes; send less",
+            )
+        hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
         if len(hosts) != 1 or host_of(hosts[0]) not in self._hosts:
-            problem = ProblemError(
+            return ProblemError(
                 HTTPStatus.MISDIRECTED_REQUEST, "the Host header names no host of this server (--allow-host)"
             )
-            await as_response(problem)(scope, receive, sealed)
-            return
-        await self._app(scope, receive, sealed)
+        return None
 
 
 class Visitor:

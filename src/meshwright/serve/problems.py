@@ -8,6 +8,7 @@ from starlette.responses import Response
 from meshwright.runtime.errors import InputError, MeshwrightError, OptionError, shortened, visible
 from meshwright.runtime.json_values import compact
 from meshwright.serve.control_plane import ConflictError, UnwritableError
+from meshwright.serve.idempotency import KeyReusedError
 
 MEDIA_TYPE = "application/problem+json"
 
@@ -31,6 +32,7 @@ def problem_of(error: MeshwrightError) -> ProblemError:
 
 _STATUSES: Mapping[type[MeshwrightError], int] = {
     ConflictError: HTTPStatus.PRECONDITION_FAILED,
+    KeyReusedError: HTTPStatus.UNPROCESSABLE_ENTITY,
     UnwritableError: HTTPStatus.SERVICE_UNAVAILABLE,
     InputError: HTTPStatus.BAD_REQUEST,
     OptionError: HTTPStatus.BAD_REQUEST,

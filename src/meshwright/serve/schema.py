@@ -287,13 +287,13 @@ OPERATIONS: Mapping[tuple[str, str], Schema] = {
         "role": WRITE,
         "parameters": [
             ("If-Match", "header", _TEXT, "Apply them only if the overlay has this tag; else 412."),
-            ("Idempotency-Key", "header", _NAME, "Ids for events without one are made of it."),
+            ("Idempotency-Key", "header", _NAME, "For events without an id; with another body, 422."),
         ],
         "body": {
             "application/json": {"oneOf": [_ref("Event"), _list(_ref("Event"))]},
             "application/x-ndjson": _TEXT,
         },
-        "errors": (409, 412, 413, 415, 503),
+        "errors": (409, 412, 413, 415, 422, 503),
     },
     ("get", "/v1/changes"): {
         "summary": "Steps after a revision; as server-sent events with Accept: text/event-stream.",

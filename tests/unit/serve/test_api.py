@@ -14,7 +14,7 @@ from meshwright.serve.control_plane import ControlPlane
 from meshwright.serve.limits import Limits
 from meshwright.serve.schema import OPERATIONS, openapi
 from meshwright.serve.tokens import Access
-from tests.unit.serve.conftest import Caller
+from tests.unit.serve.conftest import Caller, callers_of, secrets_of
 
 Callers = dict[str, Caller]
 JOIN = {"event": "join", "node": "new/1", "topics": ["t/0", "t/1"], "id": "join-1"}
@@ -97,6 +97,32 @@ def test_an_idempotency_key_makes_ids(callers: Callers) -> None:
     bare = [{"event": "join", "node": name} for name in ("x", "y")]
     sent = [callers["write"]("POST", "/v1/events", bare, idempotency_key="k").json for _ in range(2)]
     assert [(one["events"], one["repeated"]) for one in sent] == [(2, 0), (0, 2)]
+
+
+def test_a_key_that_comes_with_another_body_is_refused_also_after_a_restart(
+    plane: ControlPlane, open_plane: Any
+) -> None:
+    def send(own: ControlPlane, node: str, secrets: dict[str, str]) -> Any:
+        body = {"event": "join", "node": node}
+        return callers_of(own, secrets)["write"]("POST", "/v1/events", body, idempotency_key="k:1")
+
+    secrets = secrets_of(plane)
+    assert send(plane, "x", secrets).json["events"] == 1
+    assert send(plane, "x", secrets).json["repeated"] == 1
+    for _ in range(2):
+        answer = send(plane, "y", secrets)
+        assert answer.status == 422
+        assert "'k:1' was given for a request with another body" in answer.json["detail"]
+        assert plane.revision == 1
+        plane = open_plane()
+
+
+def test_a_key_whose_events_were_all_refused_may_be_used_again(callers: Callers) -> None:
+    def send(event: str) -> int:
+        body = {"event": event, "node": "x"}
+        return callers["write"]("POST", "/v1/events", body, idempotency_key="k").status
+
+    assert [send("leave"), send("join")] == [409, 200]
 
 
 def test_events_that_contradict_are_refused_with_reasons_and_the_others_applied(callers: Callers) -> None:
@@ -250,4 +276,6 @@ def test_metrics_count_what_happened(callers: Callers) -> None:
     for outcome in ("applied", "repeated", "refused"):
         assert numbers[f'meshwright_events_total{{outcome="{outcome}"}}'] == "1"
     assert numbers["meshwright_repair_seconds_count"] == "1"
+    assert float(numbers["meshwright_drift_from_bound"]) >= 1
+    assert numbers["meshwright_disconnected_topics"] == "0"
     assert all(re.fullmatch(r"meshwright_\w+(\{\w+=\"[^\"]+\"\})?", name) for name in numbers)

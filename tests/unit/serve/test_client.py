@@ -17,6 +17,7 @@ from meshwright.serve.control_plane import ControlPlane
 from meshwright.serve.limits import Limits
 from meshwright.serve.schema import SCHEMAS
 from meshwright.serve.server import Address
+from tests.patience import PATIENCE
 from tests.unit.serve.conftest import Running
 
 TYPES = {
@@ -154,3 +155,13 @@ def test_headers_that_are_too_large_are_refused(running: Running) -> None:
     with socket.create_connection(("127.0.0.1", running.port)) as raw:
         raw.sendall(b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nX: " + b"x" * 100_000)
         assert raw.recv(100).startswith(b"HTTP/1.1 400")
+
+
+def test_whoever_is_refused_can_not_hold_a_connection_by_a_body_without_an_end(running: Running) -> None:
+    head = b"POST /v1/events HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 1000000000\r\n\r\n{"
+    with socket.create_connection(("127.0.0.1", running.port), timeout=PATIENCE) as raw:
+        raw.sendall(head)
+        told = b""
+        while part := raw.recv(1_000):
+            told += part
+        assert told.startswith(b"HTTP/1.1 401")

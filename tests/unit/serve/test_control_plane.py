@@ -207,3 +207,30 @@ def test_a_file_in_place_of_the_state_is_refused(tmp_path: Any) -> None:
     (tmp_path / "file").write_text("mine")
     with pytest.raises(DatasetError, match="is a file"), leased(StateFolder(tmp_path / "file")):
         pass
+
+
+def test_of_streams_that_begin_at_once_only_as_many_as_allowed_are_let_in(
+    plane: ControlPlane, access: Access
+) -> None:
+    app = make_app(plane, access, Limits(streams=2), LOOPBACK)
+    secret = access.add("x", ["read"])[1]
+    headers = {"authorization": f"Bearer {secret}", "accept": "text/event-stream"}
+
+    async def is_let_in() -> bool:
+        try:
+            async with streaming(app, "/v1/changes", headers) as own:
+                async for _ in own.lines():
+                    pass
+        except AssertionError:
+            return False
+        return True
+
+    async def burst() -> list[bool]:
+        plane.start()
+        readers = [asyncio.create_task(is_let_in()) for _ in range(5)]
+        await soon(lambda: sum(reader.done() for reader in readers) == 3, "the others are refused")
+        plane.stop()
+        return await asyncio.gather(*readers)
+
+    assert sum(asyncio.run(burst())) == 2
+    assert plane.telemetry.streams == 0

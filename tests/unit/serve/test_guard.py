@@ -148,3 +148,19 @@ def test_no_secret_is_in_any_file_or_answer(callers: Callers, tmp_path: Path) ->
         assert not any(secret.encode() in path.read_bytes() for secret in secrets), path
     headers = asyncio.run(call(callers["read"].app, "GET", "/metrics", callers["read"].headers)).headers
     assert not any(secret in str(headers) for secret in secrets)
+
+
+def test_headers_that_come_at_once_have_a_limit_too(still: Callers) -> None:
+    assert still["read"]("GET", "/healthz", x="y" * Limits().header).status == 431
+    assert still["read"]("GET", f"/v1/nodes?search={'y' * Limits().header}").status == 431
+
+
+def test_an_answer_that_does_not_wait_for_the_body_ends_the_connection(still: Callers) -> None:
+    body = [b"{", b"}"]
+    refused = still["nobody"]("POST", "/v1/events", parts=body, transfer_encoding="chunked")
+    assert (refused.status, refused.headers["connection"]) == (401, "close")
+    unread = still["nobody"]("GET", "/healthz", parts=body, content_length="2")
+    assert (unread.status, unread.headers["connection"]) == (200, "close")
+    read = still["read"]("POST", "/v1/what-if", {"nodes": ["n00"]}, content_length="17")
+    assert (read.status, "connection" in read.headers) == (200, False)
+    assert "connection" not in still["nobody"]("GET", "/healthz", content_length="0").headers
