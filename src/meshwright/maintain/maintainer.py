@@ -278,6 +278,11 @@ class Maintainer:
         """The nodes that replace a node when it leaves; none unless the policy `shadow` keeps backups."""
         return self._names(self._state.live.backups, node)
 
+    def replacements_of(self, node: str) -> frozenset[str]:
+        """The backups by which the policy `shadow` would replace a node if it left now, kept or not."""
+        found = policies.backups_now(self._state, self._state.find(node), self._settings)
+        return frozenset(map(self._state.nodes.name, found.tolist()))
+
     def primaries_of(self, node: str) -> frozenset[str]:
         """The nodes that a node is a backup of."""
         return self._names(self._state.live.primaries, node)

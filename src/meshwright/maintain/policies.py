@@ -5,6 +5,7 @@
 """
 
 from collections.abc import Sequence
+from copy import deepcopy
 from typing import NamedTuple
 
 import numpy as np
@@ -218,10 +219,25 @@ def _kept_backups(state: MaintainedOverlay, change: Change, settings: RepairSett
     return np.concatenate([row(state.live.backups, at) for at in change.gainers.tolist()])
 
 
+def backups_now(state: MaintainedOverlay, node: int, settings: RepairSettings) -> Ids:
+    """The backups of a node, kept or else chosen as a repair would choose them; nothing is changed."""
+    if settings.options.keep_backups:
+        return row(state.live.backups, node)
+    topics = row(state.live.topics, node)
+    nodes, indptr = np.array([node], np.int32), np.array([0, len(topics)], np.int64)
+    how = _how_to_choose(settings._replace(rng=deepcopy(settings.rng)))
+    chosen: Ids = kernel.choose_backups(state.live, state.room, nodes, indptr, topics, *how)
+    return chosen
+
+
+def _how_to_choose(settings: RepairSettings) -> tuple[int, int, int, np.random.Generator]:
+    options = settings.options
+    return _METHODS[options.backups], int(options.coverage), int(options.candidates), settings.rng
+
+
 def _backups_for(state: MaintainedOverlay, change: Change, settings: RepairSettings) -> Ids:
     """Backups for the topics that nodes lost and for those that they gained, chosen now and not kept."""
-    options = settings.options
-    how = _METHODS[options.backups], int(options.coverage), int(options.candidates), settings.rng
+    how = _how_to_choose(settings)
     indptr, topics = change.gained_indptr, first_of(change.gained).astype(np.int32)
     lost = kernel.choose_backups(state.live, state.room, change.movers, change.lost_indptr, change.lost, *how)
     gained = kernel.choose_backups(state.live, state.room, change.gainers, indptr, topics, *how)

@@ -51,7 +51,7 @@ class ServedOverlay:
 
 @dataclass(frozen=True, kw_only=True)
 class ServedNode:
-    """A node; `backups` are None unless the server keeps them."""
+    """A node; `backups` are None unless the policy is shadow."""
 
     revision: int
     name: str
@@ -64,12 +64,13 @@ class ServedNode:
 
 @dataclass(frozen=True, kw_only=True)
 class ServedTopic:
-    """A topic, its subscribers, and the links among them."""
+    """A topic, its subscribers, the links among them, and those of a tree, from its root on."""
 
     revision: int
     name: str
     subscribers: tuple[str, ...]
     links: tuple[ServedLink, ...]
+    tree: tuple[ServedLink, ...]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -182,6 +182,11 @@ def cookie_name(request: Request) -> str:
     return f"meshwright_{request.url.port or request.url.scheme}"
 
 
+def has_token(request: Request) -> bool:
+    """Whether a request brings a token or a session, known or not."""
+    return "authorization" in request.headers or cookie_name(request) in request.cookies
+
+
 def check_origin(request: Request) -> None:
     """Refuse a change that a page of another site sends."""
     if request.method not in _SAFE and "origin" in request.headers and not _is_same_origin(request):

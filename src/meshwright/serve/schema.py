@@ -131,11 +131,20 @@ SCHEMAS: Mapping[str, Schema] = {
         backups={
             "type": ["array", "null"],
             "items": _NAME,
-            "description": "Null unless keep_backups is set.",
+            "description": "Who would replace it in a repair; null unless the policy is shadow.",
         },
         max_links=_or_null("integer", "Null where there is no limit."),
     ),
-    "Topic": _object(revision=_REVISION, name=_NAME, subscribers=_list(_NAME), links=_LINKS),
+    "Topic": _object(
+        revision=_REVISION,
+        name=_NAME,
+        subscribers=_list(_NAME),
+        links=_LINKS,
+        tree={
+            **_LINKS,
+            "description": "Of these links, those of a tree of shortest paths, from its root on.",
+        },
+    ),
     "Step": _object(
         since=_BEFORE,
         revision=_REVISION,
@@ -348,7 +357,12 @@ OPERATIONS: Mapping[tuple[str, str], Schema] = {
         "body": {"application/json": _object(token=_TEXT)},
         "errors": (401, 413, 415, 429),
     },
-    ("get", "/v1/session"): {"summary": "Who am I?", "answer": "Session"},
+    ("get", "/v1/session"): {
+        "summary": "Who am I? 204 without a token and without a cookie.",
+        "answer": "Session",
+        "role": None,
+        "errors": (401, 429),
+    },
     ("delete", "/v1/session"): {"summary": "End the session of the cookie.", "status": 204, "role": None},
 }
 

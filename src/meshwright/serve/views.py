@@ -1,6 +1,7 @@
 """What there is to see of an overlay, in JSON's types: a summary, pages of names, single nodes and topics."""
 
-from collections.abc import Collection
+from collections import deque
+from collections.abc import Collection, Mapping, Sequence
 from heapq import nsmallest
 from typing import Any, NamedTuple
 
@@ -71,27 +72,45 @@ def node(name: str, live: Maintainer) -> dict[str, Any] | None:
     """All that is known of a node; None if there is none."""
     if name not in live:
         return None
-    keeps = live.options.policy == "shadow" and live.options.keep_backups
     return {
         "revision": live.revision,
         "name": name,
         "topics": sorted(live.topics_of(name)),
         "filters": sorted(live.filters_of(name)),
         "neighbours": sorted(live.neighbours_of(name)),
-        "backups": sorted(live.backups_of(name)) if keeps else None,
+        "backups": sorted(live.replacements_of(name)) if live.options.policy == "shadow" else None,
         "max_links": live.max_links_of(name),
     }
 
 
 def topic(name: str, live: Maintainer) -> dict[str, Any] | None:
-    """The subscribers of a topic, and the links among them; None if there is no such topic."""
+    """The subscribers of a topic, the links among them, and a tree of these; None if there is none."""
     if name not in live.topics:
         return None
     subscribers = live.subscribers_of(name)
-    links: list[Link] = [
-        (one, other)
-        for one in sorted(subscribers)
-        for other in sorted(live.neighbours_of(one) & subscribers)
-        if other > one
-    ]
-    return {"revision": live.revision, "name": name, "subscribers": sorted(subscribers), "links": links}
+    linked = {one: sorted(live.neighbours_of(one) & subscribers) for one in sorted(subscribers)}
+    links = [(one, other) for one, others in linked.items() for other in others if other > one]
+    return {
+        "revision": live.revision,
+        "name": name,
+        "subscribers": list(linked),
+        "links": links,
+        "tree": tree_of(linked),
+    }
+
+
+def tree_of(linked: Mapping[str, Sequence[str]]) -> list[Link]:
+    """A tree over links, each from the root on, such that no path from the root is shorter outside of it.
+
+    The root is the node with most links, the first of equals, as for the trees of `routing` where links don't
+    cost. Of nodes that no path connects to it, there is nothing. Linear in the links.
+    """
+    root = max(linked, key=lambda node: len(linked[node]))
+    found, reached, waiting = [], {root}, deque([root])
+    while waiting:
+        node = waiting.popleft()
+        new = [other for other in linked[node] if other not in reached]
+        found += [(node, other) for other in new]
+        reached.update(new)
+        waiting.extend(new)
+    return found

@@ -9,6 +9,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from meshwright.model.overlay import Overlay
+from meshwright.routing.trees import topic_trees
 from meshwright.serve.api import Api
 from meshwright.serve.control_plane import ControlPlane
 from meshwright.serve.limits import Limits
@@ -279,3 +280,30 @@ def test_metrics_count_what_happened(callers: Callers) -> None:
     assert float(numbers["meshwright_drift_from_bound"]) >= 1
     assert numbers["meshwright_disconnected_topics"] == "0"
     assert all(re.fullmatch(r"meshwright_\w+(\{\w+=\"[^\"]+\"\})?", name) for name in numbers)
+
+
+def test_a_topic_has_the_tree_that_deploy_would_take(still: Callers, overlay: Overlay) -> None:
+    trees, interests = topic_trees(overlay), overlay.interests
+    names = interests.nodes.to_pylist()
+    for at, topic in enumerate(interests.topics.to_pylist()):
+        own = slice(trees.topic_indptr[at], trees.topic_indptr[at + 1])
+        pairs = zip(trees.parents[own].tolist(), trees.nodes[own].tolist(), strict=True)
+        expected = {(names[parent], names[node]) for parent, node in pairs if parent >= 0}
+        found = still["read"]("GET", f"/v1/topics/{topic}").json
+        assert set(map(tuple, found["tree"])) == expected
+        assert len(expected) == len(found["subscribers"]) - 1
+
+
+def test_backups_share_topics_with_a_node_and_to_ask_for_them_changes_nothing(callers: Callers) -> None:
+    found = callers["read"]("GET", "/v1/nodes/n03").json
+    others = [callers["read"]("GET", f"/v1/nodes/{name}").json for name in found["backups"]]
+    assert "n03" not in found["backups"]
+    assert {topic for own in others for topic in own["topics"]} >= {*found["topics"]}
+    assert all({*own["topics"]} & {*found["topics"]} for own in others)
+    assert callers["read"]("GET", "/v1/nodes/n03").json == found
+
+
+def test_nobody_is_told_so_without_an_error(still: Callers) -> None:
+    assert still["nobody"]("GET", "/v1/session").status == 204
+    assert still["nobody"]("GET", "/v1/session", cookie="meshwright_8470=x").status == 401
+    assert still["read"]("GET", "/v1/session").json["roles"] == ["read"]

@@ -20,11 +20,15 @@ def test_the_page_shows_the_overlay_and_follows_it(page: Page, running: Running)
     client = Client(running.url, running.access.add("client", ["write"])[1])
 
     page.goto(running.url)
+    expect(page.locator("#status")).to_have_text("Not signed in")
+    assert faults_of(page) == []
+    assert told == []
     page.get_by_label("Token").fill("mw_wrong")
     page.get_by_role("button", name="Sign in").click()
     expect(page.get_by_role("alert")).to_have_text("This token is not known here.")
     sign_in(page, running, "read")
-    assert [text for text in told if "401" not in text] == []  # not signed in, and a wrong token
+    assert [text for text in told if "401" not in text] == []  # a wrong token
+    assert len(told) == 1
     told.clear()
     expect(page.locator("#connected")).to_have_text("all")
     expect(page.locator("#nodes")).to_have_text("24")
@@ -35,6 +39,8 @@ def test_the_page_shows_the_overlay_and_follows_it(page: Page, running: Running)
     page.get_by_role("button", name="n03").first.press("Enter")
     expect(page.locator("#detail-title")).to_have_text("Node n03")
     expect(page.locator("#detail")).to_be_focused()
+    backups = client.node("n03").backups
+    expect(page.locator("#detail-body")).to_contain_text(f"Backups: {len(backups or ())}")
     tried = client.what_if("n03")
     page.get_by_role("button", name="What if it failed?").click()
     expect(page.locator("#what-if")).to_contain_text("Nothing was applied.")
@@ -45,6 +51,8 @@ def test_the_page_shows_the_overlay_and_follows_it(page: Page, running: Running)
     client.submit([Event(1, "join", hostile, ("t/0",))])
     expect(page.locator("#timeline tr").first).to_contain_text(f"join {hostile}")
     expect(page.locator("#nodes")).to_have_text("25")
+    expect(page.locator("#rate")).to_have_text("1")
+    expect(page.locator("#repairs")).to_have_text("1")
     assert told == []
 
     running.stop()
@@ -61,9 +69,32 @@ def test_the_page_shows_the_overlay_and_follows_it(page: Page, running: Running)
     client.close()
 
 
+def test_a_topic_shows_its_subscribers_and_its_tree(page: Page, running: Running) -> None:
+    with Client(running.url, running.access.add("client", ["read"])[1]) as client:
+        topic = client.topic("t/3")
+    sign_in(page, running, "read")
+    page.get_by_label("Part of a name").fill("t/3")
+    page.get_by_role("button", name="t/3").click()
+    expect(page.locator("#detail-title")).to_have_text("Topic t/3")
+    expect(page.locator("#detail-body")).to_contain_text(f"Subscribers: {len(topic.subscribers)}")
+    expect(page.locator("#detail-body")).to_contain_text(f"Tree: {len(topic.subscribers) - 1} links")
+    expect(page.locator(".tree button").first).to_have_text(topic.tree[0][0])
+    expect(page.locator("#map-hint")).to_have_text("Topic t/3")
+    assert faults_of(page) == []
+
+
+def test_the_map_shows_all_again_when_a_phone_is_turned(page: Page, running: Running) -> None:
+    sign_in(page, running, "read")
+    expect(page.locator("#map-about")).to_contain_text("24 nodes")
+    for size in ({"width": 740, "height": 360}, {"width": 360, "height": 740}):
+        page.set_viewport_size(size)  # type: ignore[arg-type]
+        page.wait_for_function("() => OverlayMap.shows().every(Boolean)")
+
+
 def test_the_api_can_be_tried_and_a_reader_can_not_write(page: Page, running: Running) -> None:
     sign_in(page, running, "read")
     page.get_by_role("link", name="Try the API").click()
+    assert faults_of(page) == []
     form = page.locator("#get_v1_overlay")
     form.get_by_role("button").click()
     expect(form.locator("+ pre")).to_contain_text("200 OK")
@@ -71,6 +102,13 @@ def test_the_api_can_be_tried_and_a_reader_can_not_write(page: Page, running: Ru
     form.get_by_role("button").click()
     expect(form.locator("+ pre")).to_contain_text("this needs write")
     assert running.plane.revision == 0
+
+
+def test_the_checker_of_pages_finds_faults(page: Page) -> None:
+    page.set_content('<html><body><input><p style="color: #aaa; background: #fff">pale</p></body></html>')
+    found = " ".join(faults_of(page))
+    for rule in ("html-has-lang", "label", "color-contrast"):
+        assert f" {rule}:" in found
 
 
 def test_the_map_is_for_keyboards_and_for_those_who_do_not_see_it(page: Page, running: Running) -> None:

@@ -3,7 +3,9 @@
 const MOST_ROWS = 50;
 const MOST_NAMES = 20;
 const MOST_LISTED = 200;
+const FIRST_TIME = 1e8;
 const MEASURE_EVERY = 10000;
+const UNREACHABLE = "The server does not answer; links stay as they are";
 
 function say(words, state) {
   at("status").textContent = words;
@@ -37,8 +39,12 @@ at("entry-form").addEventListener("submit", async (event) => {
 });
 
 at("leave").addEventListener("click", async () => {
-  await ask("/v1/session", { method: "DELETE" });
-  showEntry();
+  try {
+    await ask("/v1/session", { method: "DELETE" });
+    showEntry();
+  } catch (error) {
+    say(error.status ? error.message : UNREACHABLE, "bad");
+  }
 });
 
 /* The overview */
@@ -82,6 +88,7 @@ function row(step) {
     "tr",
     {},
     make("td", { text: whole(step.revision), className: "number" }),
+    make("td", { text: timeText(step.at), className: "time" }),
     make("td", { text: step.cause, className: "name" }),
     make("td", { text: linksText(step.opened), className: "name" }),
     make("td", { text: linksText(step.closed), className: "name" }),
@@ -89,11 +96,17 @@ function row(step) {
   );
 }
 
+/** The time of an event, as its sender gave it: seconds since 1970, or the number of a round. */
+function timeText(seconds) {
+  if (seconds === null) return "–";
+  return seconds < FIRST_TIME ? whole(seconds) : new Date(1000 * seconds).toLocaleString("sv");
+}
+
 let waiting = [];
 
 function follow(step) {
   last = step.revision;
-  recent.push([performance.now(), step.events]);
+  recent.push([performance.now(), step.events, step.opened.length + step.closed.length ? 1 : 0]);
   waiting.push(step);
   if (waiting.length === 1) requestAnimationFrame(draw);
 }
@@ -113,6 +126,7 @@ function draw() {
 function showRate() {
   while (recent.length && performance.now() - recent[0][0] > 60000) recent.shift();
   at("rate").textContent = whole(recent.reduce((sum, [, events]) => sum + events, 0));
+  at("repairs").textContent = whole(recent.reduce((sum, [, , repairs]) => sum + repairs, 0));
 }
 
 /** Listen to steps; the browser itself reconnects, and says which step it saw last. */
@@ -122,7 +136,7 @@ function listen() {
   stream.addEventListener("open", () => say("Live", "good"));
   stream.addEventListener("step", (event) => follow(JSON.parse(event.data)));
   stream.addEventListener("error", () => {
-    say("The server does not answer; links stay as they are", "bad");
+    say(UNREACHABLE, "bad");
     if (stream && stream.readyState === EventSource.CLOSED) setTimeout(enter, 2000);
   });
 }
@@ -239,13 +253,43 @@ function failure(found) {
 
 async function showTopic(name) {
   const topic = await ask(`/v1/topics/${encodeURIComponent(name)}`);
-  OverlayMap.select(topic.subscribers, topic.links, `Topic ${name}`);
-  const links = topic.links.slice(0, MOST_LISTED).map(([a, b]) => `${a} – ${b}`);
+  OverlayMap.select(topic.subscribers, topic.tree, `Topic ${name}`);
+  const others = topic.links.length - topic.tree.length;
   showDetail(`Topic ${name}`, [
     ...names("Subscribers", topic.subscribers, showNode),
-    make("h3", { text: `Links among them: ${whole(topic.links.length)}` }),
-    make("p", { text: links.join(", "), className: "name" }),
+    ...tree(topic.tree),
+    make("p", { text: `${many(others, "more link", "more links")} among its subscribers.`, className: "note" }),
   ]);
+}
+
+/** A tree as a line for each node that passes something on, below the one that it gets it from. */
+function tree(links) {
+  if (!links.length) return [make("h3", { text: "Tree: no links" })];
+  const root = links[0][0];
+  const children = new Map(links.map(([parent]) => [parent, []]));
+  const hops = new Map([[root, 0]]);
+  let depth = 0;
+  for (const [parent, child] of links) {
+    children.get(parent).push(child);
+    hops.set(child, hops.get(parent) + 1);
+    depth = Math.max(depth, hops.get(child));
+  }
+  const [lines, waiting] = [[], [root]];
+  while (waiting.length && lines.length < MOST_LISTED) {
+    const node = waiting.pop();
+    const own = children.get(node);
+    waiting.push(...own.filter((child) => children.has(child)).reverse());
+    const to = make("span", { text: ` to ${shortened(own)}`, className: "name" });
+    lines.push(make("li", { className: `hops-${Math.min(hops.get(node), 5)}` }, choice(node, showNode), to));
+  }
+  if (waiting.length) lines.push(make("li", { text: "and more", className: "note" }));
+  const title = `Tree: ${many(links.length, "link", "links")}, ${many(depth, "hop", "hops")} deep`;
+  return [make("h3", { text: title }), make("ul", { className: "tree" }, ...lines)];
+}
+
+function shortened(names) {
+  const more = names.length > MOST_NAMES ? ` and ${whole(names.length - MOST_NAMES)} more` : "";
+  return names.slice(0, MOST_NAMES).join(", ") + more;
 }
 
 /* Beginning */
@@ -253,6 +297,7 @@ async function showTopic(name) {
 async function enter() {
   try {
     const session = await ask("/v1/session");
+    if (!session) return showEntry();
     const overlay = await ask("/v1/overlay");
     at("entry").hidden = true;
     at("inside").hidden = false;
@@ -269,7 +314,7 @@ async function enter() {
   } catch (error) {
     if (error.status === 401) showEntry();
     else {
-      say("The server does not answer; links stay as they are", "bad");
+      say(UNREACHABLE, "bad");
       setTimeout(enter, 2000);
     }
   }

@@ -22,6 +22,7 @@ const OverlayMap = (() => {
   let loaded = 0;
   let stale = false;
   let moved = -Infinity;
+  let fitted = true;
 
   const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
   const left = (i) => world.x[i] * view.scale + view.x;
@@ -80,6 +81,7 @@ const OverlayMap = (() => {
     }
     const scale = Math.min((w - 48) / Math.max(x1 - x0, 50), (h - 48) / Math.max(y1 - y0, 50));
     view = { scale, x: (w - (x0 + x1) * scale) / 2, y: (h - (y0 + y1) * scale) / 2 };
+    fitted = true;
     redraw();
   }
 
@@ -90,9 +92,16 @@ const OverlayMap = (() => {
     move();
   }
 
+  function pan(x, y) {
+    view.x += x;
+    view.y += y;
+    move();
+  }
+
   /** The view has changed: draw now, and again with everything when it rests. */
   function move() {
     moved = performance.now();
+    fitted = false;
     redraw();
     setTimeout(redraw, REST + 20);
   }
@@ -264,6 +273,7 @@ const OverlayMap = (() => {
       if (outside) {
         view.x += canvas.clientWidth / 2 - left(i);
         view.y += canvas.clientHeight / 2 - top(i);
+        fitted = false;
       }
     }
     redraw();
@@ -287,11 +297,9 @@ const OverlayMap = (() => {
       describe(nearest(event.offsetX, event.offsetY, REACH));
       return;
     }
-    view.x += event.clientX - held.x;
-    view.y += event.clientY - held.y;
     held.moved += Math.abs(event.clientX - held.x) + Math.abs(event.clientY - held.y);
+    pan(event.clientX - held.x, event.clientY - held.y);
     [held.x, held.y] = [event.clientX, event.clientY];
-    move();
   });
   canvas.addEventListener("pointerup", (event) => {
     const still = held && held.moved < 5;
@@ -312,10 +320,10 @@ const OverlayMap = (() => {
   );
 
   const KEYS = {
-    ArrowLeft: () => (view.x += 60),
-    ArrowRight: () => (view.x -= 60),
-    ArrowUp: () => (view.y += 60),
-    ArrowDown: () => (view.y -= 60),
+    ArrowLeft: () => pan(60, 0),
+    ArrowRight: () => pan(-60, 0),
+    ArrowUp: () => pan(0, 60),
+    ArrowDown: () => pan(0, -60),
     "+": () => zoom(1.4),
     "=": () => zoom(1.4),
     "-": () => zoom(1 / 1.4),
@@ -329,15 +337,21 @@ const OverlayMap = (() => {
     if (!world || !KEYS[event.key] || event.ctrlKey || event.metaKey || event.altKey) return;
     event.preventDefault();
     KEYS[event.key]();
-    move();
   });
 
   at("map-in").addEventListener("click", () => world && zoom(1.6));
   at("map-out").addEventListener("click", () => world && zoom(1 / 1.6));
   at("map-all").addEventListener("click", () => world && fit());
-  new ResizeObserver(redraw).observe(canvas);
+  // A phone that is turned shows all again, unless somebody has moved the map.
+  new ResizeObserver(() => (world && fitted ? fit() : redraw())).observe(canvas);
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
   setInterval(refresh, 1000);
 
-  return { load, follow, select, showFailure };
+  /** Which nodes are inside the view. */
+  function shows() {
+    const inside = (i) => left(i) >= 0 && top(i) >= 0 && left(i) <= canvas.clientWidth && top(i) <= canvas.clientHeight;
+    return world.names.map((_, i) => inside(i));
+  }
+
+  return { load, follow, select, showFailure, shows };
 })();
