@@ -81,7 +81,7 @@ def install(root: Path, group: str, lock: int, *, anew: bool) -> None:
         run(root, lock, *sync, "--system-certs")
     compile_sources(python, root / "src")
     if group == "dev":
-        bring_mosquitto(root, lock)
+        bring_programs(root, lock)
 
 
 def compile_sources(python: Path, folder: Path) -> None:
@@ -94,12 +94,12 @@ def compile_sources(python: Path, folder: Path) -> None:
     said_by(python, "-m", "compileall", "-q", "--invalidation-mode", "checked-hash", folder)
 
 
-def bring_mosquitto(root: Path, lock: int) -> None:
-    """Bring Mosquitto, which tests start; if it can't be had, say so, and let those tests fail.
+def bring_programs(root: Path, lock: int) -> None:
+    """Bring Mosquitto and Chromium, which tests start; what can't be had is told, and those tests fail.
 
-    It is not in a wheel, as the other brokers are.
+    They are not in wheels, as the other brokers are.
     """
-    script = root / "scripts" / "mosquitto.py"
+    script = root / "scripts" / "programs.py"
     subprocess.run([sys.executable, script, root / ".venv"], pass_fds=[lock], check=False)
 
 

@@ -43,6 +43,7 @@ def popen(launcher: Path, *words: str, **env: str) -> subprocess.Popen[str]:
         "MESHWRIGHT_PYTHON": sys.executable,
         "STEPS": str(launcher.parent / "steps"),
         "MESHWRIGHT_MOSQUITTO": sys.executable,
+        "MESHWRIGHT_CHROMIUM": sys.executable,
     }
     return subprocess.Popen(
         [launcher, *words],

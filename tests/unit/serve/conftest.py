@@ -2,8 +2,7 @@
 
 import asyncio
 import json
-import os
-import shutil
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -23,6 +22,7 @@ from meshwright.serve.reconciling.reconciler import Reconciler
 from meshwright.serve.server import Address, make_server
 from meshwright.serve.state_folder import StateFolder
 from meshwright.serve.tokens import Access
+from scripts.programs import CHROMIUM, bring
 from tests.asgi import Answer, call
 from tests.patience import PATIENCE
 
@@ -164,20 +164,12 @@ class Running:
         return f"http://127.0.0.1:{self.port}"
 
 
-def chromium() -> str:
-    """The program; without one, tests of the page are skipped."""
-    named = os.environ.get("MESHWRIGHT_CHROMIUM")
-    names = ("chromium", "chromium-browser", "google-chrome")
-    found = named or next(filter(None, map(shutil.which, names)), None)
-    if not found:
-        pytest.skip("there is no Chromium; install it, or set MESHWRIGHT_CHROMIUM to the program")
-    return found
-
-
 @pytest.fixture
 def page() -> Iterator[Page]:
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium(), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(
+            executable_path=bring(CHROMIUM, Path(sys.prefix)), args=["--no-sandbox"]
+        )
         page = browser.new_page(viewport={"width": 1200, "height": 900})
         page.set_default_timeout(PATIENCE * 1_000)
         yield page

@@ -1,12 +1,12 @@
-"""How Mosquitto is brought, where apt-get, dpkg and ldd are stand-ins: no test needs a network."""
+"""How programs are brought, where apt-get, dpkg and ldd are stand-ins: no test needs a network."""
 
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from scripts import mosquitto
-from scripts.mosquitto import NoMosquittoError, bring
+from scripts import programs
+from scripts.programs import CHROMIUM, MOSQUITTO, NoProgramError, bring
 
 # Packages depend on each other like this: mosquitto, libfirst1, libsecond2.
 APT_GET = """
@@ -46,7 +46,7 @@ def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     tools.mkdir()
     for name, script in {"apt-get": APT_GET, "dpkg": DPKG, "ldd": LDD}.items():
         program(tools / name, script)
-    monkeypatch.setattr(mosquitto, "PLACES", ())
+    monkeypatch.setattr(programs, "PLACES", ())
     monkeypatch.setenv("PATH", f"{tools}:/usr/bin:/bin")
     monkeypatch.setenv("STEPS", str(tmp_path / "steps"))
     monkeypatch.setenv("NEEDED", "libfirst.so.1 libsecond.so.2")
@@ -76,7 +76,7 @@ def fetched(machine: Path) -> list[str]:
 
 def test_the_machines_own_is_taken(machine: Path, venv: Path) -> None:
     program(machine / "mosquitto", "")
-    assert bring(venv) == machine / "mosquitto"
+    assert bring(MOSQUITTO, venv) == machine / "mosquitto"
     assert fetched(machine) == []
 
 
@@ -84,11 +84,11 @@ def test_the_one_that_is_named_is_taken(machine: Path, venv: Path, monkeypatch: 
     program(machine / "mosquitto", "")
     program(machine / "another", "")
     monkeypatch.setenv("MESHWRIGHT_MOSQUITTO", str(machine / "another"))
-    assert bring(venv) == machine / "another"
+    assert bring(MOSQUITTO, venv) == machine / "another"
 
 
 def test_it_is_unpacked_with_the_libraries_that_are_missing(machine: Path, venv: Path) -> None:
-    launcher = bring(venv)
+    launcher = bring(MOSQUITTO, venv)
     home = venv / "share" / "mosquitto"
     said = subprocess.check_output([launcher, "-c", "a b"], text=True)
     assert said == f"{home}/lib/there:{home}/usr/lib/here -c a b\n"
@@ -99,14 +99,14 @@ def test_no_library_is_fetched_where_none_is_missing(
     machine: Path, venv: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("NEEDED", "")
-    bring(venv)
+    bring(MOSQUITTO, venv)
     assert fetched(machine) == ["download mosquitto"]
 
 
 def test_it_is_unpacked_once(machine: Path, venv: Path) -> None:
-    first = bring(venv)
+    first = bring(MOSQUITTO, venv)
     before = fetched(machine)
-    assert bring(venv) == first
+    assert bring(MOSQUITTO, venv) == first
     assert fetched(machine) == before
 
 
@@ -114,7 +114,7 @@ def test_lists_of_packages_that_are_too_old_are_fetched_aside(
     machine: Path, venv: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("OLD_LISTS", "1")
-    bring(venv)
+    bring(MOSQUITTO, venv)
     _, update, download, *_ = fetched(machine)
     assert update.endswith(" update")
     assert f"Dir::State::lists={venv}" in update
@@ -128,15 +128,15 @@ def test_a_machine_without_the_tools_is_told_what_to_do(
     (machine / tool).unlink()
     monkeypatch.setenv("PATH", str(machine))
     with pytest.raises(
-        NoMosquittoError, match=rf"no {tool} to bring it; install the package mosquitto, or set"
+        NoProgramError, match=rf"no {tool} to bring it; install the package mosquitto, or set"
     ):
-        bring(venv)
+        bring(MOSQUITTO, venv)
 
 
 def test_a_failure_is_told_with_its_reason_and_leaves_nothing(machine: Path, venv: Path) -> None:
     program(machine / "dpkg", "echo 'no space left' >&2; exit 2")
-    with pytest.raises(NoMosquittoError, match=r"dpkg can't bring it \(no space left\); install the package"):
-        bring(venv)
+    with pytest.raises(NoProgramError, match=r"dpkg can't bring it \(no space left\); install the package"):
+        bring(MOSQUITTO, venv)
     assert not list(venv.glob("bin/*"))
     assert not list(venv.glob("share/*"))
 
@@ -145,5 +145,24 @@ def test_a_library_that_no_package_brings_is_named(
     machine: Path, venv: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BROKEN", "1")
-    with pytest.raises(NoMosquittoError, match=r"needs libsecond\.so\.2, which can't be found"):
-        bring(venv)
+    with pytest.raises(NoProgramError, match=r"needs libsecond\.so\.2, which can't be found"):
+        bring(MOSQUITTO, venv)
+
+
+def test_every_program_is_tried_and_each_that_is_missing_is_told(
+    machine: Path, venv: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("MESHWRIGHT_MOSQUITTO", "/nowhere")
+    monkeypatch.setenv("MESHWRIGHT_CHROMIUM", "")
+    monkeypatch.setenv("PATH", str(machine))
+    program(machine / "google-chrome", "")
+    assert bring(CHROMIUM, venv) == machine / "google-chrome"
+    (machine / "google-chrome").unlink()
+    (machine / "dpkg").unlink()
+    assert programs.main(venv) == 2
+    told = capsys.readouterr().err.splitlines()
+    assert [line.partition(",")[0] for line in told] == [
+        "meshwright: MESHWRIGHT_MOSQUITTO is /nowhere",
+        "meshwright: there is no Chromium",
+    ]
+    assert told[1].endswith("install the package chromium, or set MESHWRIGHT_CHROMIUM to the program")
