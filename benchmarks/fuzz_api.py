@@ -2,10 +2,11 @@
 
     python -m benchmarks.fuzz_api [--count N] [--seed N]
 
-Four callers: nobody, a stranger with a wrong token, one who may read, one who may write. No answer may be an
-error of the server; nobody and the stranger get nothing that needs a token; only who may write changes
-anything, and at the end every topic is connected, and the journal opens with the same overlay. The exit code
-is 1 if any of it does not hold.
+Five callers: nobody, a stranger with a wrong token, one who may read, one who may write, one who may apply.
+The server has a fleet, whose plan waits. No answer may be an error of the server; each has a status and a
+form that the schema knows; nobody and the stranger get nothing that needs a token; only who may write changes
+the overlay, and only who may apply approves and pauses. At the end every topic is connected, and the journal
+opens with the same overlay. The exit code is 1 if any of it does not hold.
 """
 
 import argparse
@@ -19,15 +20,19 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from jsonschema import Draft202012Validator
+
 import meshwright as mw
 from meshwright.serve.api import make_app
 from meshwright.serve.control_plane import Beginning, ControlPlane
 from meshwright.serve.limits import Limits
 from meshwright.serve.loopback import LOOPBACK
-from meshwright.serve.schema import OPERATIONS, SCHEMAS
+from meshwright.serve.reconciling.options import FleetOptions
+from meshwright.serve.reconciling.reconciler import Reconciler
+from meshwright.serve.schema import OPERATIONS, SCHEMAS, openapi
 from meshwright.serve.state_folder import StateFolder
 from meshwright.serve.tokens import Access
-from tests.asgi import call
+from tests.asgi import Answer, call
 
 _ODD = (
     "",
@@ -54,13 +59,14 @@ Caller = tuple[str, dict[str, str]]
 class Fuzzer:
     """Makes requests; the same seed makes the same ones."""
 
-    def __init__(self, seed: int) -> None:
-        self._rng = random.Random(seed)
+    def __init__(self, seed: int, plan: str) -> None:
+        self._rng, self._odd = random.Random(seed), (*_ODD, plan, plan)
 
-    def request(self) -> tuple[str, str, dict[str, str], list[bytes]]:
-        """A method, a path with parameters, headers, and a body in parts."""
+    def request(self) -> tuple[tuple[str, str], str, str, dict[str, str], list[bytes]]:
+        """An operation, and its method, path with parameters, headers and body in parts, as they are sent."""
         rng = self._rng
-        (method, path), given = rng.choice([*OPERATIONS.items()])
+        operation, given = rng.choice([*OPERATIONS.items()])
+        method, path = operation
         path = path.replace("{name}", quote(self._name(), safe=""))
         headers: dict[str, str] = {}
         query = []
@@ -81,10 +87,10 @@ class Fuzzer:
         for name in ("origin", "host", "content-length", "cookie"):
             if rng.random() < 0.03:
                 headers[name] = rng.choice(["x", "http://evil.example", "9" * 30, "meshwright_8470=x"])
-        return method.upper(), path + ("?" + "&".join(query) if query else ""), headers, parts
+        return operation, method.upper(), path + ("?" + "&".join(query) if query else ""), headers, parts
 
     def _name(self) -> str:
-        return self._rng.choice([f"n{self._rng.randrange(40)}", f"t{self._rng.randrange(8)}", *_ODD])
+        return self._rng.choice([f"n{self._rng.randrange(40)}", f"t{self._rng.randrange(8)}", *self._odd])
 
     def _body(self, kind: str, schema: dict[str, Any]) -> bytes:
         rng = self._rng
@@ -119,36 +125,91 @@ class Fuzzer:
             needed = schema.get("required", ())
             named = schema["properties"].items()
             return {name: self._value(own) for name, own in named if name in needed or rng.random() < 0.6}
+        if schema["type"] == "boolean":
+            return rng.random() < 0.5
         return rng.randint(-5, 10**6) if schema["type"] == "integer" else self._name()
 
 
-async def fuzz(plane: ControlPlane, access: Access, count: int, seed: int) -> tuple[Counter[str], list[str]]:
+class Schema:
+    """What the schema says of answers."""
+
+    def __init__(self) -> None:
+        self._all = openapi()
+        self._checks: dict[str, Draft202012Validator] = {}
+
+    def fault(self, operation: tuple[str, str], answer: Answer) -> str:
+        """What an answer to an operation has that the schema does not know; nothing if all is well."""
+        method, path = operation
+        known = self._all["paths"][path][method]["responses"].get(str(answer.status))
+        if known is None:
+            return f"the status {answer.status} is not in the schema"
+        media = answer.headers.get("content-type", "").partition(";")[0]
+        own = known.get("content", {}).get(media, {}).get("schema")
+        if own is None or not answer.body:
+            return ""
+        check = self._checks.setdefault(
+            own["$ref"], Draft202012Validator({**own, "components": self._all["components"]})
+        )
+        wrong = next(check.iter_errors(answer.json), None)
+        return "" if wrong is None else f"the answer is not a {own['$ref']}: {wrong.message}"
+
+
+def is_guarded(method: str, path: str) -> bool:
+    """Whether a request, as it is sent, is for something that needs a token."""
+    plain = path.partition("?")[0]
+    return any(
+        method in (name.upper(), "HEAD") and plain.startswith(start.partition("{")[0])
+        for (name, start), given in OPERATIONS.items()
+        if given.get("role", "read") is not None
+    )
+
+
+async def fuzz(
+    plane: ControlPlane, fleet: Reconciler, count: int, seed: int
+) -> tuple[Counter[str], list[str]]:
     """Send requests; gives the numbers of answers by caller and status, and what went wrong."""
-    app = make_app(plane, access, Limits(requests=10**9, body=50_000), LOOPBACK)
+    access, waiting = Access(plane.state.access), fleet.waiting()
+    assert waiting is not None
+    app = make_app(plane, access, Limits(requests=10**9, body=50_000), LOOPBACK, fleet)
     callers: list[Caller] = [("nobody", {}), ("stranger", {"authorization": "Bearer mw_wrong"})]
-    for role in ("read", "write"):
+    for role in ("read", "write", "apply"):
         callers.append((role, {"authorization": f"Bearer {access.add(role, [role])[1]}"}))
-    fuzzer, rng = Fuzzer(seed), random.Random(seed)
+    fuzzer, rng, schema = Fuzzer(seed, waiting.hash), random.Random(seed), Schema()
     counts: Counter[str] = Counter()
     wrong: list[str] = []
     for _ in range(count):
         who, own = rng.choice(callers)
-        method, path, headers, parts = fuzzer.request()
-        before = plane.revision
+        operation, method, path, headers, parts = fuzzer.request()
+        revision, told = plane.revision, (fleet.paused, fleet.told()["approved"])
         answer = await call(app, method, path, {**headers, **own}, parts)
         counts[f"{who} {answer.status}"] += 1
-        guarded = any(
-            method in (name.upper(), "HEAD") and path.partition("?")[0].startswith(start.partition("{")[0])
-            for (name, start), given in OPERATIONS.items()
-            if given.get("role", "read") is not None
-        )
-        if answer.status == 500 or b"Traceback" in answer.body:
-            wrong.append(f"{method} {path} {headers} {parts}: {answer.status}")
-        if who in ("nobody", "stranger") and guarded and answer.status < 400 and path != "/v1/session":
-            wrong.append(f"{who} got in: {method} {path}: {answer.status}")
-        if plane.revision != before and who != "write":
-            wrong.append(f"{who} changed something: {method} {path}")
+        faults = [
+            (answer.status == 500 or b"Traceback" in answer.body, "an error of the server"),
+            (who in ("nobody", "stranger") and is_guarded(method, path) and answer.status < 400, "is let in"),
+            (plane.revision != revision and who != "write", "changed the overlay"),
+            ((fleet.paused, fleet.told()["approved"]) != told and who != "apply", "changed the fleet"),
+        ]
+        if method.lower() == operation[0] and path.partition("?")[0].startswith(
+            operation[1].partition("{")[0]
+        ):
+            unknown = schema.fault(operation, answer)
+            faults.append((bool(unknown), unknown))
+        found = [words for holds, words in faults if holds]
+        wrong += [f"{who} {method} {path} {headers} {parts}: {answer.status}, {words}" for words in found]
     return counts, wrong
+
+
+def fleet_of(plane: ControlPlane, folder: Path) -> Reconciler:
+    """A fleet of brokers that do not run, for which a plan waits."""
+    names = plane.look_now(lambda live: sorted(live.nodes))
+    rows = [
+        {"node": name, "port": port, "config": str(folder / f"{name}.conf"), "reload": "true"}
+        for port, name in enumerate(names, 1)
+    ]
+    (folder / "inventory.json").write_text(json.dumps({"brokers": rows}))
+    fleet = Reconciler(plane, folder / "inventory.json", FleetOptions(driver="mosquitto"))
+    fleet.tick()
+    return fleet
 
 
 def run(folder: Path, count: int, seed: int) -> tuple[Counter[str], list[str]]:
@@ -158,10 +219,12 @@ def run(folder: Path, count: int, seed: int) -> tuple[Counter[str], list[str]]:
     )
     state = StateFolder(folder / "state")
     with ControlPlane(state, Beginning(overlay=mw.build(interests, "gm"))) as plane:
-        counts, wrong = asyncio.run(fuzz(plane, Access(state.access), count, seed))
+        fleet = fleet_of(plane, folder)
+        counts, wrong = asyncio.run(fuzz(plane, fleet, count, seed))
         left = plane.summary()
         if not asyncio.run(plane.measure())["topic_connected"]:
             wrong.append("topics are cut at the end")
+        fleet.stop()
     with ControlPlane(state, Beginning()) as plane:
         if plane.summary() != left:
             wrong.append(f"the journal gives {plane.summary()} in place of {left}")

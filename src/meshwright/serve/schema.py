@@ -262,6 +262,7 @@ OPERATIONS: Mapping[tuple[str, str], Schema] = {
         "summary": "The numbers of the overlay, and its tag.",
         "answer": "Overlay",
         "parameters": [("If-None-Match", "header", _TEXT, "A tag: 304 if the overlay still has it.")],
+        "empty": {304: "The overlay has this tag."},
     },
     ("get", "/v1/evaluation"): {
         "summary": "Is every topic connected, how far is it from optimal? Measured, at most 2 s old.",
@@ -355,15 +356,21 @@ OPERATIONS: Mapping[tuple[str, str], Schema] = {
         "answer": "Session",
         "role": None,
         "body": {"application/json": _object(token=_TEXT)},
-        "errors": (401, 413, 415, 429),
+        "errors": (401, 403, 413, 415, 429, 503),
     },
     ("get", "/v1/session"): {
-        "summary": "Who am I? 204 without a token and without a cookie.",
+        "summary": "Who am I?",
         "answer": "Session",
         "role": None,
+        "empty": {204: "Nobody: there is neither a token nor a cookie."},
         "errors": (401, 429),
     },
-    ("delete", "/v1/session"): {"summary": "End the session of the cookie.", "status": 204, "role": None},
+    ("delete", "/v1/session"): {
+        "summary": "End the session of the cookie.",
+        "status": 204,
+        "role": None,
+        "errors": (403, 503),
+    },
 }
 
 
@@ -395,6 +402,7 @@ def _operation(method: str, path: str, given: Schema) -> Schema:
         "security": [] if role is None else [{"token": [role]}],
         "responses": {
             str(given.get("status", 200)): _success(given),
+            **{str(status): {"description": words} for status, words in given.get("empty", {}).items()},
             **{str(status): _failure(status) for status in _errors(role, given)},
         },
     }
@@ -416,8 +424,8 @@ def _success(given: Schema) -> Schema:
 
 
 def _errors(role: str | None, given: Schema) -> list[int]:
-    common = (400, 421) if role is None else (400, 401, 403, 421, 429)
-    return sorted({*common, *given.get("errors", ())})
+    common = (400, 421, 431) if role is None else (400, 401, 403, 421, 429, 431)
+    return sorted({*common, *((408,) if "body" in given else ()), *given.get("errors", ())})
 
 
 def _failure(status: int) -> Schema:
