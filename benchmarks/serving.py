@@ -4,9 +4,9 @@
 
 A real `meshwright serve` on loopback gets events in NDJSON of up to 100: 10% joins, 10% leaves, the rest
 subscriptions. Every acknowledged event is on disk. Beside it, streams of changes stay open, one of which
-reads nothing until the end. Then the server is killed with SIGKILL at random moments under load and started
-again: what was acknowledged must be there, nothing twice, and a stream that continues must have no gap. The
-exit code is 1 if any of it does not hold.
+reads nothing until the end. Then the server is killed with SIGKILL at random moments, while three clients
+send events, and started again: what was acknowledged must be there, nothing twice, and a stream that
+continues through all kills must have no gap. The exit code is 1 if any of it does not hold.
 """
 
 import argparse
@@ -19,6 +19,7 @@ import sys
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,7 @@ import meshwright as mw
 from meshwright.serve.client import Client
 
 _AT_ONCE = 100
+_SENDERS = 3
 _STEP = re.compile(rb'data: {"since":(-?\d+),"revision":(\d+),')
 """Readers don't parse the rest: two hundred of them would take the processor that the server needs."""
 
@@ -194,62 +196,100 @@ def single_events(server: Server, overlay: mw.Overlay, count: int, seed: int) ->
     print(f"{count} single events, one connection: p50 {p50:.1f} ms, p99 {p99:.1f} ms")
 
 
+class Follower(threading.Thread):
+    """A stream by `Client.follow` that goes on through all kills: causes of steps, and gaps between them."""
+
+    def __init__(self, server: Server, since: int) -> None:
+        super().__init__(daemon=True)
+        self._client, self.seen, self.gaps = server.client(patience=300), since, 0
+        self.causes: Counter[str] = Counter()
+
+    def run(self) -> None:
+        """Follow until the process ends."""
+        for step in self._client.follow(self.seen):
+            self.gaps += step.since != self.seen
+            self.causes[step.cause] += 1
+            self.seen = step.revision
+
+    def reaches(self, revision: int) -> bool:
+        """Whether it sees a revision within two minutes."""
+        end = time.monotonic() + 120
+        while self.seen < revision and time.monotonic() < end:
+            time.sleep(0.02)
+        return self.seen == revision
+
+
+class Sender(threading.Thread):
+    """Sends joins one by one until the server dies; `sent` says of each whether it was acknowledged."""
+
+    def __init__(self, server: Server, name: str) -> None:
+        super().__init__()
+        self._server, self._name = server, name
+        self.sent: list[tuple[mw.Event, bool]] = []
+
+    def run(self) -> None:
+        """Send until the first failure."""
+        with self._server.client(patience=0) as client:
+            for number in range(10**9):
+                node = f"{self._name}-{number}"
+                event = mw.Event(number, "join", node, ("one", "two"), node)
+                try:
+                    self.sent.append((event, client.submit([event]).events == 1))
+                except mw.NetworkError:
+                    self.sent.append((event, False))
+                    return
+
+
 @dataclass
 class Kills:
-    """What came of kills: all but the first three must be 0."""
+    """What came of kills: `lost`, `doubled` and `gaps` must be 0."""
 
-    kills: int = 0
     events: int = 0
     unacknowledged: int = 0
     lost: int = 0
     doubled: int = 0
     gaps: int = 0
 
+    def count(self, event: mw.Event, acknowledged: bool, times: int) -> None:
+        """Count an event by how many steps it caused."""
+        self.events += acknowledged
+        self.unacknowledged += not acknowledged and times == 1
+        self.lost += acknowledged and times == 0
+        self.doubled += times > 1
 
-def kill(server: Server, overlay: mw.Overlay, args: argparse.Namespace) -> int:
+
+def kill(server: Server, args: argparse.Namespace) -> int:
     """Kill the server under load, start it again, and compare; gives the number of what went wrong."""
     rng, found = random.Random(args.seed), Kills()
     with server.client() as client:
-        since = client.overlay().revision
-    number = 0
-    for _ in range(args.kills):
-        sent: list[tuple[mw.Event, bool]] = []
-        timer = threading.Timer(rng.uniform(0.02, 0.6), server.end, [signal.SIGKILL])
-        timer.start()
-        with server.client(patience=0) as client:
-            while True:
-                node = f"kill-{args.seed}-{number}"
-                event = mw.Event(number, "join", node, ("one", "two"), node)
-                number += 1
-                try:
-                    sent.append((event, client.submit([event]).events == 1))
-                except mw.NetworkError:
-                    sent.append((event, False))
-                    break
-        timer.join()
+        follower = Follower(server, client.overlay().revision)
+    follower.start()
+    for number in range(args.kills):
+        senders = [Sender(server, f"kill-{args.seed}-{number}-{at}") for at in range(_SENDERS)]
+        for sender in senders:
+            sender.start()
+        time.sleep(rng.uniform(0.02, 0.6))
+        server.end(signal.SIGKILL)
+        for sender in senders:
+            sender.join()
         server.start()
-        found.kills += 1
         with server.client() as client:
-            new = list(client.changes(since))
-            causes = [step.cause for step in new]
-            for event, acknowledged in sent:
-                times = causes.count(f"join {event.node}")
-                found.events += acknowledged
-                found.unacknowledged += not acknowledged and times == 1
-                found.lost += acknowledged and times == 0
-                found.doubled += times > 1
-            again = client.submit([sent[-1][0]])
-            found.doubled += causes.count(f"join {sent[-1][0].node}") + again.events != 1
-            new += list(client.changes(new[-1].revision if new else since))
-            found.gaps += [step.since for step in new] != [since, *(step.revision for step in new[:-1])]
-            since = client.overlay().revision
-    wrong = found.lost + found.doubled + found.gaps
+            found.gaps += not follower.reaches(client.overlay().revision)
+            for event, acknowledged in (one for sender in senders for one in sender.sent):
+                found.count(event, acknowledged, follower.causes[f"join {event.node}"])
+            last = [sender.sent[-1][0] for sender in senders]
+            for event in last:  # whoever got no answer sends again
+                client.submit([event])
+            found.gaps += not follower.reaches(client.overlay().revision)
+            found.doubled += sum(follower.causes[f"join {event.node}"] != 1 for event in last)
+        follower.causes.clear()
+    found.gaps += follower.gaps
     print(
-        f"{found.kills} kills, {found.events:,} acknowledged events: {found.lost} lost, "
-        f"{found.doubled} doubled, {found.gaps} gaps; "
+        f"{args.kills} kills, {found.events:,} acknowledged events: {found.lost} lost, "
+        f"{found.doubled} doubled, {found.gaps} gaps in a stream that was continued; "
         f"{found.unacknowledged} steps were on disk when the kill took their answer"
     )
-    return wrong
+    return found.lost + found.doubled + found.gaps
 
 
 def main() -> int:
@@ -282,7 +322,7 @@ def main() -> int:
         if args.seconds:
             wrong += load(server, overlay, args)
         if args.kills:
-            wrong += kill(server, overlay, args)
+            wrong += kill(server, args)
         with server.client() as client:
             connected = client._ask("GET", "/v1/evaluation")["topic_connected"]
         print("every topic is connected at the end" if connected else "TOPICS ARE CUT AT THE END")
