@@ -8,9 +8,9 @@ are killed, one after the other, and the last ones two at a time. For each kill:
 plan for the repaired overlay is applied, and how long after the kill messages that were lost were published.
 Then a client subscribes at a broker to what nobody there wanted: how long until that is applied. In the end
 probes cross all links. The exit code is 1 if a link does not carry then, if a plan took more than 2 s for
-NATS, or a subscription more than 5 s. Settled before the runs: zipf with 10 topics a node, seed 1; the first ten brokers
-live on. That clients are at all brokers was settled after a first run: without them, brokers are relays that
-the plan does not know, and NATS passes nothing on there.
+NATS, or a subscription more than 5 s. Settled before the runs: zipf with 10 topics a node, seed 1; the first
+ten brokers live on. That clients are at all brokers was settled after a first run: without them, brokers are
+relays that the plan does not know, and NATS passes nothing on there.
 """
 
 import argparse

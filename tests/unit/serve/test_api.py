@@ -1,6 +1,7 @@
 """The API in process: what each route answers, and to whom."""
 
 import re
+import time
 from typing import Any
 
 import jsonschema
@@ -15,6 +16,7 @@ from meshwright.serve.control_plane import ControlPlane
 from meshwright.serve.limits import Limits
 from meshwright.serve.schema import OPERATIONS, openapi
 from meshwright.serve.tokens import Access
+from tests.asgi import HOST
 from tests.unit.serve.conftest import Caller, callers_of, secrets_of
 
 Callers = dict[str, Caller]
@@ -307,3 +309,21 @@ def test_nobody_is_told_so_without_an_error(still: Callers) -> None:
     assert still["nobody"]("GET", "/v1/session").status == 204
     assert still["nobody"]("GET", "/v1/session", cookie="meshwright_8470=x").status == 401
     assert still["read"]("GET", "/v1/session").json["roles"] == ["read"]
+
+
+def test_a_clock_that_jumps_loses_no_event_and_ends_sessions_at_most(
+    plane: ControlPlane, open_plane: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secrets = secrets_of(plane)
+    write, begin = callers_of(plane, secrets)["write"], time.time()
+    for number, jump in enumerate((0, -(10**8), 10**8, 0)):
+        monkeypatch.setattr(time, "time", lambda jump=jump: begin + jump)
+        answer = write("POST", "/v1/events", {"event": "join", "node": f"x{number}", "topics": ["t/0"]})
+        assert (answer.status, answer.json["events"]) == (200, 1)
+        session = write("POST", "/v1/session", {"token": secrets["write"]}, origin=f"http://{HOST}")
+        cookie = session.headers["set-cookie"].partition(";")[0]
+        assert callers_of(plane, secrets)["nobody"]("GET", "/v1/overlay", cookie=cookie).status == 200
+    later = open_plane()
+    assert later.revision == 4
+    steps = callers_of(later, secrets)["read"]("GET", "/v1/changes?since=0").json["steps"]
+    assert [step["at"] - int(begin) for step in steps] == [0, -(10**8), 10**8, 0]
