@@ -1,5 +1,7 @@
 """The page in the machine's Chromium: signing in, searching, what-if, live steps, a server that goes away."""
 
+import time
+
 from playwright.sync_api import ConsoleMessage, Page, Route, expect
 
 from meshwright.model.events import Event
@@ -89,6 +91,16 @@ def test_a_topic_shows_its_subscribers_and_its_tree(page: Page, running: Running
     expect(page.locator(".tree button").first).to_have_text(topic.tree[0][0])
     expect(page.locator("#map-hint")).to_have_text("Topic t/3")
     assert faults_of(page) == []
+
+
+def test_events_of_the_last_minute_count_also_if_the_page_came_later(page: Page, running: Running) -> None:
+    old = int(time.time()) - 3_600
+    with Client(running.url, running.access.add("client", ["write"])[1]) as client:
+        client.submit([Event(old, "join", "older", ("t/0",))])
+        client.submit([Event(int(time.time()) + 3_600, "join", "newer", ("t/0",))])
+    sign_in(page, running, "read")
+    expect(page.locator("#rate")).to_have_text("1")
+    expect(page.locator("#repairs")).to_have_text("1")
 
 
 def test_the_map_shows_all_again_when_a_phone_is_turned(page: Page, running: Running) -> None:

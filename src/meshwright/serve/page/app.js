@@ -102,11 +102,16 @@ function timeText(seconds) {
   return seconds < FIRST_TIME ? whole(seconds) : new Date(1000 * seconds).toLocaleString("sv");
 }
 
+/** Count a step of so many seconds ago. */
+function count(step, seconds) {
+  recent.push([performance.now() - 1000 * seconds, step.events, step.opened.length + step.closed.length ? 1 : 0]);
+}
+
 let waiting = [];
 
 function follow(step) {
   last = step.revision;
-  recent.push([performance.now(), step.events, step.opened.length + step.closed.length ? 1 : 0]);
+  count(step, 0);
   waiting.push(step);
   if (waiting.length === 1) requestAnimationFrame(draw);
 }
@@ -305,6 +310,10 @@ async function enter() {
     showCounts(overlay);
     if (last < 0 || last > overlay.revision) {
       const back = await ask(`/v1/changes?since=${Math.max(-1, overlay.revision - MOST_ROWS)}&limit=${MOST_ROWS}`);
+      const seconds = (step) => Math.max(0, Date.now() / 1000 - (step.at ?? 0));
+      recent.splice(0);
+      back.steps.filter((step) => seconds(step) < 60).forEach((step) => count(step, seconds(step)));
+      showRate();
       at("timeline").replaceChildren(...back.steps.reverse().map(row));
       last = back.revision;
     }
