@@ -65,7 +65,7 @@ def study(
     ] = None,
     resume: Annotated[bool, typer.Option("--resume", help="Continue a run that was interrupted.")] = False,
     force: Annotated[
-        bool, typer.Option("--force", help="Start again, and overwrite pages and data that are there.")
+        bool, typer.Option("--force", help="Run these studies again, and overwrite pages and data.")
     ] = False,
     engine: Engine = "auto",
     master: common.Master = None,

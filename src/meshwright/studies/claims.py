@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from enum import Enum
 from functools import partial
+from statistics import fmean
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from meshwright.runtime.errors import OptionError
 from meshwright.runtime.progress import Progress, stage
 from meshwright.runtime.wording import choose
-from meshwright.studies.tolerances import EXACT, Tolerance
+from meshwright.studies.tolerances import EXACT, TREND, Tolerance
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -110,6 +111,14 @@ class Expected(NamedTuple):
 about = partial(Expected, "about")
 at_least = partial(Expected, "at least")
 at_most = partial(Expected, "at most")
+RISES, FALLS = at_least(TREND), at_most(-TREND)
+"""What is expected of a `trend`."""
+
+
+def trend(values: Sequence[float]) -> float:
+    """From -1, always falling, to 1, always rising: Kendall's tau-a with the order of two values or more."""
+    pairs = [(later > one) - (later < one) for at, one in enumerate(values) for later in values[at + 1 :]]
+    return fmean(pairs)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -147,7 +147,7 @@ def run(
     """All rows by study, also of those that were run there before; with a session, units are tasks of Spark.
 
     Rows are kept in `folder/.units` unit by unit. With `resume`, units that are there are not done again.
-    With `force`, they are forgotten.
+    With `force`, those of the plan's studies are; units of another plan are forgotten.
 
     Raises:
         DatasetError: the folder holds units of another plan, or there is something in it without `resume`.
@@ -218,19 +218,18 @@ class _Kept:
 
     def __init__(self, folder: Path, plan: Plan, resume: bool, force: bool) -> None:
         self._folder = folder
-        if force and not resume:
-            for old in folder.glob("*.json"):
-                old.unlink()
         about = json.dumps(
             {"scale": plan.scale, "runs": plan.runs, "seed": plan.seed, "data": plan.data is not None}
         )
         told = folder / "plan.json"
+        if force and not resume:
+            self._forget(plan.studies if told.exists() and told.read_text("utf-8") == about else None)
         if told.exists() and told.read_text("utf-8") != about:
             raise DatasetError(
                 f"{folder.parent} holds runs of another plan: {told.read_text('utf-8')}; "
                 f"give the same --scale, --runs, --seed and --data, another --out, or --force to start again"
             )
-        if told.exists() and not resume:
+        if told.exists() and not resume and not force:
             raise DatasetError(
                 f"{folder.parent} holds runs already; continue with --resume, start again with --force, or "
                 f"give another --out"
@@ -242,6 +241,12 @@ class _Kept:
                 f"overwrite with --force"
             )
         self._about = about
+
+    def _forget(self, names: Sequence[str] | None) -> None:
+        """Remove the units of these studies; without names, all units and the plan."""
+        for old in self._folder.glob("*.json"):
+            if names is None or old.name.partition(".")[0] in names:
+                old.unlink()
 
     def begin(self) -> None:
         """Tell the plan, once: a run that fails in its first unit leaves nothing that others would heed."""
@@ -285,11 +290,25 @@ def write_rows(path: Path, rows: Sequence[Row]) -> None:
 
 
 def findings(study: Study, plan: Plan, rows: Sequence[Row]) -> list[Finding]:
-    """The verdict on each claim of a study."""
+    """The verdict on each claim of a study.
+
+    Raises:
+        DatasetError: a claim has no rows, since another version of the study made them.
+    """
     values: dict[str, list[float]] = {}
     for row in rows:
         if row.x is None:
             values.setdefault(row.name, []).append(row.value)
+    missing = [
+        claim.name
+        for claim in study.claims(plan.scope)
+        if (claim.measure or claim.pooled) and claim.name not in values
+    ]
+    if missing:
+        raise DatasetError(
+            f"the runs of {study.name} that were kept have no {missing[0]}: another version made them; "
+            f"run {study.name} again with --force"
+        )
     return [_judged(claim, plan, values) for claim in study.claims(plan.scope)]
 
 

@@ -15,6 +15,7 @@ from meshwright.studies.claims import (
     judge,
     over_runs,
     statistics_of,
+    trend,
 )
 from meshwright.studies.tolerances import Tolerance
 
@@ -152,3 +153,10 @@ def test_a_variant_says_how_much_of_the_difference_is_left(ours, says):
     other = far.variant("other", "It is something else.", lambda seed: ours)
     assert (other.variant_of, other.expected) == (far.name, far.expected)
     assert explained(check(far), check(other)) == says
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"), [([1, 2, 3], 1), ([3, 2, 1], -1), ([1, 1], 0), ([1, 3, 2], 1 / 3)]
+)
+def test_a_trend_is_kendalls_tau(values, expected):
+    assert trend(values) == pytest.approx(expected)

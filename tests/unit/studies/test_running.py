@@ -136,7 +136,7 @@ def test_a_damaged_unit_is_named(measured, tmp_path):
 
 
 def test_what_others_left_in_the_folder_stays_or_is_refused(measured, tmp_path, monkeypatch):
-    study, seeds = measured
+    study, _ = measured
     second = replace(study, name="toy-figure-1-again")
     monkeypatch.setattr(running, "studies", lambda: {study.name: study, second.name: second})
     first = running.run(PLAN, tmp_path)
@@ -148,9 +148,27 @@ def test_what_others_left_in_the_folder_stays_or_is_refused(measured, tmp_path, 
     with pytest.raises(DatasetError, match=r"findings\.json already exists.*--force"):
         running.run(PLAN, tmp_path / "foreign")
     assert running.run(PLAN, tmp_path / "foreign", force=True)
+
+
+def test_force_runs_a_study_again_and_keeps_others_of_the_same_plan(measured, tmp_path, monkeypatch):
+    study, seeds = measured
+    second = replace(study, name="toy-1")
+    monkeypatch.setattr(running, "studies", lambda: {study.name: study, second.name: second})
+    both = replace(PLAN, studies=[study.name, second.name])
+    running.run(both, tmp_path)
     seeds.clear()
-    assert list(running.run(PLAN, tmp_path, force=True)) == [study.name]
-    assert set(seeds) == {0, 1, 2}
+    assert list(running.run(PLAN, tmp_path, force=True)) == [study.name, second.name]
+    assert sorted(set(seeds)) == [0, 1, 2]
+    assert len(seeds) == 3 * 3  # three claims of one study measure seeds
+    assert list(running.run(replace(PLAN, seed=7), tmp_path, force=True)) == [study.name]
+
+
+def test_runs_that_another_version_made_are_not_taken_for_claims_that_can_not_be_compared(measured, tmp_path):
+    study, _ = measured
+    rows = running.run(PLAN, tmp_path)["toy-figure-1"]
+    old = [row for row in rows if row.name != "toy-figure-1-pooled"]
+    with pytest.raises(DatasetError, match=r"have no toy-figure-1-pooled.*--force"):
+        running.findings(study, PLAN, old)
 
 
 @pytest.mark.parametrize("changes", [{"scale": "small"}, {"runs": 0}, {"seed": -1}])

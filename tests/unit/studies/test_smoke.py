@@ -21,7 +21,7 @@ def data(tmp_path):
 
 @pytest.mark.parametrize("name", list(studies()))
 def test_every_claim_of_every_study_comes_to_a_number(name, data):
-    plan = running.Plan(studies=[name], scale="smoke", runs=1, data=data)
+    plan = running.Plan(studies=[name], scale="smoke", data=data)
     rows = [row for unit in plan.units() for row in running.measure(plan, unit)]
     assert all(math.isfinite(row.value) for row in rows)
     (study,) = chosen(name)

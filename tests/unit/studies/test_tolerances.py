@@ -7,7 +7,7 @@ import pytest
 
 import meshwright.studies
 from meshwright.studies.catalogue import PAPERS, SCALES, paper_claims
-from meshwright.studies.claims import Scope
+from meshwright.studies.claims import FALLS, RISES, Scope
 from meshwright.studies.tolerances import BOUNDS, TOLERANCES
 
 MODULES = sorted(Path(meshwright.studies.__file__).parent.glob("*/*.py"))
@@ -44,3 +44,26 @@ def test_no_module_of_a_paper_writes_a_tolerance_down(module):
         if called in {"about", "at_least", "at_most"}:
             given = [*node.args[1:], *(keyword.value for keyword in node.keywords)]
             assert all(isinstance(each, ast.Name) for each in given), f"line {node.lineno}"
+
+
+_GROWS = ("rise", "rises", "fall", "falls", "grows", "shrinks", "nears-gm", "-gap")
+_OTHERWISE = {
+    "figure-11-gap",  # a number
+    "shadows-figure-6-rise",  # a number
+    "small-world-figure-2c-rise",  # every step has to rise, which is more
+    "table-2-advantage-grows",  # two samples of a network
+    "table-2-diameter-advantage-grows",  # two samples of a network
+}
+
+
+def test_what_grows_or_shrinks_is_judged_by_the_trend_over_all_systems_and_not_by_two_of_them():
+    for paper in PAPERS:
+        for claim in paper_claims(paper, Scope("quick", data="data")):
+            if claim.name.endswith(_GROWS) and claim.name not in _OTHERWISE and not claim.variant_of:
+                assert claim.expected in (RISES, FALLS), claim.name
+
+
+def test_a_bound_has_no_tolerance():
+    for paper in PAPERS:
+        for claim in paper_claims(paper, Scope("quick", data="data")):
+            assert claim.expected.relation == "about" or claim.expected.tolerance == 0, claim.name

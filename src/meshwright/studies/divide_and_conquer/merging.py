@@ -14,11 +14,10 @@ from meshwright.building import build, merge
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
 from meshwright.studies.catalogue import Curves, Point, Related
-from meshwright.studies.claims import Claim, Expected, Scope, about, at_most
-from meshwright.studies.divide_and_conquer.scaling import trend
+from meshwright.studies.claims import FALLS, Claim, Expected, Scope, about, at_most, trend
 from meshwright.studies.laws import LAWS
 from meshwright.studies.timing import timed
-from meshwright.studies.tolerances import STEADY, TIMES, TREND
+from meshwright.studies.tolerances import STEADY, TIMES
 
 
 class MergeSetting(NamedTuple):
@@ -245,7 +244,7 @@ _WORKED = (
     _Worked(
         "sm-work-falls",
         "The time of Star Merge over that of Greedy Merge falls with the parts",
-        at_most(-TREND),
+        FALLS,
         "sm",
         "trend over the numbers of parts",
         trend,
@@ -275,7 +274,7 @@ def _work(setting: MergeSetting, how: str) -> Iterator[Claim]:
 
 _NEIGHBOURS = (
     ("", "Star Merge considers at most 18.6% of all nodes as neighbours of any node", at_most(0.186)),
-    ("-falls", "The share of nodes that Star Merge considers declines with the parts", at_most(-TREND)),
+    ("-falls", "The share of nodes that Star Merge considers declines with the parts", FALLS),
 )
 
 

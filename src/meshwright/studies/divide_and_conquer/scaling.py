@@ -12,7 +12,6 @@ ours is lazy and that of [1] is not. Other readings are variants.
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from math import comb
-from statistics import fmean
 from typing import Any, NamedTuple
 
 from meshwright import workloads
@@ -277,9 +276,3 @@ class Row(NamedTuple):
     def rings(self) -> list[float]:
         """The degrees of Ring-per-Topic, in all systems."""
         return [_ring_degree(system, self.reading.draw, self.seed) for system in self.systems]
-
-
-def trend(values: Sequence[float]) -> float:
-    """From -1, always falling, to 1, always rising: Kendall's tau-a with the order of the systems."""
-    pairs = [(later > one) - (later < one) for at, one in enumerate(values) for later in values[at + 1 :]]
-    return fmean(pairs)

@@ -9,9 +9,9 @@ from typing import NamedTuple
 import numpy as np
 
 from meshwright.studies.catalogue import Curves, Point, Related
-from meshwright.studies.claims import Claim, Expected, Scope, about, at_least, at_most
-from meshwright.studies.divide_and_conquer.scaling import ALGORITHMS, READINGS, Reading, Row, System, trend
-from meshwright.studies.tolerances import GAP, NUMBER, STEADY, TIMES, TREND
+from meshwright.studies.claims import FALLS, RISES, Claim, Expected, Scope, about, at_least, at_most, trend
+from meshwright.studies.divide_and_conquer.scaling import ALGORITHMS, READINGS, Reading, Row, System
+from meshwright.studies.tolerances import GAP, NUMBER, STEADY, TIMES
 
 
 class Statement(NamedTuple):
@@ -30,12 +30,15 @@ class Statement(NamedTuple):
         return next((kind for kind in ("diameter", "work") if kind in self.name), "degree")
 
 
-_RISES, _FALLS = at_least(TREND), at_most(-TREND)
-
 _TWO_NUMBERS = (
     "The paper's own numbers hardly go together: at 10,000 nodes d_DC - d_DCBC is 10.0 - 4.60 = 5.40, and it "
     "grows with the nodes, but on average it is 0.99. A gap that grew evenly from 0 to 5.40 would be 2.70 on "
     "average; and where d_DC stays at 10.0 while d_DCBC falls to 4.60, they are not similar."
+)
+_BETWEEN = (
+    "The paper contradicts itself: of Fig. 10(c) it says that T_DCBC lies between T_DC and T_GM, 'similarly "
+    "to Fig. 10(a) and (b)'; but in Fig. 10(b) DCBC has 'a higher speedup as compared to DC', with at most "
+    "5.7% of T_GM where DC has 10.5%."
 )
 
 
@@ -103,7 +106,7 @@ _FIGURE_9 = (
         Statement(
             f"{name}-falls",
             f"As the subscription size increases, the degree of {name.upper()} decreases.",
-            _FALLS,
+            FALLS,
             "Trend (Kendall's tau-a) of the degree over the sizes",
             _trend_of(name, "degree"),
         )
@@ -112,14 +115,14 @@ _FIGURE_9 = (
     Statement(
         "dcbc-gap-shrinks",
         "As the subscription size increases, d_DCBC - d_GM shrinks.",
-        _FALLS,
+        FALLS,
         "Trend of the difference over the sizes",
         _gap_trend("dcbc", "gm"),
     ),
     Statement(
         "dc-gap-shrinks",
         "As the subscription size increases, d_DC - d_GM shrinks.",
-        _FALLS,
+        FALLS,
         "Trend of the difference over the sizes",
         _gap_trend("dc", "gm"),
     ),
@@ -147,14 +150,14 @@ _FIGURE_10A = (
     Statement(
         "gm-falls",
         "As the nodes grow, the degree of GM decreases.",
-        _FALLS,
+        FALLS,
         "Trend over the nodes",
         _trend_of("gm", "degree"),
     ),
     Statement(
         "dcbc-falls",
         "As the nodes grow, the degree of DCBC decreases.",
-        _FALLS,
+        FALLS,
         "Trend over the nodes",
         _trend_of("dcbc", "degree"),
     ),
@@ -168,14 +171,14 @@ _FIGURE_10A = (
     Statement(
         "gap-grows",
         "As the nodes grow, d_DC - d_DCBC increases.",
-        _RISES,
+        RISES,
         "Trend over the nodes",
         _gap_trend("dc", "dcbc"),
     ),
     Statement(
         "dcbc-nears-gm",
         "As the nodes grow, d_DCBC gets closer to d_GM.",
-        _FALLS,
+        FALLS,
         "Trend of the difference",
         _gap_trend("dcbc", "gm"),
     ),
@@ -201,6 +204,13 @@ _FIGURE_10A = (
         lambda row: fmean(row.ratios("diameter", "dcbc", "gm")),
     ),
     Statement(
+        "diameter-under-dc",
+        "DCBC outperforms DC in terms of topic diameters.",
+        at_most(1.0),
+        "Greatest topic diameter of dcbc over that of dc, mean over the systems",
+        lambda row: fmean(row.ratios("diameter", "dcbc", "dc")),
+    ),
+    Statement(
         "diameter-of-dc",
         "At 10,000 nodes the topic diameter of DC is more than three times that of DCBC.",
         at_least(3.0),
@@ -210,14 +220,14 @@ _FIGURE_10A = (
     Statement(
         "dcbc-diameter-falls",
         "As the nodes grow, the topic diameter of DCBC decreases.",
-        _FALLS,
+        FALLS,
         "Trend over the nodes",
         _trend_of("dcbc", "diameter"),
     ),
     Statement(
         "dc-diameter-rises",
         "As the nodes grow, the topic diameter of DC increases.",
-        _RISES,
+        RISES,
         "Trend over the nodes",
         _trend_of("dc", "diameter"),
     ),
@@ -228,7 +238,7 @@ _FIGURE_10B = (
         Statement(
             f"{name}-rises",
             f"The degree of {name.upper()} increases with the number of topics.",
-            _RISES,
+            RISES,
             "Trend over the topics",
             _trend_of(name, "degree"),
         )
@@ -244,9 +254,16 @@ _FIGURE_10B = (
     Statement(
         "dc-over-gm",
         "At 2,000 topics d_DC is over 69.0% above d_GM.",
-        at_least(1.69, NUMBER),
+        at_least(1.69),
         "Ratio at 2,000 topics",
         lambda row: row.ratios("degree", "dc", "gm")[-1],
+    ),
+    Statement(
+        "dc-gap-grows",
+        "The gap d_DC - d_GM becomes more noticeable as the number of topics increases.",
+        RISES,
+        "Trend of the difference over the topics",
+        _gap_trend("dc", "gm"),
     ),
     Statement(
         "dcbc-minus-gm",
@@ -273,9 +290,16 @@ _FIGURE_10B = (
         for name, number in (("dcbc", 15.9), ("gm", 18.5), ("dc", 22.3))
     ),
     Statement(
+        "diameter-least",
+        "DCBC outputs the lowest topic diameters among all algorithms, on average.",
+        at_most(1.0),
+        "Mean over the systems of the greatest topic diameter of dcbc, over the lesser of the others' means",
+        lambda row: _mean_diameter("dcbc")(row) / min(_mean_diameter(name)(row) for name in ("gm", "dc")),
+    ),
+    Statement(
         "diameters-fall",
         "Topic diameters decrease as the number of topics increases.",
-        _FALLS,
+        FALLS,
         "Trend over the topics of the mean of the three algorithms",
         lambda row: trend(np.mean([row.of(name, "diameter") for name in ALGORITHMS], axis=0).tolist()),
     ),
@@ -293,6 +317,24 @@ _FIGURE_10B = (
         "Pairs examined, greatest ratio over the topics",
         lambda row: max(row.ratios("work", "dc", "gm")),
     ),
+    *(
+        Statement(
+            f"work-{name}-rises",
+            f"The time of {name.upper()} over that of GM increases with the number of topics.",
+            RISES,
+            "Pairs examined, trend of the ratio over the topics",
+            _work_trend(name),
+        )
+        for name in ("dcbc", "dc")
+    ),
+    Statement(
+        "work-dcbc-under-dc",
+        "DCBC exhibits a higher speedup as compared to DC when the number of topics increases.",
+        at_most(1.0),
+        "Pairs examined by dcbc over those by dc at 2,000 topics",
+        lambda row: row.ratios("work", "dcbc", "dc")[-1],
+        _BETWEEN,
+    ),
 )
 
 _FIGURE_10C = (
@@ -300,7 +342,7 @@ _FIGURE_10C = (
         Statement(
             f"{name}-falls",
             f"As the subscription size increases, the degree of {name.upper()} decreases.",
-            _FALLS,
+            FALLS,
             "Trend over the sizes",
             _trend_of(name, "degree"),
         )
@@ -310,7 +352,7 @@ _FIGURE_10C = (
         Statement(
             f"{name}-gap-shrinks",
             f"As the size increases, d_{name.upper()} - d_GM shrinks.",
-            _FALLS,
+            FALLS,
             "Trend over the sizes",
             _gap_trend(name, "gm"),
         )
@@ -319,7 +361,7 @@ _FIGURE_10C = (
     Statement(
         "diameters-rise",
         "Topic diameters increase as the subscription size increases.",
-        _RISES,
+        RISES,
         "Trend over the sizes of the mean of the three algorithms",
         lambda row: trend(np.mean([row.of(name, "diameter") for name in ALGORITHMS], axis=0).tolist()),
         "The paper contradicts itself: it has them rise 'since the number of edges increases', but in the "
@@ -354,11 +396,26 @@ _FIGURE_10C = (
         "Mean over the sizes",
         lambda row: fmean(row.gap("dc", "dcbc")),
     ),
+    Statement(
+        "dcbc-between",
+        "d_DCBC lies between d_GM and d_DC.",
+        at_most(0.0),
+        "By how much a difference has the wrong sign, the greatest over the sizes",
+        lambda row: max(row.gap("gm", "dcbc") + row.gap("dcbc", "dc")),
+    ),
+    Statement(
+        "work-between",
+        "The time of DCBC lies between those of DC and GM.",
+        at_most(1.0),
+        "Pairs examined, the greatest ratio over the sizes, of dc to dcbc or of dcbc to gm",
+        lambda row: max(row.ratios("work", "dc", "dcbc") + row.ratios("work", "dcbc", "gm")),
+        _BETWEEN,
+    ),
     *(
         Statement(
             f"work-{name}-falls",
             f"As the size increases, the time of {name.upper()} over that of GM falls.",
-            _FALLS,
+            FALLS,
             "Pairs examined, trend of the ratio over the sizes",
             _work_trend(name),
         )
@@ -384,7 +441,7 @@ _FIGURE_11 = (
     Statement(
         "gap-grows",
         "As the topics grow, the advantage of DCBC over DC grows.",
-        _RISES,
+        RISES,
         "Trend of the difference over the topics",
         _gap_trend("dc", "dcbc"),
     ),

@@ -2,9 +2,10 @@
 
 from collections.abc import Iterator
 from functools import partial
+from itertools import pairwise
 
 from meshwright.studies.catalogue import Related
-from meshwright.studies.claims import Claim, about, at_least, at_most
+from meshwright.studies.claims import FALLS, RISES, Claim, about, at_least, trend
 from meshwright.studies.laws import LAWS
 from meshwright.studies.weighted.cases import (
     ABSOLUTE,
@@ -25,6 +26,12 @@ _SHARES_OF_5 = {"unif": 0.195, "zipf": 0.096, "expo": 0.045}
 _SHARES_OF_6 = {"unif": 0.030, "zipf": 0.046, "expo": 0.064}
 """The mean share of the time of PdMAW that GrMAW takes, by law."""
 
+_ORDER_OF_LAWS = (
+    "The paper contradicts itself: it says that the share falls as the correlation increases, from 19.5% "
+    "under unif to 9.6% under zipf and 4.5% under expo; but under the same laws it rises from 15.7% to 26.6% "
+    "and 28.2% in Fig. 4, and from 3.0% to 4.6% and 6.4% in Fig. 6."
+)
+
 
 def _over_topics(setting: CostSetting, seed: int, law: str) -> list[Case]:
     return [
@@ -41,13 +48,14 @@ def _over_sizes(setting: CostSetting, seed: int, law: str) -> list[Case]:
     ]
 
 
-def _last_over_first(cases: list[Case], algorithm: str) -> float:
-    return cost(cases[-1], algorithm) / cost(cases[0], algorithm)
+def _trend_of_cost(cases: list[Case], algorithm: str) -> float:
+    return trend([cost(case, algorithm) for case in cases])
 
 
 def _least_ratio(cases: list[Case]) -> float:
-    """The least ratio of what another algorithm costs to what GrMAW does."""
-    return min(cost(case, name) / cost(case, "gr-maw") for case in cases for name in ("pd-maw", "tr-maw"))
+    """The least ratio of costs, of PdMAW to GrMAW and of TrMAW to PdMAW: from 1 on, they are in order."""
+    dearer_first = pairwise(THREE)
+    return min(cost(case, more) / cost(case, less) for more, less in dearer_first for case in cases)
 
 
 _figure_5_claim = partial(Claim, source="[2], Fig. 5 and IX-C")
@@ -68,17 +76,17 @@ def _figure_5(setting: CostSetting) -> Iterator[Claim]:
     yield _figure_5_claim(
         name="weighted-figure-5-rise",
         statement="With more topics all three cost more.",
-        expected=at_least(1.0),
-        how=f"The least ratio of the cost with the most topics to that with the fewest; {how}",
+        expected=RISES,
+        how=f"The least trend (Kendall's tau-a) of a cost over the topics, of all laws; {how}",
         measure=lambda seed: min(
-            _last_over_first(_over_topics(setting, seed, law), name) for law in LAWS for name in THREE
+            _trend_of_cost(_over_topics(setting, seed, law), name) for law in LAWS for name in THREE
         ),
     )
     yield _figure_5_claim(
         name="weighted-figure-5-gr-is-least",
         statement="GrMAW is marginally cheaper than PdMAW, and both are than TrMAW.",
         expected=at_least(1.0),
-        how=f"The least ratio of what another costs to what GrMAW does; {how}",
+        how=f"The lesser of the least ratios of costs, PdMAW to GrMAW and TrMAW to PdMAW; {how}",
         measure=lambda seed: min(_least_ratio(_over_topics(setting, seed, law)) for law in LAWS),
     )
     yield _figure_5_claim(
@@ -90,7 +98,7 @@ def _figure_5(setting: CostSetting) -> Iterator[Claim]:
     )
     for law, share in _SHARES_OF_5.items():
         cases = partial(_over_topics, setting, law=law)
-        yield from times(_figure_5_claim, "5", law, share, cases, how)
+        yield from times(_figure_5_claim, "5", law, share, cases, how, _ORDER_OF_LAWS)
 
 
 def _figure_6(setting: CostSetting) -> Iterator[Claim]:
@@ -99,10 +107,10 @@ def _figure_6(setting: CostSetting) -> Iterator[Claim]:
     yield _figure_6_claim(
         name="weighted-figure-6-fall",
         statement="With larger subscriptions GrMAW and PdMAW cost less.",
-        expected=at_most(1.0),
-        how=f"The greatest ratio of the cost with the largest to that with the smallest; {how}",
+        expected=FALLS,
+        how=f"The greatest trend of a cost over the sizes, of both and of all laws; {how}",
         measure=lambda seed: max(
-            _last_over_first(_over_sizes(setting, seed, law), name)
+            _trend_of_cost(_over_sizes(setting, seed, law), name)
             for law in LAWS
             for name in ("gr-maw", "pd-maw")
         ),
@@ -111,7 +119,7 @@ def _figure_6(setting: CostSetting) -> Iterator[Claim]:
         name="weighted-figure-6-gr-is-least",
         statement="TrMAW costs much more, and GrMAW is slightly better than PdMAW.",
         expected=at_least(1.0),
-        how=f"The least ratio of what another costs to what GrMAW does; {how}",
+        how=f"The lesser of the least ratios of costs, PdMAW to GrMAW and TrMAW to PdMAW; {how}",
         measure=lambda seed: min(_least_ratio(_over_sizes(setting, seed, law)) for law in LAWS),
     )
     for law, share in _SHARES_OF_6.items():

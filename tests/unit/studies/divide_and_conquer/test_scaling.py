@@ -3,14 +3,7 @@
 import numpy as np
 import pytest
 
-from meshwright.studies.divide_and_conquer.scaling import READINGS, Row, System, trend
-
-
-@pytest.mark.parametrize(
-    ("values", "expected"), [([1, 2, 3], 1), ([3, 2, 1], -1), ([1, 1], 0), ([1, 3, 2], 1 / 3)]
-)
-def test_a_trend_is_kendalls_tau(values, expected):
-    assert trend(values) == pytest.approx(expected)
+from meshwright.studies.divide_and_conquer.scaling import READINGS, Row, System
 
 
 def test_readings_draw_the_sizes_that_they_say():

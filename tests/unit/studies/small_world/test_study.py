@@ -50,6 +50,25 @@ def test_how_many_times_as_long_paths_are_is_a_mean_of_ratios():
     assert of_means.value(points) == pytest.approx(42 / 11)
 
 
+def _points(*numbers):
+    """Points at which the support, hops and forwards of Chord, RandomSW and GrSwico are given numbers."""
+    names = ("Chord", "RandomSW", "GrSwico")
+    return [
+        {name: Found(forwards=own, path=own, support=own) for name, own in zip(names, at, strict=True)}
+        for at in numbers
+    ]
+
+
+def test_what_is_said_of_both_overlays_is_not_reproduced_by_one_of_them():
+    stated = {each.name: each for each in STATEMENTS}
+    apart = _points((0.1, 0.9, 0.5), (0.2, 0.8, 0.5))
+    assert stated["2c-Chord"].value(apart) == pytest.approx(0.15)
+    assert stated["2c-RandomSW"].value(apart) == pytest.approx(0.85)
+    # The advantage over RandomSW falls, and the gap between Chord and GrSwico grows.
+    assert stated["3a-rise"].value(apart) == -1
+    assert stated["3b-gap"].value(apart) == 1
+
+
 def hops_by_chance(distances):
     """How many hops RandomSW needs on average over each clockwise distance, by its definition.
 

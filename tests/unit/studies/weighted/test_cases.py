@@ -5,7 +5,14 @@ import pytest
 
 from meshwright import workloads
 from meshwright.model.costs.costs import Costs
-from meshwright.studies.weighted.cases import access_delays, clusters, continents, detours, placed_on
+from meshwright.studies.weighted.cases import (
+    access_delays,
+    clusters,
+    continents,
+    detours,
+    floors,
+    placed_on,
+)
 
 INTERESTS = workloads.unif(50, 10, subscriptions=3)
 SITES = Costs.from_matrix([[0, 10, 20], [10, 0, 30], [20, 30, 0]], ["a", "b", "c"])
@@ -13,6 +20,7 @@ UNDERLAYS = {
     "continents": continents,
     "access delays": access_delays,
     "detours": detours,
+    "floors": floors,
     "placed on sites": placed_on(SITES, local=1.0),
 }
 
