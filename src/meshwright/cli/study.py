@@ -1,13 +1,15 @@
 """`meshwright study`: the tables and figures of the papers, run again."""
 
 from datetime import UTC, datetime
+from importlib.util import find_spec
 from typing import Annotated, Any
 
 import typer
 
 from meshwright.cli import common
-from meshwright.cli.options.groups import Engine, chosen_engine
+from meshwright.cli.options.groups import ENGINES, chosen_engine
 from meshwright.runtime.errors import OptionError
+from meshwright.runtime.machine import cores
 from meshwright.runtime.places import local_path
 from meshwright.runtime.wording import count
 
@@ -27,11 +29,11 @@ Run one of them, in a minute:
 
 `meshwright study divide-and-conquer-figure-7 --out figure-7`
 
-Run all of them on Spark, and continue after an interruption:
+Run all of them, and continue after an interruption:
 
-`meshwright study all --engine spark --out studies`
+`meshwright study all --out studies`
 
-`meshwright study all --engine spark --out studies --resume`
+`meshwright study all --out studies --resume`
 
 Measure Table II of [1] on samples of social graphs that you have:
 
@@ -67,7 +69,15 @@ def study(
     force: Annotated[
         bool, typer.Option("--force", help="Run these studies again, and overwrite pages and data.")
     ] = False,
-    engine: Engine = "auto",
+    engine: Annotated[
+        str,
+        typer.Option(
+            "--engine",
+            metavar="|".join(ENGINES),
+            help="Where to run: in this process, which takes one core (local), or on Spark (spark). With "
+            "auto, several studies run on Spark if it is installed, unless they are tiny.",
+        ),
+    ] = "auto",
     master: common.Master = None,
     conf: common.Conf = None,
     as_json: common.Json = False,
@@ -80,8 +90,10 @@ def study(
         return
     if out is None:
         raise OptionError("the option --out is missing (the folder to write)", option="out")
+    if find_spec("matplotlib") is None:
+        raise OptionError("the pictures need matplotlib, which is not installed; install meshwright[report]")
     wanted = catalogue.chosen(name)
-    where = chosen_engine(engine, [out], master, conf, True)
+    where = chosen_engine(engine, [out], master, conf, len(wanted) == 1 or scale == "smoke" or not _spreads())
     from meshwright.studies import pages, running
 
     plan = running.Plan(studies=[one.name for one in wanted], scale=scale, runs=runs, seed=seed, data=data)
@@ -109,9 +121,13 @@ def study(
     print(f"Open the page with pictures: {out}/index.html")
 
 
+def _spreads() -> bool:
+    """Whether Spark would be faster: a process takes one core."""
+    return cores() > 1 and find_spec("pyspark") is not None
+
+
 def _about(command: str, plan: Any, engine: str, seconds: float) -> dict[str, Any]:
     from meshwright.model.storage.manifest import versions
-    from meshwright.runtime.machine import cores
     from meshwright.runtime.memory import installed_memory
 
     return {

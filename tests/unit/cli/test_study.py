@@ -4,6 +4,8 @@ import json
 
 import pytest
 
+from meshwright.cli import study
+
 
 def test_a_study_leaves_pages_data_and_verdicts_and_is_not_run_twice(run, tmp_path):
     words = ("study", "divide-and-conquer-figure-7", "--scale", "smoke", "--out", tmp_path / "out")
@@ -53,3 +55,38 @@ def test_what_can_not_be_run_is_told(run, tmp_path, monkeypatch, words, says):
     code, _, err = run("study", *words)
     assert code == 2
     assert says in err
+
+
+@pytest.mark.parametrize(
+    ("words", "machine", "expected"),
+    [
+        (("stan",), {}, "spark"),
+        (("all",), {}, "spark"),
+        (("all",), {"cores": lambda: 1}, "local"),
+        (("all",), {"find_spec": lambda name: None if name == "pyspark" else name}, "local"),
+        (("all", "--scale", "smoke"), {}, "local"),
+        (("all", "--engine", "local"), {}, "local"),
+        (("stan-table-1",), {}, "local"),
+    ],
+)
+def test_several_studies_run_on_all_cores_where_spark_is_there(
+    run, tmp_path, monkeypatch, words, machine, expected
+):
+    seen = []
+
+    def begin(where, master, conf):
+        seen.append(where)
+        raise KeyboardInterrupt
+
+    for name, value in ({"cores": lambda: 2, "find_spec": lambda name: name} | machine).items():
+        monkeypatch.setattr(study, name, value)
+    monkeypatch.setattr(study.common, "engine_session", begin)
+    run("study", *words, "--out", tmp_path / "out")
+    assert seen == [expected]
+
+
+def test_without_matplotlib_nothing_is_run(run, tmp_path, monkeypatch):
+    monkeypatch.setattr(study, "find_spec", lambda name: None)
+    code, _, err = run("study", "stan-table-1", "--scale", "smoke", "--out", tmp_path / "out")
+    assert (code, "install meshwright[report]" in err) == (2, True)
+    assert not (tmp_path / "out").exists()
