@@ -58,8 +58,8 @@ class Broker(NamedTuple):
     """Zenoh: a client; a peer passes on what comes from its clients, or is for them."""
     gossips: bool = False
     """Zenoh: a peer that opens links to all peers of which its neighbours tell it."""
-    is_clustered: bool = False
-    """NATS: it has the name of a cluster, its own or one that it makes up."""
+    cluster: str | None = None
+    """NATS: the name of its cluster, also where it makes one up for itself; None where it has none."""
     scouts: bool = False
     """Zenoh: it also opens links that no file names, to whom it finds by multicast."""
 

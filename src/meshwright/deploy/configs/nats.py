@@ -97,8 +97,10 @@ class _Server:
         doors = doors_of(self._root, self._leaf, self._accounts, self._findings)
         addresses = tuple(dict.fromkeys(self._addresses()))
         is_clustered = self._cluster.value is not None or bool(self._leaf.at("remotes").elements)
-        broker = Broker(self._name, "nats", self._root.place, addresses, doors=doors)
-        parsed.brokers.append(broker._replace(is_clustered=is_clustered))
+        cluster = (self._cluster.at("name").text or f"of {self._name}") if is_clustered else None
+        parsed.brokers.append(
+            Broker(self._name, "nats", self._root.place, addresses, doors=doors, cluster=cluster)
+        )
         parsed.flows.extend(import_flows(self._name, self._accounts, self._findings))
         for number, remote in enumerate(self._remotes(), 1):
             parsed.flows.extend(self._leaf_flows(remote, f"{self._name} leaf {number}"))

@@ -80,7 +80,7 @@ class LinkSearch:
         Whether messages would be passed on from one to the next makes no difference.
         """
         links = (way for way in self._mesh.ways if way.flow.refuses_loops)
-        leaves = core(replace(way, into_cluster=False) for way in links)
+        leaves = core(replace(way, clusters=(None, None)) for way in links)
         search = LoopSearch(leaves, self._mesh.brokers, self._fresh, self._budget, carried=True)
         self.findings += [self._witnesses.refused(loop.walk) for loop in search.loops]
         return search.looping

@@ -322,9 +322,9 @@ def _is_apart(last: Way, way: Way) -> bool:
 def _came_by_import(step: Step, way: Way) -> bool:
     """Whether a NATS server got a message by a leaf link, and imported it into an account.
 
-    It does not pass it back by this link. If it opened the link, it does not pass it on by another leaf link
-    that it opened, wherever this leads, whether a stream or a service was imported, and whoever listens
-    at the server (measured with 2.15).
+    It does not pass it back by this link. If it opened the link, it passes it on by another leaf link that it
+    opened only if the servers at their other ends have names of clusters, and different ones, whether a
+    stream or a service was imported, and whoever listens at the server (measured with 2.15).
     """
     if not step.way.stays or not way.flow.refuses_loops:
         return False
@@ -333,17 +333,19 @@ def _came_by_import(step: Step, way: Way) -> bool:
         before = before.before
     if before is None or not before.way.flow.refuses_loops:
         return False
-    return before.way.link == way.link or before.way.opener == way.opener == way.source
+    came, goes = before.way.clusters[0], way.clusters[1]
+    stays_apart = None in (came, goes) or came == goes
+    opened_both = before.way.opener == way.opener == way.source
+    return before.way.link == way.link or (opened_both and stays_apart)
 
 
 def _leads_back(last: Way, way: Way) -> bool:
-    """Whether a message came by one leaf link of NATS, and another one leads to where it came from.
+    """Whether a message came by one leaf link of NATS, and another one leads to the cluster it came from.
 
-    It is not passed on, if the server there has the name of a cluster (measured with 2.15): what comes from a
-    cluster does not go back to it. Every server has one that opens leaf links.
+    It is not passed on (measured with 2.15). Every server that opens leaf links has the name of a cluster.
     """
     is_leaf = last.flow.refuses_loops and way.flow.refuses_loops
-    return is_leaf and way.into_cluster and last.source == way.target
+    return is_leaf and way.clusters[1] is not None and last.clusters[0] == way.clusters[1]
 
 
 def _passes_itself(last: Way, way: Way) -> bool:

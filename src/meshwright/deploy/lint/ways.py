@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import pyarrow as pa
 
+from meshwright.deploy.clusters import components
 from meshwright.deploy.lint.names import ByWords, Names, Renaming, Words, less, meet
 from meshwright.deploy.mesh import SERVICE_STAGE, STREAM_STAGE, Broker, Flow, Note, Place
 from meshwright.filters.dialects import Dialect, dialect_of
@@ -47,7 +48,7 @@ class Way:
         becomes: the name that everything gets, if there is one.
         rules: of matching, where it begins.
         first_wins: whether of the lines of the link that match a name only the first counts.
-        into_cluster: whether the broker to which it leads has the name of a cluster.
+        clusters: the names of the clusters of the brokers at its source and target, where they have any.
     """
 
     number: int
@@ -64,7 +65,7 @@ class Way:
     becomes: Words | None
     rules: Rules
     first_wins: bool
-    into_cluster: bool = False
+    clusters: tuple[str | None, str | None] = (None, None)
 
     @property
     def renames(self) -> bool:
@@ -185,11 +186,17 @@ class _Maker:
     def __init__(self, brokers: Sequence[Broker], number_of: Mapping[str, int], flows: list[Flow]) -> None:
         self._brokers, self._number_of = brokers, number_of
         self._links: dict[str, int] = {}
+        self._routed = components((flow.source, flow.target) for flow in flows if flow.is_route)
         texts: dict[str, list[str]] = {}
         for flow in flows:
             own = flow.filter, *flow.denies, *flow.stopped_by_wildcards
             texts.setdefault(self._dialect(flow).name, []).extend(own)
         self._patterns = {name: patterns_of(own, dialect_of(name)) for name, own in texts.items()}
+
+    def _cluster(self, name: str) -> str | None:
+        """The name of a broker's cluster; where members make up names, they agree on one."""
+        first = self._routed.get(name, [name])[0]
+        return self._brokers[self._number_of[first]].cluster
 
     def _opener(self, flow: Flow) -> int:
         return self._number_of[flow.target if flow.pulls else flow.source]
@@ -230,7 +237,7 @@ class _Maker:
             becomes=None if flow.becomes is None else tuple(flow.becomes.split(dialect.separator)),
             rules=rules_of(dialect),
             first_wins=self._brokers[opener].kind == "mosquitto",
-            into_cluster=self._brokers[self._number_of[flow.target]].is_clustered,
+            clusters=(self._cluster(flow.source), self._cluster(flow.target)),
         )
 
 
