@@ -265,7 +265,7 @@ OPERATIONS: Mapping[tuple[str, str], Schema] = {
         "empty": {304: "The overlay has this tag."},
     },
     ("get", "/v1/evaluation"): {
-        "summary": "Is every topic connected, how far is it from optimal? Measured, at most 2 s old.",
+        "summary": "Is every topic connected, how far is it from optimal? As measured last.",
         "answer": "Evaluation",
     },
     ("get", "/v1/map"): {

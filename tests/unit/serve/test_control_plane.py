@@ -10,7 +10,7 @@ import pytest
 
 from meshwright.model.events import Event
 from meshwright.runtime.errors import DatasetError
-from meshwright.serve import history, streams
+from meshwright.serve import control_plane, history, streams
 from meshwright.serve.api import make_app
 from meshwright.serve.audit import Who
 from meshwright.serve.control_plane import ControlPlane, UnwritableError
@@ -234,3 +234,19 @@ def test_of_streams_that_begin_at_once_only_as_many_as_allowed_are_let_in(
 
     assert sum(asyncio.run(burst())) == 2
     assert plane.telemetry.streams == 0
+
+
+def test_an_overlay_that_takes_long_to_copy_is_measured_seldom(
+    plane: ControlPlane, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(control_plane, "_MEASURED_FOR", 0.0)
+
+    async def measured_revisions() -> list[int]:
+        found = []
+        for number, seconds in enumerate((0.0, 1e6, 0.0)):
+            await plane.submit([join(number)], WHO)
+            plane._copy_seconds = seconds
+            found.append((await plane.measure())["revision"])
+        return found
+
+    assert asyncio.run(measured_revisions()) == [1, 1, 3]
