@@ -162,8 +162,8 @@ def _figure_4_trees(setting: CostSetting) -> Iterator[Claim]:
     )
     yield rise.variant(
         "floors",
-        "No link costs less than half of what all cost on average, so that more nodes bring no "
-        "cheaper links.",
+        "No link costs less than half of what all cost on average, so that more nodes bring no cheaper links "
+        "(one of three floors that were tried).",
         partial(_trend_over_nodes, replace(setting, underlay=floors), "unif", _cost_of("tr-maw")),
     )
 
