@@ -58,6 +58,18 @@ def test_passwords_are_filled_in_and_show_no_drift(tmp_path: Path, monkeypatch: 
     assert applied(tmp_path, plan) == 0
 
 
+def test_a_changed_password_comes_with_the_next_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MESH", "geheim")
+    plan = plan_in(tmp_path, password="env:MESH")
+    applied(tmp_path, plan)
+    monkeypatch.setenv("MESH", "anders")
+    assert applied(tmp_path, plan) == 0
+    own = tmp_path / f"{plan.links[0].opens} of us.conf"
+    own.unlink()
+    assert applied(tmp_path, plan, overwrite=True) == 1
+    assert "\nremote_password anders\n" in own.read_text()
+
+
 @pytest.mark.parametrize("value", ["", "two\nlines", " blank"])
 def test_a_password_that_a_line_can_not_hold_is_refused(
     value: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -96,6 +96,11 @@ def check_versions(plan: Plan, least: tuple[int, int]) -> None:
             )
 
 
+def in_url(host: Host) -> str:
+    """The host and port of a broker as they are written in a URL, where IPv6 needs brackets."""
+    return f"[{host.host}]:{host.port}" if ":" in host.host else f"{host.host}:{host.port}"
+
+
 def is_ours(text: str) -> bool:
     """Whether a file is one that a driver rendered."""
     return HEADER in text.partition("\n")[0]

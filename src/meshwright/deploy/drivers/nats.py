@@ -15,6 +15,7 @@ from meshwright.deploy.drivers.driver import (
     Lines,
     check_versions,
     digest,
+    in_url,
     opening_line,
     reference,
     safe_name,
@@ -104,7 +105,7 @@ def _rendered(plan: Plan, node: str) -> Iterator[str]:
     yield "leafnodes {"
     # A reload does not begin to listen, so a server that accepts no link yet has to listen all the same.
     if host.accepts:
-        anywhere = LOOPBACK if plan.loopback else "0.0.0.0"
+        anywhere = LOOPBACK if plan.loopback else "[::]" if ":" in host.host else "0.0.0.0"
         yield f'  listen: "{anywhere}:{host.port}"'
         if host.certfile:
             yield f"  tls {{ cert_file: {_text(host.certfile)}, key_file: {_text(host.keyfile)} }}"
@@ -128,7 +129,7 @@ def _user(host: Host, number: int) -> str:
 
 def _remote(to: Host, number: int) -> str:
     scheme = "tls" if to.cafile else "nats-leaf"
-    url = f'urls: ["{scheme}://{user_name(number)}:{password_of(to, number)}@{to.host}:{to.port}"]'
+    url = f'urls: ["{scheme}://{user_name(number)}:{password_of(to, number)}@{in_url(to)}"]'
     return f"{url}, tls {{ ca_file: {_text(to.cafile)} }}" if to.cafile else url
 
 

@@ -17,6 +17,7 @@ from meshwright.deploy.drivers.driver import (
     Lines,
     check_versions,
     digest,
+    in_url,
     opening_line,
     reference,
     safe_name,
@@ -135,9 +136,8 @@ def _policy(name: str) -> dict[str, Any]:
 def _address(to: Host) -> str:
     user = f"{quote(to.user, safe='')}:{reference(to.password)}@" if to.user and to.password else ""
     scheme = f"amqps://{user}" if to.cafile else f"amqp://{user}"
-    host = f"[{to.host}]" if ":" in to.host else to.host
     authority = f"?cacertfile={quote(to.cafile)}&verify=verify_peer" if to.cafile else ""
-    return f"{scheme}{host}:{to.port}/%2F{authority}"
+    return f"{scheme}{in_url(to)}/%2F{authority}"
 
 
 def read(text: str) -> Lines:

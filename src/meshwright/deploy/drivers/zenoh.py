@@ -17,7 +17,15 @@ from typing import Any
 import networkx as nx
 import xxhash
 
-from meshwright.deploy.drivers.driver import Driver, Lines, check_versions, digest, opening_line, safe_name
+from meshwright.deploy.drivers.driver import (
+    Driver,
+    Lines,
+    check_versions,
+    digest,
+    in_url,
+    opening_line,
+    safe_name,
+)
 from meshwright.deploy.hosts import LOOPBACK, Host
 from meshwright.deploy.plan.plan import Link, Plan
 from meshwright.deploy.plan.planning import Engine
@@ -109,8 +117,7 @@ def _listener(plan: Plan, host: Host) -> str:
 
 
 def _endpoint(to: Host) -> str:
-    host = f"[{to.host}]" if ":" in to.host else to.host
-    return f"{'tls' if to.cafile or to.certfile else 'tcp'}/{host}:{to.port}"
+    return f"{'tls' if to.cafile or to.certfile else 'tcp'}/{in_url(to)}"
 
 
 def _transport(plan: Plan, node: str) -> dict[str, Any]:

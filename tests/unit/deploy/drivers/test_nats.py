@@ -87,6 +87,18 @@ def test_servers_that_can_not_keep_topics_apart_are_refused(host: dict[str, obje
     nats.check(replace(plan_of("a", "b"), loopback=True))
 
 
+def test_addresses_of_ipv6_are_in_brackets() -> None:
+    """Without them, servers never connect: "too many colons in address"."""
+    plan = plan_of("a", "b", password="env:MESH")
+    hosts = {host.node: host._replace(host="fd00::1") for host in plan.hosts}
+    plan = plan.with_hosts(hosts, loopback=False)
+    (link,) = plan.links
+    text = nats.render(plan, link.opens)
+    assert f"@[fd00::1]:{plan.host_of[link.to].port}" in text
+    assert f'listen: "[::]:{plan.host_of[link.opens].port}"' in text
+    assert list(nats.addresses(text).values()) == [f"[fd00::1]:{plan.host_of[link.to].port}"]
+
+
 def test_a_server_that_has_left_keeps_its_users_and_loses_its_links() -> None:
     plan = plan_of("a", "b", password="env:MESH")
     (link,) = plan.links
