@@ -1,11 +1,14 @@
 """What to say of leaf node links that meet clusters of NATS, each as nats-server 2.15 was measured."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from meshwright.deploy.configs.subjects import covers
 from meshwright.deploy.leaf_links import Leaf
 from meshwright.deploy.mesh import Flow, Note, Place, Witness
-from meshwright.runtime.errors import quoted
+from meshwright.runtime.errors import quoted, visible
+
+_Stop = tuple[str, str | None, Place | None]
+"""A server, an account, and the line that brings a message there."""
 
 _SHOWN = 3
 """How many servers a message names."""
@@ -65,17 +68,22 @@ def left_by_refusal(leaf: Leaf, other: Leaf) -> Note:
     return Note("not-decided", "warning", message, leaf.place)
 
 
-def passed_on_twice(witness: Witness, members: Sequence[str]) -> Note:
-    """Measured with nats-server 2.15: a member passes on what its own clients want, as do the others."""
-    start, target = (quoted(witness.one[at][0]) for at in (0, -1))
-    message = (
-        f"a message on {witness.topic} comes from {start} to {target} twice if clients of "
-        f"{' and '.join(map(quoted, members))} want it, since each of them gets it by its own link and "
-        f"passes it on; open the link at {start} instead, with the addresses of the cluster (urls)"
+def passed_on_twice(topic: str, links: Sequence[Leaf], ends: Mapping[str, _Stop]) -> Note:
+    """Measured with nats-server 2.15: a member passes on what its own clients want, as do the others.
+
+    Of two members, `links` are those over which it comes, and `ends` are where it gets.
+    """
+    one, other = (
+        ((leaf.hub, leaf.accounts[1], None), (leaf.opener, leaf.accounts[0], leaf.place), ends[leaf.opener])
+        for leaf in links
     )
-    place = witness.other[-1][2] or witness.other[1][2]
-    assert place is not None, "leaf links have places"
-    return Note("doubled-delivery", "warning", message, place, witness)
+    hub, target, members = quoted(one[0][0]), quoted(one[-1][0]), " and ".join(map(quoted, ends))
+    message = (
+        f"a message on {visible(topic)} comes from {hub} to {target} twice if clients of {members} want it, "
+        f"since each of them gets it by its own link and passes it on; open the link at {hub} instead, with "
+        f"the addresses of the cluster (urls)"
+    )
+    return Note("doubled-delivery", "warning", message, links[-1].place, Witness(topic, one, other))
 
 
 def left_out(leaf: Leaf, missing: Sequence[str]) -> Note:

@@ -16,13 +16,19 @@ from meshwright.deploy.cluster_notes import (
     refused_within,
 )
 from meshwright.deploy.leaf_links import End, Joined, Leaf, leaves_of, reached
-from meshwright.deploy.mesh import Broker, Flow, Note, Place, Witness
+from meshwright.deploy.mesh import Broker, Flow, Note, Place
 
 ROUTE = "cluster"
 """The link of a flow that is a route, before the full mesh is known; gateways have another."""
 
 _Ends = tuple[tuple[str, ...], tuple[str, ...], tuple[str | None, str | None]]
 """The servers and the accounts at both ends of leaf links."""
+
+_Passing = dict[str, Leaf]
+"""By member of a cluster, its leaf link to a hub."""
+
+_MOST_PAIRS = 10_000
+"""Pairs of hubs that are looked at for messages that several members of a cluster pass on."""
 
 
 class Clusters:
@@ -138,7 +144,10 @@ class Clusters:
         of the cycle that they have. Messages then arrive twice, or with gateways loop.
         """
         one, other = (reached(end, leaf, beside) for end in leaf.ends)
-        crossings = [(end, far) for end in one for far in other if self._in_mesh(end) == self._in_mesh(far)]
+        at: dict[End, list[End]] = {}
+        for far in other:
+            at.setdefault(self._in_mesh(far), []).append(far)
+        crossings = [(end, far) for end in one for far in at.get(self._in_mesh(end), ())]
         return bool(crossings) and all(
             (one[end].opener, other[far].opener) == (end[0], far[0])
             or (one[end] is other[far] and self._name_of(end[0]) != self._name_of(far[0]))
@@ -191,36 +200,40 @@ class Clusters:
 
         They pass it on by links to another hub, or by gateways; for each, the first case is told.
         """
-        alike: dict[tuple[object, ...], list[list[Leaf]]] = {}
+        alike: dict[tuple[object, ...], list[_Passing]] = {}
+        of_link: dict[str, list[Flow]] = {}
+        for flow in flows:
+            of_link.setdefault(flow.link, []).append(flow)
         for (own, hubs, accounts), group in groups.items():
-            if (hubs, own, accounts[::-1]) not in groups:
-                alike.setdefault((own, accounts[0]), []).append(group)
+            leaves = {leaf.opener: leaf for leaf in reversed(group) if leaf.opener not in self._deaf}
+            if len(leaves) > 1 and (hubs, own, accounts[::-1]) not in groups:
+                alike.setdefault((own, accounts[0]), []).append(leaves)
         for several in alike.values():
-            hubs_apart = (self._by_both(*pair, flows) for pair in permutations(several, 2))
-            over_gateways = (self._by_both(group, None, flows) for group in several)
-            yield from islice(filter(None, hubs_apart), 1)
+            pairs = islice(permutations(several, 2), _MOST_PAIRS)
+            to_hubs = (self._to_hub(into, out, of_link) for into, out in pairs)
+            yield from islice(filter(None, to_hubs), 1)
+            over_gateways = (self._over_gateway(into, of_link) for into in several)
             yield from islice(filter(None, over_gateways), 1)
 
-    def _by_both(self, group: list[Leaf], other: list[Leaf] | None, flows: list[Flow]) -> Note | None:
-        """What to say if two members pass on what comes over a group of links; None if they don't.
-
-        It goes by another group of links, or, without one, by gateways.
-        """
-        into = {leaf.opener: leaf for leaf in reversed(group) if leaf.opener not in self._deaf}
-        out = {leaf.opener: leaf for leaf in reversed(other or ()) if leaf.opener in into}
-        beyond = self._beyond_gateways(group[0])
-        members = sorted(out if other else into if beyond else ())[:2]
-        links = {into[name].link for name in members}, {leaf.link for leaf in out.values()}
-        topic = name_over([flow for flow in flows if flow.link in links[not flow.pulls]])
+    def _to_hub(self, into: _Passing, out: _Passing, of_link: Mapping[str, list[Flow]]) -> Note | None:
+        """What to say if two members pass on to one hub what they get from another; None if they don't."""
+        members = sorted(into.keys() & out.keys())[:2]
+        topic = _name_through([into[name] for name in members], [out[name] for name in members], of_link)
         if len(members) < 2 or topic is None:
             return None
-        account, far = group[0].accounts
-        ways = []
-        for name in members:
-            end = out[name].ends[1] if out else (beyond[0], account)
-            place = out[name].place if out else self._place_of(name, beyond[0])
-            ways.append(((group[0].hub, far, None), (name, account, into[name].place), (*end, place)))
-        return passed_on_twice(Witness(topic, *ways), members)
+        ends = {name: (*out[name].ends[1], out[name].place) for name in members}
+        return passed_on_twice(topic, [into[name] for name in members], ends)
+
+    def _over_gateway(self, into: _Passing, of_link: Mapping[str, list[Flow]]) -> Note | None:
+        """What to say if two members pass on over gateways what they get from a hub; None if they don't."""
+        members = sorted(into)[:2]
+        first = into[members[0]]
+        beyond = self._beyond_gateways(first)
+        topic = _name_through([into[name] for name in members], [], of_link) if beyond else None
+        if topic is None:
+            return None
+        ends = {name: (beyond[0], first.accounts[0], self._place_of(name, beyond[0])) for name in members}
+        return passed_on_twice(topic, [into[name] for name in members], ends)
 
     def _beyond_gateways(self, leaf: Leaf) -> list[str]:
         """The servers that gateways join to the cluster of the one that opened a link."""
@@ -239,6 +252,13 @@ class Clusters:
         missing = [name for name in self._clusters.get(first.opener, ()) if name not in openers]
         if missing:
             yield left_out(first, missing)
+
+
+def _name_through(into: Sequence[Leaf], out: Sequence[Leaf], of_link: Mapping[str, list[Flow]]) -> str | None:
+    """A name that comes in by some links and goes out by others; None where none is found at once."""
+    coming = [flow for leaf in into for flow in of_link[leaf.link] if flow.pulls]
+    going = [flow for leaf in out for flow in of_link[leaf.link] if not flow.pulls]
+    return name_over([*coming, *going])
 
 
 def _accounts_at(flows: Iterable[Flow]) -> dict[str, set[str]]:

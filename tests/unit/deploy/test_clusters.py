@@ -1,5 +1,7 @@
 """Clusters of NATS servers, as nats-server 2.15.1 was measured."""
 
+import pytest
+
 from meshwright.deploy.clusters import ROUTE, Clusters, components
 from meshwright.deploy.mesh import Broker, Flow, Note, Place
 
@@ -191,6 +193,14 @@ def test_members_whose_clients_want_nothing_pass_nothing_on() -> None:
     deaf = Broker("c", "nats", Place("c", 0), (), publishes=("t",), clients_known=True)
     ring = [leaf(member, hub) for hub in ("a", "d") for member in ("b", "c")]
     assert links(Clusters(routes(("b", "c")), [deaf]), *ring)[1] == []
+
+
+def test_links_of_one_server_are_not_compared_pair_by_pair(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[object] = []
+    monkeypatch.setattr("meshwright.deploy.clusters.name_over", asked.append)
+    clusters = Clusters(routes(("b", "g"), link="gateway"))
+    assert links(clusters, *(leaf("b", f"h{number}") for number in range(30)))[1] == []
+    assert not asked
 
 
 def test_names_that_only_one_member_may_pass_on_arrive_once() -> None:
