@@ -17,8 +17,13 @@ _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,50}[a-z0-9])?")
 
 
 def check(plan: Plan) -> None:
-    """As for Mosquitto; and no passwords, since nobody puts them in."""
+    """As for Mosquitto; and no passwords, which nobody puts in, nor loopback, where each finds itself."""
     mosquitto.check(plan)
+    if plan.loopback:
+        raise InputError(
+            "the driver files needs --inventory: brokers in containers or on other machines reach each other "
+            "by its hosts and ports; for Compose, give each node a name as host, and port 1883"
+        )
     secret = next((host for host in plan.hosts if host.password), None)
     if secret:
         raise InputError(

@@ -173,3 +173,9 @@ def test_brokers_that_read_files_otherwise_are_refused() -> None:
     link = Link("a", "b", ("x",))
     with pytest.raises(InputError, match=r"'b' has version 1\.4, but .* needs 2\.0 or newer"):
         mosquitto.check(plan_of(link, Host("a", version="2.1.2"), Host("b", version="1.4")))
+
+
+def test_files_for_other_tools_need_addresses_that_others_reach() -> None:
+    interests = mw.Interests.from_pairs([("a", "x"), ("b", "x")])
+    with pytest.raises(InputError, match="the driver files needs --inventory"):
+        files.check(make_plan(mw.build(interests, "gm"), files.DRIVER.engine))
