@@ -15,7 +15,7 @@ import argparse
 import random
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import combinations
@@ -245,10 +245,19 @@ def filter_of(numbers: random.Random, driver: str, node: int) -> str:
     return industrial(numbers, True, node, 1).translate(SIGNS[driver])
 
 
-def change(live: mw.Maintainer, driver: str, away: set[str], numbers: random.Random) -> None:
-    """One random join, leave, subscribe or unsubscribe of a name or a filter."""
+def change(
+    live: mw.Maintainer,
+    driver: str,
+    steady: Mapping[str, list[str]],
+    away: set[str],
+    numbers: random.Random,
+) -> None:
+    """One random join, leave, subscribe or unsubscribe of a name or a filter.
+
+    Topics of the stream get and lose subscribers beside those that the stream counts, so their trees change.
+    """
     extra = [f"x{node}" for node in range(EXTRA)]
-    kind = numbers.choice(["extra", "subscribe", "subscribe", "unsubscribe"])
+    kind = numbers.choice(["extra", "subscribe", "subscribe", "unsubscribe", "steady"])
     if kind == "extra":
         node = numbers.choice(extra)
         if node in away:
@@ -259,8 +268,12 @@ def change(live: mw.Maintainer, driver: str, away: set[str], numbers: random.Ran
             away.add(node)
         return
     node = numbers.choice(sorted({*live.overlay.interests.nodes.to_pylist()} - {*extra}))
-    own = [text for text in own_filters_of(live.overlay.interests)[node] if text.startswith("acme")]
-    if kind == "subscribe":
+    wanted = own_filters_of(live.overlay.interests)[node]
+    own = [text for text in wanted if text.startswith("acme")]
+    if kind == "steady":
+        topic = numbers.choice([topic for topic, counted in steady.items() if node not in counted])
+        (live.unsubscribe if topic in wanted else live.subscribe)(node, [topic])
+    elif kind == "subscribe":
         live.subscribe(node, [filter_of(numbers, driver, int(node[1:]))])
     elif own:
         live.unsubscribe(node, [numbers.choice(sorted(own))])
@@ -290,7 +303,7 @@ def changes_of(driver: str, clients: str, most: int, minutes: float) -> None:
         place, end = state_of(fleet, folder), time.monotonic() + 60 * minutes
         with Stream(clients, fleet.plan, steady, random.Random(2)) as stream:
             while len(gaps) + refused < most and time.monotonic() < end:
-                change(live, driver, away, numbers)
+                change(live, driver, steady, away, numbers)
                 nodes = live.overlay.interests.nodes.to_pylist()
                 hosts = {node: fleet.hosts[node] for node in nodes}
                 plan = make_plan(live.overlay, engine, hosts, settings=settings, before=fleet.plan)

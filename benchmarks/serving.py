@@ -10,6 +10,7 @@ continues through all kills must have no gap. The exit code is 1 if any of it do
 """
 
 import argparse
+import itertools
 import random
 import re
 import signal
@@ -140,12 +141,14 @@ class Reader(threading.Thread):
         self.seen, self.steps = revision, self.steps + 1
 
 
-def load(server: Server, overlay: mw.Overlay, args: argparse.Namespace) -> int:
+def load(server: Server, events: Iterator[mw.Event], args: argparse.Namespace) -> int:
     """Send events at a rate for some seconds; gives the number of what went wrong."""
-    readers = [Reader(server, 0, slow=at == 0) for at in range(args.streams)]
+    with server.client() as client:
+        since = client.overlay().revision
+    readers = [Reader(server, since, slow=at == 0) for at in range(args.streams)]
     for reader in readers:
         reader.start()
-    events, milliseconds, behind = events_for(overlay, args.seed), [], 0.0
+    milliseconds, behind = [], 0.0
     applied = refused = 0
     memory = [server.memory()]
     with server.client() as client:
@@ -182,13 +185,11 @@ def load(server: Server, overlay: mw.Overlay, args: argparse.Namespace) -> int:
     return gaps + late + refused
 
 
-def single_events(server: Server, overlay: mw.Overlay, count: int, seed: int) -> None:
+def single_events(server: Server, events: Iterator[mw.Event], count: int) -> None:
     """Send events one by one, and say how long acknowledgements take."""
-    events, milliseconds = events_for(overlay, seed), []
+    milliseconds = []
     with server.client() as client:
-        for number in range(count):
-            node = f"single-{seed}-{number}"
-            event = mw.Event(0, "join", node, next(events).topics or ("one",), node)
+        for event in itertools.islice(events, count):
             begin = time.perf_counter()
             client.submit([event])
             milliseconds.append(1e3 * (time.perf_counter() - begin))
@@ -317,10 +318,11 @@ def main() -> int:
         print(
             f"{args.nodes:,} nodes, {len(overlay):,} links: listens after {server.start():.1f} s", flush=True
         )
+        events = events_for(overlay, args.seed)
         if args.singles:
-            single_events(server, overlay, args.singles, args.seed)
+            single_events(server, events, args.singles)
         if args.seconds:
-            wrong += load(server, overlay, args)
+            wrong += load(server, events, args)
         if args.kills:
             wrong += kill(server, args)
         with server.client() as client:

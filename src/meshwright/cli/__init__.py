@@ -55,6 +55,7 @@ for command in (
     "generate",
     "ingest",
     "import_",
+    "annotate",
     "profile",
     "sample",
     "build",

@@ -503,6 +503,19 @@ class Interests:
         """Build from a bipartite graph whose vertices have `bipartite` 0 (a node) or 1 (a topic)."""
         return cls._told(dense_of_graph(graph))
 
+    def with_attributes(
+        self, nodes: Any = None, topics: Any = None, *, limits: ReadLimits = READ_LIMITS
+    ) -> Interests:
+        """The same interests with attributes of nodes and topics, beside those that they have.
+
+        `nodes` and `topics` are tables (of pandas, Arrow, …), or files in CSV, TSV or Parquet. Names stand in
+        the column `node` (or `topic`), or else `name`; every other column becomes an attribute, in place of
+        one of the same name. What a table does not name has no value there.
+        """
+        from meshwright.model.attributes import with_attributes
+
+        return with_attributes(self, nodes, topics, limits)
+
     def to_pairs(self) -> Iterator[tuple[str, str]]:
         """The (node, topic) pairs one by one, by node and then by topic; without those that have none."""
         for start in range(0, self.node_count, _NODES_A_BLOCK):
