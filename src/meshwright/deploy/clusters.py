@@ -69,6 +69,7 @@ class Clusters:
         inside = {leaf.link: leaf for leaf in leaves_of(flows) if leaf.hub in self._cluster_of(leaf)}
         notes = list(map(refused_within, inside.values()))
         dropped = set(inside)
+        flows = [flow for flow in flows if flow.link not in dropped]
         over_gateways = list(self._over_gateways(flows))
         notes.extend(map(refused_over_gateways, over_gateways))
         dropped.update(leaf.link for leaf in chain(*over_gateways))
@@ -99,11 +100,15 @@ class Clusters:
         ], notes
 
     def _over_gateways(self, flows: Iterable[Flow]) -> Iterator[list[Leaf]]:
-        """Leaf links of one server, for one account, to different clusters that gateways join."""
+        """Leaf links of one server, for one account, to different clusters that gateways join to each other.
+
+        They don't join them to the server.
+        """
         groups: dict[tuple[object, ...], dict[str, Leaf]] = {}
         for leaf in leaves_of(flows):
             mesh = self._meshes.get(leaf.hub, (leaf.hub,))
-            groups.setdefault((leaf.opener, leaf.accounts, tuple(mesh)), {}).setdefault(leaf.link, leaf)
+            if leaf.opener not in mesh:
+                groups.setdefault((leaf.opener, leaf.accounts, tuple(mesh)), {}).setdefault(leaf.link, leaf)
         for group in groups.values():
             if len({self._name_of(leaf.hub) for leaf in group.values()}) > 1:
                 yield list(group.values())
@@ -229,7 +234,8 @@ class Clusters:
         members = sorted(into)[:2]
         first = into[members[0]]
         beyond = self._beyond_gateways(first)
-        topic = _name_through([into[name] for name in members], [], of_link) if beyond else None
+        is_passed_on = beyond and first.hub not in beyond
+        topic = _name_through([into[name] for name in members], [], of_link) if is_passed_on else None
         if topic is None:
             return None
         ends = {name: (beyond[0], first.accounts[0], self._place_of(name, beyond[0])) for name in members}

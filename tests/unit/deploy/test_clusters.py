@@ -216,3 +216,16 @@ def test_what_is_left_of_links_that_a_cluster_and_a_server_open_to_each_other_is
     notes = links(clusters, leaf("b", "a"), leaf("c", "a"), leaf("a", "b"))[1]
     assert [note.rule for note in notes] == ["not-decided"]
     assert links(Clusters([]), leaf("b", "a"), leaf("a", "b"))[1] == []
+
+
+def test_links_between_servers_that_gateways_join_are_no_links_to_their_clusters() -> None:
+    """Measured: of x, y and z, joined by gateways, x opens links to both others, and messages may loop."""
+    clusters = Clusters(routes(("x", "y"), ("y", "z"), link="gateway"))
+    notes = links(clusters, leaf("x", "y"), leaf("x", "z"))[1]
+    assert ["many times" in note.message for note in notes] == [True, True]
+
+
+def test_a_link_inside_a_cluster_hides_no_loop_over_gateways() -> None:
+    clusters = Clusters([*routes(("x", "y")), *routes(("x", "z"), link="gateway")])
+    kept, notes = links(clusters, leaf("x", "y"), leaf("x", "z"), leaf("y", "z"))
+    assert (kept, [note.rule for note in notes]) == ({"x z $G"}, ["refused-link"])
