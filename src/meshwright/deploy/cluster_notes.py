@@ -49,13 +49,18 @@ def closes_cycle(leaf: Leaf) -> Note:
 
 def meet_in_account(leaf: Leaf, other: Leaf) -> Note:
     """Measured with nats-server 2.15: it refuses one, or messages arrive twice, or with imports for ever."""
-    far = "" if other.hub == leaf.opener else f" or its cluster ({quoted(other.hub)})"
+    one, far = _or_cluster(leaf.opener, other.hub), _or_cluster(leaf.hub, other.opener)
     message = (
-        f"{quoted(leaf.opener)}{far} and {quoted(leaf.hub)} open leaf node connections to each other that "
+        f"{one} and {far} open leaf node connections to each other that "
         f"meet in the account {quoted(leaf.accounts[1] or '')}: NATS refuses one of them, or brings "
         f"messages many times, by the order in which the servers start; open both at the same end"
     )
     return Note("not-decided", "warning", message, leaf.place)
+
+
+def _or_cluster(server: str, other: str) -> str:
+    """A server, and, where another one of its cluster takes part, that."""
+    return quoted(server) if server == other else f"{quoted(server)} or its cluster ({quoted(other)})"
 
 
 def left_by_refusal(leaf: Leaf, other: Leaf) -> Note:

@@ -164,16 +164,18 @@ class Clusters:
         return self._clusters.get(server, [server])[0]
 
     def _opposite(self, flows: Iterable[Flow]) -> Iterator[tuple[Leaf, Leaf]]:
-        """Links between two servers, opened at opposite ends, that meet in an account of the first one's hub.
+        """Links between two clusters, opened at opposite ends, that meet in an account of the first one's hub.
 
         A server may connect to any member of a cluster, since they tell it the addresses of the others.
         """
         leaves = list({leaf.link: leaf for leaf in leaves_of(flows)}.values())
         at: dict[tuple[str, str, str | None], list[Leaf]] = {}
         for leaf in leaves:
-            at.setdefault((leaf.opener, self._name_of(leaf.hub), leaf.accounts[0]), []).append(leaf)
+            own, far = self._name_of(leaf.opener), self._name_of(leaf.hub)
+            at.setdefault((own, far, leaf.accounts[0]), []).append(leaf)
         for leaf in leaves:
-            for other in at.get((leaf.hub, self._name_of(leaf.opener), leaf.accounts[1]), ()):
+            own, far = self._name_of(leaf.opener), self._name_of(leaf.hub)
+            for other in at.get((far, own, leaf.accounts[1]), ()):
                 if leaf.accounts[0] != other.accounts[1]:
                     yield leaf, other
 

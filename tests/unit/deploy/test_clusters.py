@@ -145,6 +145,15 @@ def test_links_that_a_server_and_a_cluster_open_to_each_other_are_not_decided() 
     assert note.message.startswith("'x' or its cluster ('y') and 'v' open leaf node connections")
 
 
+def test_a_link_to_a_member_meets_those_that_other_members_open() -> None:
+    """Measured: by the order in which servers start, one is refused."""
+    out, back = leaf("v", "y", "X")
+    other = [out._replace(account="Y"), back._replace(target_account="Y")]
+    notes = links(Clusters(routes(("x", "y"))), leaf("x", "v", "X"), leaf("y", "v", "X"), other)[1]
+    assert [note.rule for note in notes] == ["not-decided"]
+    assert notes[0].message.startswith("'v' and 'y' or its cluster ('x') open leaf node connections")
+
+
 def test_a_mesh_keeps_the_accounts_of_its_links_apart() -> None:
     clusters = Clusters(routes(("x", "y")))
     others = [*leaf("x", "v", "X"), *leaf("y", "v", "Y")]
