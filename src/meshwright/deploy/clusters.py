@@ -164,7 +164,7 @@ class Clusters:
         return self._clusters.get(server, [server])[0]
 
     def _opposite(self, flows: Iterable[Flow]) -> Iterator[tuple[Leaf, Leaf]]:
-        """Links between two clusters, opened at opposite ends, that meet in an account of the first one's hub.
+        """Links between clusters, opened at opposite ends, that meet in an account of the first one's hub.
 
         A server may connect to any member of a cluster, since they tell it the addresses of the others.
         """
