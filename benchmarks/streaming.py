@@ -105,6 +105,7 @@ class NatsClients:
         self._do(self._follow(plan))
 
     async def _follow(self, plan: Plan) -> None:
+        self._forget_closed()
         accounts = {topic.name: topic.account for topic in plan.topics}
         for topic, nodes in self._subscribers.items():
             account = accounts[topic]
@@ -124,10 +125,21 @@ class NatsClients:
                 fresh = await self._connections[node, account].subscribe(topic, cb=self._hearing(node))
                 self._subscribed[node, topic] = account, fresh
                 if before is not None:
-                    await before[1].unsubscribe()
+                    with suppress(nats.errors.Error):  # of an account that is given up
+                        await before[1].unsubscribe()
             self._accounts[topic] = account
         for connection in self._connections.values():
-            await connection.flush()
+            if not connection.is_closed:
+                await connection.flush()
+
+    def _forget_closed(self) -> None:
+        """Forget connections to accounts that were given up: these may come again."""
+        self._connections = {key: own for key, own in self._connections.items() if not own.is_closed}
+        self._subscribed = {
+            (node, topic): (account, own)
+            for (node, topic), (account, own) in self._subscribed.items()
+            if (node, account) in self._connections
+        }
 
     def _hearing(self, node: str) -> Any:
         async def hear(message: Any) -> None:
