@@ -1,5 +1,6 @@
 """The audit log: who asked for which change, on disk before the change is made, and what came of it."""
 
+import getpass
 import os
 import time
 from collections.abc import Mapping
@@ -41,6 +42,18 @@ class AuditLog:
                     os.fdatasync(file)
             finally:
                 os.close(file)
+
+
+def note_command(path: Path, what: str) -> None:
+    """Note what somebody did by a command on this machine."""
+    AuditLog(path).write({**Who("", _user(), "this machine")._asdict(), "did": what}, sync=True)
+
+
+def _user() -> str:
+    try:
+        return getpass.getuser()
+    except (KeyError, OSError):  # a container may run as a number without a name
+        return str(os.getuid())
 
 
 def _write_whole(file: int, data: bytes) -> None:

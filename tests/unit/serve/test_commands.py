@@ -43,6 +43,12 @@ def test_tokens_are_added_listed_and_revoked(run: Run, tmp_path: Path) -> None:
     assert access.who(secret) is None
     assert run("token", "revoke", tmp_path, key)[0] == 2
     assert "no tokens" in run("token", "list", tmp_path)[1]
+    audit = StateFolder(tmp_path).audit.read_text()
+    assert [json.loads(line)["did"] for line in audit.splitlines()] == [
+        f"added token {key} for grafana: read",
+        f"revoked token {key} of grafana",
+    ]
+    assert secret not in audit
 
 
 def test_churn_sends_a_file_of_events_once(

@@ -58,18 +58,24 @@ def test_a_state_has_one_owner(plane: ControlPlane) -> None:
 
 
 @pytest.mark.parametrize("call", ["write", "fdatasync", "pwrite"])
-def test_a_full_disk_refuses_and_when_there_is_room_it_goes_on(
-    plane: ControlPlane, open_plane: Opened, monkeypatch: pytest.MonkeyPatch, call: str
+@pytest.mark.parametrize(("code", "said"), [(errno.ENOSPC, "free some space"), (errno.EROFS, "ead-only")])
+def test_a_disk_that_is_full_or_read_only_refuses_and_when_the_cause_is_gone_it_goes_on(
+    plane: ControlPlane,
+    open_plane: Opened,
+    monkeypatch: pytest.MonkeyPatch,
+    call: str,
+    code: int,
+    said: str,
 ) -> None:
     submit(plane, join(1))
     before = links_of(plane)
 
-    def full(*_: object) -> int:
-        raise OSError(errno.ENOSPC, "No space left on device")
+    def fail(*_: object) -> int:
+        raise OSError(code, os.strerror(code))
 
     with monkeypatch.context() as patch:
-        patch.setattr(os, call, full)
-        with pytest.raises(UnwritableError, match="free some space"):
+        patch.setattr(os, call, fail)
+        with pytest.raises(UnwritableError, match=said):
             submit(plane, join(2))
     assert links_of(plane) == before
     receipt = submit(plane, join(2))

@@ -29,10 +29,13 @@ def add(
     as_json: Json = False,
 ) -> None:
     """Make a token and print it; it is shown only this once."""
+    from meshwright.serve.audit import note_command
     from meshwright.serve.state_folder import StateFolder
     from meshwright.serve.tokens import Access
 
-    token, secret = Access(StateFolder(state).access).add(name, role)
+    folder = StateFolder(state)
+    token, secret = Access(folder.access).add(name, role)
+    note_command(folder.audit, f"added token {token.id} for {token.name}: {', '.join(token.roles)}")
     if as_json:
         print_json({"id": token.id, "name": token.name, "roles": list(token.roles), "token": secret})
     else:
