@@ -1,7 +1,7 @@
 """What do overlays cost that survive a failure, or keep to a cap, and what do they deliver?
 
     python -m benchmarks.robust resilience|parts|load|caps|costs|failing|random|churn [--workload NAME …]
-                                [--data FOLDER] [--nodes 1000] [--count 1000]
+                                [--data FOLDER] [--nodes 1000] [--count 1000] [--resilience 1 2]
 
 resilience: links per node of gm and dg, of their resilient forms, and the lower bound; whether all topics of
 three or more survive every single failure, by networkx; and processor seconds beside gm's, after a call that
@@ -167,14 +167,14 @@ def capped(interests: mw.Interests, cap: int, resilience: int, why: list[str] | 
     return f"{2 * len(overlay) / interests.node_count:.2f}"
 
 
-def caps(names: list[str]) -> None:
-    """Print the table of capped overlays."""
+def caps(names: list[str], levels: Sequence[int] = (1, 2)) -> None:
+    """Print the table of capped overlays, without and with resilience."""
     heads = " | ".join(f"cap {cap}" for cap in _CAPS)
     print(f"| workload | resilience | uncapped (most) | {heads} | low-oda (most) | gm with this cap |")
     print("|" + " --- |" * (len(_CAPS) + 5))
     for name in names:
         interests, why = WORKLOADS[name](), list[str]()
-        for k in (1, 2):
+        for k in levels:
             free = mw.build(interests, "gm", resilience=k)
             cells = [capped(interests, cap, k, why) for cap in _CAPS]
             beside = ["", ""]
@@ -352,7 +352,9 @@ def main() -> None:
     parser.add_argument("--data", type=Path, help="a folder of real data")
     parser.add_argument("--nodes", type=int, default=1_000, help="nodes of each set of real data")
     parser.add_argument("--count", type=int, default=1_000)
+    parser.add_argument("--resilience", type=int, nargs="+", default=[1, 2], help="for caps")
     given = parser.parse_args()
+    tables["caps"] = partial(caps, levels=given.resilience)
     warnings.simplefilter("ignore")
     small = mw.workloads.unif(50, 10, subscriptions=4, seed=1)
     for options in ({"resilience": 2}, {"resilience": 2, "max_links": 6}, {"max_links": 4}):

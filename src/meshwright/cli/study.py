@@ -98,7 +98,8 @@ def study(
 
     plan = running.Plan(studies=[one.name for one in wanted], scale=scale, runs=runs, seed=seed, data=data)
     folder, progress = local_path(out), common.progress_bar()
-    with common.engine_session(where, master, conf) as session:
+    kept = "what is finished is kept; the same command with --resume continues"
+    with common.on_interrupt(lambda: kept), common.engine_session(where, master, conf) as session:
         rows = running.run(plan, folder, resume=resume, force=force, session=session, progress=progress)
     known = catalogue.studies()
     done = [pages.Done(known[one], own, running.findings(known[one], plan, own)) for one, own in rows.items()]

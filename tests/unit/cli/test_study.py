@@ -81,8 +81,9 @@ def test_several_studies_run_on_all_cores_where_spark_is_there(
     for name, value in ({"cores": lambda: 2, "find_spec": lambda name: name} | machine).items():
         monkeypatch.setattr(study, name, value)
     monkeypatch.setattr(study.common, "engine_session", begin)
-    run("study", *words, "--out", tmp_path / "out")
+    code, _, err = run("study", *words, "--out", tmp_path / "out")
     assert seen == [expected]
+    assert (code, "--resume continues" in err) == (130, True)
 
 
 def test_without_matplotlib_nothing_is_run(run, tmp_path, monkeypatch):
