@@ -341,12 +341,14 @@ def _check_forced(interests: Interests, caps: Longs, resilience: int) -> None:
     if (forced > caps).any():
         node = int(np.argmax(forced - caps))
         own = interests.topic_ids[interests.indptr[node] : interests.indptr[node + 1]]
+        others = (
+            f"{forced[node]:,} different nodes, which all need" if forced[node] > 1 else "one, which needs"
+        )
         raise _proof(
             interests,
             int(np.count_nonzero(forced > caps)),
             node,
-            f"is in topics of {'two' if resilience == 1 else 'two or three'} with {int(forced[node]):,} "
-            f"different nodes, which all need a link to it",
+            f"is in topics of {'two' if resilience == 1 else 'two or three'} with {others} a link to it",
             caps,
             own[np.isin(own, small)],
         )

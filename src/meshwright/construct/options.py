@@ -25,10 +25,11 @@ UNLIMITED = 2**62
 """A cap that no node reaches."""
 
 
-def _check_resilience(name: str, value: object) -> None:
+def check_resilience(name: str, value: object) -> None:
     """Refuse what is neither 1 nor 2."""
     if not checks.is_whole(value) or not 1 <= value <= 2:
-        more = " (overlays for the failure of two nodes at once are not built)" if value == 3 else ""
+        too_much = checks.is_whole(value) and value > 2
+        more = " (overlays for the failure of two nodes at once are not built)" if too_much else ""
         raise OptionError(
             f"the option {name} is {value!r}; give 1 (topics are connected) or 2 (also after the failure of "
             f"any one node){more}",
@@ -72,7 +73,7 @@ class RobustOptions(Checked):
     is_resilient: ClassVar[bool] = False
     """Whether the algorithm itself builds what the resilience asks for, in parts."""
 
-    resilience: int = checks.checked(1, _check_resilience)
+    resilience: int = checks.checked(1, check_resilience)
     max_links: int | str | Mapping[str, int] | None = checks.checked(None, check_max_links)
 
     @property

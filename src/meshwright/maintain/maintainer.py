@@ -28,6 +28,7 @@ from meshwright.model.overlay import Overlay
 from meshwright.runtime.arrays import Ids
 from meshwright.runtime.checks import make_options
 from meshwright.runtime.errors import InputError, MeshwrightError, OptionError
+from meshwright.runtime.json_values import plain
 from meshwright.runtime.progress import Progress
 from meshwright.runtime.seeds import generator
 from meshwright.runtime.wording import count, type_of
@@ -515,7 +516,7 @@ class Maintainer:
         """
         self._check_whole()
         about = snapshots.About(
-            options=asdict(self.options),
+            options=plain(asdict(self.options), "the options"),
             seed=self._settings.seed,
             random=self._settings.rng.bit_generator.state,
             revision=self.revision,

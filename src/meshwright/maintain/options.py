@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from meshwright.construct.options import check_max_links, check_rho
+from meshwright.construct.options import check_max_links, check_resilience, check_rho
 from meshwright.maintain.prices import Prices
 from meshwright.runtime.checks import Checked, checked, choice, flag, whole_number
 from meshwright.runtime.errors import OptionError
@@ -70,7 +70,7 @@ class MaintainOptions(Checked):
     ties: str = choice("few-links", TIES)
     disconnected: str = choice("repair", STARTS)
     weigh_primaries: bool = flag(True)
-    resilience: int = whole_number(1, 1, 2)
+    resilience: int = checked(1, check_resilience)
     max_links: int | str | Mapping[str, int] | None = checked(None, check_max_links)
     reoptimise: int = whole_number(0, 0, 2**31 - 1)
     reoptimise_a_minute: int = whole_number(0, 0, 2**31 - 1)

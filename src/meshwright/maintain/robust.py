@@ -415,9 +415,9 @@ class Robustness:
 
 
 def with_caps(options: MaintainOptions, interests: Interests) -> MaintainOptions:
-    """Options that name each node's cap, if it is the column of `nodes/`; unknown nodes are refused."""
+    """Options that name each node's cap, if caps are by node; unknown nodes are refused."""
     caps = caps_of(interests, options.max_links)
-    if options.max_links != COLUMN:
+    if options.max_links != COLUMN and not isinstance(options.max_links, Mapping):
         return options
     limited = np.flatnonzero(caps < UNLIMITED)
     names = interests.nodes.take(arrow_of(limited)).to_pylist()

@@ -100,7 +100,7 @@ class ControlPlane:
         self._audit = AuditLog(state.audit)
         self._open(progress)
         costs = self._live.cost is not None
-        rehearse({**vars(self._live.options), "max_links": None}, progress, with_costs=costs)
+        rehearse(vars(self._live.options), progress, with_costs=costs)
         self._owner = ThreadPoolExecutor(1, "meshwright-owner")
         self._measurer = ThreadPoolExecutor(1, "meshwright-measurer")
         self._measured: tuple[float, dict[str, Any]] | None = None

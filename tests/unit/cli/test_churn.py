@@ -1,9 +1,11 @@
 import json
 import os
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -535,3 +537,14 @@ def test_missing_spares_and_nodes_over_their_cap_are_counted_and_named(run, tmp_
     assert "all topics of three or more would survive the failure of any one node" in out
     assert "max_links" not in out
     assert "Topics without a spare at the start" in (tmp_path / "p.html").read_text()
+
+
+def test_caps_of_the_column_are_kept_and_a_journal_continues_with_them(run, tmp_path):
+    interests = mw.Interests.from_pairs([(node, "t") for node in "abcdefg"])
+    limits = pa.table({"max_links": pa.array([3] * 6 + [None], pa.int32())})
+    mw.build(replace(interests, node_attributes=limits), "gm").write(tmp_path / "o")
+    how = ("--rounds", 8, "--set", "resilience=2", "--set", "max_links=column", "--journal", tmp_path / "j")
+    for out in ("first", "again"):
+        code, told, _ = run(tmp_path / "o", *how, "--out", tmp_path / out)
+        assert (code, "After every repair, no node had more links than max_links" in told) == (0, True)
+    assert (tmp_path / "first/changes.csv").read_text() == (tmp_path / "again/changes.csv").read_text()

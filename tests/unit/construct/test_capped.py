@@ -69,6 +69,12 @@ def test_wrong_options_are_refused(options, said):
         mw.build(STAR, "gm", **options)
 
 
+def test_a_node_that_may_have_no_link_and_needs_one_is_told():
+    said = "node 'n1' is in topics of two with one, which needs a link to it, and may have 0"
+    with pytest.raises(mw.InfeasibleError, match=said):
+        mw.build(STAR, "gm", max_links={"n1": 0})
+
+
 def test_resilience_beyond_every_topic_is_told():
     with pytest.warns(MeshwrightWarning, match="no topic has three subscribers or more"):
         overlay = mw.build(STAR, "gm", resilience=2)

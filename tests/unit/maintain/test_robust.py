@@ -1,6 +1,7 @@
 """Repairs within caps that differ from node to node."""
 
 from dataclasses import replace
+from types import MappingProxyType
 
 import numpy as np
 import pyarrow as pa
@@ -27,6 +28,53 @@ def test_repairs_keep_to_the_caps_of_the_column_and_a_snapshot_remembers_them():
     assert mw.Maintainer.restore(live.snapshot()).options == live.options
     with pytest.raises(mw.OptionError, match="there is no node 'nobody' to limit by max_links"):
         mw.Maintainer(overlay, max_links={"nobody": 3})
+
+
+@pytest.mark.parametrize(
+    ("max_links", "plain"),
+    [
+        (np.int64(3), 3),
+        ({"a": None, "b": np.int64(3)}, {"b": 3}),
+        (MappingProxyType({"b": 3}), {"b": 3}),
+        ({"a": None}, {}),
+    ],
+)
+def test_caps_of_any_kind_are_kept_and_saved_as_plain_numbers(max_links, plain, tmp_path):
+    overlay = mw.build(mw.Interests.from_pairs([(node, "t") for node in "abcde"]), "gm")
+    options = {"max_links": max_links, "resilience": np.int64(2)}
+    live = mw.Maintainer(overlay, **options)
+    live.leave("c")
+    assert mw.Maintainer.restore(live.snapshot()).options.max_links == plain
+    for _ in range(2):
+        with mw.Journal(tmp_path / "j", overlay, **options) as journal:
+            assert journal.live.options.max_links == plain
+
+
+def test_a_journal_continues_with_the_caps_of_the_column_and_refuses_others(tmp_path):
+    interests = mw.Interests.from_pairs([(node, "t") for node in "abcde"])
+    star = [("a", other) for other in "bcde"]
+
+    def limited(cap):
+        column = pa.table({"max_links": pa.array([cap, None, 3, None, None], pa.int32())})
+        return mw.Overlay.from_edges(replace(interests, node_attributes=column), star)
+
+    how = {"resilience": 2, "max_links": "column"}
+    with mw.Journal(tmp_path / "j", limited(4), **how) as journal:
+        journal.live.leave("a")  # the node of the column leaves, and keeps its cap
+    for overlay in (limited(4), None):
+        with mw.Journal(tmp_path / "j", overlay, **how) as journal:
+            assert journal.live.options.max_links == {"a": 4, "c": 3}
+    said = "with max_links=4 for node 'a', but max_links=2 for node 'a' was given"
+    with pytest.raises(mw.DatasetError, match=said):
+        mw.Journal(tmp_path / "j", limited(2), **how)
+    with pytest.raises(mw.DatasetError, match="with max_links by node, but max_links=9 was given"):
+        mw.Journal(tmp_path / "j", limited(4), resilience=2, max_links=9)
+
+
+def test_a_resilience_that_is_not_kept_is_refused_as_by_build():
+    overlay = mw.build(mw.Interests.from_pairs([(node, "t") for node in "abc"]), "gm")
+    with pytest.raises(mw.OptionError, match=r"resilience is 4; .* failure of two nodes at once are not"):
+        mw.Maintainer(overlay, resilience=4)
 
 
 def test_what_would_drop_spares_or_exceed_caps_is_refused():

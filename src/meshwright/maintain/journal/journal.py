@@ -6,13 +6,14 @@ import hashlib
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import ExitStack, suppress
-from dataclasses import asdict
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
 import pyarrow as pa
 
+from meshwright.construct.options import COLUMN
 from meshwright.maintain.journal import files
 from meshwright.maintain.journal.log import digest, revisions_of, step_of, step_row
 from meshwright.maintain.journal.recording import RecordedMaintainer, Recording
@@ -23,6 +24,7 @@ from meshwright.maintain.maintainer import Maintainer
 from meshwright.maintain.options import MaintainOptions
 from meshwright.maintain.prices import start_with
 from meshwright.maintain.repairs import Repair, Step
+from meshwright.maintain.robust import with_caps
 from meshwright.model.costs.costs import Costs
 from meshwright.model.filtered import dialect_of_topics, own_filters_of
 from meshwright.model.names import NameSource, name_array
@@ -76,15 +78,31 @@ def check_overlay(folder: Path, origin: Origin, overlay: Overlay) -> None:
         )
 
 
-def check_options(folder: Path, live: Maintainer, seed: int, options: Mapping[str, Any]) -> None:
-    """Refuse a journal whose maintainer has other options."""
-    given = {**asdict(make_options(MaintainOptions, options)), "seed": int(seed)}
-    for name, known in {**asdict(live.options), "seed": live.seed}.items():
+def check_options(
+    folder: Path, live: Maintainer, seed: int, options: Mapping[str, Any], overlay: Overlay | None
+) -> None:
+    """Refuse a journal whose maintainer has other options; caps by node are compared node by node."""
+    wanted = make_options(MaintainOptions, options)
+    if overlay is not None:
+        wanted = with_caps(wanted, overlay.interests)
+    elif wanted.max_links == COLUMN and isinstance(live.options.max_links, Mapping):
+        wanted = replace(wanted, max_links=live.options.max_links)  # the column was read at the beginning
+    given = {**vars(wanted), "seed": int(seed)}
+    for name, known in {**vars(live.options), "seed": live.seed}.items():
         if given[name] != known:
+            was, now = _told_apart(name, known, given[name])
             raise DatasetError(
-                f"{folder} is a journal with {name}={known!r}, but {name}={given[name]!r} was given; "
-                f"give the same options, or another folder"
+                f"{folder} is a journal with {was}, but {now} was given; give the same options, or another "
+                f"folder"
             )
+
+
+def _told_apart(name: str, known: Any, given: Any) -> list[str]:
+    """Two values of an option in words; of two by node, those of the first node that has others."""
+    if isinstance(known, Mapping) and isinstance(given, Mapping):
+        node = min(own for own in {*known, *given} if known.get(own) != given.get(own))
+        return [f"{name}={own.get(node)!r} for node {node!r}" for own in (known, given)]
+    return [f"{name} by node" if isinstance(own, Mapping) else f"{name}={own!r}" for own in (known, given)]
 
 
 class Recovery(NamedTuple):
@@ -308,7 +326,7 @@ class Journal:
             check_overlay(self.folder, self._origin, overlay)
         self.live.last = header["checksum"]
         if overlay is not None or options:
-            check_options(self.folder, self.live, seed, options)
+            check_options(self.folder, self.live, seed, options, overlay)
         self.recovery = Recovery(self.live.revision, len(kept.contents.rows), kept.contents.rest)
         if not kept.is_chained:
             warnings.warn(
