@@ -64,6 +64,8 @@ def test_a_journal_continues_with_the_caps_of_the_column_and_refuses_others(tmp_
     for overlay in (limited(4), None):
         with mw.Journal(tmp_path / "j", overlay, **how) as journal:
             assert journal.live.options.max_links == {"a": 4, "c": 3}
+    with mw.Journal(tmp_path / "j", max_links="column") as journal:  # what is not given is as it was
+        assert journal.live.options.resilience == 2
     said = "with max_links=4 for node 'a', but max_links=2 for node 'a' was given"
     with pytest.raises(mw.DatasetError, match=said):
         mw.Journal(tmp_path / "j", limited(2), **how)

@@ -81,16 +81,17 @@ def check_overlay(folder: Path, origin: Origin, overlay: Overlay) -> None:
 def check_options(
     folder: Path, live: Maintainer, seed: int, options: Mapping[str, Any], overlay: Overlay | None
 ) -> None:
-    """Refuse a journal whose maintainer has other options; caps by node are compared node by node."""
+    """Refuse a journal whose maintainer has other options; without an overlay, only those given count."""
     wanted = make_options(MaintainOptions, options)
     if overlay is not None:
         wanted = with_caps(wanted, overlay.interests)
     elif wanted.max_links == COLUMN and isinstance(live.options.max_links, Mapping):
         wanted = replace(wanted, max_links=live.options.max_links)  # the column was read at the beginning
     given = {**vars(wanted), "seed": int(seed)}
-    for name, known in {**vars(live.options), "seed": live.seed}.items():
-        if given[name] != known:
-            was, now = _told_apart(name, known, given[name])
+    known = {**vars(live.options), "seed": live.seed}
+    for name in options if overlay is None else known:
+        if given[name] != known[name]:
+            was, now = _told_apart(name, known[name], given[name])
             raise DatasetError(
                 f"{folder} is a journal with {was}, but {now} was given; give the same options, or another "
                 f"folder"
@@ -217,7 +218,7 @@ class Journal:
     Args:
         folder: created if it does not exist. An existing journal continues; one of another overlay, of
             another seed, with other options or other costs is refused.
-        overlay: where to start; may be omitted, together with the options, for an existing journal.
+        overlay: where to start; may be omitted for an existing journal, and then any of the options too.
         costs: as for `Maintainer`. An existing journal has to be given the same again, by the overlay or
             apart, since it holds only a checksum of them.
         names: as for `Maintainer`, where topics are classes of filters. An existing journal has to be given
@@ -325,8 +326,7 @@ class Journal:
         if overlay is not None:
             check_overlay(self.folder, self._origin, overlay)
         self.live.last = header["checksum"]
-        if overlay is not None or options:
-            check_options(self.folder, self.live, seed, options, overlay)
+        check_options(self.folder, self.live, seed, options, overlay)
         self.recovery = Recovery(self.live.revision, len(kept.contents.rows), kept.contents.rest)
         if not kept.is_chained:
             warnings.warn(
