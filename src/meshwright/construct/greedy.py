@@ -43,10 +43,10 @@ _ORDERS: Mapping[str, Callable[[Offsets], Offsets]] = {
     "bulk-first": lambda sizes: np.arange(len(sizes)),  # of its own among bulk nodes, and among the others
 }
 
-_HEAVY = 1_000_000
+HEAVY = 1_000_000
 """Pairs in the rows of a level from which on threads pay: under it a level takes about a millisecond."""
 
-_BLOCK = 16 * _HEAVY
+_BLOCK = 16 * HEAVY
 """Pairs refreshed at once: with more, what is taken meanwhile is missed; with fewer, threads wait."""
 
 
@@ -223,7 +223,7 @@ def run_greedy(problem: GreedyProblem, ticks: Ticks, thread_count: int) -> Greed
         state = start_state(problem)
         starts = row_starts(problem)
         edges, examined = take_by_weight(
-            state, problem.firsts, starts, problem.to_unite, _HEAVY, ticks, thread_count
+            state, problem.firsts, starts, problem.to_unite, HEAVY, ticks, thread_count
         )
         return GreedyResult(edges=problem.nodes[edges], pairs_examined=examined)
     pairs = _run(problem, ticks, thread_count)
@@ -237,10 +237,10 @@ def _run(problem: GreedyProblem, ticks: Ticks, thread_count: int) -> kernel.Pair
     floor = int(problem.weights.min(initial=1))
     rooms = [start_room(problem) for _ in range(thread_count)]
     with ThreadPoolExecutor(thread_count) as pool:
-        while (level := kernel.settle_light_levels(state, pairs, floor, _HEAVY, rooms[0], ticks)) > floor:
+        while (level := kernel.settle_light_levels(state, pairs, floor, HEAVY, rooms[0], ticks)) > floor:
             if ticks[CANCEL]:
                 break
-            for rows in _blocks(pairs, level):
+            for rows in row_blocks(pairs, level):
                 _refresh(pool, rooms, state, pairs, rows, level, ticks)
                 kernel.settle_rows(state, pairs, rows, level, rooms[0], ticks)
     if not ticks[CANCEL]:
@@ -285,7 +285,7 @@ def start_room(problem: GreedyProblem) -> kernel.Scratch:
     return kernel.Scratch(np.zeros(max(nodes, 1), np.int32), np.zeros(nodes, np.int32), own)
 
 
-def _blocks(pairs: kernel.Pairs, level: int) -> Iterator[Offsets]:
+def row_blocks(pairs: kernel.Pairs, level: int) -> Iterator[Offsets]:
     """The rows that reach the level, in blocks of about `_BLOCK` pairs."""
     rows = np.flatnonzero(pairs.tops >= level)
     seen = np.cumsum(len(pairs.tops) - pairs.firsts[rows])

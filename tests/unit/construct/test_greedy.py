@@ -39,9 +39,9 @@ def _unit(problem: GreedyProblem) -> bool:
     return bool(np.all(problem.weights == 1))
 
 
-@pytest.fixture(params=[1, greedy._HEAVY], ids=["threads", "one thread"])
+@pytest.fixture(params=[1, greedy.HEAVY], ids=["threads", "one thread"])
 def heavy(request, monkeypatch):
-    monkeypatch.setattr(greedy, "_HEAVY", request.param)
+    monkeypatch.setattr(greedy, "HEAVY", request.param)
     monkeypatch.setattr(greedy, "_BLOCK", 8 * request.param)
 
 

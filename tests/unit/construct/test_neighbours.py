@@ -1,13 +1,15 @@
 """The greedy of wanted neighbours, against one that looks at every pair each time."""
 
 from itertools import combinations
+from unittest.mock import patch
 
 import networkx as nx
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from meshwright.construct.greedy import make_problem
+from meshwright.construct import neighbours
+from meshwright.construct.greedy import HEAVY, make_problem
 from meshwright.construct.neighbours import take_wanted, wanted_by
 from tests.property.test_evaluate import some_interests
 
@@ -23,19 +25,27 @@ def contribution(u: int, v: int, graphs: list[nx.Graph], wanted: int) -> int:
     return gain
 
 
-@given(some_interests(9, 5), st.integers(0, 3), st.sampled_from([1, 2, 99]), st.integers(0, 3))
-def test_every_edge_contributes_most_of_all_that_caps_allow(interests, wanted, cap, given_links):
+@given(
+    some_interests(9, 5),
+    st.integers(0, 3),
+    st.sampled_from([1, 2, 99]),
+    st.integers(0, 3),
+    st.sampled_from([1, HEAVY]),
+)
+def test_every_edge_contributes_most_of_all_that_caps_allow(interests, wanted, cap, given_links, heavy):
+    """A level of `heavy` pairs is shared by threads."""
     nodes = np.arange(interests.node_count, dtype=np.int32)
     problem = make_problem(interests.indptr, interests.topic_ids, interests.topic_count, nodes)
     pairs = list(combinations(nodes.tolist(), 2))
     links = np.array(pairs[:given_links], np.int32).reshape(-1, 2)
-    taken = take_wanted(
-        problem,
-        wanted_by(problem, wanted),
-        instead="nothing",
-        links=links,
-        caps=np.full(len(nodes), cap),
-    )
+    with patch.object(neighbours, "HEAVY", heavy):
+        taken = take_wanted(
+            problem,
+            wanted_by(problem, wanted),
+            instead="nothing",
+            links=links,
+            caps=np.full(len(nodes), cap),
+        )
     graphs = [nx.empty_graph(own) for own in np.split(interests.node_ids, interests.topic_indptr[1:-1])]
     degrees = dict.fromkeys(nodes.tolist(), 0)
     left = set(pairs)

@@ -24,11 +24,12 @@ from meshwright.kernels.greedy.lazy import (
     TAKEN,
     Pairs,
     find_pairs,
+    level_work,
     lower_bounds,
     row_top,
     row_words,
 )
-from meshwright.runtime.arrays import Bytes, Ids, Longs, Ticks, Words, int64
+from meshwright.runtime.arrays import Bytes, Ids, Longs, Offsets, Ticks, Words, int64
 from meshwright.runtime.progress import CANCEL, DONE
 
 
@@ -237,8 +238,8 @@ def _refresh_by_lists(
 @inner
 def _refresh_row(
     state: TopicComponents, wants: Wants, pairs: Pairs, u: int, level: int, scratch: WantScratch
-) -> None:
-    """Bring down the bounds of a row that reach the level."""
+) -> int:
+    """Bring down the bounds of a row that reach the level; count them."""
     first = pairs.firsts[u]
     words = row_words(pairs.store, pairs.starts, u)
     row = words.view(np.uint8)
@@ -254,8 +255,8 @@ def _refresh_row(
         known = int64(_refresh_by_bits(state.bits, wants.bits, u, first, scratch.found[:count], row))
     else:
         known = _refresh_by_lists(state, wants, u, first, count, row, scratch)
-    pairs.counts[EXAMINED] += count
     pairs.tops[u] = row_top(words, known)
+    return count
 
 
 @inner
@@ -307,19 +308,62 @@ def take_links(state: TopicComponents, wants: Wants, pairs: Pairs, links: Ids, t
 
 
 @kernel
-def take_wanted(
-    state: TopicComponents, wants: Wants, pairs: Pairs, scratch: WantScratch, ticks: Ticks
+def refresh_wanting_rows(
+    state: TopicComponents,
+    wants: Wants,
+    pairs: Pairs,
+    rows: Offsets,
+    level: int,
+    scratch: WantScratch,
+    ticks: Ticks,
+) -> int:
+    """Bring down the bounds of `rows`, the state staying as it is; count the pairs examined."""
+    examined = 0
+    for u in rows:
+        if ticks[CANCEL]:
+            break
+        examined += _refresh_row(state, wants, pairs, u, level, scratch)
+    return examined
+
+
+@kernel
+def settle_wanting_rows(
+    state: TopicComponents,
+    wants: Wants,
+    pairs: Pairs,
+    rows: Offsets,
+    level: int,
+    scratch: WantScratch,
+    ticks: Ticks,
 ) -> None:
-    """Take the edge of greatest contribution until none contributes, or the caps allow none."""
+    """Take every edge of `rows` that contributes `level`, the greatest there is, at its turn."""
+    for u in rows:
+        if ticks[CANCEL]:
+            return
+        if pairs.tops[u] >= level:
+            _settle_row(state, wants, pairs, u, level, scratch, ticks)
+
+
+@kernel
+def take_light_levels(
+    state: TopicComponents, wants: Wants, pairs: Pairs, heavy: int, scratch: WantScratch, ticks: Ticks
+) -> int:
+    """Take edges, the greatest contributions first, until a level has `heavy` pairs in its rows; return it.
+
+    0 is returned when none contributes, or the caps allow none.
+    """
     nodes = len(pairs.tops)
     while nodes and not ticks[CANCEL]:
         level = int64(greatest(pairs.tops))
         if level <= 0:
             break
+        if level_work(pairs.tops, pairs.firsts, level) >= heavy:
+            return level
         for u in range(nodes):
             if ticks[CANCEL]:
-                return
+                return 0
             if pairs.tops[u] >= level:
-                _refresh_row(state, wants, pairs, u, level, scratch)
+                pairs.counts[EXAMINED] += _refresh_row(state, wants, pairs, u, level, scratch)
             if pairs.tops[u] >= level:
                 _settle_row(state, wants, pairs, u, level, scratch, ticks)
+    return 0
