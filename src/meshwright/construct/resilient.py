@@ -33,7 +33,7 @@ _ROUNDS, _LITTLE_NEED = 8, 3
 """How often links are given up that so few subscribers need, up to 2,000 nodes.
 
 At 400 to 1,000 nodes 0.5 to 10% fewer links (measured). Of 10,000 nodes a round saves 1.2% (unif), 6% (zipf)
-and 1.7% (expo), but the whole then takes 6 times as long as Greedy Merge, not 3.4 to 4.
+and 1.7% (expo), but the whole then takes 6 times the processor time of Greedy Merge, not 3.4 to 4.
 """
 
 _INSTEAD = "leave resilience out, or allow more memory"
@@ -63,7 +63,7 @@ def resilient_edges(
     (`kernels/greedy/augmenting.py`); then each link goes that no topic needs. If `anew`, up to 2,000 nodes,
     links that few subscribers need are given up, and others are taken in the same way, while that saves some.
 
-    Cost: up to 50,000 nodes about three times Greedy Merge's time, and its memory. From there on the second
+    Cost: up to 50,000 nodes three to five times Greedy Merge's time, and its memory. From there on the second
     greedy does all of it: sum over t of |V(t)|² steps for each level of contributions at worst, in memory
     that is linear in the interests and in the links of topics.
     """
