@@ -15,7 +15,7 @@ from meshwright.model.names import lookup, name_array
 from meshwright.model.pairs import is_parquet
 from meshwright.model.reading.columns import listed
 from meshwright.model.reading.csv_rows import CsvLayout, first_row, line_of_row, read_rows
-from meshwright.model.reading.files import check_declared, part_files, reading, refuse_dataset
+from meshwright.model.reading.files import parquet_table, reading, refuse_dataset
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.model.storage.schema import DOUBLE, INTEGER, STRING, Wanted
 from meshwright.runtime.errors import InputError, quoted, visible
@@ -137,16 +137,9 @@ def _read(path: Path, kind: _Kind, limits: ReadLimits) -> pa.Table:
     """A file as a table; cells of CSV are text, and empty ones have no value."""
     refuse_dataset(path)
     with reading(path):
-        return _read_parquet(path, limits) if is_parquet(path) else _read_csv(path, kind, limits)
-
-
-def _read_parquet(path: Path, limits: ReadLimits) -> pa.Table:
-    import pyarrow.parquet as pq
-
-    parts = part_files(path)
-    for part in parts:
-        check_declared(pq.read_metadata(part), str(part), part.stat().st_size, limits)
-    return pa.concat_tables([pq.read_table(part) for part in parts]).replace_schema_metadata(None)
+        if is_parquet(path):
+            return parquet_table(path, limits).replace_schema_metadata(None)
+        return _read_csv(path, kind, limits)
 
 
 def _read_csv(path: Path, kind: _Kind, limits: ReadLimits) -> pa.Table:

@@ -10,12 +10,17 @@ from meshwright.runtime.errors import InputError
 _RATE = "rate"
 
 
-def rates_of(interests: Interests) -> Floats:
-    """How often each topic is published on; 1 where it is not said. One that is below 0 is refused."""
+def has_rates(interests: Interests) -> bool:
+    """Whether it is said of any topic how often it is published on."""
+    return interests.topic_attributes is not None and _RATE in interests.topic_attributes.column_names
+
+
+def rates_of(interests: Interests, unknown: float = 1.0) -> Floats:
+    """How often each topic is published on; `unknown` where it is not said. One below 0 is refused."""
     table = interests.topic_attributes
-    if table is None or _RATE not in table.column_names:
-        return np.ones(interests.topic_count)
-    rates: Floats = table[_RATE].cast(pa.float64()).fill_null(1.0).to_numpy()
+    if table is None or not has_rates(interests):
+        return np.full(interests.topic_count, unknown)
+    rates: Floats = table[_RATE].cast(pa.float64()).fill_null(unknown).to_numpy()
     wrong = np.flatnonzero(~(np.isfinite(rates) & (rates >= 0)))
     if len(wrong):
         name = interests.topics[int(wrong[0])].as_py()

@@ -56,6 +56,11 @@ def test_other_attributes_stay_and_those_of_the_same_name_are_replaced(interests
     assert second.with_attributes() == second
 
 
+def test_a_folder_without_parquet_files_is_refused(interests: mw.Interests, tmp_path: Path) -> None:
+    with pytest.raises(mw.InputError, match=r"holds no \*.parquet file; give a Parquet file or a folder"):
+        interests.with_attributes(tmp_path)
+
+
 def test_a_cap_from_a_file_is_kept_by_a_build(interests: mw.Interests, tmp_path: Path) -> None:
     nodes = written(tmp_path / "nodes.csv", "node,max_links\nb2,1\n")
     with pytest.raises(mw.InfeasibleError, match="'b2'"):

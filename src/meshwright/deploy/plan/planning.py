@@ -18,6 +18,7 @@ from meshwright.filters.filter import Filter, rules_of, words_of
 from meshwright.model.filtered import dialect_of_topics, own_filters_of
 from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
+from meshwright.model.rates import has_rates, rates_of
 from meshwright.runtime.errors import InputError, quoted
 from meshwright.runtime.progress import Progress
 from meshwright.runtime.wording import count
@@ -234,11 +235,8 @@ def _topics(
 
 
 def _rates(interests: Interests) -> list[float] | None:
-    """Messages a second by topic, where they are known."""
-    attributes = interests.topic_attributes
-    if attributes is None or "rate" not in attributes.column_names:
-        return None
-    return [float(rate or 0) for rate in attributes["rate"].to_pylist()]
+    """Messages a second by topic, where they are known; others count nothing."""
+    return rates_of(interests, unknown=0.0).tolist() if has_rates(interests) else None
 
 
 def _most_links(interests: Interests, hosts: Mapping[str, Host]) -> dict[str, int]:

@@ -24,7 +24,7 @@ from meshwright.model.names import NameSource, is_text, lookup, ranks
 from meshwright.model.pairs import Chunk, Columns, collect
 from meshwright.model.reading.columns import Column, by_position, check_different, is_position, place_of
 from meshwright.model.reading.csv_rows import CsvLayout, FirstRow, first_row, read_rows
-from meshwright.model.reading.files import check_declared, part_files, reading
+from meshwright.model.reading.files import parquet_parts, parquet_table, reading
 from meshwright.model.reading.limits import READ_LIMITS, ReadLimits
 from meshwright.model.storage.schema import Wanted, check_types
 from meshwright.runtime.arrays import Floats, Ids
@@ -183,15 +183,7 @@ def from_parquet(path: Path, limits: ReadLimits, columns: Columns | None = None)
     Without a column of names, rows are in the order of the columns. With `columns`, it is a list in which
     these are source, target and cost.
     """
-    with reading(path):
-        parts = part_files(path)
-        if not parts:
-            raise InputError(
-                f"{path} holds no *.parquet file; give a Parquet file or a folder of them", path=path
-            )
-    for part in parts:
-        with reading(part):
-            check_declared(pq.read_metadata(part), str(part), part.stat().st_size, limits)
+    parts = parquet_parts(path, limits)
     schema = pq.read_schema(parts[0])
     if columns is None and set(PAIRS.wanted) <= set(schema.names):
         columns = PAIRS
@@ -451,7 +443,7 @@ def _read(path: Path, wanted: Sequence[Column], limits: ReadLimits) -> pa.Table:
     """A file as a table; types are left for the check."""
     with reading(path):
         if kind_of(path) == "parquet":
-            return _read_parquet(part_files(path), limits)
+            return parquet_table(path, limits)
         return _read_csv(path, wanted, limits)
 
 
@@ -475,13 +467,6 @@ def _read_csv(path: Path, wanted: Sequence[Column], limits: ReadLimits) -> pa.Ta
     nothing = pa.nulls(read.num_rows)
     columns = [read[label] if label in types else nothing for label in labels]
     return pa.table(columns, names=first.cells)
-
-
-def _read_parquet(parts: list[Path], limits: ReadLimits) -> pa.Table:
-    for part in parts:
-        with reading(part):
-            check_declared(pq.read_metadata(part), str(part), part.stat().st_size, limits)
-    return pa.concat_tables([pq.read_table(part) for part in parts])
 
 
 def check_globe(found: Located) -> None:

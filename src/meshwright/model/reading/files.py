@@ -93,6 +93,29 @@ def check_rows(metadata: Any, name: str, rows: int) -> None:
         )
 
 
+def parquet_parts(path: Path, limits: ReadLimits) -> list[Path]:
+    """A Parquet file, or those of a folder, of which there must be one; each within the limits."""
+    import pyarrow.parquet as pq
+
+    with reading(path):
+        parts = part_files(path)
+        if not parts:
+            raise InputError(
+                f"{path} holds no *.parquet file; give a Parquet file or a folder of them", path=path
+            )
+    for part in parts:
+        with reading(part):
+            check_declared(pq.read_metadata(part), str(part), part.stat().st_size, limits)
+    return parts
+
+
+def parquet_table(path: Path, limits: ReadLimits) -> pa.Table:
+    """All rows of a Parquet file, or of those of a folder, within the limits."""
+    import pyarrow.parquet as pq
+
+    return pa.concat_tables([pq.read_table(part) for part in parquet_parts(path, limits)])
+
+
 def check_declared(metadata: Any, name: str, packed: int, limits: ReadLimits) -> None:
     """Refuse a Parquet file that says that it unpacks to more than the limits allow; reads its footer alone.
 

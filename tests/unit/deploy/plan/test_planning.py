@@ -59,6 +59,17 @@ def test_rates_of_topics_add_up_on_links() -> None:
     }
 
 
+def test_a_rate_that_is_not_said_counts_nothing_and_one_below_0_is_refused() -> None:
+    given = mw.Interests.from_pairs(TRIANGLE)
+    links = [("a", "b"), ("b", "c")]
+    some = replace(given, topic_attributes=pa.table({"rate": pa.array([None, 0.5])}))
+    plan = make_plan(mw.Overlay.from_edges(some, links), MQTT)
+    assert sorted(link.rate or 0 for link in plan.links) == [0, 0.5]
+    below = replace(given, topic_attributes=pa.table({"rate": np.array([3.0, -1])}))
+    with pytest.raises(mw.InputError, match="give a number of at least 0"):
+        make_plan(mw.Overlay.from_edges(below, links), MQTT)
+
+
 def test_a_broker_that_accepts_no_links_opens_them() -> None:
     hosts = hosts_of("a", "c") | hosts_of("b", accepts=False)
     plan = make_plan(overlay_of(TRIANGLE, [("a", "b"), ("b", "c")]), MQTT, hosts)
