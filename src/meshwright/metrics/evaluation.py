@@ -217,14 +217,14 @@ def evaluate(
     from meshwright.metrics.bounds import bound_of, tightened
     from meshwright.metrics.sampled_bound import likely_bound
     from meshwright.metrics.statistics import exact_sum
-    from meshwright.metrics.topics import budget_of, clustering_coefficient, measure_topics, prepare
+    from meshwright.metrics.topics import budget_of, measure_topics, prepare
     from meshwright.metrics.views import count_links
 
     interests = overlay.interests
     arrays = None if known is None else known.arrays()
     links, lists = prepare(overlay, progress)
     budget = budget_of(diameters, diameter_budget)
-    topics = measure_topics(overlay, links, lists, budget=budget, progress=progress)
+    topics, clustering = measure_topics(overlay, links, lists, budget=budget, progress=progress)
     least, likely = None, None
     if bound:
         by_topic = Subscribers(interests.topic_indptr, interests.node_ids.view(np.uint32))
@@ -240,7 +240,7 @@ def evaluate(
         degrees=overlay.degrees(),
         bound=least,
         likely=likely,
-        clustering=clustering_coefficient(links, progress),
+        clustering=clustering,
         topics=topics,
         topic_names=interests.topics,
         worst=topics.failures.worst(lambda ids: interests.nodes.take(arrow_of(ids)).to_pylist()),

@@ -45,7 +45,10 @@ def distribution(values: npt.NDArray[Any], bins: Longs | None = None) -> dict[st
 
 def greatest(values: Longs | Floats, most: int) -> Longs:
     """The places of the greatest values above 0, falling; of equal values, the first comes first."""
-    order = np.lexsort((np.arange(len(values)), -values))[:most]
+    among = np.arange(len(values))
+    if len(values) > 4 * most > 0:  # Sorting a hundred million values takes twenty seconds.
+        among = np.flatnonzero(values >= np.partition(values, len(values) - most)[len(values) - most])
+    order = among[np.lexsort((among, -values[among]))][:most]
     chosen: Longs = order[values[order] > 0]
     return chosen
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from meshwright.kernels.metrics.clustering import count_triangles, upward_links
 from meshwright.kernels.metrics.diameters import EXACT, NO_BUDGET
 from meshwright.kernels.metrics.diameters import measure_topics as measure_kernel
 from meshwright.kernels.metrics.weighted_diameters import weighted_topic_diameters
+from meshwright.metrics.condensed import CondensedMeasures, condense_overlay
 from meshwright.metrics.resilience import Failures, add_failures
 from meshwright.model.overlay import Overlay
 from meshwright.runtime.arrays import Floats, Ids, Offsets, Ticks
@@ -45,6 +47,13 @@ class TopicMeasures:
     failures: Failures
 
 
+class Measured(NamedTuple):
+    """The measures of all topics, and the clustering coefficient of the overlay."""
+
+    topics: TopicMeasures
+    clustering: float
+
+
 DIAMETER_BUDGET = 1 << 24
 """The links that the searches for one topic's diameter look at, unless said otherwise: 0.1 s."""
 
@@ -69,20 +78,99 @@ def prepare(overlay: Overlay, progress: Progress | None = None) -> tuple[Links, 
     return run_with_ticks(read, "reading the overlay", 0, progress)
 
 
+class _Subscribed(NamedTuple):
+    """Topics to measure: those of each node with its rank in each, and the subscribers by topic."""
+
+    lists: TopicLists
+    starts: Offsets
+    subscribers: Ids
+
+
 def measure_topics(
     overlay: Overlay, links: Links, lists: TopicLists, *, budget: int, progress: Progress | None = None
+) -> Measured:
+    """Components of all topics, diameters, or bounds on them, within a budget (`budget_of`), and cuts.
+
+    A large overlay around hubs is condensed (`metrics/condensed.py`); what that does not settle, and other
+    overlays, are measured topic by topic.
+    """
+    interests = overlay.interests
+    every = _Subscribed(lists, interests.topic_indptr, interests.node_ids)
+    condensed = condense_overlay(overlay, links, lists, budget, progress)
+    if condensed is None:
+        topics = _measure_graphs(overlay, links, every, budget, progress)
+        return Measured(topics, clustering_coefficient(links, progress))
+    topics = settled(condensed, np.diff(interests.topic_indptr))
+    left = np.flatnonzero(condensed.results.unsettled)
+    if len(left):
+        some = _measure_graphs(overlay, links, _only(every, left), budget, progress)
+        write_some(topics, left, some)
+    return Measured(topics, mean_coefficient(np.diff(links.indptr), condensed.triangles))
+
+
+def settled(condensed: CondensedMeasures, sizes: Offsets) -> TopicMeasures:
+    """The measures of condensed topics; those of unsettled ones are to be overwritten."""
+    results, hubs = condensed.results, condensed.hubs
+    weighted = np.full((2, len(sizes)), -1.0)
+    failures = Failures.none(len(sizes), hubs.node_count)
+    failures.cut_nodes[:], failures.bridges[:] = results.cut_nodes, results.bridges
+    owners = np.repeat(hubs.nodes, np.diff(hubs.topics.indptr))
+    lost = np.where(results.unsettled[hubs.topics.topic_ids], 0, results.lost)
+    failures.add(owners, lost)
+    return TopicMeasures(
+        sizes=sizes,
+        components=results.components,
+        diameters=results.diameters,
+        weighted_diameters=weighted[0],
+        links=condensed.links,
+        costs=np.zeros(len(sizes)),
+        least_diameters=results.least,
+        least_weighted_diameters=weighted[1],
+        failures=failures,
+    )
+
+
+def write_some(topics: TopicMeasures, left: Offsets, some: TopicMeasures) -> None:
+    """Write the measures of the topics `left`, which are numbered from 0 on in `some`."""
+    for name in ("components", "diameters", "least_diameters"):
+        getattr(topics, name)[left] = getattr(some, name)
+    for name in ("cut_nodes", "bridges"):
+        getattr(topics.failures, name)[left] = getattr(some.failures, name)
+    for name in ("topics_cut", "cut_off"):
+        getattr(topics.failures, name)[:] += getattr(some.failures, name)
+
+
+def _only(every: _Subscribed, topics: Offsets) -> _Subscribed:
+    """Some topics, numbered from 0 on."""
+    numbers = np.full(len(every.starts) - 1, -1, np.int32)
+    numbers[topics] = np.arange(len(topics), dtype=np.int32)
+    own = numbers[every.lists.topic_ids]
+    keep = own >= 0
+    indptr = np.concatenate([[0], np.cumsum(keep)])[every.lists.indptr]
+    parts = [every.subscribers[every.starts[topic] : every.starts[topic + 1]] for topic in topics]
+    starts = np.concatenate([[0], np.cumsum([len(part) for part in parts])])
+    return _Subscribed(
+        TopicLists(indptr, own[keep], every.lists.ranks[keep]), starts, np.concatenate([NO_IDS, *parts])
+    )
+
+
+NO_IDS: Ids = np.empty(0, np.int32)
+
+
+def _measure_graphs(
+    overlay: Overlay, links: Links, some: _Subscribed, budget: int, progress: Progress | None
 ) -> TopicMeasures:
-    """Components of all topics, and diameters, or bounds on them, within a budget (`budget_of`).
+    """Measure topics by their sub-overlays.
 
     The sub-overlays of all topics are made at once, by looking at each edge's common topics; those together
     are about as many as the interests where the overlay is a good one. Above 2^25 the topics are taken in
     several rows, so working memory is bounded by that, 4 bytes per interest, 16 per edge, and, for each
     thread, 32 a topic.
     """
-    topic_count = overlay.interests.topic_count
+    lists, topic_count = some.lists, len(some.starts) - 1
     counts = _count_edges(links, lists, topic_count, progress)
     measures = TopicMeasures(
-        sizes=np.bincount(lists.topic_ids, minlength=topic_count),
+        sizes=np.diff(some.starts),
         components=np.zeros(topic_count, np.int32),
         diameters=np.full(topic_count, -1, np.int32),
         weighted_diameters=np.full(topic_count, -1.0),
@@ -92,12 +180,11 @@ def measure_topics(
         least_weighted_diameters=np.full(topic_count, -1.0),
         failures=Failures.none(topic_count, overlay.interests.node_count),
     )
-    subscribers, starts = overlay.interests.node_ids, overlay.interests.topic_indptr
     for row in topic_rows(measures.links, _EDGES_AT_ONCE):
         graphs, places = _room(measures.sizes, counts, row, with_edge_ids=overlay.costs is not None)
         _fill(graphs, links, lists, places, progress)
         _measure(graphs, measures, budget, overlay.costs, progress)
-        add_failures(graphs, subscribers, starts, measures.failures, progress)
+        add_failures(graphs, some.subscribers, some.starts, measures.failures, progress)
         if overlay.costs is not None:
             _add_costs(graphs, measures, overlay.costs)
     return measures

@@ -114,7 +114,9 @@ def _topic_parts(overlay: Overlay, progress: Progress | None) -> Ids:
     from meshwright.metrics.topics import budget_of, measure_topics, prepare
 
     links, lists = prepare(overlay, progress)
-    return measure_topics(overlay, links, lists, budget=budget_of(False, None), progress=progress).components
+    return measure_topics(
+        overlay, links, lists, budget=budget_of(False, None), progress=progress
+    ).topics.components
 
 
 def _overlays_of(union: Union) -> Ids:

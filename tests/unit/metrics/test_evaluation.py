@@ -224,10 +224,10 @@ def test_every_stage_that_begins_also_ends(square):
         "sorting edges by topic",
         "measuring topics",
         "finding cut nodes",
-        "bounding the degree",
-        "bounding by duality",
         "directing links",
         "counting triangles",
+        "bounding the degree",
+        "bounding by duality",
     ]
     assert recorder.ended == len(recorder.begun)
 

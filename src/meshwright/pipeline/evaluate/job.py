@@ -10,14 +10,18 @@ import numpy as np
 import pyarrow as pa
 
 from meshwright.construct.overlaps import overlaps_pay
+from meshwright.metrics.condensed import FEWEST_INTERESTS, CondensedMeasures
+from meshwright.metrics.condensed import measure as measure_hubs
 from meshwright.metrics.evaluation import Evaluation, Measures, assemble, unit_of
 from meshwright.metrics.statistics import Partial, partial_sum, total
-from meshwright.metrics.topics import DIAMETER_BUDGET, TopicMeasures, budget_of, mean_coefficient
+from meshwright.metrics.topics import DIAMETER_BUDGET, TopicMeasures, budget_of, mean_coefficient, settled
 from meshwright.metrics.views import LinkCounts
 from meshwright.model.costs.costs import Costs
 from meshwright.model.storage.manifest import check_counts, counted
+from meshwright.model.storage.schema import INT32
 from meshwright.model.views import TABLE as VIEWS
 from meshwright.pipeline.cost_files import CostFiles
+from meshwright.pipeline.evaluate.condensed import condense_on_spark, degrees_of, find_condensed_hubs
 from meshwright.pipeline.evaluate.grid import Grid, grid_of
 from meshwright.pipeline.evaluate.hot_topics import least_diameters, measured_hot
 from meshwright.pipeline.evaluate.hubs import find_hubs, hub_runs, ranges_of, without_hubs
@@ -31,15 +35,15 @@ from meshwright.pipeline.evaluate.topics import (
     measured_groups,
     without_edges,
 )
-from meshwright.pipeline.evaluate.triangles import colouring, node_measures
+from meshwright.pipeline.evaluate.triangles import NodeMeasures, colouring, node_measures
 from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.arrays import Batches, by_id
 from meshwright.pipeline.spark.failures import translated
-from meshwright.pipeline.spark.list_files import ListFiles
+from meshwright.pipeline.spark.list_files import ListFiles, TableFiles
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import open_checked, read_table
 from meshwright.pipeline.spark.tables import broadcast, load_costs, load_nodes
-from meshwright.runtime.arrays import Ids, Offsets
+from meshwright.runtime.arrays import Flags, Floats, Ids, Offsets
 from meshwright.runtime.checks import check_whole
 from meshwright.runtime.errors import DatasetError, OptionError
 from meshwright.runtime.places import Place
@@ -101,6 +105,7 @@ class _Job(NamedTuple):
     session: "SparkSession"
     progress: Progress | None
     edges: "DataFrame"
+    edge_files: TableFiles
     lists: "DataFrame"
     nodes: "DataFrame"
     files: ListFiles
@@ -159,6 +164,7 @@ def evaluate_on_spark(
             session=session,
             progress=progress,
             edges=edges,
+            edge_files=TableFiles(session, dataset / "edges", {"source_id": INT32, "target_id": INT32}),
             lists=read_table(session, dataset / "lists").select("node_id", "topic_ids"),
             nodes=read_table(session, dataset / "nodes").select("id", "name"),
             files=ListFiles(session, dataset, counts["nodes"]),
@@ -195,10 +201,7 @@ def _measure(job: _Job) -> Measures:
         interests = topic_sizes(job.files, job.grid, job.where)
     if job.bound:
         check_bound_fits(job.session, interests)
-    with spark_stage(job.session, job.progress, "counting triangles"):
-        costs = _costs(job.edges)
-        nodes = node_measures(job.edges, colouring(job.grid.nodes, job.counts["edges"]), job.where)
-    topics = _measure_topics(job, interests.sizes, nodes.degrees, costs)
+    costs, nodes, topics = _measure_links(job, interests.sizes)
     bound, likely = None, None
     if job.bound:
         with spark_stage(job.session, job.progress, "bounding the degree"):
@@ -222,6 +225,38 @@ def _measure(job: _Job) -> Measures:
         worst=topics.failures.worst(partial(_node_names, job.nodes)),
         view_counts=views,
     )
+
+
+def _measure_links(job: _Job, sizes: Offsets) -> tuple[_Costs, NodeMeasures, TopicMeasures]:
+    """What links cost, and the measures of nodes and of topics: condensed around hubs if that can be."""
+    condensed = None if "cost" in job.edges.columns else _condensed(job, int(sizes.sum()))
+    if condensed is None:
+        with spark_stage(job.session, job.progress, "counting triangles"):
+            costs = _costs(job.edges)
+            colours = colouring(job.grid.nodes, job.counts["edges"])
+            nodes = node_measures(job.edges, colours, job.where)
+        return costs, nodes, _measure_topics(job, sizes, nodes.degrees, costs)
+    degrees, found = condensed
+    topics, left = settled(found, sizes), found.results.unsettled
+    if left.any():
+        _measure_graphs(job, topics, degrees, left)
+    return _Costs(None, 0.0), NodeMeasures(degrees, found.triangles), topics
+
+
+def _condensed(job: _Job, interests: int) -> tuple[Offsets, CondensedMeasures] | None:
+    """The links of each node, and what hubs tell of topics; None where they don't."""
+    if interests < FEWEST_INTERESTS:
+        return None
+    sizes = _sizes(job)
+    with spark_stage(job.session, job.progress, "finding hubs"):
+        degrees = degrees_of(job.edge_files, sizes)
+        hubs = find_condensed_hubs(job.session, job.files, job.edge_files, degrees, sizes)
+    if hubs is None:
+        return None
+    with spark_stage(job.session, job.progress, "condensing topics"):
+        counts = job.counts["edges"], interests
+        found = condense_on_spark(job.session, job.files, job.edge_files, hubs, counts, sizes)
+    return degrees, measure_hubs(hubs, *found, job.budget, job.progress)
 
 
 def _node_names(nodes: "DataFrame", ids: Offsets) -> list[str]:
@@ -270,28 +305,38 @@ def _costs(edges: "DataFrame") -> _Costs:
 
 def _measure_topics(job: _Job, sizes: Offsets, degrees: Offsets, costs: _Costs) -> TopicMeasures:
     """Components and diameters, in groups of topics; those too large for a task by forests."""
+    found = without_edges(sizes, job.grid.nodes, budget=job.budget)
+    links, cost_by_topic, hot = _measure_graphs(job, found, degrees, np.ones(len(sizes), np.bool_))
+    found = replace(found, links=links, costs=cost_by_topic)
+    if len(hot):
+        _bound_hot(job, found, hot, int(degrees.max(initial=0)), costs)
+    return found
+
+
+def _measure_graphs(
+    job: _Job, found: TopicMeasures, degrees: Offsets, chosen: Flags
+) -> tuple[Offsets, Floats, Ids]:
+    """Write the measures of some topics; gives by topic its links and what they cost, and the hot ones."""
     from pyspark import StorageLevel
 
-    found = without_edges(sizes, job.grid.nodes, budget=job.budget)
     with ExitStack() as opened:
         # Read three times. On disk, since Java's memory is for shuffles.
         with spark_stage(job.session, job.progress, "sorting edges by topic"):
             runs, parts = _runs(job, degrees, opened)
             runs = runs.persist(StorageLevel.DISK_ONLY)
             opened.callback(runs.unpersist)
-            edges, cost_by_topic = load_by_topic(runs, len(sizes))
-        found = replace(found, links=edges, costs=cost_by_topic)
-        topics = grouped(sizes, edges, job.most_edges, job.session.sparkContext.defaultParallelism)
+            links, cost_by_topic = load_by_topic(runs, len(found.sizes))
+        own = np.where(chosen, links, 0)
+        topics = grouped(found.sizes, own, job.most_edges, job.session.sparkContext.defaultParallelism)
         if topics.group_count:
             with spark_stage(job.session, job.progress, "measuring topics"):
                 _write_rows(found, measured_groups(runs, topics, budget=job.budget))
-        hot = np.flatnonzero(edges > job.most_edges).astype(np.int32)
+        hot = np.flatnonzero(own > job.most_edges).astype(np.int32)
         if len(hot):
             with spark_stage(job.session, job.progress, "merging forests of hot topics"):
                 how = {"parts": parts, "at_once": job.most_edges, "budget": job.budget}
-                _write_rows(found, measured_hot(runs, hot, sizes, **how))
-            _bound_hot(job, found, hot, int(degrees.max(initial=0)), costs)
-    return found
+                _write_rows(found, measured_hot(runs, hot, found.sizes, **how))
+    return links, cost_by_topic, hot
 
 
 def _sizes(job: _Job) -> Sizes:

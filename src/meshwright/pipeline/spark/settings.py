@@ -132,6 +132,8 @@ _GENERAL = {
     "spark.executorEnv.NUMBA_NUM_THREADS": "1",
     # Rows of lists are long; fewer in a batch keep batches of Arrow at some megabytes.
     "spark.sql.execution.arrow.maxRecordsPerBatch": "8192",
+    # What comes to the driver is some bytes per node or topic, which it is told to have room for.
+    "spark.driver.maxResultSize": "0",
     # What does cross to pandas crosses as Arrow.
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     # A task's Python ends with a traceback that names the line at fault, not Spark's own lines.
