@@ -11,8 +11,10 @@ import pytest
 
 from meshwright import Costs, Interests, Overlay, build, cli, evaluate, workloads
 from meshwright.construct import overlaps
+from meshwright.metrics import condensed
 from meshwright.pipeline.cost_files import CostFiles
-from meshwright.pipeline.evaluate import grid, hubs, triangles
+from meshwright.pipeline.evaluate import condensed as in_tasks
+from meshwright.pipeline.evaluate import grid, hubs, job, triangles
 from meshwright.pipeline.evaluate.job import evaluate_on_spark, link_counts
 from meshwright.runtime import memory
 from meshwright.runtime.errors import CapacityError, DatasetError, OptionError
@@ -117,6 +119,33 @@ def test_overlays_in_many_tasks_measure_as_in_process(spark, tmp_path, links):
         "bounding the degree",
     ]
     assert spark.sparkContext._jsc.getPersistentRDDs().isEmpty()
+
+
+@pytest.mark.parametrize("parts", [1, 3], ids=["lists by id", "lists in no order"])
+def test_overlays_around_hubs_are_condensed_as_in_process(spark, tmp_path, monkeypatch, parts):
+    monkeypatch.setattr(condensed, "FEWEST_INTERESTS", 0)
+    monkeypatch.setattr(job, "FEWEST_INTERESTS", 0)
+    monkeypatch.setattr(in_tasks, "_ITEMS_A_RANGE", 100)
+    interests = workloads.unif(500, 12, min_subscriptions=1, max_subscriptions=9, seed=1)
+    overlay = build(interests, "dcbc-direct", bulk_size=12, seed=1)
+    timer = StageTimer(None)
+    path = written(overlay, tmp_path / "o", parts)
+    assert_same(evaluate_on_spark(spark, path, bound=False, progress=timer), evaluate(overlay, bound=False))
+    assert "condensing topics" in timer.seconds
+
+
+@pytest.mark.usefixtures("many_tasks")
+def test_what_hubs_leave_unsettled_is_measured_as_in_process(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr(condensed, "FEWEST_INTERESTS", 0)
+    monkeypatch.setattr(job, "FEWEST_INTERESTS", 0)
+    interests = Interests.from_scipy(np.ones((40, 2), np.int32))
+    # Two hubs that only joints link, so each joint would cut the topics were it the only one.
+    edges = [(u, v) for v in range(2, 39) for u in ((0,) if v % 2 else (1,))] + [(0, 39), (1, 39)]
+    overlay = Overlay.from_arrays(interests, np.array(edges))
+    found = evaluate_on_spark(spark, written(overlay, tmp_path / "o"), bound=False)
+    assert_same(found, evaluate(overlay, bound=False))
+    assert found.worst_node_topics == 2
+    assert found.cut_nodes == 3
 
 
 @pytest.mark.usefixtures("many_tasks")

@@ -332,8 +332,8 @@ class DcbcDirectOptions(RobustOptions):
     Attributes:
         bulk_size: how many nodes are bulk, those with the most topics; by default a fifth of all nodes, and
             at most 2,000, or 8,000 with a guide.
-        crowd: each topic gets one more bulk subscriber for this many subscribers; if the nodes with the most
-            topics don't suffice, others are added to the bulk set.
+        crowd: each topic gets one more bulk subscriber for this many subscribers, up to 128; if the nodes
+            with the most topics don't suffice, others are added to the bulk set.
         slack: a bulk node with fewer links is taken when it covers fewer topics than the best by at most
             this fraction, at least 0 and under 1. 0.15 gives 2 to 4% more links, and a maximum degree that is
             lower by a quarter to a half (measured).

@@ -26,6 +26,8 @@ FEWEST_INTERESTS = 1 << 22
 """With fewer, whole graphs of topics are measured in seconds."""
 
 _MOST_HUBS = 1 << 14
+_NODES_A_HUB = 8
+"""With fewer, little is left to condense."""
 _MOST_HUB_INTERESTS = 1 << 24
 """Of all hubs together: 64 MB in every task."""
 _MOST_WORDS = 1 << 24
@@ -51,7 +53,7 @@ def choose_hubs(degrees: Offsets) -> Ids:
     falls = links[counts - 1] / np.maximum(after, 1)
     cut = int(counts[np.argmax(falls)])
     others = float(np.sum(degrees.astype(np.float64) ** 2) - np.sum(links[:cut].astype(np.float64) ** 2))
-    if falls.max() <= 1 or others > _MOST_SQUARES * edges:
+    if falls.max() <= 1 or _NODES_A_HUB * cut > len(degrees) or others > _MOST_SQUARES * edges:
         return np.empty(0, np.int32)
     return np.sort(most[:cut]).astype(np.int32)
 

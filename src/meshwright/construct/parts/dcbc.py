@@ -91,22 +91,29 @@ def _least_demand(subscribers: Offsets, resilience: int) -> Offsets:
     return found
 
 
+_MOST_FOR_A_CROWD = 128
+"""Bulk subscribers that a popular topic asks for."""
+
+
 def bulk_by_size(
     source: Source, order: Ids, *, bulk_size: int, most_topics: int, crowd: int, resilience: int = 1
 ) -> BulkSet:
     """The `bulk_size` nodes with the most topics, and more where a topic would crowd the few that have it.
 
     Ties go to the earlier node in `order`. Every topic of two subscribers has a bulk subscriber for each
-    `crowd` of its subscribers, so that none has to take all links of a popular topic; nodes of more than
-    `most_topics` are always bulk. Linear in the interests, for each of a few rounds.
+    `crowd` of its subscribers, so that none has to take all links of a popular topic, but no more than 128
+    for that reason: else the bulk set, which every node is compared with, would grow with the nodes. Nodes of
+    more than `most_topics` are always bulk. Linear in the interests, for each of a few rounds.
     """
     sizes = source.sizes()
-    largest = order[np.argsort(-sizes[order], kind="stable")[:bulk_size]]
+    least = choose_threshold(sizes, bulk_size)
+    largest = order[sizes[order] >= least]
+    largest = largest[np.argsort(-sizes[largest], kind="stable")[:bulk_size]]
     chosen = sizes > most_topics
     chosen[largest] = True
     chosen &= sizes > 0
     subscribers = source.subscribers()
-    demand = np.where(subscribers > 1, -(-subscribers // crowd), 0)
+    demand = np.where(subscribers > 1, np.minimum(-(-subscribers // crowd), _MOST_FOR_A_CROWD), 0)
     demand = np.maximum(demand, _least_demand(subscribers, resilience))
     threshold = int(sizes[~chosen].max(initial=0))
     return _bulk_set(source, chosen, threshold, demand)

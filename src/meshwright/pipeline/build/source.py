@@ -26,7 +26,7 @@ from meshwright.pipeline.build.part_rows import (
     read_lists,
 )
 from meshwright.pipeline.spark import functions as f
-from meshwright.pipeline.spark.arrays import Batches, by_id, packed, unpacked
+from meshwright.pipeline.spark.arrays import Batches, Packed
 from meshwright.pipeline.spark.list_files import ListFiles
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.tables import broadcast, load_interests
@@ -65,6 +65,7 @@ def shared_flags(rows: DataFrame, topic_count: int) -> Flags:
     return flags
 
 
+_COUNTS = Packed(nodes=np.int32, sizes=np.int32, topics=np.int32, subscribers=np.int64)
 _TASKS_A_SLOT = 8
 _INSTEAD = "give a smaller bulk set (bulk_limit, bulk_size, a higher threshold), or the driver more memory"
 
@@ -107,43 +108,34 @@ class SparkSource:
         return conquered(self.blocks(lambda ids: ids // span, partitions), work) if found is None else found
 
     @cached_property
-    def _sizes(self) -> Offsets:
+    def _counts(self) -> tuple[Offsets, Offsets]:
+        """The topics of each node, and the subscribers of each topic; one pass over all lists."""
         nodes, topics = self.node_count, self.topic_count
 
         def measure(batches: Iterable[pa.RecordBatch]) -> Batches:
+            subscribers = np.zeros(topics, np.int64)
             for lists in read_lists(batches, nodes, topics):
+                subscribers += np.bincount(lists.topic_ids, minlength=topics)
                 sizes = np.diff(lists.indptr).astype(np.int32)
-                yield pa.record_batch([packed([lists.nodes]), packed([sizes])], names=["nodes", "sizes"])
+                yield _COUNTS.batch(nodes=lists.nodes, sizes=sizes)
+            seen = np.flatnonzero(subscribers).astype(np.int32)
+            yield _COUNTS.batch(topics=seen, subscribers=subscribers[seen])
 
+        sizes, subscribers = np.zeros(nodes, np.int64), np.zeros(topics, np.int64)
         with self._stage("counting topics of nodes"):
-            found = self._files.map(measure, "nodes binary, sizes binary").toArrow()
-        sizes = np.zeros(nodes, np.int64)
-        sizes[unpacked(found.column("nodes"), np.int32)] = unpacked(found.column("sizes"), np.int32)
-        return sizes
+            found = self._files.map(measure, _COUNTS.ddl).toArrow()
+        for row in _COUNTS.rows(found.to_batches()):
+            sizes[row["nodes"]] = row["sizes"]
+            subscribers[row["topics"]] += row["subscribers"]
+        return sizes, subscribers
 
     def sizes(self) -> Offsets:
         """See `Source`."""
-        return self._sizes
-
-    @cached_property
-    def _subscribers(self) -> Offsets:
-        nodes, topics = self.node_count, self.topic_count
-
-        def count(batches: Iterable[pa.RecordBatch]) -> Batches:
-            found = np.zeros(topics, np.int64)
-            for lists in read_lists(batches, nodes, topics):
-                found += np.bincount(lists.topic_ids, minlength=topics)
-            seen = np.flatnonzero(found)
-            yield pa.record_batch([seen.astype(np.int32), found[seen]], names=["topic_id", "nodes"])
-
-        counted = self._files.map(count, "topic_id int, nodes bigint")
-        with self._stage("counting nodes of topics"):
-            found = counted.groupBy("topic_id").agg(f.sum("nodes").alias("nodes")).toArrow()
-        return by_id(found, "topic_id", "nodes", topics)
+        return self._counts[0]
 
     def subscribers(self) -> Offsets:
         """See `Source`."""
-        return self._subscribers
+        return self._counts[1]
 
     def lists(self, nodes: Flags, topics: Flags | None = None) -> Lists:
         """See `Source`; refused where the driver has no room for them."""

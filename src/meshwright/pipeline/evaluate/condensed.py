@@ -15,7 +15,7 @@ import pyarrow as pa
 from meshwright.kernels.metrics.condensed import Condensed, Rows, condense, rows_by_owner
 from meshwright.metrics.condensed import Hubs, choose_hubs, hubs_of, merged
 from meshwright.pipeline.evaluate.grid import groups
-from meshwright.pipeline.evaluate.some_lists import SOME, Sizes, checked, flags, lists_of, rows_of
+from meshwright.pipeline.evaluate.some_lists import SOME, KnownLists, Sizes, checked, flags, lists_of, rows_of
 from meshwright.pipeline.spark.arrays import Batches, Packed, edge_arrays, gathered, large_batches
 from meshwright.pipeline.spark.list_files import ListFiles, Piece, TableFiles, read_within
 from meshwright.pipeline.spark.tables import broadcast
@@ -73,17 +73,20 @@ def _count_ends(batches: Iterable[pa.RecordBatch], sizes: Sizes) -> Batches:
 
 
 def find_condensed_hubs(
-    session: "SparkSession", lists: ListFiles, edges: TableFiles, degrees: Offsets, sizes: Sizes
-) -> Hubs | None:
-    """The hubs of `meshwright.metrics.condensed`; None where it would not condense the overlay."""
+    session: "SparkSession", lists: ListFiles, edges: TableFiles, degrees: Offsets, more: Ids, sizes: Sizes
+) -> tuple[Hubs, KnownLists] | None:
+    """The hubs of `meshwright.metrics.condensed`, and their lists and those of some `more` nodes.
+
+    None where it would not condense the overlay. A pass over all edges, and one over all lists.
+    """
     nodes = choose_hubs(degrees)
-    if not len(nodes):
-        return None
-    between = _edges_between(session, edges, nodes, sizes)
+    between = _edges_between(session, edges, nodes, sizes) if len(nodes) else None
     if between is None:
         return None
-    indptr, topics = lists_of(session, lists, nodes, sizes)
-    return hubs_of(nodes, indptr, topics, between, sizes.topics, sizes.nodes)
+    chosen = np.union1d(nodes, more)
+    known = KnownLists(chosen, *lists_of(session, lists, chosen, sizes))
+    hubs = hubs_of(nodes, *known.of(nodes), between, sizes.topics, sizes.nodes)
+    return None if hubs is None else (hubs, known)
 
 
 def _edges_between(session: "SparkSession", edges: TableFiles, hubs: Ids, sizes: Sizes) -> Ids | None:

@@ -10,9 +10,10 @@ import numpy as np
 import pyarrow as pa
 
 from meshwright.construct.overlaps import overlaps_pay
-from meshwright.metrics.condensed import FEWEST_INTERESTS, CondensedMeasures
+from meshwright.metrics.condensed import FEWEST_INTERESTS
 from meshwright.metrics.condensed import measure as measure_hubs
 from meshwright.metrics.evaluation import Evaluation, Measures, assemble, unit_of
+from meshwright.metrics.sampled_bound import choose_samples
 from meshwright.metrics.statistics import Partial, partial_sum, total
 from meshwright.metrics.topics import DIAMETER_BUDGET, TopicMeasures, budget_of, mean_coefficient, settled
 from meshwright.metrics.views import LinkCounts
@@ -26,7 +27,7 @@ from meshwright.pipeline.evaluate.grid import Grid, grid_of
 from meshwright.pipeline.evaluate.hot_topics import least_diameters, measured_hot
 from meshwright.pipeline.evaluate.hubs import find_hubs, hub_runs, ranges_of, without_hubs
 from meshwright.pipeline.evaluate.hypergraph import check_bound_fits, lower_bound, topic_sizes
-from meshwright.pipeline.evaluate.some_lists import Sizes, likely_bound
+from meshwright.pipeline.evaluate.some_lists import KnownLists, Sizes, likely_bound
 from meshwright.pipeline.evaluate.topics import (
     edges_by_topic,
     grouped,
@@ -201,13 +202,13 @@ def _measure(job: _Job) -> Measures:
         interests = topic_sizes(job.files, job.grid, job.where)
     if job.bound:
         check_bound_fits(job.session, interests)
-    costs, nodes, topics = _measure_links(job, interests.sizes)
+    samples = _samples(job, interests.sizes)
+    costs, nodes, topics, known = _measure_links(job, interests.sizes, samples)
     bound, likely = None, None
     if job.bound:
         with spark_stage(job.session, job.progress, "bounding the degree"):
             bound = lower_bound(job.lists, interests, job.grid, job.where, job.costs)
-            if not overlaps_pay(interests.sizes):
-                likely = likely_bound(job.session, job.files, interests.sizes, _sizes(job))
+            likely = likely_bound(job.session, job.files, samples, known, _sizes(job))
     views = None
     if job.views is not None:
         with spark_stage(job.session, job.progress, "counting links"):
@@ -227,36 +228,49 @@ def _measure(job: _Job) -> Measures:
     )
 
 
-def _measure_links(job: _Job, sizes: Offsets) -> tuple[_Costs, NodeMeasures, TopicMeasures]:
-    """What links cost, and the measures of nodes and of topics: condensed around hubs if that can be."""
-    condensed = None if "cost" in job.edges.columns else _condensed(job, int(sizes.sum()))
-    if condensed is None:
-        with spark_stage(job.session, job.progress, "counting triangles"):
-            costs = _costs(job.edges)
-            colours = colouring(job.grid.nodes, job.counts["edges"])
-            nodes = node_measures(job.edges, colours, job.where)
-        return costs, nodes, _measure_topics(job, sizes, nodes.degrees, costs)
-    degrees, found = condensed
-    topics, left = settled(found, sizes), found.results.unsettled
-    if left.any():
-        _measure_graphs(job, topics, degrees, left)
-    return _Costs(None, 0.0), NodeMeasures(degrees, found.triangles), topics
+def _samples(job: _Job, sizes: Offsets) -> Ids:
+    """The nodes that a likely bound is estimated by; none where it is not asked for, or overlaps tell."""
+    if not job.bound or overlaps_pay(sizes):
+        return np.empty(0, np.int32)
+    return choose_samples(sizes, job.grid.nodes)
 
 
-def _condensed(job: _Job, interests: int) -> tuple[Offsets, CondensedMeasures] | None:
-    """The links of each node, and what hubs tell of topics; None where they don't."""
-    if interests < FEWEST_INTERESTS:
-        return None
+def _measure_links(
+    job: _Job, sizes: Offsets, samples: Ids
+) -> tuple[_Costs, NodeMeasures, TopicMeasures, KnownLists | None]:
+    """What links cost, and the measures of nodes and of topics: condensed around hubs if that can be.
+
+    Then the lists of the samples are fetched along with those of the hubs.
+    """
+    if "cost" not in job.edges.columns and int(sizes.sum()) >= FEWEST_INTERESTS:
+        found = _measure_condensed(job, sizes, samples)
+        if found is not None:
+            return found
+    with spark_stage(job.session, job.progress, "counting triangles"):
+        costs = _costs(job.edges)
+        nodes = node_measures(job.edges, colouring(job.grid.nodes, job.counts["edges"]), job.where)
+    return costs, nodes, _measure_topics(job, sizes, nodes.degrees, costs), None
+
+
+def _measure_condensed(
+    job: _Job, topic_sizes: Offsets, samples: Ids
+) -> tuple[_Costs, NodeMeasures, TopicMeasures, KnownLists] | None:
+    """By what hubs tell of topics; None where they don't."""
     sizes = _sizes(job)
     with spark_stage(job.session, job.progress, "finding hubs"):
         degrees = degrees_of(job.edge_files, sizes)
-        hubs = find_condensed_hubs(job.session, job.files, job.edge_files, degrees, sizes)
-    if hubs is None:
+        around = find_condensed_hubs(job.session, job.files, job.edge_files, degrees, samples, sizes)
+    if around is None:
         return None
+    hubs, known = around
     with spark_stage(job.session, job.progress, "condensing topics"):
-        counts = job.counts["edges"], interests
-        found = condense_on_spark(job.session, job.files, job.edge_files, hubs, counts, sizes)
-    return degrees, measure_hubs(hubs, *found, job.budget, job.progress)
+        counts = job.counts["edges"], int(topic_sizes.sum())
+        condensed = condense_on_spark(job.session, job.files, job.edge_files, hubs, counts, sizes)
+    found = measure_hubs(hubs, *condensed, job.budget, job.progress)
+    topics, left = settled(found, topic_sizes), found.results.unsettled
+    if left.any():
+        _measure_graphs(job, topics, degrees, left)
+    return _Costs(None, 0.0), NodeMeasures(degrees, found.triangles), topics, known
 
 
 def _node_names(nodes: "DataFrame", ids: Offsets) -> list[str]:

@@ -7,7 +7,7 @@ import numpy as np
 import pyarrow as pa
 
 from meshwright.kernels.metrics.bounds import raise_sampled_overlaps
-from meshwright.metrics.sampled_bound import LikelyBound, bound_by_samples, choose_samples, sampled
+from meshwright.metrics.sampled_bound import LikelyBound, bound_by_samples, sampled
 from meshwright.pipeline.spark.arrays import Batches, Packed, gathered, large_batches, list_arrays
 from meshwright.pipeline.spark.list_files import ListFiles
 from meshwright.pipeline.spark.tables import broadcast
@@ -65,24 +65,40 @@ def lists_of(session: "SparkSession", files: ListFiles, chosen: Ids, sizes: Size
     return gathered(places, lengths, topics, len(chosen), sizes.where)
 
 
+class KnownLists(NamedTuple):
+    """The topics of some nodes, which are rising, as a CSR."""
+
+    nodes: Ids
+    indptr: Offsets
+    topics: Ids
+
+    def of(self, nodes: Ids) -> tuple[Offsets, Ids]:
+        """Those of some of the nodes, in any order and any number of times."""
+        places = np.searchsorted(self.nodes, nodes)
+        lists = [self.topics[self.indptr[at] : self.indptr[at + 1]] for at in places]
+        starts = np.concatenate([[0], np.cumsum([len(own) for own in lists])]).astype(np.int64)
+        return starts, np.concatenate([np.empty(0, np.int32), *lists])
+
+
 def likely_bound(
-    session: "SparkSession", files: ListFiles, subscribers: Offsets, sizes: Sizes
+    session: "SparkSession", files: ListFiles, nodes: Ids, known: KnownLists | None, sizes: Sizes
 ) -> LikelyBound | None:
-    """The number of `meshwright.metrics.sampled_bound`; two passes over all lists."""
-    nodes = choose_samples(subscribers, sizes.nodes)
+    """The number of `meshwright.metrics.sampled_bound` by the samples `nodes`; a pass over all lists.
+
+    Another one before it unless their lists are known.
+    """
     if not len(nodes):
         return None
-    chosen, places = np.unique(nodes, return_inverse=True)
-    indptr, topics = lists_of(session, files, chosen, sizes)
-    lists = [topics[indptr[at] : indptr[at + 1]] for at in places]
-    starts = np.concatenate([[0], np.cumsum([len(own) for own in lists])])
-    found = sampled(nodes, starts, np.concatenate(lists), sizes.topics)
-    with broadcast(session, found) as known:
+    if known is None:
+        chosen = np.unique(nodes)
+        known = KnownLists(chosen, *lists_of(session, files, chosen, sizes))
+    found = sampled(nodes, *known.of(nodes), sizes.topics)
+    with broadcast(session, found) as held:
 
         def look(batches: Iterable[pa.RecordBatch]) -> Batches:
-            overlaps, ticks = np.zeros(len(known.value.samples), np.int32), np.zeros(2, np.int64)
+            overlaps, ticks = np.zeros(len(held.value.samples), np.int32), np.zeros(2, np.int64)
             for ids, own, values in checked(batches, sizes):
-                raise_sampled_overlaps(ids.copy(), own, values, known.value, overlaps, ticks)
+                raise_sampled_overlaps(ids.copy(), own, values, held.value, overlaps, ticks)
             yield _OVERLAPS.batch(overlaps=overlaps)
 
         rows = _OVERLAPS.rows(files.map(look, _OVERLAPS.ddl).toArrow().to_batches())
