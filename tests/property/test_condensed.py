@@ -63,6 +63,12 @@ def test_condensed_topics_measure_as_whole_ones(case):
 
 
 @given(overlays_around_hubs())
+def test_topics_too_many_for_bitsets_measure_alike(case):
+    with patch.object(condensed, "_MOST_BITSET_WORDS", 0):
+        assert by_hubs(*case)[0].to_json() == evaluate(case[0]).to_json()
+
+
+@given(overlays_around_hubs())
 def test_what_hubs_settle_is_what_networkx_finds(case):
     overlay, hubs = case
     found, unsettled = by_hubs(overlay, hubs, bound=False)
@@ -89,7 +95,7 @@ def test_a_budget_leaves_bounds_on_both_sides_of_the_diameter(case, budget):
 
 
 def test_bulk_nodes_are_found_as_hubs_and_settle_all_topics():
-    interests = workloads.unif(6_000, 40, min_subscriptions=5, max_subscriptions=25, seed=1)
+    interests = workloads.unif(6_000, 100, min_subscriptions=5, max_subscriptions=60, seed=1)
     overlay = build(interests, "dcbc-direct", bulk_size=60, seed=1)
     hubs = condensed.choose_hubs(overlay.degrees())
     at_hub = np.isin(overlay.edges, hubs)

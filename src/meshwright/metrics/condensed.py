@@ -32,6 +32,8 @@ _MOST_HUB_INTERESTS = 1 << 24
 """Of all hubs together: 64 MB in every task."""
 _MOST_WORDS = 1 << 24
 """Of the matrices of all topics: 128 MB in every task."""
+_MOST_BITSET_WORDS = 1 << 22
+"""Of the topics of all hubs: 48 MB in every task."""
 _MOST_SQUARES = 64
 """A light node takes the square of its links: so many steps for each link on average."""
 
@@ -112,12 +114,29 @@ def hubs_of(
     words = np.concatenate([[0], np.cumsum(counts * row_words)])
     if words[-1] > _MOST_WORDS:
         return None
-    topics = HubTopics(indptr, np.array(topic_ids), ranks, row_words, words[:-1].copy())
+    bits, before = _bitsets(indptr, topic_ids, topic_count)
+    topics = HubTopics(indptr, np.array(topic_ids), bits, before, ranks, row_words, words[:-1].copy())
     own = np.searchsorted(nodes, edges).astype(np.int32)
     adjacent = np.zeros((len(nodes), -(-len(nodes) // 64)), np.uint64)
     for u, v in (own.T, own.T[::-1]):
         np.bitwise_or.at(adjacent, (u, v >> 6), np.uint64(1) << (v & 63).astype(np.uint64))
     return Hubs(nodes, topics, Rows(starts, order.astype(np.int32)), own, adjacent, node_count)
+
+
+def _bitsets(indptr: Offsets, topic_ids: Ids, topic_count: int) -> tuple[Words, Ids]:
+    """The topics of each hub as bits, and how many are in the words before each; none if these are many."""
+    hubs, words = len(indptr) - 1, -(-topic_count // 64)
+    if hubs * words > _MOST_BITSET_WORDS:
+        words = 0
+    bits, before = np.zeros((hubs, words), np.uint64), np.zeros((hubs, words), np.int32)
+    if words:
+        owners = np.repeat(np.arange(hubs), np.diff(indptr))
+        values = np.uint64(1) << (topic_ids & 63).astype(np.uint64)
+        np.bitwise_or.at(bits, (owners, topic_ids >> 6), values)
+        np.add.at(before, (owners, topic_ids >> 6), 1)
+        before[:, 1:] = np.cumsum(before, axis=1)[:, :-1]
+        before[:, 0] = 0
+    return bits, before
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -45,11 +45,11 @@ def distribution(values: npt.NDArray[Any], bins: Longs | None = None) -> dict[st
 
 def greatest(values: Longs | Floats, most: int) -> Longs:
     """The places of the greatest values above 0, falling; of equal values, the first comes first."""
-    among = np.arange(len(values))
-    if len(values) > 4 * most > 0:  # Sorting a hundred million values takes twenty seconds.
-        among = np.flatnonzero(values >= np.partition(values, len(values) - most)[len(values) - most])
-    order = among[np.lexsort((among, -values[among]))][:most]
-    chosen: Longs = order[values[order] > 0]
+    among = np.flatnonzero(values > 0)
+    if len(among) > 4 * most > 0:  # Sorting a hundred million values takes twenty seconds.
+        place = len(among) - most
+        among = among[values[among] >= np.partition(values[among], place)[place]]
+    chosen: Longs = among[np.lexsort((among, -values[among]))][:most]
     return chosen
 
 

@@ -12,13 +12,12 @@ from typing import NamedTuple
 import numpy as np
 
 from meshwright.kernels.compiling import inner, kernel
+from meshwright.kernels.core.bits import popcount
 from meshwright.runtime.arrays import Flags, Ids, Longs, Offsets, Ticks, Words, int64
 from meshwright.runtime.progress import CANCEL
 
 _NONE = -1
 _ONE = np.uint64(1)
-_MUCH_LONGER = 8
-"""A hub's list this many times as long as the other is searched, not read."""
 
 
 class Rows(NamedTuple):
@@ -36,6 +35,8 @@ class HubTopics(NamedTuple):
 
     indptr: Offsets  # by hub
     topic_ids: Ids  # rising for each hub
+    bits: Words  # by hub and word: its topics as a bitset; no words where there are too many topics
+    before: Ids  # by hub and word: its topics in the words before
     ranks: Ids  # by interest of a hub: its place among the hubs of the topic
     row_words: Offsets  # by topic: the words of a row of its matrix
     starts: Offsets  # by topic: the first word of its matrix
@@ -49,16 +50,6 @@ class Condensed(NamedTuple):
     leaves: Longs  # by interest of a hub: the light subscribers that are linked to this hub alone
     joined: Words  # the matrices: whether a joint links two hubs
     hub_triangles: Longs  # by hub: triangles with a light node
-
-
-class _Common(NamedTuple):
-    """The hubs that a light node is linked to, by its own topics, as linked lists of interests of hubs."""
-
-    places: Ids  # by topic: its place in the node's list, or _NONE
-    heads: Ids  # by place: the first item, or _NONE
-    counts: Ids  # by place
-    interests: Offsets  # by item: the interest of a hub
-    following: Ids  # by item: the next one of the same topic
 
 
 @kernel
@@ -78,113 +69,71 @@ def condense(
     has a bit for each two hubs that are linked. The triangles of each light node are written to `triangles`,
     and counted at its hubs, too; -1 is written where a node is linked to a hub twice.
 
-    Cost: for each link O(topics of both ends), or O(topics of the light one log topics of the hub) where that
-    is far less, and the square of a node's links.
+    Cost: O(1) for each link and topic of its light end, or, without bitsets, O(log topics of the hub); and
+    the square of a node's links.
     """
-    most_topics, most_items = _room_for(lists.indptr, links.indptr)
-    common = _Common(
-        np.full(found.alone.size, np.int32(_NONE)),
-        np.empty(most_topics, np.int32),
-        np.empty(most_topics, np.int32),
-        np.empty(most_items, np.int64),
-        np.empty(most_items, np.int32),
-    )
+    most = 0
+    for node in range(is_hub.size):
+        most = max(most, links.indptr[node + 1] - links.indptr[node])
+    interests = np.empty(most, np.int64)
     for node in range(is_hub.size):
         if ticks[CANCEL]:
             return
         if is_hub[node]:
             continue
-        topics = lists.ids[lists.indptr[node] : lists.indptr[node + 1]]
         own = links.ids[links.indptr[node] : links.indptr[node + 1]]
-        _find_common(topics, own, hubs, common)
-        _add_topics(topics, hubs, common, found)
+        for topic in lists.ids[lists.indptr[node] : lists.indptr[node + 1]]:
+            count = _find_interests(hubs, topic, own, interests)
+            _add_topic(hubs, topic, interests[:count], found)
         triangles[node] = _add_triangles(own, adjacent, found.hub_triangles)
 
 
 @inner
-def _room_for(indptr: Offsets, starts: Offsets) -> tuple[int, int]:
-    """The most topics of a node, and the most interests that a node and its hubs can have in common."""
-    most_topics, most_items = 0, 0
-    for node in range(indptr.size - 1):
-        topics, links = indptr[node + 1] - indptr[node], starts[node + 1] - starts[node]
-        most_topics, most_items = max(most_topics, topics), max(most_items, topics * links)
-    return most_topics, most_items
-
-
-@inner
-def _find_common(topics: Ids, own: Ids, hubs: HubTopics, common: _Common) -> None:
-    """Write for each topic of a node the interests in it of the hubs that the node is linked to."""
-    for place in range(topics.size):
-        common.places[topics[place]] = place
-        common.heads[place], common.counts[place] = _NONE, 0
-    items = int64(0)
+def _find_interests(hubs: HubTopics, topic: int, own: Ids, interests: Longs) -> int:
+    """Write the interests in a topic of those of some hubs that have it; return how many have."""
+    count = 0
+    if not hubs.bits.shape[1]:
+        for hub in own:
+            interests[count] = _search(hubs.topic_ids, hubs.indptr[hub], hubs.indptr[hub + 1], topic)
+            count += interests[count] != _NONE
+        return count
+    word, bit = topic >> 6, np.uint64(topic & 63)
+    # Collected without a branch first: no processor guesses which hubs have a topic.
     for hub in own:
-        first, last = hubs.indptr[hub], hubs.indptr[hub + 1]
-        if last - first > _MUCH_LONGER * topics.size:
-            items = _search_list(topics, first, last, hubs.topic_ids, common, items)
+        interests[count] = hub
+        count += int64((hubs.bits[hub, word] >> bit) & _ONE)
+    for item in range(count):
+        hub = interests[item]
+        lower = hubs.bits[hub, word] & ((_ONE << bit) - _ONE)
+        interests[item] = hubs.indptr[hub] + hubs.before[hub, word] + popcount(lower)
+    return count
+
+
+@inner
+def _search(topic_ids: Ids, low: int, end: int, topic: int) -> int:
+    """Where a topic is between two places of a rising list, or _NONE."""
+    high = end
+    while low < high:
+        middle = (low + high) >> 1
+        if topic_ids[middle] < topic:
+            low = middle + 1
         else:
-            items = _read_list(first, last, hubs.topic_ids, common, items)
-    for topic in topics:
-        common.places[topic] = _NONE
+            high = middle
+    return low if low < end and topic_ids[low] == topic else _NONE
 
 
 @inner
-def _read_list(first: int, last: int, topic_ids: Ids, common: _Common, items: int) -> int:
-    """Read all topics of a hub. Collected without a branch first: no processor guesses what is common."""
-    begin = items
-    for interest in range(first, last):
-        if items < common.interests.size:
-            common.interests[items] = interest
-        items += common.places[topic_ids[interest]] != _NONE
-    for item in range(begin, items):
-        _append(common, common.places[topic_ids[common.interests[item]]], item)
-    return items
-
-
-@inner
-def _search_list(topics: Ids, first: int, last: int, topic_ids: Ids, common: _Common, items: int) -> int:
-    """Look up each topic of a node among those of a hub, which has many more."""
-    for place in range(topics.size):
-        low, high = first, last
-        while low < high:
-            middle = (low + high) >> 1
-            if topic_ids[middle] < topics[place]:
-                low = middle + 1
-            else:
-                high = middle
-        if low < last and topic_ids[low] == topics[place]:
-            common.interests[items] = low
-            _append(common, place, items)
-            items += 1
-        first = low
-    return items
-
-
-@inner
-def _append(common: _Common, place: int, item: int) -> None:
-    common.following[item] = common.heads[place]
-    common.heads[place] = item
-    common.counts[place] += 1
-
-
-@inner
-def _add_topics(topics: Ids, hubs: HubTopics, common: _Common, found: Condensed) -> None:
-    """Count a node in each of its topics: alone, as a leaf, or as a joint, whose hubs it joins."""
-    for place in range(topics.size):
-        topic, count = topics[place], common.counts[place]
-        found.links[topic] += count
-        if count == 0:
-            found.alone[topic] += 1
-        elif count == 1:
-            found.leaves[common.interests[common.heads[place]]] += 1
-        else:
-            one = common.heads[place]
-            while one != _NONE:
-                other = common.following[one]
-                while other != _NONE:
-                    _set_bits(hubs, topic, common.interests[one], common.interests[other], found.joined)
-                    other = common.following[other]
-                one = common.following[one]
+def _add_topic(hubs: HubTopics, topic: int, interests: Longs, found: Condensed) -> None:
+    """Count a node in one of its topics: alone, as a leaf, or as a joint, whose hubs it joins."""
+    found.links[topic] += interests.size
+    if interests.size == 0:
+        found.alone[topic] += 1
+    elif interests.size == 1:
+        found.leaves[interests[0]] += 1
+    else:
+        for one in range(interests.size):
+            for other in range(one):
+                _set_bits(hubs, topic, interests[one], interests[other], found.joined)
 
 
 @inner
