@@ -1,7 +1,7 @@
 """How fast are repairs, how do they grow with the fleet, and does the overlay hold out?
 
     python -m benchmarks.churn [--only static|speed|growth|scale|endurance] [--policies NAME ...]
-        [--events N] [--sizes N ...] [--reoptimise LINKS]
+        [--events N] [--sizes N ...] [--reoptimise LINKS] [--plot PATH]
 
 Interests as in the paper on churn: unif, 200 topics, 10 to 90 subscriptions by a power law, 2,000 nodes; each
 round a node joins or leaves with probability 1/2.
@@ -13,16 +13,21 @@ rounds are run three times, and of each the least time counts, since the work is
 other programs take is not; the times of builds are those of the processor.
 `growth`: the fleet grows by joins; at each size, the time of an event beside the subscribers of a topic.
 `scale`: a start, a snapshot and 600 events at 2,000, 20,000, 100,000 and 1,000,000 nodes (or `--sizes`), with
-1,000 topics and 28 for each node, on an overlay of dcbc-direct: processor time, and the most memory.
-`endurance`: many events under `shadow` and `naive`, with a check by scipy that all topics are connected after
-every thousand; with `--reoptimise`, with a budget of changed links for each event.
+1,000 topics and 28 for each node, on an overlay of dcbc-direct: processor time, and the most memory; drawn
+into an SVG file with `--plot`.
+`endurance`: many events under `shadow` and `naive`; with `--reoptimise`, with a budget of changed links for
+each event. After every ten thousand, scipy checks that all topics are connected, and the overlay is compared
+with the one that low-oda builds for the nodes that are there. It has not drifted if at each of these times
+its average degree is at most 1.05 times and its maximum degree at most 1.5 times as high.
 """
 
 import argparse
 import resource
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from time import perf_counter, process_time
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -53,8 +58,10 @@ class Fleet:
         self._rng = np.random.default_rng(seed)
         drawn = interests(newcomers, seed + 1)
         names = drawn.topics.to_pylist()
-        rows = np.split(drawn.topic_ids, drawn.indptr[1:-1])
-        self._newcomers: Iterator[list[str]] = iter([[names[topic] for topic in row] for row in rows])
+        bounds = zip(drawn.indptr[:-1].tolist(), drawn.indptr[1:].tolist(), strict=True)
+        self._newcomers: Iterator[list[str]] = (
+            [names[topic] for topic in drawn.topic_ids[start:end].tolist()] for start, end in bounds
+        )
         self._count = 0
 
     def join(self) -> mw.Repair:
@@ -201,23 +208,69 @@ def growth(sizes: list[int]) -> None:
         print(f"{size:8,} {cells}", flush=True)
 
 
-def scale(sizes: list[int]) -> None:
+class Latency(NamedTuple):
+    """What a fleet of one size takes, in seconds of the processor and megabytes."""
+
+    nodes: int
+    start: float
+    restore: float
+    joins: list[float]
+    leaves: list[float]
+    memory: float
+
+
+def scale(sizes: list[int], plot: Path | None) -> None:
     """Print the time of a start, a snapshot and events in large fleets."""
     head = ("nodes", "start s", "restore s", "join ms", "p99", "leave ms", "p99", "MB")
     print(("{:>9}" + " {:>9}" * 7).format(*head))
+    found = []
     for size in sizes:
-        overlay = mw.build(_equal_fleet(size), "dcbc-direct", seed=1)
-        begin = process_time()
-        live = mw.Maintainer(overlay)
-        started, saved = process_time() - begin, live.snapshot()
-        begin = process_time()
-        live = mw.Maintainer.restore(saved)
-        restored = process_time() - begin
-        cells = [f"{started:9.2f} {restored:9.2f}"]
-        for times in _alternating(live, overlay, 300):
+        found.append(_latency(size))
+        cells = [f"{found[-1].start:9.2f} {found[-1].restore:9.2f}"]
+        for times in (found[-1].joins, found[-1].leaves):
             cells.append(f"{np.median(times) * 1e3:9.2f} {np.percentile(times, 99) * 1e3:9.2f}")
-        memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
-        print(f"{size:9,} {' '.join(cells)} {memory:9,.0f}", flush=True)
+        print(f"{size:9,} {' '.join(cells)} {found[-1].memory:9,.0f}", flush=True)
+    if plot is not None:
+        draw_latencies(found, plot)
+
+
+def _latency(size: int) -> Latency:
+    overlay = mw.build(_equal_fleet(size), "dcbc-direct", seed=1)
+    begin = process_time()
+    live = mw.Maintainer(overlay)
+    started, saved = process_time() - begin, live.snapshot()
+    begin = process_time()
+    live = mw.Maintainer.restore(saved)
+    restored = process_time() - begin
+    joins, leaves = _alternating(live, overlay, 300)
+    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e3
+    return Latency(size, started, restored, joins, leaves, memory)
+
+
+def draw_latencies(found: list[Latency], path: Path) -> None:
+    """Medians and 99th percentiles of events, and the time of starts, by the size of the fleet."""
+    import matplotlib as mpl
+
+    mpl.use("svg")
+    mpl.rcParams.update({"svg.hashsalt": "meshwright", "font.size": 9})
+    from matplotlib import pyplot as plt
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(8, 3), layout="constrained")
+    sizes = [own.nodes for own in found]
+    for kind, colour in (("leaves", "#c0504d"), ("joins", "#2a7f62")):
+        times = [1e3 * np.array(getattr(own, kind)) for own in found]
+        middle, high = (np.array([np.percentile(own, share) for own in times]) for share in (50, 99))
+        left.plot(sizes, middle, color=colour, marker="o", label=f"{kind}, median")
+        left.plot(sizes, high, color=colour, marker="o", linestyle=":", label=f"{kind}, 99%")
+    for name, colour in (("start", "#9aa5b1"), ("restore", "#3b6ea5")):
+        right.plot(sizes, [getattr(own, name) for own in found], color=colour, marker="o", label=name)
+    left.set(xscale="log", yscale="log", xlabel="nodes", ylabel="milliseconds of an event")
+    right.set(xscale="log", yscale="log", xlabel="nodes", ylabel="seconds")
+    for axes in (left, right):
+        axes.legend(frameon=False)
+        axes.spines[["top", "right"]].set_visible(False)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    figure.savefig(path, metadata={"Date": None})
 
 
 def _equal_fleet(nodes: int) -> mw.Interests:
@@ -248,31 +301,82 @@ def disconnected_topics(overlay: mw.Overlay) -> int:
     return sum(connected_components(graph[own][:, own], directed=False)[0] > 1 for own in members)
 
 
+class Drifted(NamedTuple):
+    """An overlay after so many events, beside a fresh one."""
+
+    events: int
+    nodes: int
+    average: float
+    fresh_average: float
+    maximum: int
+    fresh_maximum: float
+    repaired: float  # links that repairs changed, for each event since the row before
+    reoptimised: float  # the same of re-optimisation
+    milliseconds: float  # of the processor, for each event since the row before
+    memory: float  # MB in use
+
+    @property
+    def holds(self) -> bool:
+        """Whether it has not drifted."""
+        return self.average <= 1.05 * self.fresh_average and self.maximum <= 1.5 * self.fresh_maximum
+
+
+_CHECK = 10_000
+
+
 def endurance(policies: list[str], events: int, reoptimise: int) -> None:
     """Apply random events, and print how the overlay fares; stop where a topic is not connected."""
     for policy in policies:
         fleet = start(2_000, policy, events, reoptimise=reoptimise)
-        checks, begin = 0, perf_counter()
-        print(f"{policy}: {'events':>8} {'nodes':>6} {'d':>7} {'D':>4} {'seconds':>8}")
-        for at in range(events + 1):
-            if at % 1_000 == 0:
-                broken = disconnected_topics(fleet.live.overlay)
-                checks += 1
-                if broken:
-                    raise SystemExit(f"{policy}: {broken} topics are not connected after {at:,} events")
-            if at in (0, 1_000) or at % 10_000 == 0:
-                degrees = f"{fleet.live.average_degree:7.3f} {fleet.live.maximum_degree:4}"
-                print(
-                    f"{policy}: {at:8,} {len(fleet.live):6,} {degrees} {perf_counter() - begin:8.1f}",
-                    flush=True,
-                )
-            if at < events:
-                fleet.round()
-        drift = fleet.live.drift(measure=True)
-        fresh = f"{drift.fresh_average_degree:.3f}, D {drift.fresh_maximum_degree:g}"
-        print(f"{policy}: {checks} checks, all topics connected; a fresh low-oda has d {fresh}")
+        rows = []
+        print(("{:>10}" * 10).format(*Drifted._fields).replace("_", " "))
+        for at in range(0, events, _CHECK):
+            rows.append(_endured(fleet, at, min(_CHECK, events - at)))
+            cells = (f"{value:10,.3f}" if isinstance(value, float) else f"{value:10,}" for value in rows[-1])
+            print("".join(cells), flush=True)
+        worst = max(row.average / row.fresh_average for row in rows)
+        most = max(row.maximum / row.fresh_maximum for row in rows)
+        held = sum(row.holds for row in rows)
+        gm = mw.build(fleet.live.overlay.interests, "gm")
+        print(
+            f"{policy}, reoptimise={reoptimise}: all topics connected at {len(rows)} checks; average at most "
+            f"{worst:.3f} times and maximum at most {most:.2f} times fresh; held at {held} of {len(rows)}; "
+            f"at the end, gm has an average of {2 * len(gm) / len(fleet.live):.3f}"
+        )
         if policy == "shadow" and not reoptimise:
             _reoptimise(fleet.live)
+
+
+def _endured(fleet: Fleet, before: int, events: int) -> Drifted:
+    """Apply some events, check the overlay and compare it with a fresh one."""
+    begin, changes, reoptimised = process_time(), 0, 0
+    for _ in range(events):
+        repair = fleet.round()[1]
+        changes += len(repair.added) + len(repair.removed)
+        reoptimised += len(repair.reoptimised)
+    seconds = process_time() - begin
+    broken = disconnected_topics(fleet.live.overlay)
+    if broken:
+        raise SystemExit(f"{broken} topics are not connected after {before + events:,} events")
+    drift = fleet.live.drift(measure=True)
+    return Drifted(
+        before + events,
+        len(fleet.live),
+        drift.average_degree,
+        drift.fresh_average_degree,
+        drift.maximum_degree,
+        drift.fresh_maximum_degree,
+        (changes - reoptimised) / events,
+        reoptimised / events,
+        1e3 * seconds / events,
+        _memory_in_use(),
+    )
+
+
+def _memory_in_use() -> float:
+    """Megabytes of this process that are in memory, on Linux."""
+    pages = int(Path("/proc/self/statm").read_text().split()[1])
+    return pages * resource.getpagesize() / 1e6
 
 
 def _reoptimise(live: mw.Maintainer) -> None:
@@ -300,6 +404,7 @@ def main() -> None:
     parser.add_argument("--events", type=int, default=100_000)
     parser.add_argument("--sizes", type=int, nargs="+", default=None)
     parser.add_argument("--reoptimise", type=int, default=0)
+    parser.add_argument("--plot", type=Path, default=None)
     options = parser.parse_args()
     compile_kernels()
     if options.only in (None, "static"):
@@ -309,7 +414,7 @@ def main() -> None:
     if options.only in (None, "growth"):
         growth(options.sizes or [2_000, 5_000, 10_000, 20_000, 50_000])
     if options.only == "scale":
-        scale(options.sizes or [2_000, 20_000, 100_000, 1_000_000])
+        scale(options.sizes or [2_000, 20_000, 100_000, 1_000_000], options.plot)
     if options.only in (None, "endurance"):
         endurance(options.policies, options.events, options.reoptimise)
 

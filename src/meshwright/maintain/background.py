@@ -1,30 +1,40 @@
-"""Re-optimisation in the background: after each event, a few nodes get better links, within a budget.
+"""Re-optimisation in the background: after each event, a few links are exchanged for fewer, within a budget.
 
 Repairs add what is missing and leave the rest, so degrees rise with every event. Here one node after the
-other gives up all of its links and joins again, as in a repair, among the nodes that share most topics with
-it. The new links are kept if that lowers the degrees, or the cost. Everything depends only on the events.
+other is linked with a node that shares many topics with it, and gives up the links that this makes
+superfluous. A node that has got too many links gives some to others. Everything depends only on the events.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
+from meshwright.kernels.repair.exchanging import NO_ROOM, NONE, exchange
 from meshwright.maintain.options import MaintainOptions, RepairSettings
-from meshwright.maintain.policies import busy_degree, connect, partners_of, uproot_losers
+from meshwright.maintain.policies import PARTNERS, Uprooted, busy_degree, connect, partners_of
 from meshwright.maintain.repairs import Link, named
-from meshwright.maintain.state import Change, MaintainedOverlay, row
+from meshwright.maintain.state import Change, MaintainedOverlay, longer, row
 from meshwright.model.events import Event
 from meshwright.runtime.arrays import Ids
 from meshwright.runtime.packing import pack
 
-_TRIES = 2
+_LINKS_A_TRY = 2
 """Links of the budget for each node that is tried. Most tries change nothing, which costs only time."""
+
+_PARTNERS = 32
+"""How many nodes that share most topics with a node are considered for an exchange."""
+
+_MOST_CLOSED = 6
+"""The most links that are closed for a new one."""
+
+_HUBS, _RELIEFS = 4, 8
+"""How many nodes with too many links give some away after an event, and how many links of each are tried."""
 
 _SAVED = 100
 """The most links of the budget that are saved for later events. Few exchanges change more."""
 
-_BUSY = 1.75
-"""A node with so many times the average degree gets a link here only if no other link would do."""
+_BUSY = 1.9
+"""A node with more than so many times the average degree gives links to others."""
 
 _MINUTE = 60
 
@@ -49,6 +59,10 @@ class Budget(NamedTuple):
         limit = options.reoptimise_a_minute
         return self.saved if limit == 0 else min(self.saved, limit - self.spent)
 
+    def less(self, changes: int) -> "Budget":
+        """The budget after some changes."""
+        return self._replace(saved=self.saved - changes, spent=self.spent + changes)
+
 
 class Exchange(NamedTuple):
     """Links that were opened and closed, as sorted pairs of names, in order."""
@@ -67,61 +81,109 @@ def tend(
 ) -> tuple[Budget, list[Exchange]]:
     """Improve the links of the next few nodes after a repair; returns what is left of the budget.
 
-    Guarantee: every topic stays connected; no exchange raises the sum of the squares of all degrees or, where
-    links cost, the cost of all links; no more links change than the budget allows.
+    Guarantee: every topic stays connected; no exchange raises the sum of the squares of all degrees, but for
+    one that takes a link from a node with too many; where links cost, none raises the cost of all links; no
+    more links change than the budget allows.
 
-    Cost: for each node, a repair, and the subscribers of its topics, up to a limit for each topic.
+    Cost: for each node that is tried, searches in its topics and the subscribers of these, both up to a
+    limit; and one look at all degrees where some node has too many links.
     """
-    options = settings.options
-    budget = budget.after(events, options)
-    exchanges = []
-    for _ in range(-(-options.reoptimise * len(events) // _TRIES)):
-        left = budget.left(options)
+    budget = budget.after(events, settings.options)
+    exchanges = list[Exchange]()
+    if settings.prices is None:
+        budget, exchanges = _relieve_busiest(state, settings, budget)
+    for _ in range(-(-settings.options.reoptimise * len(events) // _LINKS_A_TRY)):
+        left = budget.left(settings.options)
         if left < 2 or not len(state.nodes):
             break
         place = budget.place % len(state.nodes.names)
         budget = budget._replace(place=place + 1)
-        exchange = _improve(state, settings, place, left)
-        if exchange is not None:
-            exchanges.append(exchange)
-            changed = exchange.changes
-            budget = budget._replace(saved=budget.saved - changed, spent=budget.spent + changed)
+        found = _improve(state, settings, place, left)
+        if found is not None:
+            exchanges.append(found)
+            budget = budget.less(found.changes)
     return budget, exchanges
 
 
 def _improve(
     state: MaintainedOverlay, settings: RepairSettings, place: int, most_changes: int
 ) -> Exchange | None:
-    """Choose the links of a node again; None where that makes nothing better, and nothing has changed."""
-    topics = row(state.live.topics, place).copy()
-    if not state.live.links.counts[place]:
+    """Exchange links of a node for one new link; None where that makes nothing better."""
+    if state.live.links.counts[place] < 2:
         return None
-    node, indptr = np.array([place], np.int32), np.array([0, len(topics)], np.int64)
-    gained = pack(topics, np.full(len(topics), place))
-    change = Change(node, np.ones(1, np.bool_), indptr, topics, gained, indptr, node)
-    busy = busy_degree(state, _BUSY)
-    similar = partners_of(state, place, topics, settings)
-    uprooted = uproot_losers(state, change)
-    shadows = np.concatenate([uprooted.shadows, node, similar])
-    new = connect(state, change, uprooted, shadows, False, settings, busy).added
+    topics = row(state.live.topics, place).copy()
+    others = partners_of(state, place, topics, settings, _PARTNERS, busy_degree(state, _BUSY))
+    closed = np.empty((min(most_changes - 1, _MOST_CLOSED), 2), np.int32)
+    by_cost = settings.prices is not None
+    task = place, others, by_cost, closed
+    at, count = exchange(state.live, state.room, *task)
+    if at == NO_ROOM:
+        state.live = state.live._replace(links=longer(state.live.links, 64))
+        at, count = exchange(state.live, state.room, *task)
+    if not count:
+        return None
+    opened = np.array([[place, others[at]]][: at != NONE], np.int32).reshape(-1, 2)
     names = state.nodes.names
-    before, after = set(named(uprooted.removed, names)), set(named(new, names))
-    exchange = Exchange(tuple(sorted(after - before)), tuple(sorted(before - after)))
-    if 0 < exchange.changes <= most_changes and _is_better(state, settings, uprooted.removed, new, exchange):
-        return exchange
-    state.unlink(new)
-    state.link(uprooted.removed)
+    found = Exchange(named(opened, names), named(closed[:count], names))
+    if settings.prices is None or _is_cheaper(settings, found):
+        return found
+    _undo(state, opened, closed[:count])
     return None
 
 
-def _is_better(
-    state: MaintainedOverlay, settings: RepairSettings, old: Ids, new: Ids, exchange: Exchange
-) -> bool:
-    """Whether new links, which are there already, cost less than the old ones, or lower the degrees."""
-    if settings.prices is not None:
-        return settings.prices.sum_of(exchange.added) < settings.prices.sum_of(exchange.removed)
-    ends, counts = np.unique(np.concatenate([old, new]).ravel(), return_inverse=True)
-    change = np.zeros(len(ends), np.int64)
-    np.add.at(change, counts, np.repeat([-1, 1], [old.size, new.size]))
-    now = state.live.links.counts[ends].astype(np.int64)
-    return bool((now * now).sum() < ((now - change) ** 2).sum())
+def _is_cheaper(settings: RepairSettings, found: Exchange) -> bool:
+    prices = settings.prices
+    return prices is not None and prices.sum_of(found.added) < prices.sum_of(found.removed)
+
+
+def _undo(state: MaintainedOverlay, opened: Ids, closed: Ids) -> None:
+    state.unlink(opened)
+    state.link(closed)
+
+
+def _relieve_busiest(
+    state: MaintainedOverlay, settings: RepairSettings, budget: Budget
+) -> tuple[Budget, list[Exchange]]:
+    """Take links from the nodes that have most of all, if they have too many."""
+    busy, exchanges = busy_degree(state, _BUSY), list[Exchange]()
+    if state.maximum_degree <= busy:
+        return budget, exchanges
+    hubs = np.flatnonzero(state.live.links.counts > busy)
+    hubs = hubs[np.argsort(-state.live.links.counts[hubs], kind="stable")][:_HUBS]
+    for hub in hubs.tolist():
+        for node in settings.rng.permutation(row(state.live.links, hub))[:_RELIEFS].tolist():
+            if state.live.links.counts[hub] <= busy or budget.left(settings.options) < 3:
+                break
+            found = _relieve(state, settings, hub, node, busy)
+            if found is not None:
+                exchanges.append(found)
+                budget = budget.less(found.changes)
+    return budget, exchanges
+
+
+def _relieve(
+    state: MaintainedOverlay, settings: RepairSettings, hub: int, node: int, busy: int
+) -> Exchange | None:
+    """Close a link of a busy node, and open one or two between others, if these connect all topics."""
+    common = np.intersect1d(row(state.live.topics, hub), row(state.live.topics, node))
+    partners = partners_of(state, node, common, settings, PARTNERS, busy)
+    ends, edge = np.array([node, hub], np.int32), np.array([[node, hub]], np.int32)
+    seeds = np.concatenate([pack(common, np.full(len(common), end)) for end in (node, hub)])
+    state.unlink(edge)
+    shadows = np.concatenate([ends, partners])
+    new = connect(state, _NO_CHANGE, Uprooted(seeds, ends, edge), shadows, False, settings, busy).added
+    if len(new) <= 2 and (state.live.links.counts[new] <= busy).all() and not (new == hub).any():
+        return Exchange(named(new, state.nodes.names), named(edge, state.nodes.names))
+    _undo(state, new, edge)
+    return None
+
+
+_NO_CHANGE = Change(
+    movers=np.empty(0, np.int32),
+    leaving=np.empty(0, np.bool_),
+    lost_indptr=np.zeros(1, np.int64),
+    lost=np.empty(0, np.int32),
+    gained=np.empty(0, np.int64),
+    gained_indptr=np.zeros(1, np.int64),
+    gainers=np.empty(0, np.int32),
+)

@@ -177,7 +177,7 @@ def repair_by_shadows(state: MaintainedOverlay, change: Change, settings: Repair
     return connect(state, change, uprooted, shadows, False, settings)
 
 
-_BUSY = 2.0
+_BUSY = 1.75
 """A node with so many times the average degree gets a link in a repair only if no other link would do."""
 
 _WINDOW = 4_096
@@ -193,18 +193,21 @@ def busy_degree(state: MaintainedOverlay, times: float) -> int:
     return int(times * 2 * state.link_count / max(1, len(state.nodes))) + 1
 
 
-def partners_of(state: MaintainedOverlay, node: int, topics: Ids, settings: RepairSettings) -> Ids:
-    """The nodes that share most of these topics with a node."""
+def partners_of(
+    state: MaintainedOverlay, node: int, topics: Ids, settings: RepairSettings, most: int, busy: int
+) -> Ids:
+    """Up to `most` nodes that share most of these topics with a node, and have fewer than `busy` links."""
     share = settings.rng.random()
-    return similar_nodes(state.live, state.room, node, topics, _WINDOW, share, PARTNERS)
+    return similar_nodes(state.live, state.room, node, topics, _WINDOW, share, most, busy)
 
 
 def _similar_to(state: MaintainedOverlay, change: Change, settings: RepairSettings) -> list[Ids]:
     """For each mover, the nodes that share most of the topics that it lost, or gained."""
     gained = first_of(change.gained).astype(np.int32)
     parts = (change.movers, change.lost_indptr, change.lost), (change.gainers, change.gained_indptr, gained)
+    busy = busy_degree(state, _BUSY)
     return [
-        partners_of(state, node, topics[indptr[k] : indptr[k + 1]], settings)
+        partners_of(state, node, topics[indptr[k] : indptr[k + 1]], settings, PARTNERS, busy)
         for nodes, indptr, topics in parts
         for k, node in enumerate(nodes.tolist())
         if indptr[k + 1] > indptr[k]

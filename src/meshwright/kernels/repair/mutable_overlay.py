@@ -81,19 +81,26 @@ def _change_degree(links: Rows, by_degree: Offsets, sums: Offsets, node: int, ch
         sums[MOST] -= 1
 
 
+@inner
+def link(links: Rows, by_degree: Offsets, sums: Offsets, u: int, v: int) -> bool:
+    """Add a link; False, and nothing done, where there is no room."""
+    if not append(links, u, v):
+        return False
+    if not append(links, v, u):
+        remove(links, u, v)
+        return False
+    _change_degree(links, by_degree, sums, u, 1)
+    _change_degree(links, by_degree, sums, v, 1)
+    sums[LINKS] += 1
+    return True
+
+
 @kernel
 def link_all(links: Rows, by_degree: Offsets, sums: Offsets, edges: Ids, start: int) -> int:
     """Add links from place `start` of `edges` on; return the place at which room ran out."""
     for at in range(start, len(edges)):
-        u, v = edges[at, 0], edges[at, 1]
-        if not append(links, u, v):
+        if not link(links, by_degree, sums, edges[at, 0], edges[at, 1]):
             return at
-        if not append(links, v, u):
-            remove(links, u, v)
-            return at
-        _change_degree(links, by_degree, sums, u, 1)
-        _change_degree(links, by_degree, sums, v, 1)
-        sums[LINKS] += 1
     return len(edges)
 
 

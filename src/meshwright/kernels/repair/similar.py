@@ -11,9 +11,11 @@ from meshwright.runtime.arrays import Ids, int64
 
 @kernel
 def similar_nodes(
-    live: Live, room: Marks, node: int, topics: Ids, window: int, share: float, most: int
+    live: Live, room: Marks, node: int, topics: Ids, window: int, share: float, most: int, busy: int
 ) -> Ids:
     """Up to `most` nodes other than `node` that have the most of these topics; of equals, those of few links.
+
+    Nodes with `busy` links or more are left out.
 
     Of a topic with more subscribers than `window`, as many are looked at in a row, from the same share of the
     row on in all topics. Rows are about in the order of places, so the windows hold about the same nodes.
@@ -33,7 +35,7 @@ def similar_nodes(
                 room.marks[other] = step
                 shared[other] = 0
                 found[count] = other
-                count += 1
+                count += live.links.counts[other] < busy
             shared[other] += other != node
     return _best(found[:count], shared, live.links.counts, len(topics), most)
 
