@@ -114,12 +114,14 @@ def _search(live: Live, room: Marks, seen: Seen, near: int, far: int, skipped: i
     _see(live.topics, room, step, seen, 0, near)
     _see(live.topics, room, step, seen, 1, far)
     count, most = 2, _FEW_SEEN if short else _MOST_SEEN
-    lengths, now = np.ones(2, np.int64), np.zeros(2, np.int64)
+    lengths, now, turn = np.ones(2, np.int64), np.zeros(2, np.int64), int64(_FAR)
     for end in range(2):
         seen.reached[end, end] = seen.fresh[end, end] = left
         seen.queues[2 * end, 0] = end
     while left:
-        end = int64(_FAR) if lengths[_FAR] <= lengths[_NEAR] else int64(_NEAR)
+        if lengths[_NEAR] != lengths[_FAR]:
+            turn = int64(lengths[_FAR] < lengths[_NEAR])
+        end, turn = turn, 1 - turn
         here, then = 2 * end + now[end], 2 * end + 1 - now[end]
         reached, fresh, others = seen.reached[end], seen.fresh[end], seen.reached[1 - end]
         alive, met, length = _ZERO, _ZERO, 0

@@ -1,0 +1,88 @@
+import networkx as nx
+import numpy as np
+import pytest
+
+import meshwright as mw
+from meshwright.kernels.repair.exchanging import NONE, exchange
+from meshwright.maintain.state import longer, state_of
+
+
+NODES = 14
+
+
+def state_from(topics, links):
+    """An overlay that changes, with room for new links; node k is at place k."""
+    pairs = [(f"{node:03}", str(topic)) for node, own in enumerate(topics) for topic in own]
+    ends = [(f"{u:03}", f"{v:03}") for u, v in links]
+    state = state_of(mw.Overlay.from_edges(mw.Interests.from_pairs(pairs), ends))
+    state.live = state.live._replace(links=longer(state.live.links, 4_096))
+    return state
+
+
+def all_connected(topics, links):
+    graph = nx.Graph(list(links))
+    graph.add_nodes_from(range(len(topics)))
+    parts = [[node for node, own in enumerate(topics) if topic in own] for topic in set().union(*topics)]
+    return all(nx.is_connected(graph.subgraph(part)) for part in parts)
+
+
+def links_of(state):
+    return {(u, v) for u, v in state.edges().tolist()}
+
+
+def run(state, node, others, most=6, any_fall=False):
+    closed = np.empty((most, 2), np.int32)
+    place, count = exchange(state.live, state.room, node, np.array(others, np.int32), any_fall, closed)
+    return place, {tuple(sorted(link)) for link in closed[:count].tolist()}
+
+
+def test_one_link_takes_the_place_of_two():
+    topics = [{1, 2}, {1, 3}, {2, 3}, {1, 2, 3}]
+    state = state_from(topics, [(0, 1), (0, 2), (1, 3), (2, 3)])
+    assert run(state, 0, [3]) == (0, {(0, 1), (0, 2)})
+    assert links_of(state) == {(0, 3), (1, 3), (2, 3)}
+
+
+def test_a_superfluous_link_is_closed_and_none_opened():
+    state = state_from([{1}, {1}, {1}, {1}], [(0, 1), (1, 2), (0, 2), (2, 3)])
+    place, closed = run(state, 0, [3])
+    assert place == NONE
+    assert closed == {(0, 2)}
+
+
+def test_a_topic_that_the_other_lacks_keeps_its_link():
+    topics = [{1, 2, 4}, {1, 3}, {2, 3, 4}, {1, 2, 3}]
+    links = [(0, 1), (0, 2), (1, 3), (2, 3)]
+    state = state_from(topics, links)
+    assert run(state, 0, [3]) == (NONE, set())
+    assert links_of(state) == set(links)
+
+
+def test_no_more_links_are_closed_than_there_is_room_for():
+    topics = [{1, 2}, {1, 3}, {2, 3}, {1, 2, 3}]
+    links = [(0, 1), (0, 2), (1, 3), (2, 3)]
+    state = state_from(topics, links)
+    assert run(state, 0, [3], most=1) == (NONE, set())
+    assert run(state, 0, [3], most=1, any_fall=True)[0] == 0
+
+
+@pytest.mark.parametrize(("topic_count", "own"), [(8, 3), (70, 67)])
+@pytest.mark.parametrize("seed", range(2))
+def test_exchanges_keep_topics_connected_and_lower_the_squares(seed, topic_count, own):
+    rng = np.random.default_rng(seed)
+    topics = [set(rng.choice(topic_count, own, replace=False).tolist()) for _ in range(NODES)]
+    links = {(u, v) for u in range(NODES) for v in range(u + 1, NODES) if topics[u] & topics[v]}
+    drawn = {link for link in sorted(links) if rng.random() < 0.5}
+    drawn = drawn if all_connected(topics, drawn) else links
+    state, done = state_from(topics, drawn), 0
+    for node in list(range(NODES)) * 3:
+        before, degrees = links_of(state), state.live.links.counts.astype(np.int64).copy()
+        sharing = [other for other in range(NODES) if other != node and topics[other] & topics[node]]
+        place, closed = run(state, node, rng.permutation(sharing)[:8])
+        after, now = links_of(state), state.live.links.counts.astype(np.int64)
+        assert before - after == closed
+        assert len(after - before) == (place != NONE)
+        assert after == before or all_connected(topics, after)
+        assert (now @ now < degrees @ degrees) == bool(closed)
+        done += bool(closed)
+    assert done
