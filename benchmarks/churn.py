@@ -15,9 +15,10 @@ other programs take is not; the times of builds are those of the processor.
 `scale`: a start, a snapshot and 600 events at 2,000, 20,000, 100,000 and 1,000,000 nodes (or `--sizes`), with
 1,000 topics and 28 for each node, on an overlay of dcbc-direct: processor time, and the most memory; drawn
 into an SVG file with `--plot`.
-`endurance`: many events under `shadow` and `naive`. After every ten thousand, scipy checks that all topics are connected, and the overlay is compared
-with the one that low-oda builds for the nodes that are there. It has not drifted if at each of these times
-its average degree is at most 1.05 times and its maximum degree at most 1.5 times as high.
+`endurance`: many events under `shadow` and `naive`. After every ten thousand, scipy checks that all topics
+are connected, and the overlay is compared with the one that low-oda builds for the nodes that are there. It
+has not drifted if at each of these times its average degree is at most 1.05 times and its maximum degree at
+most 1.5 times as high.
 With `--reoptimise`, `scale` and `endurance` have a budget of changed links for each event.
 """
 

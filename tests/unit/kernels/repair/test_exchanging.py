@@ -6,7 +6,6 @@ import meshwright as mw
 from meshwright.kernels.repair.exchanging import NONE, exchange
 from meshwright.maintain.state import longer, state_of
 
-
 NODES = 14
 
 
