@@ -21,14 +21,30 @@ def events_of(count):
     return random_events(mw.Maintainer(workload(200)), count, seed=5)
 
 
+def is_connected(live):
+    overlay = live.overlay
+    names = overlay.interests.nodes.to_pylist()
+    links = {(names[u], names[v]) for u, v in overlay.edges.tolist()}
+    return oracles.is_topic_connected({name: live.topics_of(name) for name in names}, links)
+
+
 def test_fewer_links_are_left_and_all_topics_are_connected():
     events = events_of(150)
     (plain, _), (live, _) = run(events), run(events, reoptimise=20)
     assert live.link_count < plain.link_count
-    overlay = live.overlay
-    names = overlay.interests.nodes.to_pylist()
-    links = {(names[u], names[v]) for u, v in overlay.edges.tolist()}
-    assert oracles.is_topic_connected({name: live.topics_of(name) for name in names}, links)
+    assert is_connected(live)
+
+
+def test_a_node_with_too_many_links_gives_them_to_others():
+    names = [f"b{number:02}" for number in range(30)]
+    interests = mw.Interests.from_pairs([(name, "news") for name in names])
+    live = mw.Maintainer(
+        mw.Overlay.from_edges(interests, [("b00", name) for name in names[1:]]), reoptimise=20
+    )
+    for number in range(20):
+        assert len(live.join(f"new {number}", ["news"]).reoptimised) <= 20 * (number + 1)
+    assert live.maximum_degree < 8
+    assert is_connected(live)
 
 
 def test_no_more_links_change_than_the_budget_of_events_allows():
