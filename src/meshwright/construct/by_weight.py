@@ -8,8 +8,8 @@ import numpy as np
 from meshwright.construct.candidates import join_candidates, start_candidates
 from meshwright.kernels.core.topic_components import TopicComponents
 from meshwright.kernels.greedy import by_weight as kernel
+from meshwright.kernels.greedy.bounds import CAP, EXAMINED, TAKEN
 from meshwright.kernels.greedy.by_price import PricedPairs, clear_candidates
-from meshwright.kernels.greedy.lazy import CAP, EXAMINED, TAKEN
 from meshwright.runtime.arrays import Ids, Offsets, Ticks
 from meshwright.runtime.progress import CANCEL
 

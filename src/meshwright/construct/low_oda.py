@@ -7,7 +7,7 @@ from meshwright.construct.options import LowOdaOptions
 from meshwright.kernels.core.cost_arrays import CostArrays
 from meshwright.kernels.greedy import low_degree as kernel
 from meshwright.kernels.greedy import low_price as by_cost
-from meshwright.kernels.greedy.lazy import TAKEN
+from meshwright.kernels.greedy.bounds import TAKEN
 from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
@@ -122,14 +122,13 @@ def _run(
 ) -> greedy.GreedyResult:
     if not problem.topic_count:
         return greedy.GreedyResult(edges=np.empty((0, 2), np.int32), pairs_examined=0)
-    state = greedy.start_state(problem)
-    pairs = greedy.start_pairs(problem, state)
+    state = greedy.start_state(problem, with_columns=True)
+    rooms = [greedy.start_room(problem, state) for _ in range(2)]
+    pairs = greedy.start_pairs(problem, state, rooms, ticks)
     if potential is not None:
         kernel.keep_pairs(pairs, _rows(problem, potential, len(degrees)))
     low = kernel.start_degrees(pairs, degrees[problem.nodes], int(degrees.max(initial=0)))
-    kernel.take_low_edges(
-        state, pairs, low, float(rho), greedy.start_room(problem), greedy.start_room(problem), ticks
-    )
+    kernel.take_low_edges(state, pairs, low, float(rho), rooms[0], rooms[1], ticks)
     taken, examined = (int(count) for count in pairs.counts)
     return greedy.GreedyResult(edges=problem.nodes[pairs.edges[:taken]], pairs_examined=examined)
 

@@ -15,7 +15,7 @@ from meshwright.construct.greedy import (
 from meshwright.construct.options import UNLIMITED
 from meshwright.kernels.core.topic_components import NONE, TopicComponents
 from meshwright.kernels.greedy import neighbours as kernel
-from meshwright.kernels.greedy.lazy import EXAMINED, TAKEN, Pairs
+from meshwright.kernels.greedy.bounds import EXAMINED, TAKEN, Pairs
 from meshwright.runtime.arrays import Ids, Longs, Offsets, Ticks
 from meshwright.runtime.machine import cores
 from meshwright.runtime.progress import CANCEL, Progress, run_with_ticks

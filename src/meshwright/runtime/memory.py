@@ -27,7 +27,7 @@ BYTES: dict[str, Mapping[str, int]] = {
     "fetching": {"nodes": 40, "interests": 16},
     # The arrays of the kernels, by their types.
     "bounding": {"interests": 40},
-    "greedy": {"pairs": 1, "interests": 44, "words": 16, "candidates": 16},
+    "greedy": {"pairs": 1, "interests": 52, "words": 16, "candidates": 16},
     "pricing": {"tree_slots": 12, "candidates": 16},
     "reverse delete": {"shared_topics": 28, "interests": 76},
     # Prices of candidate edges, those before and after others join them.

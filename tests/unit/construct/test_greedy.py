@@ -100,6 +100,19 @@ def test_forms_and_threads_take_the_same_edges_of_interests_with_hubs(form):
     assert first_gain > 127
 
 
+@pytest.mark.parametrize("popular", [0, 10**6], ids=["no columns", "all columns"])
+@pytest.mark.parametrize("ready", [2, 2**20], ids=["little room", "much room"])
+def test_neither_columns_nor_room_change_what_is_taken(popular, ready, monkeypatch):
+    rng = np.random.default_rng(12)
+    interests = Interests.from_scipy(rng.random((110, 140)) < rng.random(140) ** 3)
+    order = rng.permutation(interests.node_count).astype(np.int32)
+    reference = taken(make_problem(*arrays(interests), order, keep_bounds=False))
+    monkeypatch.setattr(greedy, "HEAVY", 1)
+    monkeypatch.setattr(greedy, "_POPULAR", popular)
+    monkeypatch.setattr(greedy, "_READY", ready)
+    assert taken(make_problem(*arrays(interests), order)) == reference
+
+
 def test_edges_come_in_order_of_falling_contribution():
     rng = np.random.default_rng(8)
     interests = random_interests(rng, 9, 12, 0.5)

@@ -23,7 +23,7 @@ from meshwright.construct.reverse_delete import reverse_delete
 from meshwright.kernels.core.cost_arrays import CostArrays
 from meshwright.kernels.core.topic_components import TopicComponents
 from meshwright.kernels.greedy import by_price as kernel
-from meshwright.kernels.greedy.lazy import CAP
+from meshwright.kernels.greedy.bounds import CAP
 from meshwright.kernels.greedy.prices import RATIO, TIGHT, UnionTrees, start_trees
 from meshwright.model.costs.costs import Costs
 from meshwright.model.costs.forms import by_cluster, taken

@@ -5,7 +5,7 @@ arrays, so that whoever filled them need not copy. NumPy's `partition` takes Num
 the selection here takes next to none.
 """
 
-from meshwright.kernels.compiling import inlined, kernel
+from meshwright.kernels.compiling import inlined, lean_kernel
 from meshwright.runtime.arrays import Floats, Offsets, int64
 
 
@@ -14,7 +14,7 @@ def _before(price: float, code: int, other_price: float, other_code: int) -> boo
     return price < other_price or (price == other_price and code < other_code)
 
 
-@kernel
+@lean_kernel
 def sink(prices: Floats, codes: Offsets, count: int, at: int, price: float, code: int) -> None:
     """Put a pair at place `at`, whose content is given up, or as far under it as it must go."""
     child = 2 * at + 1
@@ -29,14 +29,14 @@ def sink(prices: Floats, codes: Offsets, count: int, at: int, price: float, code
     prices[at], codes[at] = price, code
 
 
-@kernel
+@lean_kernel
 def make_heap(prices: Floats, codes: Offsets, count: int) -> None:
     """Order the first `count` places as a heap, in linear time."""
     for at in range(count // 2 - 1, -1, -1):
         sink(prices, codes, count, at, prices[at], codes[at])
 
 
-@kernel
+@lean_kernel
 def drop_top(prices: Floats, codes: Offsets, count: int) -> int:
     """Take the top away; return how many are left."""
     count -= 1
@@ -45,7 +45,7 @@ def drop_top(prices: Floats, codes: Offsets, count: int) -> int:
     return count
 
 
-@kernel
+@lean_kernel
 def push(prices: Floats, codes: Offsets, count: int, price: float, code: int) -> int:
     """Add a pair; return how many there are."""
     at = count
@@ -56,7 +56,7 @@ def push(prices: Floats, codes: Offsets, count: int, price: float, code: int) ->
     return count + 1
 
 
-@kernel
+@lean_kernel
 def smallest(values: Floats, rank: int) -> float:
     """The value that has `rank` others before it in rising order; `values` get disordered.
 

@@ -1,10 +1,10 @@
 """The greatest value and the running totals of an array, which compile in less time than NumPy's."""
 
-from meshwright.kernels.compiling import inner
+from meshwright.kernels.compiling import lean
 from meshwright.runtime.arrays import Ids, Offsets, int64
 
 
-@inner
+@lean
 def greatest(values: Ids) -> int:
     """The greatest of the values and 0."""
     found = int64(0)
@@ -14,7 +14,7 @@ def greatest(values: Ids) -> int:
     return found
 
 
-@inner
+@lean
 def add_up(counts: Offsets) -> None:
     """Replace every count by the sum of all counts up to it."""
     for at in range(1, len(counts)):

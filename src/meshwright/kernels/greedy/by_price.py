@@ -19,18 +19,17 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from meshwright.kernels.compiling import inlined, inner, kernel
+from meshwright.kernels.compiling import inlined, inner, kernel, lean
 from meshwright.kernels.core.bits import trailing_zeros
 from meshwright.kernels.core.cost_arrays import CostArrays
 from meshwright.kernels.core.costs import cost_between
 from meshwright.kernels.core.heap import drop_top, make_heap, sink, smallest
 from meshwright.kernels.core.topic_components import TopicComponents, take_edge
 from meshwright.kernels.core.totals import greatest
-from meshwright.kernels.greedy.lazy import (
+from meshwright.kernels.greedy.bounds import (
     CAP,
     EXAMINED,
     TAKEN,
-    level_work,
     reaches,
     reaching_bits,
     row_contributions,
@@ -38,6 +37,7 @@ from meshwright.kernels.greedy.lazy import (
     row_words,
     row_work,
 )
+from meshwright.kernels.greedy.lazy import level_work
 from meshwright.kernels.greedy.prices import (
     RATIO,
     TIGHT,
@@ -118,7 +118,7 @@ def start_levels(pairs: PricedPairs, nodes: int) -> None:
         pairs.tops[u] = CAP if pairs.firsts[u] < nodes else 0
 
 
-@inner
+@lean
 def find_reaching(words: Words, threshold: int, found: Ids) -> int:
     """Write the places of the levels that reach the threshold into `found`; return how many there are."""
     count = 0
@@ -230,7 +230,7 @@ def _refresh_row(
     return count
 
 
-@inner
+@lean
 def choose(
     scale: Offsets,
     first_code: int,
@@ -298,7 +298,7 @@ def drop_behind_cut(pairs: PricedPairs, chosen: Candidates) -> None:
     chosen.size[0] = kept
 
 
-@inner
+@lean
 def put_back(pairs: PricedPairs, price: float, code: int) -> None:
     """Give a pair that is no candidate any more its level."""
     nodes = len(pairs.tops)

@@ -18,11 +18,20 @@ from typing import NamedTuple
 
 import numpy as np
 
-from meshwright.kernels.compiling import inlined, inner, kernel
+from meshwright.kernels.compiling import inlined, inner, kernel, lean, lean_kernel
 from meshwright.kernels.core.bits import popcount
 from meshwright.kernels.core.heap import drop_top, make_heap, sink
 from meshwright.kernels.core.topic_components import TopicComponents, take_edge
 from meshwright.kernels.core.totals import greatest
+from meshwright.kernels.greedy.bounds import (
+    CAP,
+    EXAMINED,
+    TAKEN,
+    row_contributions,
+    row_top,
+    row_words,
+    row_work,
+)
 from meshwright.kernels.greedy.by_price import (
     APART,
     Candidates,
@@ -35,17 +44,7 @@ from meshwright.kernels.greedy.by_price import (
     make_room,
     put_back,
 )
-from meshwright.kernels.greedy.lazy import (
-    CAP,
-    EXAMINED,
-    TAKEN,
-    finish_topic,
-    level_work,
-    row_contributions,
-    row_top,
-    row_words,
-    row_work,
-)
+from meshwright.kernels.greedy.lazy import finish_topic, level_work
 from meshwright.kernels.greedy.prices import fill_contributions
 from meshwright.runtime.arrays import Bytes, Flags, Floats, Ids, Longs, Offsets, Ticks, Words, int64
 from meshwright.runtime.progress import CANCEL, DONE
@@ -83,7 +82,7 @@ def _price(counted: int) -> float:
     return -float(counted & _SUM) if counted >= 2 * _ONE else np.inf
 
 
-@inner
+@lean
 def _least(scale: Offsets, level: int) -> float:
     """No contribution under this reaches the level."""
     if level <= 1:
@@ -103,7 +102,7 @@ def start_levels_by_weight(state: TopicComponents, pairs: PricedPairs) -> None:
         pairs.tops[u] = level_of(pairs.scale, -float(bound)) if bound else 0
 
 
-@kernel
+@lean_kernel
 def draw_planes(state: TopicComponents, weights: TopicWeights) -> None:
     """Round the weights of the topics that are not finished up to what the planes can hold."""
     planes, numbers = weights.planes, weights.numbers
@@ -124,7 +123,7 @@ def draw_planes(state: TopicComponents, weights: TopicWeights) -> None:
                 planes[digit, topic >> 6] |= np.uint64(1) << np.uint64(topic & 63)
 
 
-@inner
+@lean
 def _find_loose(words: Words, scale: Offsets, loose: Ids, own_loose: int, threshold: int, found: Ids) -> int:
     """As `find_reaching`, without the pairs that the weight of both ends' loose topics puts off."""
     row = words.view(np.uint8)
@@ -141,7 +140,7 @@ def _find_loose(words: Words, scale: Offsets, loose: Ids, own_loose: int, thresh
     return kept
 
 
-@inner
+@lean
 def _put_off_by_planes(
     bits: Words,
     planes: Words,
@@ -181,7 +180,7 @@ def _put_off_by_planes(
     return kept
 
 
-@inner
+@lean
 def _lower_row(scale: Offsets, sums: Longs, row: Bytes) -> None:
     """Bring down all levels of a row to those of its sums.
 
@@ -274,7 +273,7 @@ def refresh_rows_by_weight(
     return examined
 
 
-@inner
+@lean
 def _note(pairs: PricedPairs, price: float, u: int, v: int) -> None:
     taken = pairs.counts[TAKEN]
     pairs.edges[taken, 0], pairs.edges[taken, 1] = u, v
@@ -282,7 +281,7 @@ def _note(pairs: PricedPairs, price: float, u: int, v: int) -> None:
     pairs.counts[TAKEN] += 1
 
 
-@inner
+@lean
 def _finish_topics(
     state: TopicComponents, weights: TopicWeights, pairs: PricedPairs, least: int, ticks: Ticks
 ) -> None:
@@ -302,7 +301,7 @@ def _finish_topics(
     weights.numbers[NEXT] = at
 
 
-@kernel
+@lean_kernel
 def settle_by_weight(
     state: TopicComponents,
     weights: TopicWeights,

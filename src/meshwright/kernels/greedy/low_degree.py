@@ -22,7 +22,7 @@ import numpy.typing as npt
 from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.topic_components import NONE, TopicComponents, clear_own_names, write_own_names
 from meshwright.kernels.core.totals import greatest
-from meshwright.kernels.greedy.lazy import (
+from meshwright.kernels.greedy.bounds import (
     CAP,
     EXAMINED,
     Pairs,
@@ -32,8 +32,8 @@ from meshwright.kernels.greedy.lazy import (
     refresh_by_bits,
     refresh_found,
     row_words,
-    take,
 )
+from meshwright.kernels.greedy.lazy import take
 from meshwright.runtime.arrays import Bytes, Ids, Offsets, Ticks, Words
 from meshwright.runtime.progress import CANCEL
 

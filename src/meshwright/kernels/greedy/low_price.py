@@ -19,7 +19,7 @@ from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.cost_arrays import CostArrays
 from meshwright.kernels.core.costs import cost_between
 from meshwright.kernels.core.topic_components import NONE, TopicComponents, take_edge
-from meshwright.kernels.greedy.lazy import EXAMINED, TAKEN
+from meshwright.kernels.greedy.bounds import EXAMINED, TAKEN
 from meshwright.kernels.greedy.prices import fill_contributions
 from meshwright.runtime.arrays import Floats, Ids, Offsets, Ticks, int64
 from meshwright.runtime.progress import CANCEL, DONE

@@ -18,17 +18,17 @@ from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.bits import popcount
 from meshwright.kernels.core.topic_components import NONE, TopicComponents, unite
 from meshwright.kernels.core.totals import greatest
-from meshwright.kernels.greedy.lazy import (
+from meshwright.kernels.greedy.bounds import (
     CAP,
     EXAMINED,
     TAKEN,
     Pairs,
     find_pairs,
-    level_work,
     lower_bounds,
     row_top,
     row_words,
 )
+from meshwright.kernels.greedy.lazy import level_work
 from meshwright.runtime.arrays import Bytes, Ids, Longs, Offsets, Ticks, Words, int64
 from meshwright.runtime.progress import CANCEL, DONE
 

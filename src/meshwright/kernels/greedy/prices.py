@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from meshwright.kernels.compiling import inlined, inner, kernel
+from meshwright.kernels.compiling import inlined, inner, kernel, lean
 from meshwright.kernels.core.bits import popcount, trailing_zeros
 from meshwright.kernels.core.cost_arrays import CostArrays
 from meshwright.kernels.core.costs import cost_between
@@ -90,7 +90,7 @@ def take_edge_at(state: TopicComponents, trees: UnionTrees, u: int, v: int, now:
 # which takes longer than a pair (half a microsecond, measured).
 
 
-@inner
+@lean
 def fill_contributions(
     state: TopicComponents, weights: Ids | Longs, u: int, first: int, found: Ids, gains: Ids | Longs
 ) -> None:

@@ -24,7 +24,7 @@ from meshwright.kernels.core.topic_components import (
     unite_labelled,
 )
 from meshwright.kernels.core.totals import add_up
-from meshwright.kernels.greedy.lazy import TAKEN, Pairs, Scratch, start_rows
+from meshwright.kernels.greedy.bounds import TAKEN, Pairs, Scratch, start_rows
 from meshwright.kernels.greedy.low_degree import start_degrees, take_low_edges
 from meshwright.kernels.greedy.low_price import start_priced_rows, take_cheap_edges
 from meshwright.kernels.repair.mutable_overlay import MOST, Live, Marks, next_step
@@ -345,7 +345,13 @@ def _by_place(order: Ids, edges: Ids) -> Ids:
 
 @inner
 def _scratch(nodes: int, topic_count: int) -> Scratch:
-    return Scratch(np.zeros(nodes, np.int32), np.zeros(nodes, np.int32), np.full(topic_count, NONE, np.int32))
+    return Scratch(
+        np.zeros(nodes, np.int32),
+        np.zeros(nodes, np.int32),
+        np.full(topic_count, NONE, np.int32),
+        np.zeros(nodes, np.uint8),
+        np.zeros(0, np.uint8),
+    )
 
 
 @inner

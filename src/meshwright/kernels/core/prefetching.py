@@ -1,0 +1,36 @@
+"""Asking for a place of an array before it is read, so that several waits for memory overlap.
+
+It is called from kernels only; outside of one it is not callable.
+"""
+
+from collections.abc import Callable
+from typing import Any, cast
+
+from llvmlite import ir
+from numba import types
+from numba.core import cgutils
+from numba.extending import intrinsic
+
+from meshwright.runtime.arrays import Ids
+
+_FOR_WRITING, _KEEP, _DATA = 1, 3, 1
+
+
+def _prefetch(typing_context: Any, values: Any, place: Any) -> Any:
+    """Bring the line of `values[place]` into the caches; a place beyond the end does no harm."""
+    del typing_context, place
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        number, pointer = ir.IntType(32), ir.IntType(8).as_pointer()
+        address = builder.bitcast(builder.gep(array.data, [arguments[1]]), pointer)
+        kind = ir.FunctionType(ir.VoidType(), [pointer, number, number, number])
+        # Numba has no types for it.
+        function = cast(Any, cgutils).get_or_insert_function(builder.module, kind, "llvm.prefetch.p0")
+        builder.call(function, [address, number(_FOR_WRITING), number(_KEEP), number(_DATA)])
+        return context.get_dummy_value()
+
+    return types.void(values, types.int64), emit
+
+
+prefetch = cast(Callable[[Ids, int], None], intrinsic(_prefetch))
