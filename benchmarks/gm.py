@@ -7,11 +7,12 @@ once, since it takes minutes. `transcription` is Algorithm 1 compiled by Numba (
 `peer` is a Java file started by `java`, which gets a line of topic numbers per node. Ratios are given by the
 clock, which counts on a quiet machine, and by processor time, which counts on a busy one.
 
-Then, for each workload, where the time goes: the processor time of one look at every pair, by the faster way
-for each row, from the first state, and that of the unions which the edges of `gm` make, edge by edge. All
-cores can share the looks, but not the unions. Both together are the least that this way of building takes by
-the clock on this machine: `gm` also has to look at pairs again. Last, `gm` with weights from 1 to 100 for the
-topics, drawn with seed 1, over `gm` without.
+Then, for each workload, what the machine allows: the processor time of one look at every pair from the first
+state, each row by the fastest way, and of one pass over the bounds (a byte for each pair) at the bandwidth of
+memory, which is measured in the same run; both can be shared by all cores. Then that of the unions which the
+edges of `gm` make, edge by edge, on one core. Together they are the least that this way of building takes by
+the clock: `gm` also has to look at pairs again, and passes over a row's bounds at each level that it
+reaches. Last, `gm` with weights from 1 to 100 for the topics, drawn with seed 1, over `gm` without.
 """
 
 import argparse
@@ -32,7 +33,7 @@ from benchmarks import paper_gm
 from benchmarks.social import follows_sample
 from meshwright.construct import greedy
 from meshwright.kernels.core.topic_components import take_all_edges
-from meshwright.kernels.greedy import lazy
+from meshwright.kernels.greedy.bounds import bound_rows
 from meshwright.runtime.machine import cores
 
 _TIMES = 5
@@ -107,35 +108,44 @@ class Floor(NamedTuple):
 
     look: float
     pairs: int
+    scan: float
     unite: float
     unions: int
 
     @property
     def by_clock(self) -> float:
-        """With looks on all cores, and unions one after the other."""
-        return self.look / cores() + self.unite
+        """With looks and the pass over the bounds on all cores, and unions one after the other."""
+        return (self.look + self.scan) / cores() + self.unite
+
+    @property
+    def bandwidth(self) -> float:
+        """Gigabytes that one thread reads in a second."""
+        return self.pairs / self.scan / 1e9
 
 
 def find_floor(interests: mw.Interests) -> Floor:
     """The time of one look at every pair from the first state, and of the unions that the edges make."""
     order = greedy.tie_order(np.diff(interests.indptr), "shuffled", 0)
     problem = greedy.make_problem(interests.indptr, interests.topic_ids, interests.topic_count, order)
-    room, ticks = greedy.start_room(problem), np.zeros(2, np.int64)
+    ticks = np.zeros(2, np.int64)
     place = np.empty(interests.node_count, np.int32)
     place[problem.nodes] = np.arange(len(problem.nodes))
     edges = place[greedy.run_greedy(problem, ticks, cores()).edges]
-    looks, unites = [], []
+    looks, scans, unites = [], [], []
     for _ in range(_TIMES):
-        state = greedy.start_state(problem)
-        pairs = greedy.start_pairs(problem, state)
-        rows = np.arange(len(problem.nodes))
+        state = greedy.start_state(problem, with_columns=True)
+        room = greedy.start_room(problem, state)
+        pairs = greedy.start_pairs(problem, state, [room], ticks)
         began = thread_time()
-        looked = lazy.refresh_rows(state, pairs, rows, 1, room, ticks)
+        looked = bound_rows(state, pairs, np.arange(len(problem.nodes)), room, ticks)
         looks.append(thread_time() - began)
+        began = thread_time()
+        pairs.store.max()
+        scans.append(thread_time() - began)
         began = thread_time()
         take_all_edges(state, edges, ticks)
         unites.append(thread_time() - began)
-    return Floor(min(looks), looked, min(unites), problem.to_unite)
+    return Floor(min(looks), looked, min(scans), min(unites), problem.to_unite)
 
 
 def drawn_weights(interests: mw.Interests) -> dict[str, int]:
@@ -192,8 +202,9 @@ def main() -> None:
         floor = find_floor(interests)
         weighted = run_ours(interests, weights=drawn_weights(interests))
         print(
-            f"{name:<10} one look at {floor.pairs:,} pairs: {floor.look:.2f} cpu s; {floor.unions:,} unions: "
-            f"{floor.unite:.2f} cpu s; at least {floor.by_clock:.2f} s, gm takes "
+            f"{name:<10} one look at {floor.pairs:,} pairs: {floor.look:.3f} cpu s; one pass over "
+            f"their bounds: {floor.scan:.3f} cpu s ({floor.bandwidth:.0f} GB/s); {floor.unions:,} unions: "
+            f"{floor.unite:.3f} cpu s; at least {floor.by_clock:.2f} s, gm takes "
             f"{ours.seconds / floor.by_clock:.1f} times that\n"
             f"{name:<10} weighted: {weighted.seconds:.2f} s, {weighted.processor:.2f} cpu s; gm takes "
             f"{ours.seconds:.2f} s, {ours.processor:.2f} cpu s; ratio {weighted.seconds / ours.seconds:.2f}, "
