@@ -16,9 +16,12 @@ from meshwright.construct.options import UNLIMITED
 from meshwright.kernels.core.topic_components import NONE, TopicComponents
 from meshwright.kernels.greedy import neighbours as kernel
 from meshwright.kernels.greedy.bounds import EXAMINED, TAKEN, Pairs
+from meshwright.kernels.greedy.wants import Wants, WantScratch, start_wants, take_links
 from meshwright.runtime.arrays import Ids, Longs, Offsets, Ticks
 from meshwright.runtime.machine import cores
 from meshwright.runtime.progress import CANCEL, Progress, run_with_ticks
+
+_Known = tuple[TopicComponents, Wants, kernel.Columns, Pairs]
 
 
 def wanted_by(problem: GreedyProblem, resilience: int) -> Ids:
@@ -67,15 +70,19 @@ def run_wanted(
         return np.empty((0, 2), np.int32)
     state = start_state(problem)
     wants = _start_wants(problem, state, wanted, caps)
-    pairs = _start_pairs(problem, state, int(wanted.sum()))
+    pairs = _start_pairs(problem, int(wanted.sum()))
+    given = np.empty((0, 2), np.int32) if links is None else _places(problem, links)
+    take_links(state, wants, given, ticks)
     if links is not None:
-        kernel.take_links(state, wants, pairs, _places(problem, links), ticks)
         wants.degrees[:] = np.bincount(links.ravel(), minlength=int(problem.nodes.max()) + 1)[problem.nodes]
     rooms = [_start_room(problem) for _ in range(thread_count)]
     with ThreadPoolExecutor(thread_count) as pool:
-        while level := kernel.take_light_levels(state, wants, pairs, HEAVY, rooms[0], ticks):
+        _start_rows(pool, rooms, (state, wants, _columns(state, wants), pairs), ticks)
+        kernel.rule_out(pairs, given)
+        none = kernel.Columns(*np.empty((3, 0, 0), np.uint64))
+        while level := kernel.take_light_levels(state, wants, none, pairs, HEAVY, rooms[0], ticks):
             for rows in row_blocks(pairs, level):
-                _refresh(pool, rooms, (state, wants, pairs), rows, level, ticks)
+                _refresh(pool, rooms, (state, wants, _columns(state, wants), pairs), rows, level, ticks)
                 kernel.settle_wanting_rows(state, wants, pairs, rows, level, rooms[0], ticks)
             if ticks[CANCEL]:
                 break
@@ -83,10 +90,32 @@ def run_wanted(
     return found
 
 
+def _start_rows(
+    pool: ThreadPoolExecutor,
+    rooms: list[WantScratch],
+    known: _Known,
+    ticks: Ticks,
+) -> None:
+    """Bound all pairs on all threads."""
+
+    def share(k: int) -> None:
+        rows = np.arange(k, len(known[-1].tops), len(rooms))
+        kernel.start_rows(*known, rows, rooms[k], ticks)
+
+    list(pool.map(share, range(len(rooms))))
+
+
+def _columns(state: TopicComponents, wants: Wants) -> kernel.Columns:
+    """The bitsets of now by column; none in the sparse form."""
+    words = state.bits.shape[1] >> 1
+    bitsets = (state.bits[:, :words], state.bits[:, words:], wants.bits)
+    return kernel.Columns(*(np.ascontiguousarray(own.T) for own in bitsets))
+
+
 def _refresh(
     pool: ThreadPoolExecutor,
-    rooms: list[kernel.WantScratch],
-    known: tuple[TopicComponents, kernel.Wants, Pairs],
+    rooms: list[WantScratch],
+    known: _Known,
     rows: Offsets,
     level: int,
     ticks: Ticks,
@@ -97,13 +126,13 @@ def _refresh(
         mine = np.ascontiguousarray(rows[k :: len(rooms)])
         return int(kernel.refresh_wanting_rows(*known, mine, level, rooms[k], ticks))
 
-    known[2].counts[EXAMINED] += sum(pool.map(share, range(len(rooms))))
+    known[-1].counts[EXAMINED] += sum(pool.map(share, range(len(rooms))))
 
 
-def _start_room(problem: GreedyProblem) -> kernel.WantScratch:
+def _start_room(problem: GreedyProblem) -> WantScratch:
     """Room for one thread."""
     nodes, topics = len(problem.nodes), problem.topic_count
-    return kernel.WantScratch(
+    return WantScratch(
         np.zeros(nodes, np.int32),
         np.zeros(nodes, np.int32),
         np.full(topics, NONE, np.int32),
@@ -119,21 +148,21 @@ def _places(problem: GreedyProblem, links: Ids) -> Ids:
     return np.ascontiguousarray(found[found[:, 0] != NONE])
 
 
-def _start_wants(problem: GreedyProblem, state: TopicComponents, wanted: Ids, caps: Longs) -> kernel.Wants:
+def _start_wants(problem: GreedyProblem, state: TopicComponents, wanted: Ids, caps: Longs) -> Wants:
     nodes, interests = len(problem.nodes), len(problem.topic_ids)
-    by_slot = np.empty(interests, np.int32)
+    by_slot = np.empty(interests, np.uint8)
     by_slot[state.slots] = wanted
     listed, counts = (np.zeros(problem.topic_count, np.int32) for _ in range(2))
     bits = np.zeros((nodes, problem.words), np.uint64)
     slots = np.empty(interests, np.int32)
-    wants = kernel.Wants(by_slot, bits, slots, listed, counts, np.zeros(nodes, np.int64), caps)
-    kernel.start_wants(state, wants)
+    wants = Wants(by_slot, bits, slots, listed, counts, np.zeros(nodes, np.int64), caps)
+    start_wants(state, wants)
     return wants
 
 
-def _start_pairs(problem: GreedyProblem, state: TopicComponents, wanted: int) -> Pairs:
+def _start_pairs(problem: GreedyProblem, wanted: int) -> Pairs:
     starts = row_starts(problem)
-    pairs = Pairs(
+    return Pairs(
         firsts=problem.firsts,
         store=np.zeros(starts[-1], np.uint64),
         starts=starts,
@@ -141,5 +170,3 @@ def _start_pairs(problem: GreedyProblem, state: TopicComponents, wanted: int) ->
         edges=np.empty((problem.to_unite + wanted, 2), np.int32),
         counts=np.zeros(2, np.int64),
     )
-    kernel.start_want_rows(state, pairs)
-    return pairs

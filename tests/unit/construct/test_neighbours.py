@@ -5,12 +5,14 @@ from unittest.mock import patch
 
 import networkx as nx
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from meshwright.construct import neighbours
 from meshwright.construct.greedy import HEAVY, make_problem
 from meshwright.construct.neighbours import take_wanted, wanted_by
+from meshwright.model.interests import Interests
 from tests.property.test_evaluate import some_interests
 
 
@@ -34,6 +36,19 @@ def contribution(u: int, v: int, graphs: list[nx.Graph], wanted: int) -> int:
 )
 def test_every_edge_contributes_most_of_all_that_caps_allow(interests, wanted, cap, given_links, heavy):
     """A level of `heavy` pairs is shared by threads."""
+    check_greedy(interests, wanted, cap, given_links, heavy)
+
+
+@pytest.mark.parametrize("heavy", [1, HEAVY])
+def test_contributions_beyond_what_the_store_holds_exactly_are_told_apart(heavy):
+    """Of 200 topics, pairs share 20 to 160, so that links contribute up to 480."""
+    shares = np.array([0.3, 0.5, 0.7, 0.8, 0.9, 0.9])[:, None]
+    wants = np.random.default_rng(1).random((6, 200)) < shares
+    check_greedy(Interests.from_scipy(wants.astype(np.int32)), 2, 99, 0, heavy)
+
+
+def check_greedy(interests: Interests, wanted: int, cap: int, given_links: int, heavy: int) -> None:
+    """Every edge taken contributes most, and at the end none contributes."""
     nodes = np.arange(interests.node_count, dtype=np.int32)
     problem = make_problem(interests.indptr, interests.topic_ids, interests.topic_count, nodes)
     pairs = list(combinations(nodes.tolist(), 2))
