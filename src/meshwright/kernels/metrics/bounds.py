@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from meshwright.kernels.compiling import inner, kernel
+from meshwright.kernels.core.bits import popcount
 from meshwright.kernels.core.subgraphs import TopicLists
-from meshwright.runtime.arrays import Floats, Ids, Offsets, Vertices
+from meshwright.runtime.arrays import Floats, Ids, Offsets, Vertices, Words
 
 _CLEARED_AT_ONCE = 16
 Counts = npt.NDArray[np.unsignedinteger[Any]]
@@ -84,6 +85,74 @@ def raise_overlaps(
             for slot in slots:
                 own, end = _own_to_end(lists, subscribers, slot)
                 counters[subscribers.node_ids[own:end]] = 0
+
+
+@kernel
+def overlaps_by_bits(
+    lists: TopicLists,
+    subscribers: Subscribers,
+    columns: Words,
+    nodes: tuple[int, int],
+    overlaps: Counts,
+    ticks: Offsets,
+) -> None:
+    """Write `overlaps` of the subscriptions (t, v) of a range of nodes v: what `raise_overlaps` finds.
+
+    `columns` are bitsets of topics, by word and then by node. The few nodes that share most topics with v
+    settle most of its topics; the subscribers of the others are looked at. For each node, all nodes for each
+    word, by vector instructions, and twice more.
+    """
+    shared = np.empty(columns.shape[1], overlaps.dtype)
+    counts = np.empty(64 * len(columns) + 1, np.int64)
+    found = np.empty(_MOST_FOUND, np.int64)
+    for node in range(*nodes):
+        if ticks[1]:
+            break
+        _count_shared(columns, node, shared)
+        count = _find_most(shared, counts, found)
+        for slot in range(lists.indptr[node], lists.indptr[node + 1]):
+            topic = lists.topic_ids[slot]
+            word, bit = topic >> 6, np.uint64(1) << np.uint64(topic & 63)
+            most = overlaps.dtype.type(0)
+            for other in found[:count]:
+                if columns[word, other] & bit:
+                    most = max(most, shared[other])
+            if most == 0:
+                for other in subscribers.node_ids[subscribers.indptr[topic] : subscribers.indptr[topic + 1]]:
+                    most = max(most, shared[other])
+            overlaps[subscribers.indptr[topic] + lists.ranks[slot]] = most
+
+
+_MOST_FOUND = 64
+
+
+@inner
+def _count_shared(columns: Words, node: int, shared: Counts) -> None:
+    """Write how many topics a node shares with every other, and 0 for itself."""
+    shared[:] = 0
+    for word in range(len(columns)):
+        own, column = columns[word, node], columns[word]
+        for other in range(len(shared)):
+            shared[other] += popcount(own & column[other])
+    shared[node] = 0
+
+
+@inner
+def _find_most(shared: Counts, counts: Offsets, found: Offsets) -> int:
+    """List the nodes that share most topics, as far as all that share as many have room; how many."""
+    counts[:] = 0
+    for other in range(len(shared)):
+        counts[shared[other]] += 1
+    least, listed = len(counts), 0
+    while least > 1 and listed + counts[least - 1] <= len(found):
+        least -= 1
+        listed += counts[least]
+    count = 0
+    for other in range(len(shared)):
+        if shared[other] >= least:
+            found[count] = other
+            count += 1
+    return count
 
 
 @inner
