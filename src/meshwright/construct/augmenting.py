@@ -16,6 +16,7 @@ from meshwright.kernels.greedy.blocks import (
     Blocks,
     fill_blocks,
     find_mains,
+    list_all,
     number_slots,
     start_apart,
     take_given,
@@ -107,6 +108,7 @@ class Augmentation:
         if self._joining is None:
             self._joining = self._apart()
             self._take(self.edges)
+        list_all(self._joining)
         return self._add(self._joining, COMPONENTS, ticks)
 
     def _take(self, edges: Ids) -> None:
@@ -159,7 +161,7 @@ class Augmentation:
         )
         bounds = np.zeros(nodes)
         found = np.empty((int(blocks.left.sum()), 2), np.int32)
-        bound_rows(blocks, kind, row, self._costs, bounds, ticks)
+        bound_rows(blocks, kind, row, self._costs, bounds, self._degrees, self.caps, ticks)
         taken = take_levels(
             blocks,
             kind,

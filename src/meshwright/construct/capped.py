@@ -36,6 +36,10 @@ _ROUNDS, _FEWEST_ROUNDS, _STEPS = 60, 5, 300_000_000
 The more pairs of subscribers topics have, the fewer rounds; `_STEPS` pairs are about half a minute.
 """
 
+_FASTEST = 0.05, 50
+"""What a round gains at most of the joins that are missing, as a share and as a number: where all rounds
+could not gain them all so, there are none. (Measured at 10,000 nodes: 0 to 0.2%.)"""
+
 _PRICED_ROUNDS = 15
 _CHEAPER_ROUNDS, _GIVEN_UP = 30, 0.5
 """How often links are given up where they are chosen by cost, before costs don't count; and then, how often
@@ -126,7 +130,7 @@ def capped_edges(
         blind = _Search(interests, caps, resilience, seed, None)
         found = _run(blind, edges, seed, memory_limit, progress)
     if found[0].missing.any():
-        raise _not_found(interests, caps, resilience, found[0], progress)
+        raise _not_found(interests, caps, resilience, found[0], len(edges), progress)
 
     def thinned(own: Ids) -> Ids:
         ordered = own if costs is None else by_cost(own, costs)
@@ -207,6 +211,9 @@ class _Search:
         whole = [one for one in found if not one.missing.any()]
         best = min(found, key=lambda one: one.distance)
         turn = 0 if self.costs is None else max(0, self.rounds - _PRICED_ROUNDS)
+        missing = int(best.missing.sum())
+        if missing > self.rounds * max(_FASTEST[0] * missing, _FASTEST[1]):
+            turn = self.rounds
         while best.missing.any() and turn < self.rounds and not ticks[CANCEL]:
             if self._resilience > 1:
                 best = replace(best, edges=spare_deleted(self.interests, best.edges, None, ticks))
@@ -398,12 +405,20 @@ def _proof(
 
 
 def _not_found(
-    interests: Interests, caps: Longs, resilience: int, best: _Found, progress: Progress | None
+    interests: Interests,
+    caps: Longs,
+    resilience: int,
+    best: _Found,
+    uncapped: int,
+    progress: Progress | None,
 ) -> InfeasibleError:
-    """The error after the search: a proof by the tight bound on all links, or how near it came."""
+    """The error after the search: a proof by the tight bound on all links, or how near it came.
+
+    `uncapped` is how many links an overlay without caps has; if they allow as many, no bound proves anything.
+    """
     sizes = np.diff(interests.topic_indptr).astype(np.float64)
     allowed = int(np.minimum(caps, interests.node_count).sum()) // 2
-    if np.sum(sizes**2) / 2 <= _MOST_PROOF_PAIRS:
+    if uncapped > allowed and np.sum(sizes**2) / 2 <= _MOST_PROOF_PAIRS:
         least = find_certificate(interests, steps=_PROOF_STEPS, progress=progress).edges
         if least > allowed:
             limited = np.flatnonzero(caps < interests.node_count)

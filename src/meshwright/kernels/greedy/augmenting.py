@@ -17,7 +17,16 @@ import numpy as np
 from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.cost_arrays import CostArrays
 from meshwright.kernels.core.costs import cost_between
-from meshwright.kernels.greedy.blocks import BLOCKS, NONE, Blocks, is_inside, joined_by, link_gain, own_block
+from meshwright.kernels.greedy.blocks import (
+    BLOCKS,
+    COMPONENTS,
+    NONE,
+    Blocks,
+    is_inside,
+    joined_by,
+    link_gain,
+    own_block,
+)
 from meshwright.runtime.arrays import Floats, Ids, Longs, Ticks
 from meshwright.runtime.progress import CANCEL, DONE
 
@@ -108,7 +117,7 @@ def _take_row(
     ticks: Ticks,
 ) -> int:
     """Take the links of one node that are worth `least`; how many are taken then. Lowers its bound."""
-    found = _contributions(blocks, kind, row, node)
+    found = _contributions(blocks, kind, row, node, degrees, caps)
     picked, rest = 0, 0.0
     for place in range(found):
         other = row.touched[place]
@@ -141,7 +150,7 @@ def _take_row(
 
 
 @inner
-def _contributions(blocks: Blocks, kind: int, row: Row, node: int) -> int:
+def _contributions(blocks: Blocks, kind: int, row: Row, node: int, degrees: Longs, caps: Longs) -> int:
     """Write what links of a node to all others would contribute; how many nodes are listed as touched."""
     found = 0
     for interest in range(blocks.indptr[node], blocks.indptr[node + 1]):
@@ -152,10 +161,10 @@ def _contributions(blocks: Blocks, kind: int, row: Row, node: int) -> int:
         if kind == BLOCKS and _few_outside(blocks, topic) and is_inside(blocks, topic, own):
             found = _add_outside(blocks, row, topic, own, found)
             continue
-        if kind == BLOCKS:
-            _measure_ways(blocks, row, own, topic)
-        else:
-            _tell_apart(blocks, row, own, topic)
+        if kind == COMPONENTS:
+            found = _add_apart(blocks, row, topic, own, degrees, caps, found)
+            continue
+        _measure_ways(blocks, row, own, topic)
         for slot in range(blocks.starts[topic], blocks.starts[topic + 1]):
             if row.distances[slot] > 1:
                 other = blocks.members[slot]
@@ -194,6 +203,34 @@ def _add_outside(blocks: Blocks, row: Row, topic: int, own: int, found: int) -> 
 
 
 @inner
+def _add_apart(
+    blocks: Blocks, row: Row, topic: int, own: int, degrees: Longs, caps: Longs, found: int
+) -> int:
+    """Add the contributions of a slot, which links to slots of other components have.
+
+    Of `outside`, which lists all slots before the first link, those of nodes go that can have no more links.
+    """
+    first, kept = blocks.starts[topic], 0
+    name = own_block(blocks.names, own)
+    for place in range(first, first + blocks.outside_counts[topic]):
+        slot = blocks.outside[place]
+        other = blocks.members[slot]
+        if degrees[other] >= caps[other]:
+            continue
+        blocks.outside[first + kept] = slot
+        kept += 1
+        other_name = own_block(blocks.names, slot)
+        blocks.names[slot] = other_name
+        if other_name != name:
+            if row.gains[other] == 0:
+                row.touched[found] = other
+                found += 1
+            row.gains[other] += 1
+    blocks.outside_counts[topic] = kept
+    return found
+
+
+@inner
 def _measure_ways(blocks: Blocks, row: Row, start: int, topic: int) -> None:
     """Write how many blocks the paths from one slot of a topic to all others lead through. O(slots)."""
     names, tops = blocks.names, blocks.tops
@@ -223,23 +260,24 @@ def _measure_ways(blocks: Blocks, row: Row, start: int, topic: int) -> None:
         slot = tops[name]
 
 
-@inner
-def _tell_apart(blocks: Blocks, row: Row, start: int, topic: int) -> None:
-    """Write 2 for the slots of a topic in other components than one slot, and else 0. O(slots)."""
-    own = own_block(blocks.names, start)
-    for slot in range(blocks.starts[topic], blocks.starts[topic + 1]):
-        name = own_block(blocks.names, slot)
-        blocks.names[slot] = name
-        row.distances[slot] = 2 * (name != own)
-
-
 @kernel
-def bound_rows(blocks: Blocks, kind: int, row: Row, costs: LinkCosts, bounds: Floats, ticks: Ticks) -> None:
-    """Write what a link of each node with any other is worth at most."""
+def bound_rows(
+    blocks: Blocks,
+    kind: int,
+    row: Row,
+    costs: LinkCosts,
+    bounds: Floats,
+    degrees: Longs,
+    caps: Longs,
+    ticks: Ticks,
+) -> None:
+    """Write what a link of each node with any other is worth at most; 0 for nodes that can have no more."""
     for node in range(len(bounds)):
         if ticks[CANCEL]:
             return
-        found = _contributions(blocks, kind, row, node)
+        if degrees[node] >= caps[node]:
+            continue
+        found = _contributions(blocks, kind, row, node, degrees, caps)
         bounds[node] = 0
         for place in range(found):
             other = row.touched[place]

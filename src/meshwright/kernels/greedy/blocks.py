@@ -35,7 +35,8 @@ class Blocks(NamedTuple):
     tops: Ids  # by slot that names a block; NONE for a root
     left: Longs  # by topic: blocks but one
     mains: Ids  # by topic: a slot of its main block, the largest at first; NONE where it has none
-    outside: Ids  # by topic, from its first slot on: the slots that are not in its main block
+    outside: Ids  # by topic, from its first slot on: the slots that are not in its main block; of components,
+    # those whose nodes can have more links
     outside_counts: Longs  # by topic
 
 
@@ -136,6 +137,15 @@ def find_mains(blocks: Blocks) -> None:
                 blocks.outside[first + count] = slot
                 count += 1
         blocks.outside_counts[topic] = count
+
+
+@kernel
+def list_all(blocks: Blocks) -> None:
+    """List all slots of every topic as `outside`. O(interests)."""
+    for slot in range(len(blocks.outside)):
+        blocks.outside[slot] = slot
+    for topic in range(len(blocks.left)):
+        blocks.outside_counts[topic] = blocks.starts[topic + 1] - blocks.starts[topic]
 
 
 @kernel
