@@ -121,16 +121,10 @@ def _robust(
         from meshwright.construct.capped import check_possible
 
         check_possible(interests, checked.max_links, checked.resilience, timer)
-    built = _run(algorithm, chosen, interests, own, checked, seed, timer)
-    if reverse_delete:
-        built = delete_after(
-            interests,
-            built,
-            costs=own,
-            by_price=chosen.needs_costs,
-            memory_limit=getattr(checked, "memory_limit", None),
-            progress=timer,
-        )
+    if _is_owed_nothing(interests, checked):
+        built = Built(edges=np.empty((0, 2), np.int32))
+    else:
+        built = _plain(algorithm, chosen, interests, own, checked, seed, reverse_delete, timer)
     if isinstance(checked, RobustOptions) and (checked.asks_for_more or checked.resilience > 1):
         from meshwright.construct.robust import made_robust, warn_of_small_topics
 
@@ -141,6 +135,39 @@ def _robust(
             built = made_robust(
                 interests, built, checked, seed, costs=prices, memory_limit=limit, progress=timer
             )
+    return built
+
+
+def _is_owed_nothing(interests: Interests, options: Any) -> bool:
+    """Whether what the algorithm builds would not count, so that it need not run."""
+    if not isinstance(options, RobustOptions) or options.resilience < 2:
+        return False
+    from meshwright.construct.resilient import owes_nothing
+
+    return owes_nothing(interests, options)
+
+
+def _plain(
+    algorithm: str,
+    chosen: Algorithm,
+    interests: Interests,
+    own: Costs | None,
+    checked: Any,
+    seed: int,
+    reverse_delete: bool,
+    timer: StageTimer,
+) -> Built:
+    """What the algorithm builds, without idle links."""
+    built = _run(algorithm, chosen, interests, own, checked, seed, timer)
+    if reverse_delete:
+        built = delete_after(
+            interests,
+            built,
+            costs=own,
+            by_price=chosen.needs_costs,
+            memory_limit=getattr(checked, "memory_limit", None),
+            progress=timer,
+        )
     return built
 
 

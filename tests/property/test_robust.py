@@ -2,6 +2,7 @@
 
 import warnings
 from itertools import combinations, pairwise
+from unittest.mock import patch
 
 import networkx as nx
 import numpy as np
@@ -16,9 +17,11 @@ from meshwright import (
     Interests,
     Maintainer,
     build,
+    building,
     primary_links,
     standby_links,
 )
+from meshwright.construct import resilient as resilient_module
 from meshwright.construct.augmenting import Augmentation
 from meshwright.construct.resilient import ends_in_need, least_edges
 from meshwright.runtime.errors import MeshwrightWarning
@@ -95,6 +98,17 @@ def test_what_is_proved_impossible_no_overlay_does(interests, cap, resilience):
             graphs = [graph.subgraph(own) for own in members]
             holds = survives if resilience == 2 else lambda own: len(own) == 0 or nx.is_connected(own)
             assert not all(map(holds, graphs))
+
+
+@pytest.mark.parametrize("algorithm", ["gm", "dg"])
+def test_an_algorithm_whose_links_would_not_count_does_not_run(algorithm):
+    interests = Interests.from_scipy((np.random.default_rng(1).random((30, 6)) < 0.4).astype(np.int32))
+    with patch.object(resilient_module, "_FEW", 10), patch.object(building, "_run") as run:
+        overlay = build(interests, algorithm, resilience=2)
+    run.assert_not_called()
+    assert all(map(survives, topic_graphs(overlay)))
+    assert all(map(nx.is_connected, topic_graphs(primary_links(overlay))))
+    assert "links_before" not in overlay.facts
 
 
 def test_primary_links_connect_all_topics_and_the_others_are_standby():

@@ -5,6 +5,7 @@ import numpy as np
 from meshwright.construct.augmenting import Augmentation, InterestArrays
 from meshwright.construct.greedy import make_problem, node_order
 from meshwright.construct.neighbours import take_wanted, wanted_by
+from meshwright.construct.options import RobustOptions
 from meshwright.construct.overlaps import most_shared, overlaps_pay
 from meshwright.construct.reverse_delete import by_cost, cost_of
 from meshwright.kernels.core.subgraphs import TopicLists, interest_ranks
@@ -39,6 +40,12 @@ and 1.7% (expo), but the whole then takes 6 times the processor time of Greedy M
 _INSTEAD = "leave resilience out, or allow more memory"
 
 
+def owes_nothing(interests: Interests, options: RobustOptions) -> bool:
+    """Whether a robust overlay would be the same whatever the algorithm built, so that it need not build."""
+    large = _FEW < interests.node_count <= _MOST_STORED
+    return options.resilience > 1 and options.begins_anew and options.max_links is None and large
+
+
 def resilient_edges(
     interests: Interests,
     edges: Ids,
@@ -63,9 +70,9 @@ def resilient_edges(
     (`kernels/greedy/augmenting.py`); then each link goes that no topic needs. If `anew`, up to 2,000 nodes,
     links that few subscribers need are given up, and others are taken in the same way, while that saves some.
 
-    Cost: up to 50,000 nodes three to five times Greedy Merge's time, and its memory. From there on the second
-    greedy does all of it: sum over t of |V(t)|² steps for each level of contributions at worst, in memory
-    that is linear in the interests and in the links of topics.
+    Cost: up to 50,000 nodes about three times Greedy Merge's processor time, and its memory. From there on
+    the second greedy does all of it: sum over t of |V(t)|² steps for each level of contributions at worst, in
+    memory that is linear in the interests and in the links of topics.
     """
     by_price = costs is not None and interests.node_count <= _FEW
     if by_price or interests.node_count > _MOST_STORED:

@@ -7,7 +7,7 @@ import numpy as np
 
 from meshwright.construct.capped import capped_edges, caps_of
 from meshwright.construct.options import UNLIMITED, RobustOptions
-from meshwright.construct.resilient import least_edges, resilient_edges
+from meshwright.construct.resilient import least_edges, owes_nothing, resilient_edges
 from meshwright.construct.standby import STANDBY, primary_edges, standby_table
 from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
@@ -29,13 +29,15 @@ def made_robust(
 ) -> Built:
     """What an algorithm has built, with links added and left out so that it withstands what options say.
 
-    Facts: `links_before`, those that the algorithm took; with resilience, `least_links`, which no such
-    overlay is below by proof (None where that takes too long), and `topics_of_two`, which can't survive. The
-    links beside those that connect all topics are in the table `standby`.
+    Facts: `links_before`, those that the algorithm took, unless nothing is taken from them (`owes_nothing`);
+    with resilience, `least_links`, which no such overlay is below by proof (None where that takes too long),
+    and `topics_of_two`, which can't survive. The links beside those that connect all topics are in the table
+    `standby`.
     """
-    before = np.ascontiguousarray(built.edges, np.int32).reshape(-1, 2)
-    edges = before
-    facts: dict[str, int | None] = {"links_before": len(before)}
+    facts: dict[str, int | None] = {}
+    if not owes_nothing(interests, options):
+        facts |= {"links_before": len(np.asarray(built.edges))}
+    edges = before = np.ascontiguousarray(built.edges, np.int32).reshape(-1, 2)
     caps = caps_of(interests, options.max_links)
     sizes = np.diff(interests.topic_indptr)
     if options.resilience > 1 and not options.is_resilient:

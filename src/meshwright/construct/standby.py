@@ -25,9 +25,12 @@ def primary_edges(
     memory_limit: int | None = None,
     progress: Progress | None = None,
 ) -> Ids:
-    """Those of `edges` that connect all topics, none of them idle; links from `before` are preferred."""
+    """Those of `edges` that connect all topics, none of them idle.
+
+    Links from `before` are preferred, and then those whose ends share most topics.
+    """
     listed = np.isin(edge_keys(edges), edge_keys(before))
-    ordered = np.concatenate([edges[listed], edges[~listed]])
+    ordered = np.concatenate([edges[listed], by_shared_topics(edges[~listed], interests)])
     return reverse_delete(interests, ordered, memory_limit=memory_limit, progress=progress)
 
 
