@@ -17,6 +17,7 @@ from meshwright.pipeline.build.job import build_on_spark
 from meshwright.pipeline.build.source import SparkSource
 from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.spark.storage import RemotePath, url
+from meshwright.runtime import disk
 from tests.helpers import reseal, scatter
 from tests.shelf import AWKWARD
 
@@ -182,6 +183,17 @@ def assert_sorted_with_names(overlay, path):
     names = overlay.interests.nodes.to_pylist()
     ends = zip(table["source"].to_pylist(), table["target"].to_pylist(), strict=True)
     assert list(ends) == [(names[u], names[v]) for u, v in overlay.edges.tolist()]
+
+
+def test_a_disk_too_small_for_the_edges_is_told_before_they_are_written(
+    spark, workload, tmp_path, monkeypatch
+):
+    monkeypatch.setattr(disk, "_SHARE_OF_FREE_DISK", 0.0)
+    with pytest.raises(
+        mw.CapacityError, match=r"building .* nodes writes about .* GB, but .* has room for 0"
+    ):
+        build_on_spark(spark, workload, tmp_path / "o", BuildPlan(algorithm="dcbc-direct"))
+    assert not (tmp_path / "o").exists()
 
 
 @pytest.mark.parametrize(

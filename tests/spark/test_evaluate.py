@@ -16,7 +16,7 @@ from meshwright.pipeline.cost_files import CostFiles
 from meshwright.pipeline.evaluate import condensed as in_tasks
 from meshwright.pipeline.evaluate import grid, hubs, job, triangles
 from meshwright.pipeline.evaluate.job import evaluate_on_spark, link_counts
-from meshwright.runtime import memory
+from meshwright.runtime import disk, memory
 from meshwright.runtime.errors import CapacityError, DatasetError, OptionError
 from meshwright.runtime.progress import StageTimer
 from tests.helpers import reseal, scatter
@@ -132,6 +132,14 @@ def test_overlays_around_hubs_are_condensed_as_in_process(spark, tmp_path, monke
     path = written(overlay, tmp_path / "o", parts)
     assert_same(evaluate_on_spark(spark, path, bound=False, progress=timer), evaluate(overlay, bound=False))
     assert "condensing topics" in timer.seconds
+
+
+def test_a_disk_too_small_for_scratch_files_is_told_before_they_are_written(spark, tmp_path, monkeypatch):
+    monkeypatch.setattr(job, "FEWEST_INTERESTS", 0)
+    monkeypatch.setattr(disk, "_SHARE_OF_FREE_DISK", 0.0)
+    path = written(random_overlay(), tmp_path / "o")
+    with pytest.raises(CapacityError, match=r"evaluating 60 nodes writes about .* GB, but .* has room for 0"):
+        evaluate_on_spark(spark, path, bound=False)
 
 
 @pytest.mark.usefixtures("many_tasks")

@@ -25,13 +25,18 @@ def most_shared(lists: TopicLists, subscribers: Subscribers, progress: Progress 
     """By subscription (t, v), the most topics that v shares with another node of t."""
     sizes = np.diff(subscribers.indptr).astype(np.float64)
     nodes, words = len(lists.indptr) - 1, -(-len(sizes) // 64)
-    if np.sum(sizes**2) > nodes**2 * (_A_PAIR + _A_WORD * words):
+    fits = np.diff(lists.indptr).max(initial=0) <= _MOST_TOPICS
+    if fits and np.sum(sizes**2) > nodes**2 * (_A_PAIR + _A_WORD * words):
         return _by_bits(lists, subscribers, words, progress)
     return _by_walks(lists, subscribers, progress)
 
 
 _A_PAIR, _A_WORD = 2.0, 0.25
 """What a pair of nodes, and a word of its bitsets, cost in steps of `_by_walks` (measured)."""
+
+
+_MOST_TOPICS = 2**16 - 1
+"""Of a node, for the counters of `_by_bits`."""
 
 
 def _by_bits(lists: TopicLists, subscribers: Subscribers, words: int, progress: Progress | None) -> Counts:

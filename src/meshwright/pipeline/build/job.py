@@ -29,6 +29,7 @@ from meshwright.pipeline.spark.failures import translated
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import copy_folder, drop_by_products, open_checked
 from meshwright.pipeline.spark.tables import load_interests, load_nodes, written_here
+from meshwright.runtime.disk import check_disk, edge_bytes
 from meshwright.runtime.errors import DatasetError
 from meshwright.runtime.owned import remove_own_folder
 from meshwright.runtime.places import Place, is_local
@@ -90,6 +91,8 @@ def build_on_spark(
         building.check_costs(plan.algorithm, prices)
         made_by = plan.made_by("spark", dataset) | {"seconds": timer.seconds}
         if spread and not plan.works_on_the_whole and counts["nodes"]:
+            if is_local(out):
+                check_disk(f"building {counts['nodes']:,} nodes", edge_bytes(counts["interests"]), out)
             with draft(out, force) as folder:
                 source = SparkSource(session, dataset, counts, timer)
                 job = Job(session=session, source=source, scratch=folder / "scratch", progress=timer)

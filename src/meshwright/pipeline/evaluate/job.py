@@ -41,11 +41,13 @@ from meshwright.pipeline.spark import functions as f
 from meshwright.pipeline.spark.arrays import Batches, by_id
 from meshwright.pipeline.spark.failures import translated
 from meshwright.pipeline.spark.list_files import ListFiles, TableFiles
+from meshwright.pipeline.spark.settings import check_scratch
 from meshwright.pipeline.spark.status import spark_stage
 from meshwright.pipeline.spark.storage import open_checked, read_table
 from meshwright.pipeline.spark.tables import broadcast, load_costs, load_nodes
 from meshwright.runtime.arrays import Flags, Floats, Ids, Offsets
 from meshwright.runtime.checks import check_whole
+from meshwright.runtime.disk import sent_bytes
 from meshwright.runtime.errors import DatasetError, OptionError
 from meshwright.runtime.places import Place
 from meshwright.runtime.progress import Progress
@@ -257,6 +259,9 @@ def _measure_condensed(
 ) -> tuple[_Costs, NodeMeasures, TopicMeasures, KnownLists] | None:
     """By what hubs tell of topics; None where they don't."""
     sizes = _sizes(job)
+    check_scratch(
+        job.session, f"evaluating {sizes.nodes:,} nodes", sent_bytes(sizes.nodes, job.counts["edges"])
+    )
     with spark_stage(job.session, job.progress, "finding hubs"):
         degrees = degrees_of(job.edge_files, sizes)
         around = find_condensed_hubs(job.session, job.files, job.edge_files, degrees, samples, sizes)

@@ -11,10 +11,15 @@ import tempfile
 from contextlib import suppress
 from pathlib import Path
 from stat import S_IMODE
+from typing import TYPE_CHECKING
 
+from meshwright.runtime.disk import check_disk
 from meshwright.runtime.errors import OptionError, SparkError
 from meshwright.runtime.machine import cores
 from meshwright.runtime.memory import free_memory
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 
 def private_folder() -> Path:
@@ -166,6 +171,13 @@ def _local_settings(master: str) -> dict[str, str]:
         "spark.sql.shuffle.partitions": str(4 * slots),
         "spark.default.parallelism": str(2 * slots),
     }
+
+
+def check_scratch(session: "SparkSession", what: str, estimate: int) -> None:
+    """Refuse work whose scratch files don't fit on this machine's disk; a cluster has disks of its own."""
+    if is_local_master(session.sparkContext.master or ""):
+        folders = session.conf.get("spark.local.dir", "") or str(private_folder())
+        check_disk(what, estimate, Path(folders.partition(",")[0]))
 
 
 def short_settings(master: str | None) -> dict[str, str]:
