@@ -182,9 +182,9 @@ def per_million(rows: list[dict[str, Any]], nodes: int) -> dict[str, float]:
     each = 1e6 / nodes
     return {
         "seconds": sum(row["seconds"] for row in own) * each,
-        "seconds of processors": sum(row["busy"] for row in own) * each,
-        "memory, GB": max(row["memory"] for row in own) / 1e9 * each,
-        "disk, GB": max(row["disk"] for row in own) / 1e9 * each,
+        "processor seconds": sum(row["busy"] for row in own) * each,
+        "GB of memory": max(row["memory"] for row in own) / 1e9 * each,
+        "GB of disk": max(row["disk"] for row in own) / 1e9 * each,
     }
 
 
@@ -200,9 +200,16 @@ def draw(rows: list[dict[str, Any]], path: Path) -> None:
     found = [per_million(rows, nodes) for nodes in sizes]
     figure, axes = plt.subplots(1, 4, figsize=(12, 3.2), layout="constrained")
     for own, name in zip(axes, found[0], strict=True):
-        own.loglog(sizes, [row[name] for row in found], "o-")
-        own.set(title=f"{name} per million nodes", xlabel="nodes")
-        own.grid(alpha=0.3, which="both")
+        values = [row[name] for row in found]
+        own.loglog(sizes, values, "o-")
+        own.set(title=name, xlabel="nodes", ylim=(min(values) / 2, max(values) * 2.5))
+        own.yaxis.set_major_formatter("{x:g}")
+        own.yaxis.set_minor_formatter("")
+        for size, value in zip(sizes, values, strict=True):
+            own.annotate(f"{value:.3g}", (size, value), (0, 7), textcoords="offset points", ha="center")
+        own.margins(x=0.15)
+        own.grid(alpha=0.3)
+    figure.suptitle("for each million nodes")
     figure.savefig(path, metadata={"Date": None})
 
 
