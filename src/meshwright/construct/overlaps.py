@@ -36,7 +36,7 @@ _A_PAIR, _A_WORD = 2.0, 0.25
 
 
 _MOST_TOPICS = 2**16 - 1
-"""Of a node, for the counters of `_by_bits`."""
+"""The most topics of a node that the counters of `_by_bits` can hold."""
 
 
 def _by_bits(lists: TopicLists, subscribers: Subscribers, words: int, progress: Progress | None) -> Counts:

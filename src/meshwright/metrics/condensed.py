@@ -29,13 +29,13 @@ _MOST_HUBS = 1 << 14
 _NODES_A_HUB = 8
 """With fewer, little is left to condense."""
 _MOST_HUB_INTERESTS = 1 << 24
-"""Of all hubs together: 64 MB in every task."""
+"""Interests of all hubs together: 64 MB in every task."""
 _MOST_WORDS = 1 << 24
-"""Of the matrices of all topics: 128 MB in every task."""
+"""Words of the matrices of all topics: 128 MB in every task."""
 _MOST_BITSET_WORDS = 1 << 22
-"""Of the topics of all hubs: 48 MB in every task."""
+"""Words of the bitsets of all hubs: 48 MB in every task, with the counts beside them."""
 _MOST_SQUARES = 64
-"""A light node takes the square of its links: so many steps for each link on average."""
+"""Steps for each link, on average: a light node takes the square of its links."""
 
 
 def choose_hubs(degrees: Offsets) -> Ids:

@@ -15,7 +15,7 @@ import pyarrow as pa
 from meshwright.kernels.metrics.condensed import Condensed, Rows, condense, rows_by_owner
 from meshwright.metrics.condensed import Hubs, choose_hubs, hubs_of, merged
 from meshwright.pipeline.evaluate.grid import groups
-from meshwright.pipeline.evaluate.some_lists import SOME, KnownLists, Sizes, checked, flags, lists_of, rows_of
+from meshwright.pipeline.evaluate.some_lists import KnownLists, Sizes, checked, flags, list_rows, lists_of
 from meshwright.pipeline.spark.arrays import Batches, Packed, edge_arrays, gathered, large_batches
 from meshwright.pipeline.spark.list_files import ListFiles, Piece, TableFiles, read_within
 from meshwright.pipeline.spark.tables import broadcast
@@ -151,7 +151,9 @@ def condense_on_spark(
     with broadcast(session, (hubs, hubs.numbers())) as known:
         sent = edges.map(partial(_edge_rows, known=known, width=ranges.width, sizes=sizes), _RANGE.ddl)
         if ranges.pieces is None:
-            sent = sent.union(lists.map(partial(_list_rows, width=ranges.width, sizes=sizes), _RANGE.ddl))
+            sent = sent.union(
+                lists.map(partial(list_rows, packed=_RANGE, span=ranges.width, sizes=sizes), _RANGE.ddl)
+            )
         work = partial(_condense_task, known=known, ranges=ranges, sizes=sizes)
         found = sent.repartitionById(ranges.number, "place").mapInArrow(work, _FOUND.ddl)
         return _collected(found, hubs, ranges)
@@ -185,14 +187,6 @@ def _edge_rows(
         hubs = np.where(upper, at_hub[light, 1], at_hub[light, 0])
         for place, chosen in groups(owners // width):
             yield _RANGE.batch(place=place, owners=owners[chosen], hubs=hubs[chosen])
-
-
-def _list_rows(batches: Iterable[pa.RecordBatch], width: int, sizes: Sizes) -> Batches:
-    """The lists for each task, where tasks can't read them."""
-    for nodes, indptr, topics in checked(batches, sizes):
-        for place in np.unique(nodes // width).tolist():
-            chosen = SOME.rows([rows_of(nodes, indptr, topics, nodes // width == place)])
-            yield _RANGE.batch(place=place, **next(chosen))
 
 
 def _condense_task(

@@ -15,7 +15,7 @@ import pyarrow as pa
 
 from meshwright.kernels.core.subgraphs import TopicLists, links_of
 from meshwright.pipeline.evaluate.grid import groups
-from meshwright.pipeline.evaluate.some_lists import SOME, Sizes, checked, flags, lists_of, rows_of
+from meshwright.pipeline.evaluate.some_lists import Sizes, checked, flags, list_rows, lists_of
 from meshwright.pipeline.evaluate.topics import RUNS, packed, topic_runs
 from meshwright.pipeline.spark.arrays import (
     Batches,
@@ -126,7 +126,7 @@ def hub_runs(
     """Runs (RUNS) of the edges that a hub has an end of, a partition a range."""
     sent = edges.mapInArrow(partial(_edge_rows, hubs=hubs, span=ranges.span, sizes=sizes), _RANGE.ddl)
     if ranges.pieces is None:
-        lists = partial(_list_rows, span=ranges.span, sizes=sizes)
+        lists = partial(list_rows, packed=_RANGE, span=ranges.span, sizes=sizes)
         sent = sent.union(files.map(lists, _RANGE.ddl))
     work = partial(_range_runs, hubs=hubs, ranges=ranges, sizes=sizes)
     return sent.repartitionById(ranges.number, "place").mapInArrow(work, RUNS.ddl)
@@ -144,14 +144,6 @@ def _edge_rows(batches: Batches, hubs: "Broadcast[Hubs]", span: int, sizes: Size
             rows = at_hub[chosen]
             paid = None if costs is None else costs[rows]
             yield _RANGE.batch(place=place, ends=own[rows], hubs=other[rows], costs=paid)
-
-
-def _list_rows(batches: Iterable[pa.RecordBatch], span: int, sizes: Sizes) -> Batches:
-    """The lists of each range, where tasks can't read them."""
-    for nodes, indptr, topics in checked(batches, sizes):
-        for place in np.unique(nodes // span).tolist():
-            chosen = SOME.rows([rows_of(nodes, indptr, topics, nodes // span == place)])
-            yield _RANGE.batch(place=place, **next(chosen))
 
 
 def _range_runs(batches: Batches, hubs: "Broadcast[Hubs]", ranges: Ranges, sizes: Sizes) -> Batches:

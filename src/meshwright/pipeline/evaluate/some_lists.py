@@ -65,6 +65,14 @@ def lists_of(session: "SparkSession", files: ListFiles, chosen: Ids, sizes: Size
     return gathered(places, lengths, topics, len(chosen), sizes.where)
 
 
+def list_rows(batches: Iterable[pa.RecordBatch], packed: Packed, span: int, sizes: Sizes) -> Batches:
+    """The lists of each range of `span` nodes as rows of `packed`, for tasks that can't read files."""
+    for nodes, indptr, topics in checked(batches, sizes):
+        for place in np.unique(nodes // span).tolist():
+            chosen = SOME.rows([rows_of(nodes, indptr, topics, nodes // span == place)])
+            yield packed.batch(place=place, **next(chosen))
+
+
 class KnownLists(NamedTuple):
     """The topics of some nodes, which are rising, as a CSR."""
 
