@@ -1,6 +1,5 @@
 """Load: how many messages each node is expected to send on while topics are published on."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,14 +11,16 @@ from meshwright.model.interests import Interests
 from meshwright.model.overlay import Overlay
 from meshwright.model.rates import rates_of
 from meshwright.routing.trees import grown_trees
-from meshwright.runtime.arrays import Floats
+from meshwright.runtime.arrays import Floats, Ticks
 from meshwright.runtime.columns import arrow_of
 from meshwright.runtime.errors import InputError
-from meshwright.runtime.progress import Progress
+from meshwright.runtime.machine import cores
+from meshwright.runtime.parallel import Chunk, map_parts
+from meshwright.runtime.progress import DONE, Progress
 from meshwright.runtime.wording import type_of
 
 _MOST_NAMED = 10
-_INTERESTS_A_BLOCK = 1 << 24
+_INTERESTS_A_BLOCK = 1 << 23
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,7 +50,7 @@ def expected_load(overlay: Overlay, tree: str = "shortest", progress: Progress |
     A topic is published on as often as the column `rate` of its topic says, once where there is none, and by
     each of its subscribers alike. A node sends a message on to all its neighbours in the tree but the one
     that it came from. The trees are those of `export --tree`: of shortest paths, or of lowest cost. Linear
-    where links don't cost; the trees of some 16 million interests are in memory at a time.
+    where links don't cost. Each core has the trees of some 8 million interests in memory at a time.
 
     Example:
         >>> import meshwright as mw
@@ -62,8 +63,10 @@ def expected_load(overlay: Overlay, tree: str = "shortest", progress: Progress |
         raise InputError(f"expected_load got {type_of(overlay)}; give an Overlay, such as build(…) makes")
     interests = overlay.interests
     by_node: Floats = np.zeros(interests.node_count)
-    for block in _blocks(overlay):
-        _add_load(by_node, block, tree, progress)
+    blocks = _blocks(interests)
+    for first in range(0, len(blocks), cores()):
+        for load in _loads(overlay, blocks[first : first + cores()], tree, progress):
+            by_node += load
     busiest = greatest(by_node, _MOST_NAMED)
     names = interests.nodes.take(arrow_of(busiest)).to_pylist()
     return Load(
@@ -74,29 +77,43 @@ def expected_load(overlay: Overlay, tree: str = "shortest", progress: Progress |
     )
 
 
-def _add_load(by_node: Floats, overlay: Overlay, tree: str, progress: Progress | None) -> None:
+def _loads(overlay: Overlay, blocks: list[Chunk], tree: str, progress: Progress | None) -> list[Floats]:
+    """The load of each block of topics alone, in order: sums of it are the same on any number of cores."""
+    interests = overlay.interests
+    if blocks == [(0, interests.topic_count)]:
+        return [_load(overlay, tree, progress)]
+
+    def load(block: Chunk, ticks: Ticks) -> Floats:
+        own = replace(overlay, interests=_with_topics(interests, *block), tables={})
+        found = _load(own, tree)
+        ticks[DONE] += block[1] - block[0]
+        return found
+
+    topics = sum(last - first for first, last in blocks)
+    return map_parts(load, blocks, "growing trees", topics, progress)
+
+
+def _load(overlay: Overlay, tree: str, progress: Progress | None = None) -> Floats:
     grown = grown_trees(overlay, tree, progress)
     inner, sizes = grown.parents >= 0, np.diff(grown.links.topic_indptr)
     topics = np.repeat(np.arange(len(sizes)), sizes)
     neighbours = np.bincount(grown.parents[inner], minlength=len(topics)) + inner
     sent = rates_of(overlay.interests)[topics] * (neighbours - 1 + 1 / np.maximum(sizes, 1)[topics])
     counted = np.where(sizes[topics] > 1, sent, 0.0)
-    by_node += np.bincount(grown.links.nodes, counted, len(by_node))
+    found: Floats = np.bincount(grown.links.nodes, counted, overlay.interests.node_count).astype(np.float64)
+    return found
 
 
-def _blocks(overlay: Overlay) -> Iterator[Overlay]:
-    """The overlay with some of its topics at a time, so that their interests are not too many."""
-    interests = overlay.interests
+def _blocks(interests: Interests) -> list[Chunk]:
+    """Ranges of topics whose interests are not too many; a topic that has more is alone."""
     ends = interests.topic_indptr
+    blocks = list[Chunk]()
     first = 0
     while first < interests.topic_count:
         fits = int(np.searchsorted(ends, ends[first] + _INTERESTS_A_BLOCK, side="right")) - 1
-        last = max(fits, first + 1)
-        if (first, last) == (0, interests.topic_count):
-            yield overlay
-        else:
-            yield replace(overlay, interests=_with_topics(interests, first, last), tables={})
-        first = last
+        blocks.append((first, max(fits, first + 1)))
+        first = blocks[-1][1]
+    return blocks
 
 
 def _with_topics(interests: Interests, first: int, last: int) -> Interests:
