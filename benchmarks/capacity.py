@@ -28,17 +28,20 @@ import numpy as np
 from scipy.optimize import nnls
 
 import meshwright as mw
-from benchmarks.processes import busy_seconds, watched_memory
+from benchmarks.processes import watched_memory
+from benchmarks.scale import watched
+from meshwright.metrics.condensed import FEWEST_INTERESTS
 from meshwright.model.interests import interest_counts
 from meshwright.pipeline import capacity
 from meshwright.pipeline.build.in_process import BuildPlan, build_here
-from meshwright.pipeline.capacity import MEASURES, TERMS, Size, value_of
+from meshwright.pipeline.capacity import AROUND_HUBS, EVALUATE, PART_SIZE, TERMS, Size, value_of
 from meshwright.pipeline.ingest.job import ingest
 from meshwright.pipeline.ingest.options import IngestOptions
 
 TABLE = Path(capacity.__file__).with_name("capacity.json")
 LINEAR = ("dc", "dcbc", "dcbc-direct", "ring")
 BY_PAIRS = ("gm", "dg", "low-oda")
+WITH_HUBS = ("dcbc-direct",)
 _OF_LINEAR = ("once", "node", "topic", "interest")
 
 
@@ -66,19 +69,27 @@ FITTED = [
     ),
     *(
         Workload("unif", nodes, topics, subscriptions, BY_PAIRS)
-        for nodes in (500, 1_000, 2_000)
+        for nodes in (1_000, 3_000, 6_000)
         for topics, subscriptions in ((100, 5), (1_000, 28))
     ),
+    *(Workload("unif", nodes, 1_000, 28, WITH_HUBS) for nodes in (160_000, 320_000, 640_000)),
 ]
 UNSEEN = [
-    Workload("unif", 150_000, 1_000, 28, LINEAR),
+    Workload("unif", 140_000, 1_000, 28, LINEAR),
     Workload("zipf", 100_000, 500, 10, LINEAR),
-    Workload("unif", 4_000, 1_000, 28, BY_PAIRS),
-    Workload("zipf", 3_000, 500, 10, BY_PAIRS),
+    Workload("unif", 10_000, 1_000, 28, BY_PAIRS),
+    Workload("zipf", 8_000, 500, 10, BY_PAIRS),
+    Workload("unif", 1_000_000, 1_000, 28, WITH_HUBS),
+    Workload("zipf", 500_000, 500, 10, WITH_HUBS),
 ]
 IN_PARTS = ("dc", "dcbc", "dcbc-direct")
-ON_SPARK = [Workload("unif", nodes, 1_000, 28, IN_PARTS) for nodes in (10_000, 100_000, 1_000_000)]
-UNSEEN_ON_SPARK = [Workload("unif", 200_000, 500, 20, IN_PARTS), Workload("zipf", 150_000, 500, 15, IN_PARTS)]
+ON_SPARK = [Workload("unif", nodes, 1_000, 28, IN_PARTS) for nodes in (100_000, 300_000, 1_000_000)]
+UNSEEN_ON_SPARK = [Workload("unif", 500_000, 500, 20, IN_PARTS), Workload("zipf", 300_000, 500, 15, IN_PARTS)]
+SPARK_OPTIONS: dict[str, dict[str, int]] = {
+    "dc": {"part_size": PART_SIZE},
+    "dcbc": {"part_size": PART_SIZE, "bulk_limit": PART_SIZE},
+}
+"""Parts of a size that is settled, so that the memory of a task does not grow with the nodes."""
 
 
 def folder_bytes(folder: Path) -> int:
@@ -136,12 +147,13 @@ def measured_here(workload: Workload, folder: Path) -> list[Run]:
             out,
         )
     last = folder / workload.algorithms[-2 if workload.algorithms == LINEAR else 0]
-    note("evaluate", lambda: mw.evaluate(mw.Overlay.read(last)), folder / "nothing")
+    stage = AROUND_HUBS if workload.algorithms == WITH_HUBS else EVALUATE
+    note(stage, lambda: mw.evaluate(mw.Overlay.read(last)), folder / "nothing")
     return runs
 
 
 def measured_on_spark(workloads: list[Workload]) -> list[list[Run]]:
-    """The same on Spark in local mode, in one session; memory is that of all processes."""
+    """The same on Spark in local mode, in one session; memory is that of a Python worker, and of this one."""
     from meshwright.pipeline.build.job import build_on_spark
     from meshwright.pipeline.evaluate.job import evaluate_on_spark
     from meshwright.pipeline.spark.session import spark_session
@@ -158,16 +170,20 @@ def measured_on_spark(workloads: list[Workload]) -> list[list[Run]]:
             reading = partial(ingest, session, [rows], dataset, IngestOptions(relation="pairs"))
             steps: dict[str, tuple[Callable[[], object], Path]] = {"ingest": (reading, dataset)}
             for name in workload.algorithms:
-                plan = BuildPlan(algorithm=name)
+                plan = BuildPlan(algorithm=name, settings=SPARK_OPTIONS.get(name, {}))
                 build = partial(build_on_spark, session, dataset, folder / name, plan)
                 steps[f"build {name}"] = build, folder / name
-            measure = partial(evaluate_on_spark, session, folder / workload.algorithms[-1])
-            steps["evaluate"] = measure, folder / "nothing"
+            hubs = EVALUATE if size.interests < FEWEST_INTERESTS else AROUND_HUBS
+            for stage, name in {EVALUATE: "dcbc", hubs: "dcbc-direct"}.items():
+                steps[stage] = partial(evaluate_on_spark, session, folder / name), folder / "nothing"
             for stage, (work, out) in steps.items():
-                with watched_memory() as peak:
-                    begin = busy_seconds()
+                with watched_memory() as peak, watched(folder) as watch:
                     work()
-                    took = {"seconds": busy_seconds() - begin, "memory_bytes": float(peak.total)}
+                took = {
+                    "seconds": watch.busy,
+                    "worker_bytes": float(peak.worker),
+                    "driver_bytes": float(peak.driver),
+                }
                 disk = float(folder_bytes(out)) if out.exists() else 0.0
                 runs.append(Run(stage, size, took | {"disk_bytes": disk}))
             print(f"{workload}: {[(run.stage, run.measures) for run in runs]}", file=sys.stderr, flush=True)
@@ -186,7 +202,7 @@ def in_own_process(workload: Workload, scratch: Path | None) -> list[Run]:
 def fitted(runs: list[Run], terms: tuple[str, ...]) -> dict[str, dict[str, float]]:
     """The constants of one stage, by measure."""
     found = {}
-    for measure in MEASURES:
+    for measure in runs[0].measures:
         values = np.array([run.measures[measure] for run in runs])
         weights = 1 / np.maximum(values, 1e-9)
         matrix = np.array([[TERMS[term](run.size) for term in terms] for run in runs])
@@ -209,7 +225,7 @@ def table_of(
         constants = fitted([run for run in seen if run.stage == stage], terms_of(stage))
         worst: dict[str, float] = {}
         for run in unseen:
-            for measure in MEASURES if run.stage == stage else ():
+            for measure in constants if run.stage == stage else ():
                 told, true = value_of(constants[measure], run.size), run.measures[measure]
                 if true:
                     ratio = max(told / true, true / told)
@@ -225,6 +241,12 @@ def table_of(
 def terms_here(stage: str) -> tuple[str, ...]:
     """Algorithms that look at pairs of nodes have terms for these."""
     return tuple(TERMS) if stage.removeprefix("build ") in BY_PAIRS else _OF_LINEAR
+
+
+def terms_on_spark(stage: str) -> tuple[str, ...]:
+    """All that grows does so with the interests; topics were too few to tell."""
+    del stage
+    return ("once", "interest")
 
 
 def main() -> None:
@@ -244,7 +266,7 @@ def main() -> None:
     if given.spark:
         runs = measured_on_spark([*ON_SPARK, *UNSEEN_ON_SPARK])
         seen, unseen = (list(chain(*some)) for some in (runs[: len(ON_SPARK)], runs[len(ON_SPARK) :]))
-        engine, table = "spark", table_of(seen, unseen, lambda stage: ("once", "interest"))
+        engine, table = "spark", table_of(seen, unseen, terms_on_spark)
     else:
         seen, unseen = (
             [run for workload in some for run in in_own_process(workload, given.scratch)]

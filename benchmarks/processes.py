@@ -11,16 +11,31 @@ _SAMPLE_SECONDS = 0.5
 
 
 class Peak:
-    """The most bytes that were seen; pages that processes share count once, a part with each."""
+    """The most bytes that were seen; pages that processes share count once, a part with each.
+
+    Attributes:
+        total: of all processes together.
+        java: of all Javas together.
+        driver: of this process.
+        worker: of any other process but Java.
+        executor: of any executor of a cluster, with the workers that it started.
+    """
 
     def __init__(self) -> None:
-        self.total = self.java = 0
+        self.total = self.java = self.driver = self.worker = self.executor = 0
 
     def look(self) -> None:
-        """Raise the peak to what is held now."""
+        """Raise the peaks to what is held now."""
         held = {process: _proportional_bytes(process) for process in family()}
-        java = sum(size for process, size in held.items() if _is_java(process))
-        self.total, self.java = max(self.total, sum(held.values())), max(self.java, java)
+        javas = {process for process in held if _is_java(process)}
+        workers = held.keys() - javas - {os.getpid()}
+        self.total = max(self.total, sum(held.values()))
+        self.java = max(self.java, sum(held[process] for process in javas))
+        self.driver = max(self.driver, held[os.getpid()])
+        self.worker = max([self.worker, *(held[process] for process in workers)])
+        for executor in filter(_is_executor, javas):
+            own = sum(held.get(process, 0) for process in family(executor))
+            self.executor = max(self.executor, own)
 
 
 @contextmanager
@@ -64,13 +79,13 @@ class Stopwatch:
         self.stages.append((label, perf_counter() - clock, busy_seconds() - busy))
 
 
-def family() -> set[int]:
-    """This process and its descendants."""
+def family(of: int | None = None) -> set[int]:
+    """A process and its descendants; this one, unless another is given."""
     parents = {}
     for entry in Path("/proc").iterdir():
         with suppress(OSError, ValueError):
             parents[int(entry.name)] = int(_status(int(entry.name))[1])
-    found, new = set[int](), {os.getpid()}
+    found, new = set[int](), {os.getpid() if of is None else of}
     while new:
         found |= new
         new = {child for child, parent in parents.items() if parent in new} - found
@@ -101,4 +116,10 @@ def _proportional_bytes(process: int) -> int:
 def _is_java(process: int) -> bool:
     with suppress(OSError):
         return Path(f"/proc/{process}/comm").read_text("utf-8", "replace").strip() == "java"
+    return False
+
+
+def _is_executor(process: int) -> bool:
+    with suppress(OSError):
+        return b"CoarseGrainedExecutorBackend" in Path(f"/proc/{process}/cmdline").read_bytes()
     return False

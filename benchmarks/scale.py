@@ -63,13 +63,15 @@ def _given(option: str, values: Iterable[str]) -> list[str]:
 
 
 class Watch:
-    """The most bytes that a folder held, and what processors worked for each process that was seen.
+    """The most bytes that a folder held, and what processors work from now on for each process that is seen.
 
     Workers of Spark's end without anybody who waits for them, so their work must be seen while they run.
     """
 
     def __init__(self, folder: Path) -> None:
         self._folder, self.disk, self._worked = folder, 0, dict[int, int]()
+        self.look_at_processes()
+        self._before = sum(self._worked.values())
 
     def look_at_disk(self) -> None:
         """Raise the peak to what is held now."""
@@ -77,7 +79,7 @@ class Watch:
 
     def look_at_processes(self) -> None:
         """Note what each has worked by now; what it works after that, before it ends, is not seen."""
-        for process in family() - {os.getpid()}:
+        for process in family():
             with suppress(OSError, IndexError):
                 text = Path(f"/proc/{process}/stat").read_text("utf-8", "replace")
                 self._worked[process] = sum(map(int, text.rpartition(")")[2].split()[11:13]))
@@ -85,7 +87,7 @@ class Watch:
     @property
     def busy(self) -> float:
         """The seconds of processors of all processes together."""
-        return sum(self._worked.values()) / os.sysconf("SC_CLK_TCK")
+        return (sum(self._worked.values()) - self._before) / os.sysconf("SC_CLK_TCK")
 
 
 @contextmanager
@@ -109,6 +111,7 @@ def watched(folder: Path) -> Iterator[Watch]:
         over.set()
         watcher.join()
         watch.look_at_disk()
+        watch.look_at_processes()
 
 
 def _bytes_below(folder: Path) -> int:

@@ -1,11 +1,15 @@
 """`meshwright plan-capacity`: what an overlay of some size would take."""
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from meshwright.cli.common import Json, print_json, print_table
 from meshwright.runtime.checks import check_whole
+from meshwright.runtime.wording import count
+
+if TYPE_CHECKING:
+    from meshwright.pipeline.capacity import Plan
 
 EPILOG = """The exit code is 1 if it does not fit into `--memory`.
 
@@ -37,8 +41,9 @@ def plan_capacity(
     for flag, number in (("--executors", executors), ("--cores", cores)):
         check_whole(flag, number, 1)
     plan = planned(Size(nodes, topics, interests), algorithm, executors=executors, cores=cores)
-    room = None if memory is None else memory * 2**30 * (executors or 1)
-    fits = None if room is None else plan.memory_bytes <= room
+    room = None if memory is None else memory * 2**30
+    needed = plan.memory_bytes if plan.executor_bytes is None else plan.executor_bytes
+    fits = None if room is None else needed <= room
     if as_json:
         print_json(
             {
@@ -47,6 +52,7 @@ def plan_capacity(
                 "algorithm": algorithm,
                 "seconds": plan.seconds,
                 "memory_bytes": plan.memory_bytes,
+                "executor_bytes": plan.executor_bytes,
                 "disk_bytes": plan.disk_bytes,
                 "fits": fits,
                 "stages": [stage._asdict() for stage in plan.stages],
@@ -54,25 +60,38 @@ def plan_capacity(
             }
         )
     else:
-        rows = [
-            (stage.name, *_shown(stage.seconds, stage.memory_bytes, stage.disk_bytes))
-            for stage in plan.stages
-        ]
-        rows.append(("all", *_shown(plan.seconds * plan.processors, plan.memory_bytes, plan.disk_bytes)))
-        print_table(("stage", "processor seconds", "GB of memory", "GB of disk"), rows)
-        if plan.processors > 1:
-            print(
-                f"On {plan.processors} cores, that is about {plan.seconds:,.0f} s, plus the start of Spark."
-            )
-        worst = max((stage.worst_ratio for stage in plan.stages if stage.worst_ratio), default=None)
-        if worst is not None:
-            print(
-                f"On runs that it had not seen, the prediction of a stage was off by up to {worst:.1f} times."
-            )
+        _show(plan)
         if fits is not None:
-            print("It fits." if fits else f"It does not fit into {room / 1e9:,.1f} GB." if room else "")
+            print("It fits." if fits else f"It does not fit into {memory:,g} GiB.")
     if fits is False:
         raise typer.Exit(1)
+
+
+def _show(plan: "Plan") -> None:
+    """The table of stages, and what it holds for."""
+    from meshwright.pipeline.capacity import JAVA_HEAP, PART_SIZE
+
+    titles = ["stage", "processor seconds", "GB of memory", "GB of disk"]
+    rows = [
+        [stage.name, *_shown(stage.seconds, stage.memory_bytes, stage.disk_bytes)] for stage in plan.stages
+    ]
+    rows.append(["all", *_shown(plan.seconds * plan.processors, plan.memory_bytes, plan.disk_bytes)])
+    if plan.executor_bytes is not None:
+        titles.insert(3, "GB of an executor")
+        each = [*(stage.executor_bytes for stage in plan.stages), plan.executor_bytes]
+        for row, held in zip(rows, each, strict=True):
+            row.insert(3, f"{(held or 0) / 1e9:,.2f}")
+    print_table(titles, rows)
+    if plan.executor_bytes is not None:
+        print(
+            f"On {count(plan.processors, 'core')}, that is about {plan.seconds:,.0f} s, plus the start of "
+            f"Spark. An executor holds Java, with spark.executor.memory={JAVA_HEAP >> 30}g, and a Python "
+            f"process for each core. dc and dcbc are taken to have part_size={PART_SIZE}, and dcbc "
+            f"bulk_limit={PART_SIZE}."
+        )
+    worst = max((stage.worst_ratio for stage in plan.stages if stage.worst_ratio), default=None)
+    if worst is not None:
+        print(f"On runs that it had not seen, the prediction of a stage was off by up to {worst:.1f} times.")
 
 
 def _shown(seconds: float, memory: float, disk: float) -> tuple[str, str, str]:

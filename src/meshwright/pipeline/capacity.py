@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from meshwright.metrics.condensed import FEWEST_INTERESTS
 from meshwright.runtime.checks import check_whole
 from meshwright.runtime.errors import OptionError
 from meshwright.runtime.wording import choose
@@ -33,18 +34,44 @@ TERMS: Mapping[str, Callable[[Size], float]] = {
 }
 """What the constants are for each of; bits of topics are compared by words of 64."""
 
-MEASURES = ("seconds", "memory_bytes", "disk_bytes")
-EVALUATE, INGEST = "evaluate", "ingest"
+MEASURES: Mapping[str, tuple[str, ...]] = {
+    "local": ("seconds", "memory_bytes", "disk_bytes"),
+    "spark": ("seconds", "worker_bytes", "driver_bytes", "disk_bytes"),
+}
+"""What was measured on each engine; a worker is a Python process that runs one task at a time."""
+
+PART_SIZE = 2_000
+"""The `part_size` of dc and dcbc on Spark, and the `bulk_limit` of dcbc, that predictions hold for."""
+
+JAVA_HEAP = 1 << 30
+"""The heap of an executor, and of the driver, as Spark sets it."""
+
+EVALUATE, AROUND_HUBS, INGEST = "evaluate", "evaluate around hubs", "ingest"
+_WITH_HUBS = ("dcbc-direct",)
+"""The algorithms whose large overlays are condensed when they are evaluated."""
+
+JAVA_BYTES = 1.5 * JAVA_HEAP
+"""What Java takes with that heap, at most: code, threads and buffers are outside of it."""
 
 
 class Stage(NamedTuple):
-    """What one command takes. `worst_ratio` is how far off a prediction of its seconds was at most."""
+    """What one command takes.
+
+    Attributes:
+        name: of the command.
+        seconds: of processors.
+        memory_bytes: of all processes together.
+        disk_bytes: what it writes.
+        worst_ratio: how far off a prediction of its seconds was at most.
+        executor_bytes: the memory of each executor, Java and Python together; None in this process.
+    """
 
     name: str
     seconds: float
     memory_bytes: float
     disk_bytes: float
     worst_ratio: float | None
+    executor_bytes: float | None = None
 
 
 class Plan(NamedTuple):
@@ -64,6 +91,11 @@ class Plan(NamedTuple):
     def memory_bytes(self) -> float:
         """The most that a stage takes, all processes of it together."""
         return max(stage.memory_bytes for stage in self.stages)
+
+    @property
+    def executor_bytes(self) -> float | None:
+        """The most that a stage takes in an executor; None in this process."""
+        return max((stage.executor_bytes for stage in self.stages if stage.executor_bytes), default=None)
 
     @property
     def disk_bytes(self) -> float:
@@ -96,7 +128,8 @@ def planned(size: Size, algorithm: str, *, executors: int | None = None, cores: 
             "python -m benchmarks.capacity --spark, or leave --executors out",
             option="--executors",
         )
-    wanted = (INGEST, f"build {algorithm}", EVALUATE)
+    evaluate = AROUND_HUBS if algorithm in _WITH_HUBS and size.interests >= FEWEST_INTERESTS else EVALUATE
+    wanted = (INGEST, f"build {algorithm}", evaluate)
     if wanted[1] not in known:
         names = [name.removeprefix("build ") for name in known if name.startswith("build ")]
         raise OptionError(
@@ -104,13 +137,24 @@ def planned(size: Size, algorithm: str, *, executors: int | None = None, cores: 
             f"{choose(algorithm, names)}",
             option="--algorithm",
         )
-    stages = tuple(_stage(name, known[name], size) for name in wanted)
+    stages = tuple(_stage(name, known[name], size, executors, cores or 1) for name in wanted)
     return Plan(engine, size, stages, processors)
 
 
-def _stage(name: str, known: Mapping[str, Any], size: Size) -> Stage:
-    found = {measure: value_of(known["constants"][measure], size) for measure in MEASURES}
-    return Stage(name=name, **found, worst_ratio=known["unseen"].get("seconds"))
+def _stage(name: str, known: Mapping[str, Any], size: Size, executors: int | None, cores: int) -> Stage:
+    found = {measure: value_of(terms, size) for measure, terms in known["constants"].items()}
+    executor = None
+    if executors is not None:
+        executor = JAVA_BYTES + cores * found["worker_bytes"]
+        found["memory_bytes"] = JAVA_BYTES + found["driver_bytes"] + executors * executor
+    return Stage(
+        name=name,
+        seconds=found["seconds"],
+        memory_bytes=found["memory_bytes"],
+        disk_bytes=found["disk_bytes"],
+        worst_ratio=known["unseen"].get("seconds"),
+        executor_bytes=executor,
+    )
 
 
 def value_of(terms: Mapping[str, float], size: Size) -> float:

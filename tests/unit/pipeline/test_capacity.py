@@ -1,8 +1,9 @@
 import pytest
 
 from meshwright import registry
+from meshwright.metrics.condensed import FEWEST_INTERESTS
 from meshwright.pipeline import capacity
-from meshwright.pipeline.capacity import MEASURES, TERMS, Size, constants, planned, value_of
+from meshwright.pipeline.capacity import JAVA_BYTES, MEASURES, TERMS, Size, constants, planned, value_of
 from meshwright.runtime.errors import OptionError
 
 SIZE = Size(10_000, 1_000, 280_000)
@@ -17,10 +18,10 @@ def stages():
 
 
 def test_the_table_names_known_algorithms_terms_and_measures():
-    for _, name, stage in stages():
+    for engine, name, stage in stages():
         if name.startswith("build "):
             registry.find(name.removeprefix("build "), "build")
-        assert set(stage["constants"]) == set(MEASURES)
+        assert set(stage["constants"]) == set(MEASURES[engine])
         for terms in stage["constants"].values():
             assert set(terms) <= set(TERMS)
             assert all(constant > 0 for constant in terms.values())
@@ -60,3 +61,28 @@ def test_spark_is_refused_where_it_was_not_measured(monkeypatch):
     monkeypatch.setattr(capacity, "constants", lambda: {"engines": {"local": {}}})
     with pytest.raises(OptionError, match=r"--executors asks for Spark, which the table .* does not have"):
         planned(SIZE, "dcbc-direct", executors=4)
+
+
+def test_an_executor_holds_java_and_a_worker_for_each_core():
+    one, two, four = (planned(SIZE, "dcbc", executors=2, cores=cores).executor_bytes for cores in (1, 2, 4))
+    assert four - two == pytest.approx(2 * (two - one))
+    assert one - (two - one) == pytest.approx(JAVA_BYTES)
+
+
+def test_all_memory_is_that_of_the_driver_and_of_all_executors():
+    two, five = (planned(SIZE, "dc", executors=executors) for executors in (2, 5))
+    assert five.memory_bytes - two.memory_bytes == pytest.approx(3 * two.executor_bytes)
+    assert planned(SIZE, "dc").executor_bytes is None
+
+
+def test_large_overlays_of_dcbc_direct_have_constants_of_their_own():
+    for executors in (None, 1):
+        few, many = (
+            [
+                stage.name
+                for stage in planned(Size(10**6, 1_000, interests), "dcbc-direct", executors=executors).stages
+            ]
+            for interests in (FEWEST_INTERESTS - 1, FEWEST_INTERESTS)
+        )
+        assert few[-1] == "evaluate"
+        assert many[-1] == "evaluate around hubs"
