@@ -293,6 +293,7 @@ def start_pairs(problem: GreedyProblem, state: TopicComponents, rooms: list[Scra
         firsts=problem.firsts,
         store=np.zeros(starts[-1] if problem.keep_bounds else 0, np.uint64),
         starts=starts,
+        blocks=np.zeros(starts[-1] // 8 if problem.keep_bounds else 0, np.uint8),
         tops=np.zeros(nodes, np.int32),
         edges=np.empty((problem.to_unite, 2), np.int32),
         counts=np.zeros(2, np.int64),
@@ -317,6 +318,7 @@ def start_room(problem: GreedyProblem, state: TopicComponents) -> Scratch:
         found=np.zeros(nodes, np.int32),
         own=np.full(problem.topic_count, NONE, np.int32),
         sums=np.zeros(nodes, np.uint8),
+        rests=np.zeros(nodes, np.uint8),
         own_columns=np.zeros(len(state.columns) + 3, np.uint8),
     )
 

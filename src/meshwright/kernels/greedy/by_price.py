@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from meshwright.kernels.compiling import inlined, inner, kernel, lean
-from meshwright.kernels.core.bits import trailing_zeros
+from meshwright.kernels.core.bits import reaching_bits, trailing_zeros
 from meshwright.kernels.core.cost_arrays import CostArrays
 from meshwright.kernels.core.costs import cost_between
 from meshwright.kernels.core.heap import drop_top, make_heap, sink, smallest
@@ -30,8 +30,6 @@ from meshwright.kernels.greedy.bounds import (
     CAP,
     EXAMINED,
     TAKEN,
-    reaches,
-    reaching_bits,
     row_contributions,
     row_top,
     row_words,
@@ -52,8 +50,6 @@ from meshwright.kernels.greedy.prices import (
 )
 from meshwright.runtime.arrays import Bytes, Floats, Ids, Offsets, Ticks, Words, int64
 from meshwright.runtime.progress import CANCEL, DONE
-
-_WORDS_A_BLOCK = 8
 
 NOW = 0
 VALUE = 1
@@ -122,11 +118,8 @@ def start_levels(pairs: PricedPairs, nodes: int) -> None:
 def find_reaching(words: Words, threshold: int, found: Ids) -> int:
     """Write the places of the levels that reach the threshold into `found`; return how many there are."""
     count = 0
-    lift = np.uint64(128 - threshold)
-    for start in range(0, len(words), _WORDS_A_BLOCK):
-        if not reaches(words, start, lift):
-            continue
-        reaching = reaching_bits(words, start, lift)
+    for start in range(0, len(words), 8):
+        reaching = reaching_bits(words, start, threshold)
         while reaching:
             found[count] = (start << 3) + trailing_zeros(reaching)
             count += 1
