@@ -227,7 +227,7 @@ def run_greedy(problem: GreedyProblem, ticks: Ticks, thread_count: int) -> Greed
         return GreedyResult(edges=np.empty((0, 2), np.int32), pairs_examined=0)
     thread_count = min(thread_count, MOST_THREADS)
     if problem.keep_bounds and not problem.is_plain:
-        state = start_state(problem)
+        state = start_state(problem, with_columns=True)
         starts = row_starts(problem)
         edges, examined = take_by_weight(
             state, problem.firsts, starts, problem.to_unite, HEAVY, ticks, thread_count

@@ -230,12 +230,14 @@ def refresh_by_bits(bits: Words, u: int, first: int, found: Ids, row: Bytes) -> 
 
 
 @lean
-def contributions(state: TopicComponents, own: Ids, first: int, found: Ids, gains: Ids) -> None:
+def contributions(
+    state: TopicComponents, weights: Ids | Longs, own: Ids, first: int, found: Ids, gains: Ids | Longs
+) -> None:
     """For each pair found, the weight of the topics in which its edge would join two components.
 
     `own` holds the components of the one end; the other is `first` + what was found.
     """
-    names, weights = state.names, state.weights
+    names = state.names
     for k in range(len(found)):
         if k + 1 < len(found):
             prefetch_interests(state, first + found[k + 1])
@@ -255,7 +257,7 @@ def _refresh_by_lists(
 ) -> int:
     """Give each pair found its exact contribution; return the greatest."""
     write_own_names(state, u, scratch.own)
-    contributions(state, scratch.own, first, found, scratch.gains)
+    contributions(state, state.weights, scratch.own, first, found, scratch.gains)
     clear_own_names(state, u, scratch.own)
     known = 0
     for k in range(len(found)):

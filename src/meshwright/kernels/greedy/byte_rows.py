@@ -59,7 +59,7 @@ def _add_four(
 
 
 @lean
-def _add_columns(columns: Bytes, own: Bytes, start: int, sums: Bytes) -> None:
+def add_columns(columns: Bytes, own: Bytes, start: int, sums: Bytes) -> None:
     """Add what the columns have within the masks of `own`, and forget these."""
     rows = len(columns)
     used, a, b, c = 0, 0, 0, 0
@@ -94,7 +94,7 @@ def _add_columns(columns: Bytes, own: Bytes, start: int, sums: Bytes) -> None:
 
 
 @inlined
-def _prefetch_subscribers(state: TopicComponents, i: int) -> None:
+def prefetch_subscribers(state: TopicComponents, i: int) -> None:
     """Ask for the first subscribers that a walk over the topic of an interest reads."""
     topic, slot = state.topic_ids[i], int64(state.slots[i])
     begin = state.topic_indptr[topic]
@@ -118,7 +118,7 @@ def count_byte_row(state: TopicComponents, u: int, own: Bytes, sums: Bytes) -> N
     end, half = state.indptr[u + 1], len(state.columns) >> 1
     for i in range(state.indptr[u], end):
         if i + 1 < end:
-            _prefetch_subscribers(state, i + 1)
+            prefetch_subscribers(state, i + 1)
         topic = state.topic_ids[i]
         if state.counts[topic] < 2:
             continue
@@ -135,4 +135,4 @@ def count_byte_row(state: TopicComponents, u: int, own: Bytes, sums: Bytes) -> N
             for other in slot_nodes[slot + 1 : state.topic_indptr[topic + 1]]:
                 sums[np.uint32(other)] += np.uint8(1)
     if len(state.columns):
-        _add_columns(state.columns, own, start, sums)
+        add_columns(state.columns, own, start, sums)

@@ -121,7 +121,7 @@ def _keep_level(
     """Keep the first `count` pairs found that contribute `level`; return how many, and the most of others."""
     found, gains, kept, known = scratch.found, scratch.gains, 0, int64(0)
     write_own_names(state, u, scratch.own)
-    contributions(state, scratch.own, first, found[:count], gains)
+    contributions(state, state.weights, scratch.own, first, found[:count], gains)
     clear_own_names(state, u, scratch.own)
     for k in range(count):
         row[found[k]] = min(gains[k], CAP)
