@@ -1,6 +1,6 @@
 """How time and memory of Greedy Merge grow with the nodes, and what evaluating takes beside it.
 
-    python -m benchmarks.growth [--out docs/images/gm-growth.svg] [--nodes 1000 2000 5000 10000 20000]
+    python -m benchmarks.growth [--out docs/images/gm-growth.svg] [--nodes 1000 2000 5000 10000 20000 50000]
 
 Interests: unif, 1,000 topics, 10 to 150 subscriptions by a power law. Every size runs in a process of its
 own; times are the best of three, memory is the peak that building adds to what the process had before.
@@ -17,7 +17,7 @@ from time import perf_counter
 import meshwright as mw
 
 _TIMES = 3
-_SIZES = (1_000, 2_000, 5_000, 10_000, 20_000)
+_SIZES = (1_000, 2_000, 5_000, 10_000, 20_000, 50_000)
 
 
 def _peak_bytes() -> int:

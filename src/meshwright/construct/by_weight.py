@@ -6,10 +6,12 @@ from typing import Any
 import numpy as np
 
 from meshwright.construct.candidates import join_candidates, start_candidates
-from meshwright.kernels.core.topic_components import TopicComponents
+from meshwright.kernels.core.topic_components import NONE, TopicComponents
 from meshwright.kernels.greedy import by_weight as kernel
 from meshwright.kernels.greedy.bounds import CAP, EXAMINED, TAKEN
 from meshwright.kernels.greedy.by_price import PricedPairs, clear_candidates
+from meshwright.kernels.greedy.byte_rows import MOST_TOPICS
+from meshwright.kernels.greedy.weight_rows import WeightRow
 from meshwright.runtime.arrays import Ids, Offsets, Ticks
 from meshwright.runtime.progress import CANCEL
 
@@ -28,15 +30,15 @@ def take_by_weight(
     Row u has the pairs of u with the nodes from `firsts[u]` on, and its levels from word `starts[u]` on. A
     level with `heavy` pairs in its rows is refreshed on all threads.
     """
-    pairs = _start_pairs(state, firsts, starts, to_unite)
-    weights, fresh = _start_weights(state), np.ones(len(firsts), np.bool_)
     nodes = len(firsts)
-    rooms = [_start_room(nodes) for _ in range(threads)]
+    rooms = [_start_room(state) for _ in range(threads)]
+    weights, scales = _start_weights(state), np.full(nodes, kernel.UNSEEN, np.uint8)
+    pairs = _start_pairs(state, firsts, starts, to_unite, _scale(state, weights, rooms[0]))
     chosen = [start_candidates(nodes) for _ in range(threads)]
     shared = (state, weights, pairs)
     with ThreadPoolExecutor(threads) as pool:
         while level := kernel.settle_light_levels_by_weight(
-            *shared, fresh, heavy, rooms[0], chosen[0], ticks
+            *shared, scales, heavy, rooms[0], chosen[0], ticks
         ):
             if ticks[CANCEL]:
                 break
@@ -45,20 +47,23 @@ def take_by_weight(
             def share(k: int, rows: Offsets = rows, level: int = level) -> Any:
                 clear_candidates(chosen[k])
                 mine = np.ascontiguousarray(rows[k::threads])
-                return kernel.refresh_rows_by_weight(*shared, fresh, mine, level, rooms[k], chosen[k], ticks)
+                return kernel.refresh_rows_by_weight(*shared, scales, mine, level, rooms[k], chosen[k], ticks)
 
             pairs.counts[EXAMINED] += sum(pool.map(share, range(threads)))
             kernel.settle_by_weight(*shared, level, rooms[0], join_candidates(pairs, chosen), ticks)
     return _in_order(pairs), int(pairs.counts[EXAMINED])
 
 
-def _start_pairs(state: TopicComponents, firsts: Offsets, starts: Offsets, to_unite: int) -> PricedPairs:
+def _start_pairs(
+    state: TopicComponents, firsts: Offsets, starts: Offsets, to_unite: int, scale: Offsets
+) -> PricedPairs:
     pairs = PricedPairs(
         firsts=firsts,
         store=np.zeros(starts[-1], np.uint64),
         starts=starts,
+        blocks=np.zeros(starts[-1] // 8, np.uint8),
         tops=np.zeros(len(firsts), np.int32),
-        scale=_scale(int(state.weights.min()), int(state.loose.max(initial=1))),
+        scale=scale,
         edges=np.empty((to_unite, 2), np.int32),
         prices=np.empty(to_unite),
         counts=np.array([0, 0, to_unite], np.int64),
@@ -68,29 +73,49 @@ def _start_pairs(state: TopicComponents, firsts: Offsets, starts: Offsets, to_un
     return pairs
 
 
-def _scale(least: int, most: int) -> Offsets:
-    """Levels for contributions from `least` to `most`, as fine as there are enough of them."""
-    low, high = (int(np.float64(-value).view(np.int64)) for value in (least, most))
-    shift = max(0, (high - low).bit_length() - CAP.bit_length())
-    shift += (high >> shift) - (low >> shift) > CAP - 2
-    return np.array([1 - (low >> shift), shift, 1], np.int64)
+_SAMPLED = 32
+"""The heaviest nodes, whose pairs show how great contributions are."""
+
+
+def _scale(state: TopicComponents, weights: kernel.TopicWeights, room: kernel.WeightScratch) -> Offsets:
+    """The first levels: such that the highest are in use. What is beyond them counts as the highest."""
+    heaviest = np.argsort(-state.loose, kind="stable")
+    sampled = heaviest[np.diff(state.indptr)[heaviest] <= MOST_TOPICS][:_SAMPLED]
+    most = kernel.greatest_contribution(state, weights, sampled.astype(np.int32), room) or int(
+        state.loose.max(initial=1)
+    )
+    shift = max(weights.fine, (-(-most // CAP) - 1).bit_length())
+    return np.array([0, shift, 0], np.int64)
 
 
 def _start_weights(state: TopicComponents) -> kernel.TopicWeights:
+    most_topics, fine = int(np.diff(state.indptr).max(initial=0)), 0
+    while (int(state.loose.max(initial=0)) >> fine) + min(most_topics, MOST_TOPICS) >= 2**16:
+        fine += 1
     return kernel.TopicWeights(
         counted=state.weights.astype(np.int64) + 2**32,
+        rounded=np.minimum(-(-state.weights.astype(np.int64) >> fine), 2**16 - 1).astype(np.uint16),
+        fine=fine,
         heaviest=np.argsort(-state.weights, kind="stable").astype(np.int32),
         planes=np.zeros((kernel.PLANES, state.bits.shape[1] // 2), np.uint64),
         numbers=np.array([0, 1], np.int64),
     )
 
 
-def _start_room(nodes: int) -> kernel.WeightScratch:
+def _start_room(state: TopicComponents) -> kernel.WeightScratch:
+    nodes, topics = len(state.loose), len(state.counts)
     return kernel.WeightScratch(
         found=np.zeros(max(nodes, 1), np.int32),
         gains=np.zeros(max(nodes, 1), np.int64),
         prices=np.zeros(nodes),
-        sums=np.zeros(nodes, np.int64),
+        own=np.full(topics, NONE, np.int32),
+        rests=np.zeros(nodes, np.uint8),
+        row=WeightRow(
+            counts=np.zeros(nodes, np.uint8),
+            sums=np.zeros(nodes, np.uint16),
+            popular=np.zeros(MOST_TOPICS + 3, np.int32),
+            own_columns=np.zeros(len(state.columns) + 3, np.uint8),
+        ),
     )
 
 

@@ -227,7 +227,7 @@ def run_greedy(problem: GreedyProblem, ticks: Ticks, thread_count: int) -> Greed
         return GreedyResult(edges=np.empty((0, 2), np.int32), pairs_examined=0)
     thread_count = min(thread_count, MOST_THREADS)
     if problem.keep_bounds and not problem.is_plain:
-        state = start_state(problem)
+        state = start_state(problem, with_columns=True)
         starts = row_starts(problem)
         edges, examined = take_by_weight(
             state, problem.firsts, starts, problem.to_unite, HEAVY, ticks, thread_count
@@ -293,6 +293,7 @@ def start_pairs(problem: GreedyProblem, state: TopicComponents, rooms: list[Scra
         firsts=problem.firsts,
         store=np.zeros(starts[-1] if problem.keep_bounds else 0, np.uint64),
         starts=starts,
+        blocks=np.zeros(starts[-1] // 8 if problem.keep_bounds else 0, np.uint8),
         tops=np.zeros(nodes, np.int32),
         edges=np.empty((problem.to_unite, 2), np.int32),
         counts=np.zeros(2, np.int64),
@@ -317,6 +318,7 @@ def start_room(problem: GreedyProblem, state: TopicComponents) -> Scratch:
         found=np.zeros(nodes, np.int32),
         own=np.full(problem.topic_count, NONE, np.int32),
         sums=np.zeros(nodes, np.uint8),
+        rests=np.zeros(nodes, np.uint8),
         own_columns=np.zeros(len(state.columns) + 3, np.uint8),
     )
 
@@ -397,8 +399,8 @@ def greedy_merge(
     Costs change nothing: with them it is what [2] compares with.
 
     Cost: at most O(|V|²|T|) time as in the paper, in practice near one or two looks at each pair that
-    shares two topics; one byte per pair of nodes and about 60 bytes per interest. With weights, 2.5
-    to 25 times that (`kernels/greedy/by_weight.py`), and 16 MB for each thread.
+    shares two topics; one byte per pair of nodes and about 60 bytes per interest. With weights, two to four
+    times that (`kernels/greedy/by_weight.py`), and 16 MB for each thread.
 
     Source: [1], Alg. 1, and Chockler et al., PODC 2007. The paper updates every pair whose contribution
     falls; this one is lazy (`kernels/greedy/lazy.py`). Where the paper takes "some edge", ours is settled by

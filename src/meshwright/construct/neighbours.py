@@ -166,6 +166,7 @@ def _start_pairs(problem: GreedyProblem, wanted: int) -> Pairs:
         firsts=problem.firsts,
         store=np.zeros(starts[-1], np.uint64),
         starts=starts,
+        blocks=np.zeros(0, np.uint8),
         tops=np.zeros(len(problem.nodes), np.int32),
         edges=np.empty((problem.to_unite + wanted, 2), np.int32),
         counts=np.zeros(2, np.int64),

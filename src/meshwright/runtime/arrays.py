@@ -16,6 +16,7 @@ Words = npt.NDArray[np.uint64]
 # How far a kernel is, and whether it should stop: see `runtime.progress`.
 Ticks = npt.NDArray[np.int64]
 Bytes = npt.NDArray[np.uint8]
+Shorts = npt.NDArray[np.uint16]
 # Indices inside a kernel's own graph. Unsigned: Numba lets signed ones count from the end, which costs time.
 Vertices = npt.NDArray[np.uint32]
 

@@ -120,6 +120,7 @@ def _start_pairs(problem: GreedyProblem, state: TopicComponents, costs: CostArra
         firsts=problem.firsts,
         store=np.zeros(starts[-1], np.uint64),
         starts=starts,
+        blocks=np.zeros(0, np.uint8),
         tops=np.zeros(nodes, np.int32),
         scale=_scale(state, costs, nodes),
         edges=np.empty((to_unite, 2), np.int32),

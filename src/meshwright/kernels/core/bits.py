@@ -1,4 +1,4 @@
-"""Counting the bits of a machine word, which Numba does not offer by itself: one instruction each.
+"""Counting the bits of a word, and comparing 64 bytes at once: few instructions, which Numba does not offer.
 
 All are called from kernels only; outside of one they are not callable.
 """
@@ -7,8 +7,11 @@ from collections.abc import Callable
 from typing import Any, cast
 
 import numpy as np
+from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
+
+from meshwright.runtime.arrays import Words
 
 
 def _popcount(typing_context: Any, word: Any) -> Any:
@@ -45,6 +48,25 @@ def _trailing_zeros(typing_context: Any, word: Any) -> Any:
     return types.int64(types.uint64), emit
 
 
+def _reaching(typing_context: Any, words: Any, place: Any, threshold: Any) -> Any:
+    """One bit for each of the 64 bytes of `words[place : place + 8]`, set where it reaches the threshold."""
+    del typing_context, place, threshold
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[0])(context, builder, arguments[0])
+        many = ir.VectorType(ir.IntType(8), 64)
+        address = builder.bitcast(builder.gep(array.data, [arguments[1]]), many.as_pointer())
+        values = builder.load(address)
+        values.align = 8
+        first = builder.insert_element(ir.Constant(many, ir.Undefined), arguments[2], ir.IntType(32)(0))
+        zeros = ir.Constant(ir.VectorType(ir.IntType(32), 64), [0] * 64)
+        limits = builder.shuffle_vector(first, ir.Constant(many, ir.Undefined), zeros)
+        return builder.bitcast(builder.icmp_unsigned(">=", values, limits), ir.IntType(64))
+
+    return types.uint64(words, types.int64, types.uint8), emit
+
+
 popcount = cast(Callable[[np.uint64], int], intrinsic(_popcount))
 popcount_byte = cast(Callable[[int], int], intrinsic(_popcount_byte))
 trailing_zeros = cast(Callable[[np.uint64], int], intrinsic(_trailing_zeros))
+reaching_bits = cast(Callable[[Words, int, int], np.uint64], intrinsic(_reaching))

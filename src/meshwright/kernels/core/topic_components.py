@@ -120,11 +120,11 @@ def start_components(
 @inlined
 def _move_slot(state: TopicComponents, topic: int, slot: int, weight: int) -> None:
     """Move a slot into the marked component of its topic, or, with a negative weight, out of it."""
-    node, words = state.slot_nodes[slot], state.bits.shape[1] >> 1
+    node, words = np.uint32(state.slot_nodes[np.uint32(slot)]), state.bits.shape[1] >> 1
     state.loose[node] -= weight
     if topic >> 6 < words:
         state.bits[node, words + (topic >> 6)] ^= np.uint64(1) << np.uint64(topic & 63)
-    column = state.column_of[topic]
+    column = state.column_of[np.uint32(topic)]
     if column != NONE:
         loose = (state.columns.shape[0] >> 1) + (column >> 3)
         state.columns[loose, node] ^= np.uint8(1 << (column & 7))
@@ -188,17 +188,18 @@ def _join(state: TopicComponents, topic: int, a: int, b: int) -> int:
 @inlined
 def _unite(state: TopicComponents, topic: int, a: int, b: int) -> int:
     """`unite` without a call where one of the two is marked, which nearly all unions are."""
-    marked = state.marked[topic]
-    state.counts[topic] -= 1
+    place = np.uint32(topic)
+    marked = state.marked[place]
+    state.counts[place] -= 1
     if marked not in (a, b):
         return _join(state, topic, a, b)
-    slot, weight = b if a == marked else a, state.weights[topic]
+    slot, weight = b if a == marked else a, state.weights[place]
     while slot != NONE:
-        state.names[slot] = marked
+        state.names[np.uint32(slot)] = marked
         _move_slot(state, topic, slot, weight)
-        state.loose_counts[topic] -= 1
-        slot = state.following[slot]
-    if 2 * state.loose_counts[topic] < state.listed[topic]:
+        state.loose_counts[place] -= 1
+        slot = state.following[np.uint32(slot)]
+    if 2 * state.loose_counts[place] < state.listed[place]:
         _list_loose(state, topic)
     return marked
 
@@ -251,19 +252,20 @@ def find_gaining(state: TopicComponents, own: Ids, v: int) -> int:
 
     `own` has the names of the other end. For each topic the name of its component is noted, and that of `v`.
     """
-    gaining, topic_ids, slots, names = state.gaining, state.topic_ids, state.slots, state.names
+    names, begin, end = state.names, state.indptr[v], state.indptr[v + 1]
+    topics, slots = state.topic_ids[begin:end], state.slots[begin:end]
+    gaining, ones, others = state.gaining[0], state.gaining[1], state.gaining[2]
     common = 0
-    for i in range(state.indptr[v], state.indptr[v + 1]):
-        topic, slot = topic_ids[i], slots[i]
-        name = own[topic]
-        gaining[0, common], gaining[1, common], gaining[2, common] = topic, name, slot
+    for i in range(len(topics)):
+        name = own[np.uint32(topics[i])]
         if name != NONE:
-            prefetch(names, int64(slot))
+            prefetch(names, int64(slots[i]))
+            gaining[common], ones[common], others[common] = topics[i], name, slots[i]
             common += 1
     count = 0
     for k in range(common):
-        topic, a, b = gaining[0, k], gaining[1, k], names[gaining[2, k]]
-        gaining[0, count], gaining[1, count], gaining[2, count] = topic, a, b
+        topic, a, b = gaining[k], ones[k], names[np.uint32(others[k])]
+        gaining[count], ones[count], others[count] = topic, a, b
         count += a != b
     return count
 
@@ -300,12 +302,16 @@ def prefetch_interests(state: TopicComponents, v: int) -> None:
 @lean
 def write_own_names(state: TopicComponents, u: int, own: Ids) -> None:
     """Write the component of `u` in each of its topics into `own`, which is indexed by topic."""
-    for i in range(state.indptr[u], state.indptr[u + 1]):
-        own[state.topic_ids[i]] = state.names[state.slots[i]]
+    # Slices and unsigned places here and above: places that might be negative keep processors from reading
+    # ahead, and make loops gather what stands in a row (measured: 15% of a build).
+    begin, end = state.indptr[u], state.indptr[u + 1]
+    topics, slots = state.topic_ids[begin:end], state.slots[begin:end]
+    for i in range(len(topics)):
+        own[np.uint32(topics[i])] = state.names[np.uint32(slots[i])]
 
 
 @lean
 def clear_own_names(state: TopicComponents, u: int, own: Ids) -> None:
     """Undo `write_own_names`."""
-    for i in range(state.indptr[u], state.indptr[u + 1]):
-        own[state.topic_ids[i]] = NONE
+    for topic in state.topic_ids[state.indptr[u] : state.indptr[u + 1]]:
+        own[np.uint32(topic)] = NONE

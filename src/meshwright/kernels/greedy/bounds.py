@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from meshwright.kernels.compiling import inlined, kernel, lean, lean_kernel
-from meshwright.kernels.core.bits import popcount, trailing_zeros
+from meshwright.kernels.core.bits import popcount, reaching_bits, trailing_zeros
 from meshwright.kernels.core.topic_components import (
     NONE,
     TopicComponents,
@@ -21,7 +21,7 @@ from meshwright.kernels.core.topic_components import (
     write_own_names,
 )
 from meshwright.kernels.core.totals import greatest
-from meshwright.kernels.greedy.byte_rows import MOST_TOPICS, byte_row_work, count_byte_row
+from meshwright.kernels.greedy.byte_rows import MOST_TOPICS, count_byte_row, is_byte_row_cheaper
 from meshwright.runtime.arrays import Bytes, Ids, Longs, Offsets, Ticks, Words, int64
 from meshwright.runtime.progress import CANCEL
 
@@ -31,11 +31,6 @@ TAKEN, EXAMINED = 0, 1
 CAP = 127
 """The greatest bound in the store, which stands for this much or more."""
 
-_EACH_BYTE = np.uint64(0x0101010101010101)
-_HIGH_BITS = np.uint64(0x8080808080808080)
-_TOGETHER = np.uint64(0x0102040810204080)
-_WORDS_A_BLOCK = 8
-
 
 class Pairs(NamedTuple):
     """What is known of the pairs, and the edges taken so far."""
@@ -43,6 +38,7 @@ class Pairs(NamedTuple):
     firsts: Offsets  # by row: the first node to pair with
     store: Words  # one byte per pair, each row padded with zeros to 64; empty when left out
     starts: Offsets  # by row: its first word in the store
+    blocks: Bytes  # by 64 pairs of the store: their greatest bound, but for ready pairs; lazy greedy only
     tops: Ids  # by row: no pair of the row contributes more
     edges: npt.NDArray[np.int32]  # (m, 2), in the order in which they were taken
     counts: Offsets  # by TAKEN and EXAMINED
@@ -55,6 +51,7 @@ class Scratch(NamedTuple):
     found: Ids  # by node
     own: Ids  # by topic
     sums: Bytes  # by node
+    rests: Bytes  # by node
     own_columns: Bytes  # by column, and three more: all zero
 
 
@@ -85,8 +82,8 @@ def row_words(store: Words, starts: Offsets, u: int) -> Words:
 
 
 @lean
-def row_top(words: Words, known: int) -> int:
-    """The bound of a row; `known` is the greatest gain among its pairs that are at the cap.
+def row_top(words: Words | Bytes, known: int) -> int:
+    """The bound of a row, from its pairs or blocks; `known` is the greatest gain of its pairs at the cap.
 
     The loop is such that it compiles to vector instructions.
     """
@@ -99,27 +96,10 @@ def row_top(words: Words, known: int) -> int:
     return known
 
 
-@lean
-def reaches(words: Words, start: int, lift: np.uint64) -> bool:
-    """Whether any of 64 bounds reaches the threshold that is 128 - `lift`; in most blocks none does."""
-    either = np.uint64(0)
-    for at in range(8):
-        either |= words[start + at] + lift * _EACH_BYTE
-    return bool(either & _HIGH_BITS)
-
-
-@lean
-def reaching_bits(words: Words, start: int, lift: np.uint64) -> np.uint64:
-    """One bit for each of 64 bounds, set where it reaches the threshold that is 128 - `lift`.
-
-    Eight bytes are compared by one addition: none is over 127, so none carries into the next. A
-    multiplication brings their high bits together.
-    """
-    reaching = np.uint64(0)
-    for at in range(8):
-        high = ((words[start + at] + lift * _EACH_BYTE) & _HIGH_BITS) >> np.uint64(7)
-        reaching |= ((high * _TOGETHER) >> np.uint64(56)) << np.uint64(8 * at)
-    return reaching
+@inlined
+def row_blocks(blocks: Bytes, starts: Offsets, u: int) -> Bytes:
+    """The tops of a row's blocks, as a view."""
+    return blocks[starts[u] >> 3 : starts[u + 1] >> 3]
 
 
 @lean
@@ -128,12 +108,9 @@ def find_pairs(words: Words, loose: Ids, own_loose: int, threshold: int, found: 
 
     A bound that the loose weight of both nodes already puts under the threshold is brought down here.
     """
-    row = words.view(np.uint8)
-    count, lift = 0, np.uint64(128 - threshold)
-    for start in range(0, len(words), _WORDS_A_BLOCK):
-        if not reaches(words, start, lift):
-            continue
-        reaching = reaching_bits(words, start, lift)
+    row, count = words.view(np.uint8), 0
+    for start in range(0, len(words), 8):
+        reaching = reaching_bits(words, start, threshold)
         while reaching:
             i = (start << 3) + trailing_zeros(reaching)
             reaching &= reaching - np.uint64(1)
@@ -142,6 +119,56 @@ def find_pairs(words: Words, loose: Ids, own_loose: int, threshold: int, found: 
             found[count] = i
             count += rest >= threshold
     return count
+
+
+@lean
+def fill_rests(loose: Ids, rests: Bytes) -> None:
+    """The loose weights of the nodes, at most CAP. It compiles to vector instructions."""
+    for v in range(len(loose)):
+        rests[v] = min(loose[v], np.int32(CAP))
+
+
+@lean
+def find_in_blocks(
+    words: Words, blocks: Bytes, rests: Bytes, own_rest: int, threshold: int, found: Ids
+) -> int:
+    """As `find_pairs`, of the blocks alone that reach the threshold; 64 pairs are brought down together.
+
+    Many reach the threshold, and few are found. `rests` begins with the first node of the row.
+    """
+    count, own = 0, np.uint8(own_rest)
+    for block in range(len(blocks)):
+        if blocks[block] < threshold:
+            continue
+        first = block << 6
+        row, others = words[block << 3 : (block + 1) << 3].view(np.uint8), rests[first : first + 64]
+        if len(others) == 64:
+            for i in range(64):
+                row[i] = min(row[i], np.uint8(others[i] + own))
+        else:
+            for i in range(len(others)):
+                row[i] = min(row[i], np.uint8(others[i] + own))
+        reaching = reaching_bits(words, block << 3, threshold)
+        while reaching:
+            found[np.uint32(count)] = first + trailing_zeros(reaching)
+            reaching &= reaching - np.uint64(1)
+            count += 1
+    return count
+
+
+@lean
+def lower_blocks(row: Bytes, blocks: Bytes, threshold: int, limit: int) -> None:
+    """Bring down the tops of the blocks that reach the threshold, to their greatest bounds under the limit.
+
+    The inner loop is such that it compiles to vector instructions.
+    """
+    under = np.uint8(limit)
+    for block in range(len(blocks)):
+        if blocks[block] >= threshold:
+            bounds, top = row[block << 6 : (block + 1) << 6], np.uint8(0)
+            for i in range(64):
+                top = max(top, bounds[i] if bounds[i] < under else np.uint8(0))
+            blocks[block] = top
 
 
 @lean
@@ -203,21 +230,24 @@ def refresh_by_bits(bits: Words, u: int, first: int, found: Ids, row: Bytes) -> 
 
 
 @lean
-def contributions(state: TopicComponents, own: Ids, first: int, found: Ids, gains: Ids) -> None:
+def contributions(
+    state: TopicComponents, weights: Ids | Longs, own: Ids, first: int, found: Ids, gains: Ids | Longs
+) -> None:
     """For each pair found, the weight of the topics in which its edge would join two components.
 
     `own` holds the components of the one end; the other is `first` + what was found.
     """
-    indptr, topic_ids, slots, names = state.indptr, state.topic_ids, state.slots, state.names
+    names = state.names
     for k in range(len(found)):
         if k + 1 < len(found):
             prefetch_interests(state, first + found[k + 1])
-        v = first + found[k]
+        begin, end = state.indptr[first + found[k]], state.indptr[first + found[k] + 1]
+        topics, slots = state.topic_ids[begin:end], state.slots[begin:end]
         gain = 0
-        for i in range(indptr[v], indptr[v + 1]):
-            name = own[topic_ids[i]]
-            if name != NONE and name != names[slots[i]]:
-                gain += state.weights[topic_ids[i]]
+        for i in range(len(topics)):
+            name = own[np.uint32(topics[i])]
+            if name != NONE and name != names[np.uint32(slots[i])]:
+                gain += weights[np.uint32(topics[i])]
         gains[k] = gain
 
 
@@ -227,7 +257,7 @@ def _refresh_by_lists(
 ) -> int:
     """Give each pair found its exact contribution; return the greatest."""
     write_own_names(state, u, scratch.own)
-    contributions(state, scratch.own, first, found, scratch.gains)
+    contributions(state, state.weights, scratch.own, first, found, scratch.gains)
     clear_own_names(state, u, scratch.own)
     known = 0
     for k in range(len(found)):
@@ -246,7 +276,7 @@ def refresh_found(
     # In slots read by the other way (measured): a pair by its bitsets, or by the list of its interests.
     pair_work = count * (4 + (words_each >> 2) if words_each else 300)
     known = int64(0)
-    if pair_work > own_topics and own_topics <= MOST_TOPICS and byte_row_work(state, u) < pair_work:
+    if pair_work > own_topics and own_topics <= MOST_TOPICS and is_byte_row_cheaper(state, u, pair_work):
         count_byte_row(state, u, scratch.own_columns, scratch.sums)
         known = _lower_by_bytes(row, scratch.sums[first:])
     elif pair_work > own_topics > MOST_TOPICS and row_work(state, u) < pair_work:
@@ -290,16 +320,17 @@ def bound_rows(state: TopicComponents, pairs: Pairs, rows: Offsets, scratch: Scr
         if own_topics <= MOST_TOPICS:
             count_byte_row(state, u, scratch.own_columns, scratch.sums)
             known = _lower_by_bytes(row, scratch.sums[first:])
-        pairs.tops[u] = row_top(words, known)
+        blocks = row_blocks(pairs.blocks, pairs.starts, u)
+        lower_blocks(row, blocks, 0, CAP + 1)
+        pairs.tops[u] = row_top(blocks, known)
         examined += count
     return examined
 
 
 @lean
-def rest_top(words: Words, limit: int) -> int:
+def rest_top(blocks: Bytes, limit: int) -> int:
     """The greatest bound of a row under the limit. The loop is such that it compiles to vector code."""
-    row, under = words.view(np.uint8), np.uint8(limit)
-    top = np.uint8(0)
-    for i in range(len(row)):
-        top = max(top, row[i] if row[i] < under else np.uint8(0))
+    top, under = np.uint8(0), np.uint8(limit)
+    for block in range(len(blocks)):
+        top = max(top, blocks[block] if blocks[block] < under else np.uint8(0))
     return int64(top)

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from meshwright.kernels.compiling import inlined, inner, kernel, lean
-from meshwright.kernels.core.bits import trailing_zeros
+from meshwright.kernels.core.bits import reaching_bits, trailing_zeros
 from meshwright.kernels.core.cost_arrays import CostArrays
 from meshwright.kernels.core.costs import cost_between
 from meshwright.kernels.core.heap import drop_top, make_heap, sink, smallest
@@ -30,8 +30,6 @@ from meshwright.kernels.greedy.bounds import (
     CAP,
     EXAMINED,
     TAKEN,
-    reaches,
-    reaching_bits,
     row_contributions,
     row_top,
     row_words,
@@ -53,8 +51,6 @@ from meshwright.kernels.greedy.prices import (
 from meshwright.runtime.arrays import Bytes, Floats, Ids, Offsets, Ticks, Words, int64
 from meshwright.runtime.progress import CANCEL, DONE
 
-_WORDS_A_BLOCK = 8
-
 NOW = 0
 VALUE = 1
 
@@ -68,6 +64,7 @@ class PricedPairs(NamedTuple):
     firsts: Offsets  # by row: the first node to pair with
     store: Words  # one byte per pair, each row padded with zeros to 64
     starts: Offsets  # by row: its first word in the store
+    blocks: Bytes  # by 64 pairs of the store: their highest level; with weights only
     tops: Ids  # by row: no pair of the row has a higher level
     scale: Offsets  # [the level of 0, how many low bits of a price are left out, the sign of the rest]
     edges: npt.NDArray[np.int32]  # (m, 2), in the order in which they were taken
@@ -101,9 +98,12 @@ def level_of(scale: Offsets, price: float) -> int:
 
     All prices of a scale have the same sign. As integers, the bits of positive numbers rise with them and
     those of negative numbers fall, hence the sign in the scale: of less prices the level is never lower.
+    A scale without a sign has levels of the same size for whole contributions, the prices below zero.
     """
     if price == np.inf:
         return 0
+    if not scale[2]:
+        return min((int64(-price) + (1 << scale[1]) - 1) >> scale[1], CAP)
     level = scale[0] + scale[2] * (np.float64(price).view(np.int64) >> scale[1])
     return max(1, min(level, CAP))
 
@@ -122,11 +122,8 @@ def start_levels(pairs: PricedPairs, nodes: int) -> None:
 def find_reaching(words: Words, threshold: int, found: Ids) -> int:
     """Write the places of the levels that reach the threshold into `found`; return how many there are."""
     count = 0
-    lift = np.uint64(128 - threshold)
-    for start in range(0, len(words), _WORDS_A_BLOCK):
-        if not reaches(words, start, lift):
-            continue
-        reaching = reaching_bits(words, start, lift)
+    for start in range(0, len(words), 8):
+        reaching = reaching_bits(words, start, threshold)
         while reaching:
             found[count] = (start << 3) + trailing_zeros(reaching)
             count += 1
@@ -304,8 +301,12 @@ def put_back(pairs: PricedPairs, price: float, code: int) -> None:
     nodes = len(pairs.tops)
     u, v = code // nodes, code % nodes
     level = level_of(pairs.scale, price)
-    row_words(pairs.store, pairs.starts, u).view(np.uint8)[v - pairs.firsts[u]] = level
+    place = v - pairs.firsts[u]
+    row_words(pairs.store, pairs.starts, u).view(np.uint8)[place] = level
     pairs.tops[u] = max(pairs.tops[u], level)
+    if len(pairs.blocks):
+        block = (pairs.starts[u] >> 3) + (place >> 6)
+        pairs.blocks[block] = max(int64(pairs.blocks[block]), level)
 
 
 @kernel

@@ -2,7 +2,9 @@
 
 A contribution is then a sum of weights, so there are almost as many of them as edges. As for prices
 (`kernels/greedy/by_price.py`), the store has a *level* for each pair, a range of contributions, and a heap
-orders the pairs of one level; the price of a pair is minus its contribution.
+orders the pairs of the highest levels; the price of a pair is minus its contribution. All levels are of the
+same size, two to some power, so that levels add up as contributions do, and 64 pairs are brought down
+together, as in `kernels/greedy/bounds.py`. As contributions fall, levels get finer, half the size each time.
 
 Pairs that gain from one topic alone need no look. When no pair contributes more than c, every pair that is
 not connected in a topic of weight c contributes exactly c by this topic alone, for with another it would
@@ -10,8 +12,9 @@ contribute more. So a topic is *finished* once no pair contributes more than its
 still needs are taken then, in linear time. Such an edge changes no other topic. Hence the store has only
 pairs that gain from two topics or more: what is *counted* for a topic is its weight, and beside it a one.
 
-Where interests have bitsets, a contribution is bounded by them: weights are rounded up to four digits of
-two, and each digit has the set of the topics that have it, its *plane*.
+Many pairs of a row are bounded together (`kernels/greedy/weight_rows.py`). Few pairs are bounded by bitsets
+where there are any: weights are rounded up to four digits of two, and each digit has the set of the topics
+that have it, its *plane*.
 """
 
 from typing import NamedTuple
@@ -21,16 +24,23 @@ import numpy as np
 from meshwright.kernels.compiling import inlined, inner, kernel, lean, lean_kernel
 from meshwright.kernels.core.bits import popcount
 from meshwright.kernels.core.heap import drop_top, make_heap, sink
-from meshwright.kernels.core.topic_components import TopicComponents, take_edge
+from meshwright.kernels.core.topic_components import (
+    TopicComponents,
+    clear_own_names,
+    take_edge,
+    write_own_names,
+)
 from meshwright.kernels.core.totals import greatest
 from meshwright.kernels.greedy.bounds import (
     CAP,
     EXAMINED,
     TAKEN,
-    row_contributions,
+    contributions,
+    find_in_blocks,
+    lower_blocks,
+    row_blocks,
     row_top,
     row_words,
-    row_work,
 )
 from meshwright.kernels.greedy.by_price import (
     APART,
@@ -38,21 +48,33 @@ from meshwright.kernels.greedy.by_price import (
     PricedPairs,
     choose,
     clear_candidates,
-    find_reaching,
     is_before_cut,
     level_of,
     make_room,
     put_back,
 )
+from meshwright.kernels.greedy.byte_rows import MOST_TOPICS
 from meshwright.kernels.greedy.lazy import finish_topic, level_work
 from meshwright.kernels.greedy.prices import fill_contributions
-from meshwright.runtime.arrays import Bytes, Flags, Floats, Ids, Longs, Offsets, Ticks, Words, int64
+from meshwright.kernels.greedy.weight_rows import WeightRow, is_row_cheaper, weigh_row
+from meshwright.runtime.arrays import Bytes, Floats, Ids, Longs, Offsets, Shorts, Ticks, Words, int64
 from meshwright.runtime.progress import CANCEL, DONE
 
 PLANES = 4
 
 _ONE = 1 << 32
 _SUM = _ONE - 1
+UNSEEN = 255
+"""The scale of a row that was not looked at yet."""
+
+_PAIR_WORK, _LIST_WORK = 16, 300
+"""Looks at a pair by planes and by lists, in slots read by the other way (measured)."""
+
+_AHEAD = 8
+"""Levels are brought down from this share under the lowest of a round on."""
+
+_TOGETHER = 6
+"""A round treats the highest levels, this share of them (measured: more rounds or fewer take longer)."""
 
 NEXT, UNIT = 0, 1
 """Where `numbers` of weights has the first place of a topic not finished, and what planes count in."""
@@ -62,6 +84,8 @@ class TopicWeights(NamedTuple):
     """The weights of the topics, in the forms that they are used in."""
 
     counted: Longs  # by topic: its weight, and 2**32
+    rounded: Shorts  # by topic: its weight over 2**fine, rounded up
+    fine: int  # the least that keeps the sum of a node's rounded weights within 16 bits
     heaviest: Ids  # the topics in the order of falling weight
     planes: Words  # by digit: the topics that have it
     numbers: Longs  # by NEXT and UNIT
@@ -73,7 +97,9 @@ class WeightScratch(NamedTuple):
     found: Ids  # by pair of a row: where it is
     gains: Longs  # by pair found
     prices: Floats  # by pair found
-    sums: Longs  # by node
+    own: Ids  # by topic: NONE
+    rests: Bytes  # by node: the level of its topics outside the marked components
+    row: WeightRow
 
 
 @inlined
@@ -83,11 +109,15 @@ def _price(counted: int) -> float:
 
 
 @lean
-def _least(scale: Offsets, level: int) -> float:
+def _least(scale: Offsets, level: int) -> int:
     """No contribution under this reaches the level."""
-    if level <= 1:
-        return 0.0
-    return -float(np.int64((level - scale[0]) << scale[1]).view(np.float64))
+    return ((level - 1) << scale[1]) + 1 if level > 1 else 0
+
+
+@inlined
+def _level(scale: Offsets, contribution: int) -> int:
+    """As `level_of`, of a contribution."""
+    return min((contribution + (1 << scale[1]) - 1) >> scale[1], CAP)
 
 
 @kernel
@@ -98,8 +128,42 @@ def start_levels_by_weight(state: TopicComponents, pairs: PricedPairs) -> None:
     for u in range(nodes - 1, -1, -1):
         most[u] = max(state.loose[u], most[u + 1])
     for u in range(nodes):
-        bound = min(state.loose[u], most[pairs.firsts[u]])
-        pairs.tops[u] = level_of(pairs.scale, -float(bound)) if bound else 0
+        pairs.tops[u] = _level(pairs.scale, min(state.loose[u], most[pairs.firsts[u]]))
+
+
+@kernel
+def greatest_contribution(state: TopicComponents, weights: TopicWeights, us: Ids, room: WeightScratch) -> int:
+    """The greatest bound of a pair of `us` with a later node, rounded up to 2**fine."""
+    found = np.uint16(0)
+    for u in us:
+        weigh_row(state, weights.rounded, int64(u), room.row)
+        for bound in room.row.sums[u + 1 :]:
+            found = max(found, bound)
+    return int64(found) << weights.fine
+
+
+@lean
+def _fill_rests(loose: Ids, scale: Offsets, rests: Bytes) -> None:
+    """The levels of the loose weights of the nodes. It compiles to vector instructions."""
+    shift = scale[1]
+    rounding = (1 << shift) - 1
+    for v in range(len(loose)):
+        rests[v] = min((int64(loose[v]) + rounding) >> shift, CAP)
+
+
+@lean
+def _refine_levels(pairs: PricedPairs, finest: int) -> int:
+    """Halve the range of a level while there are levels for that; return the highest level in use.
+
+    Rows follow when they are looked at next.
+    """
+    level = greatest(pairs.tops)
+    while 0 < level <= CAP >> 1 and pairs.scale[1] > finest:
+        pairs.scale[1] -= 1
+        level <<= 1
+        for u in range(len(pairs.tops)):
+            pairs.tops[u] <<= 1
+    return level
 
 
 @lean_kernel
@@ -124,132 +188,177 @@ def draw_planes(state: TopicComponents, weights: TopicWeights) -> None:
 
 
 @lean
-def _find_loose(words: Words, scale: Offsets, loose: Ids, own_loose: int, threshold: int, found: Ids) -> int:
-    """As `find_reaching`, without the pairs that the weight of both ends' loose topics puts off."""
-    row = words.view(np.uint8)
-    least = _least(scale, threshold)
-    kept = 0
-    for k in range(find_reaching(words, threshold, found)):
-        i = found[k]
-        rest = float(own_loose + loose[i])
-        if rest < least:
-            row[i] = level_of(scale, -rest) if rest else 0
-        else:
-            found[kept] = i
-            kept += 1
-    return kept
+def _count_by_planes(
+    topics_u: Words,
+    loose_u: Words,
+    topics_v: Words,
+    loose_v: Words,
+    ones: Words,
+    twos: Words,
+    fours: Words,
+    eights: Words,
+) -> int:
+    """What is counted for the topics that may gain. A function of its own: only so it gets vector code."""
+    counted = 0
+    for w in range(len(topics_v)):
+        gaining = (topics_u[w] & loose_v[w]) | (loose_u[w] & topics_v[w])
+        # One sum of all, since adding up a vector takes longer than counting.
+        counted += (
+            (popcount(gaining) << 32)
+            + popcount(gaining & ones[w])
+            + (popcount(gaining & twos[w]) << 1)
+            + (popcount(gaining & fours[w]) << 2)
+            + (popcount(gaining & eights[w]) << 3)
+        )
+    return counted
 
 
 @lean
 def _put_off_by_planes(
-    bits: Words,
-    planes: Words,
-    unit: int,
-    scale: Offsets,
-    u: int,
-    first: int,
-    level: int,
-    row: Bytes,
-    found: Ids,
-) -> int:
-    """Bring down the levels of the pairs found by their bounds; keep those in `level`, and count them."""
-    words = bits.shape[1] >> 1
+    bits: Words, planes: Words, unit: int, scale: Offsets, u: int, first: int, row: Bytes, found: Ids
+) -> None:
+    """Bring down the levels of the pairs found by their bounds."""
+    words, shift = bits.shape[1] >> 1, scale[1]
+    rounding = (1 << shift) - 1
     topics_u, loose_u = bits[u, :words], bits[u, words:]
     ones, twos, fours, eights = planes[0], planes[1], planes[2], planes[3]
-    kept = 0
     for i in found:
         topics_v, loose_v = bits[first + i, :words], bits[first + i, words:]
-        counted = 0
-        for w in range(words):
-            gaining = (topics_u[w] & loose_v[w]) | (loose_u[w] & topics_v[w])
-            # One sum of all, since adding up a vector takes longer than counting.
-            counted += (
-                (popcount(gaining) << 32)
-                + popcount(gaining & ones[w])
-                + (popcount(gaining & twos[w]) << 1)
-                + (popcount(gaining & fours[w]) << 2)
-                + (popcount(gaining & eights[w]) << 3)
-            )
-        bound = 0
-        if counted >= 2 * _ONE:
-            bound = level_of(scale, -float(unit * (counted & _SUM)))
-        bound = min(bound, int64(row[i]))
-        row[i] = bound
-        found[kept] = i
-        kept += bound >= level
-    return kept
+        counted = _count_by_planes(topics_u, loose_u, topics_v, loose_v, ones, twos, fours, eights)
+        bound = (unit * (counted & _SUM) + rounding) >> shift
+        row[i] = min(int64(row[i]), bound if counted >= 2 * _ONE else 0)
 
 
 @lean
-def _lower_row(scale: Offsets, sums: Longs, row: Bytes) -> None:
-    """Bring down all levels of a row to those of its sums.
+def _lower_row(counts: Bytes, sums: Shorts, shift: int, row: Bytes) -> None:
+    """Bring down all levels of a row to those of its sums; none is left where fewer than two topics gain.
 
-    Written out without branches: it compiles to vector instructions, which take a fifth of the time.
+    Written out without branches: it compiles to vector instructions.
     """
-    zero, shift = scale[0], scale[1]
-    for i in range(len(sums)):
-        level = zero + (np.float64(-float(sums[i] & _SUM)).view(np.int64) >> shift)
-        level = max(1, min(level, CAP))
-        level = level if sums[i] >= 2 * _ONE else 0
-        row[i] = min(int64(row[i]), level)
+    by, cap = np.uint16(shift), np.uint16(CAP)
+    for i in range(len(row)):
+        level = np.uint16(np.uint16(np.uint16(sums[i] - np.uint16(1)) >> by) + np.uint16(1))
+        level = np.uint16(min(level, cap) if counts[i] > 1 else 0)
+        row[i] = min(row[i], np.uint8(level))
 
 
-@inner
-def _refresh_row(
+@lean
+def _bring_down(
+    state: TopicComponents,
+    weights: TopicWeights,
+    scale: Offsets,
+    u: int,
+    first: int,
+    count: int,
+    row: Bytes,
+    room: WeightScratch,
+) -> None:
+    """Bring down the levels of `count` pairs found, by the cheaper way: each by itself, or the whole row."""
+    own_topics, words_each = state.indptr[u + 1] - state.indptr[u], state.bits.shape[1] >> 1
+    pair_work = count * (_PAIR_WORK + (words_each >> 1) if words_each else _LIST_WORK)
+    if own_topics <= MOST_TOPICS and is_row_cheaper(state, u, pair_work):
+        weigh_row(state, weights.rounded, u, room.row)
+        size = len(state.loose) - first
+        _lower_row(room.row.counts[first:], room.row.sums[first:], scale[1] - weights.fine, row[:size])
+    elif words_each:
+        _put_off_by_planes(
+            state.bits, weights.planes, weights.numbers[UNIT], scale, u, first, row, room.found[:count]
+        )
+
+
+@lean
+def _start_row(pairs: PricedPairs, scales: Bytes, u: int, row: Bytes, blocks: Bytes) -> None:
+    """Write a row that is looked at for the first time, or bring its levels to the present scale."""
+    scale, size = pairs.scale[1], len(pairs.tops) - pairs.firsts[u]
+    if scales[u] == UNSEEN:
+        for i in range(size):
+            row[i] = CAP
+        for block in range(len(blocks)):
+            blocks[block] = CAP
+    elif scales[u] != scale:
+        times = np.uint8(1 << (scales[u] - scale))
+        for i in range(len(row)):
+            row[i] = np.uint8(row[i] * times)
+        for block in range(len(blocks)):
+            blocks[block] = np.uint8(blocks[block] * times)
+    scales[u] = scale
+
+
+@lean
+def _find_candidates(
     state: TopicComponents,
     weights: TopicWeights,
     pairs: PricedPairs,
-    fresh: Flags,
+    scales: Bytes,
     u: int,
     level: int,
     room: WeightScratch,
-    chosen: Candidates,
-) -> int:
-    """Bring down the levels of a row that reach `level` and choose its candidates; count the pairs."""
-    first = pairs.firsts[u]
+) -> tuple[int, int]:
+    """Bring down the levels of a row that reach `level`; find the pairs that may be in it, and their prices.
+
+    `rests` of the room has to be filled in the present state. Returns how many there are, and how many were
+    looked at.
+    """
+    first, found = pairs.firsts[u], room.found
     words = row_words(pairs.store, pairs.starts, u)
-    row, size = words.view(np.uint8), len(pairs.tops) - first
-    if fresh[u]:
-        fresh[u] = False
-        count = size
-        for i in range(size):
-            row[i] = CAP
-            room.found[i] = i
-    else:
-        # A little under the level, or the row comes again at each of the next ones.
-        threshold = max(1, level - 3)
-        count = _find_loose(words, pairs.scale, state.loose[first:], state.loose[u], threshold, room.found)
-    looked = count
-    own_topics, words_each = state.indptr[u + 1] - state.indptr[u], state.bits.shape[1] >> 1
-    pair_work = count * (3 + (words_each >> 1) if words_each else own_topics)
-    if own_topics < pair_work and row_work(state, u) < pair_work:
-        row_contributions(state, weights.counted, u, room.sums)
-        _lower_row(pairs.scale, room.sums[first:], row[:size])
-        count = find_reaching(words, level, room.found)
-        for k in range(count):
-            room.prices[k] = _price(room.sums[first + room.found[k]])
-    else:
-        if state.bits.shape[1]:
-            count = _put_off_by_planes(
-                state.bits,
-                weights.planes,
-                weights.numbers[UNIT],
-                pairs.scale,
-                u,
-                first,
-                level,
-                row,
-                room.found[:count],
-            )
-        fill_contributions(state, weights.counted, u, first, room.found[:count], room.gains)
-        for k in range(count):
-            room.prices[k] = _price(room.gains[k])
+    row, blocks = words.view(np.uint8), row_blocks(pairs.blocks, pairs.starts, u)
+    _start_row(pairs, scales, u, row, blocks)
+    threshold = _threshold(level)
+    looked = find_in_blocks(words, blocks, room.rests[first:], room.rests[u], threshold, found)
+    if looked:
+        _bring_down(state, weights, pairs.scale, u, first, looked, row, room)
+    count = 0
+    for k in range(looked):
+        found[count] = found[k]
+        count += row[found[k]] >= level
     if count:
-        make_room(pairs, chosen, count)
-        code = u * len(pairs.tops) + first
-        choose(pairs.scale, code, level, row, room.found[:count], room.prices[:count], chosen)
-    pairs.tops[u] = row_top(words, int64(CAP))
-    return looked
+        _fill_prices(state, weights, u, first, count, room)
+    else:
+        _end_row(pairs, u, threshold)
+    return count, looked
+
+
+@inlined
+def _threshold(level: int) -> int:
+    """A little under the level, or a row comes again at each of the next ones."""
+    return max(1, level - level // _AHEAD)
+
+
+@lean
+def _fill_prices(
+    state: TopicComponents, weights: TopicWeights, u: int, first: int, count: int, room: WeightScratch
+) -> None:
+    """The exact prices of the first `count` pairs found."""
+    found, gains, prices = room.found[:count], room.gains, room.prices
+    if state.bits.shape[1]:
+        fill_contributions(state, weights.counted, u, first, found, gains)
+    else:
+        write_own_names(state, u, room.own)
+        contributions(state, weights.counted, room.own, first, found, gains)
+        clear_own_names(state, u, room.own)
+    for k in range(count):
+        prices[k] = _price(gains[k])
+
+
+@lean
+def _end_row(pairs: PricedPairs, u: int, threshold: int) -> None:
+    """Bring down the tops of a row and of its blocks."""
+    row = row_words(pairs.store, pairs.starts, u).view(np.uint8)
+    blocks = row_blocks(pairs.blocks, pairs.starts, u)
+    lower_blocks(row, blocks, threshold, CAP + 1)
+    pairs.tops[u] = row_top(blocks, int64(CAP))
+
+
+@inner
+def _choose_in_row(
+    pairs: PricedPairs, u: int, level: int, count: int, room: WeightScratch, chosen: Candidates
+) -> None:
+    """Choose candidates among the pairs found in a row, whose prices are known."""
+    make_room(pairs, chosen, count)
+    row = row_words(pairs.store, pairs.starts, u).view(np.uint8)
+    code = u * len(pairs.tops) + pairs.firsts[u]
+    choose(pairs.scale, code, level, row, room.found[:count], room.prices[:count], chosen)
+    _end_row(pairs, u, _threshold(level))
 
 
 @kernel
@@ -257,7 +366,7 @@ def refresh_rows_by_weight(
     state: TopicComponents,
     weights: TopicWeights,
     pairs: PricedPairs,
-    fresh: Flags,
+    scales: Bytes,
     rows: Offsets,
     level: int,
     room: WeightScratch,
@@ -266,10 +375,14 @@ def refresh_rows_by_weight(
 ) -> int:
     """Choose the candidates of `rows`, the component state staying as it is; count the pairs examined."""
     examined = 0
+    _fill_rests(state.loose, pairs.scale, room.rests)
     for u in rows:
         if ticks[CANCEL]:
             break
-        examined += _refresh_row(state, weights, pairs, fresh, u, level, room, chosen)
+        count, looked = _find_candidates(state, weights, pairs, scales, u, level, room)
+        examined += looked
+        if count:
+            _choose_in_row(pairs, u, level, count, room, chosen)
     return examined
 
 
@@ -341,7 +454,7 @@ def settle_by_weight(
                 put_back(pairs, price, code)
             count = drop_top(prices, codes, count)
     if chosen.cut_price[0] == np.inf:
-        _finish_topics(state, weights, pairs, int64(np.ceil(_least(pairs.scale, level))), ticks)
+        _finish_topics(state, weights, pairs, _least(pairs.scale, level), ticks)
 
 
 @kernel
@@ -349,7 +462,7 @@ def settle_light_levels_by_weight(
     state: TopicComponents,
     weights: TopicWeights,
     pairs: PricedPairs,
-    fresh: Flags,
+    scales: Bytes,
     heavy: int,
     room: WeightScratch,
     chosen: Candidates,
@@ -359,20 +472,19 @@ def settle_light_levels_by_weight(
 
     At the end, all topics are finished.
     """
-    nodes = len(pairs.tops)
     while pairs.counts[APART] and not ticks[CANCEL]:
-        level = greatest(pairs.tops)
+        level = _refine_levels(pairs, weights.fine)
         if not level:
             break
+        level -= level // _TOGETHER
         draw_planes(state, weights)
         if level_work(pairs.tops, pairs.firsts, level) >= heavy:
             return level
         clear_candidates(chosen)
-        for u in range(nodes):
-            if ticks[CANCEL]:
-                return 0
-            if pairs.tops[u] >= level:
-                pairs.counts[EXAMINED] += _refresh_row(state, weights, pairs, fresh, u, level, room, chosen)
+        rows = np.flatnonzero(pairs.tops >= level)
+        pairs.counts[EXAMINED] += refresh_rows_by_weight(
+            state, weights, pairs, scales, rows, level, room, chosen, ticks
+        )
         settle_by_weight(state, weights, pairs, level, room, chosen, ticks)
     _finish_topics(state, weights, pairs, int64(0), ticks)
     return 0

@@ -35,9 +35,12 @@ from meshwright.kernels.greedy.bounds import (
     Pairs,
     Scratch,
     contributions,
-    find_pairs,
+    fill_rests,
+    find_in_blocks,
+    lower_blocks,
     refresh_found,
     rest_top,
+    row_blocks,
     row_contributions,
     row_words,
 )
@@ -77,6 +80,7 @@ def _find_ready(
 ) -> tuple[int, int]:
     """Bring down the bounds of a row that reach the level; find the pairs that may contribute as much.
 
+    `rests` of the scratch has to be filled in the present state.
     Their places are in `found`, and `tops` bounds the others of the row. Bounds are almost exact in the
     present state, so few pairs are found in vain. Returns how many there are, and how many were looked at.
     """
@@ -84,38 +88,59 @@ def _find_ready(
     if not len(pairs.store):
         row_contributions(state, state.weights, u, gains)
         return _find_ready_gains(pairs, u, level, scratch), len(gains) - first
-    words = row_words(pairs.store, pairs.starts, u)
+    words, blocks = row_words(pairs.store, pairs.starts, u), row_blocks(pairs.blocks, pairs.starts, u)
     row, limit = words.view(np.uint8), min(level, CAP)
-    loose, own_loose = state.loose[first:], state.loose[u]
+    rests, own_rest = scratch.rests[first:], scratch.rests[u]
     # A little under the level, or the row comes again at each of the next ones (measured: 40% fewer visits).
-    looked = find_pairs(words, loose, own_loose, max(1, limit - level // 8), found)
+    threshold = max(1, limit - level // 8)
+    looked = find_in_blocks(words, blocks, rests, own_rest, threshold, found)
     if looked:
         refresh_found(state, words, u, first, looked, scratch)
     count, known = 0, int64(0)
     for k in range(looked):
         found[count] = found[k]
         count += row[found[k]] >= limit
+    lower_blocks(row, blocks, threshold, limit)
     if count and level >= CAP:
-        count, known = _keep_level(state, u, first, level, row, count, scratch)
-    pairs.tops[u] = max(known, rest_top(words, limit))
+        count, known = _keep_level(state, u, first, level, row, blocks, count, scratch)
+    pairs.tops[u] = max(known, rest_top(blocks, limit))
     return count, looked
 
 
 @lean
 def _keep_level(
-    state: TopicComponents, u: int, first: int, level: int, row: Bytes, count: int, scratch: Scratch
+    state: TopicComponents,
+    u: int,
+    first: int,
+    level: int,
+    row: Bytes,
+    blocks: Bytes,
+    count: int,
+    scratch: Scratch,
 ) -> tuple[int, int]:
     """Keep the first `count` pairs found that contribute `level`; return how many, and the most of others."""
     found, gains, kept, known = scratch.found, scratch.gains, 0, int64(0)
     write_own_names(state, u, scratch.own)
-    contributions(state, scratch.own, first, found[:count], gains)
+    contributions(state, state.weights, scratch.own, first, found[:count], gains)
     clear_own_names(state, u, scratch.own)
     for k in range(count):
         row[found[k]] = min(gains[k], CAP)
+        if gains[k] < level:
+            blocks[found[k] >> 6] = max(blocks[found[k] >> 6], row[found[k]])
         found[kept] = found[k]
         kept += gains[k] == level
         known = max(known, int64(gains[k] if gains[k] < level else 0))
     return kept, known
+
+
+@lean
+def _put_back(pairs: Pairs, u: int, ready: Ids) -> None:
+    """Count the `ready` pairs of a row among those of its blocks again."""
+    if len(pairs.store):
+        row = row_words(pairs.store, pairs.starts, u).view(np.uint8)
+        blocks = row_blocks(pairs.blocks, pairs.starts, u)
+        for i in ready:
+            blocks[i >> 6] = max(blocks[i >> 6], row[i])
 
 
 @lean_kernel
@@ -134,6 +159,7 @@ def refresh_rows(
     They are written into a part of `ready.places`, [from, to]. Returns how many pairs were looked at.
     """
     examined, free = 0, part[0]
+    fill_rests(state.loose, scratch.rests)
     for u in rows:
         if ticks[CANCEL]:
             break
@@ -142,6 +168,7 @@ def refresh_rows(
         ready.starts[u], ready.counts[u] = free, count
         if free + count > part[1]:
             ready.counts[u] = TOO_MANY
+            _put_back(pairs, u, scratch.found[:count])
             continue
         for k in range(count):
             ready.places[free + k] = scratch.found[k]
@@ -170,7 +197,7 @@ def _take_ready(
     """Take every edge of the `ready` ones of a row that contributes `level` at its turn."""
     first, own, known = pairs.firsts[u], scratch.own, int64(pairs.tops[u])
     words = row_words(pairs.store, pairs.starts, u) if len(pairs.store) else pairs.store
-    row = words.view(np.uint8)
+    row, blocks = words.view(np.uint8), row_blocks(pairs.blocks, pairs.starts, u)
     write_own_names(state, u, own)
     for k in range(len(ready)):
         if k + 1 < len(ready):
@@ -188,6 +215,7 @@ def _take_ready(
         known = max(known, gain)
         if len(row):
             row[ready[k]] = min(gain, CAP)
+            blocks[ready[k] >> 6] = max(blocks[ready[k] >> 6], row[ready[k]])
     clear_own_names(state, u, own)
     pairs.counts[EXAMINED] += len(ready)
     pairs.tops[u] = known
@@ -219,6 +247,7 @@ def _settle_row(
     state: TopicComponents, pairs: Pairs, u: int, level: int, scratch: Scratch, ticks: Ticks
 ) -> None:
     """Take every edge of a row that contributes `level` at its turn."""
+    fill_rests(state.loose, scratch.rests)
     count, looked = _find_ready(state, pairs, u, level, scratch)
     pairs.counts[EXAMINED] += looked
     if count:

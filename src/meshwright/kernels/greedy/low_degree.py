@@ -156,7 +156,7 @@ def _best_pair(state: TopicComponents, pairs: Pairs, least: float, scratch: Scra
             refresh_by_bits(state.bits, u, first, scratch.found[:count], row)
             count = find_pairs(words, state.loose[first:], state.loose[u], threshold, scratch.found)
         write_own_names(state, u, scratch.own)
-        contributions(state, scratch.own, first, scratch.found[:count], scratch.gains)
+        contributions(state, state.weights, scratch.own, first, scratch.found[:count], scratch.gains)
         clear_own_names(state, u, scratch.own)
         known = 0
         for k in range(count):
@@ -213,7 +213,7 @@ def _settle_row(
     write_own_names(state, u, scratch.own)
     for k in range(count):
         i = scratch.found[k]
-        contributions(state, scratch.own, first, scratch.found[k : k + 1], scratch.gains)
+        contributions(state, state.weights, scratch.own, first, scratch.found[k : k + 1], scratch.gains)
         gain = scratch.gains[0]
         if gain == level:
             if parked_least >= 0:

@@ -309,6 +309,7 @@ def _connect(room: Marks, task: Repairing, degrees: Ids, rho: float) -> Ids:
         firsts,
         np.zeros(starts[-1], np.uint64),
         starts,
+        np.zeros(0, np.uint8),
         np.zeros(len(order), np.int32),
         np.empty((task.broken.counts[APART], 2), np.int32),
         np.zeros(2, np.int64),
@@ -350,6 +351,7 @@ def _scratch(nodes: int, topic_count: int) -> Scratch:
         np.zeros(nodes, np.int32),
         np.full(topic_count, NONE, np.int32),
         np.zeros(nodes, np.uint8),
+        np.zeros(0, np.uint8),
         np.zeros(0, np.uint8),
     )
 
