@@ -173,6 +173,14 @@ def evaluate(overlay: Path) -> dict[str, Any]:
     return {"evaluated": overlay.name, **took, **{name: answer[name] for name in names}}
 
 
+def noted(folder: Path, row: dict[str, Any]) -> dict[str, Any]:
+    """Print and keep what was measured, at once, so that a run that is cut off leaves what it has."""
+    with open(folder / "rows.jsonl", "a", encoding="utf-8") as notes:
+        notes.write(json.dumps(row) + "\n")
+    print(json.dumps(row), flush=True)
+    return row
+
+
 def main() -> None:
     """Build everything that is asked for, and compare."""
     parser = argparse.ArgumentParser(
@@ -191,13 +199,13 @@ def main() -> None:
         interests = asked.folder / f"{shape}-{asked.nodes}"
         make(shape, asked.nodes, interests)
         for algorithm in asked.algorithms:
-            rows = [build(asked.folder, interests, algorithm, engine) for engine in asked.engines]
             overlays = [asked.folder / f"{interests.name}-{algorithm}-{engine}" for engine in asked.engines]
-            found = [*rows, evaluate(overlays[0])] if asked.evaluate else rows
-            with open(asked.folder / "rows.jsonl", "a", encoding="utf-8") as notes:
-                notes.writelines(json.dumps(row) + "\n" for row in found)
-            for row in found:
-                print(json.dumps(row), flush=True)
+            rows = [
+                noted(asked.folder, build(asked.folder, interests, algorithm, engine))
+                for engine in asked.engines
+            ]
+            if asked.evaluate:
+                noted(asked.folder, evaluate(overlays[0]))
             wrong += len({row["links"] for row in rows}) > 1 or not all(row["fits"] for row in rows)
             for overlay in overlays:
                 shutil.rmtree(overlay)
