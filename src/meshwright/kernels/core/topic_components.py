@@ -303,7 +303,7 @@ def prefetch_interests(state: TopicComponents, v: int) -> None:
 def write_own_names(state: TopicComponents, u: int, own: Ids) -> None:
     """Write the component of `u` in each of its topics into `own`, which is indexed by topic."""
     # Slices and unsigned places here and above: places that might be negative keep processors from reading
-    # ahead, and make loops gather what stands in a row (measured: 15% of a build).
+    # ahead, and make loops gather what stands in a row.
     begin, end = state.indptr[u], state.indptr[u + 1]
     topics, slots = state.topic_ids[begin:end], state.slots[begin:end]
     for i in range(len(topics)):

@@ -68,13 +68,13 @@ UNSEEN = 255
 """The scale of a row that was not looked at yet."""
 
 _PAIR_WORK, _LIST_WORK = 16, 300
-"""Looks at a pair by planes and by lists, in slots read by the other way (measured)."""
+"""Looks at a pair by planes and by lists, in slots read by the other way; chosen by trials near these."""
 
 _AHEAD = 8
 """Levels are brought down from this share under the lowest of a round on."""
 
 _TOGETHER = 6
-"""A round treats the highest levels, this share of them (measured: more rounds or fewer take longer)."""
+"""A round treats the highest levels, one of so many of them; 3 and 4 were slower on two of four workloads."""
 
 NEXT, UNIT = 0, 1
 """Where `numbers` of weights has the first place of a topic not finished, and what planes count in."""

@@ -111,7 +111,7 @@ def count_byte_row(state: TopicComponents, u: int, own: Bytes, sums: Bytes) -> N
     for a byte a column and three more, all zero. No node may have more than MOST_TOPICS.
     """
     names, slot_nodes, start = state.names, state.slot_nodes, (u + 1) & ~63
-    # As a slice: places that might be negative would be written one by one (measured: a sixth of a build).
+    # As a slice: places that might be negative would be written one by one.
     later = sums[start:]
     for at in range(len(later)):
         later[at] = 0
