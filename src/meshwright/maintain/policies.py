@@ -180,8 +180,8 @@ def repair_by_shadows(state: MaintainedOverlay, change: Change, settings: Repair
 _BUSY = 1.75
 """A node with so many times the average degree gets a link in a repair only if no other link would do."""
 
-_WINDOW = 4_096
-"""How many subscribers of a topic are looked at for nodes that share many topics."""
+_LOOKED_AT = 16_384
+"""How many subscribers of all topics are looked at for nodes that share many topics."""
 
 PARTNERS = 64
 """How many nodes that share most topics with a node a repair may link. Measured with re-optimisation at 2,000
@@ -197,8 +197,8 @@ def partners_of(
     state: MaintainedOverlay, node: int, topics: Ids, settings: RepairSettings, most: int, busy: int
 ) -> Ids:
     """Up to `most` nodes that share most of these topics with a node, and have fewer than `busy` links."""
-    share = settings.rng.random()
-    return similar_nodes(state.live, state.room, node, topics, _WINDOW, share, most, busy)
+    share, window = settings.rng.random(), _LOOKED_AT // max(1, len(topics)) + 1
+    return similar_nodes(state.live, state.room, node, topics, window, share, most, busy)
 
 
 def _similar_to(state: MaintainedOverlay, change: Change, settings: RepairSettings) -> list[Ids]:

@@ -37,11 +37,11 @@ def similar_nodes(
                 found[count] = other
                 count += live.links.counts[other] < busy
             shared[other] += other != node
-    return _best(found[:count], shared, live.links.counts, len(topics), most)
+    return best_of(found[:count], shared, live.links.counts, len(topics), most)
 
 
 @inner
-def _best(found: Ids, shared: Ids, degrees: Ids, topics: int, most: int) -> Ids:
+def best_of(found: Ids, shared: Ids, degrees: Ids, topics: int, most: int) -> Ids:
     """Those that share most; sorts only those that share as much as the last of them."""
     sizes = np.zeros(topics + 1, np.int64)
     for other in found:
