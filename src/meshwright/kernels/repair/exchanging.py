@@ -27,7 +27,7 @@ _MOST_SEEN = 2_048
 """The nodes after which a search gives up, and the link stays: bounds the time. Measured at 2,000 nodes: with
 1,000, half as many exchanges are found; with 4,000, no more."""
 
-_FEW_SEEN = 256
+_FEW_SEEN = 128
 """The nodes after which a short search gives up, and leaves topics open."""
 
 _MOST_LINKS = 24
