@@ -180,9 +180,6 @@ def repair_by_shadows(state: MaintainedOverlay, change: Change, settings: Repair
 _BUSY = 1.75
 """A node with so many times the average degree gets a link in a repair only if no other link would do."""
 
-_LOOKED_AT = 16_384
-"""How many subscribers of all topics are looked at for nodes that share many topics."""
-
 PARTNERS = 64
 """How many nodes that share most topics with a node a repair may link. Measured with re-optimisation at 2,000
 nodes: with 160, degrees are the same after 1,500 events."""
@@ -197,8 +194,7 @@ def partners_of(
     state: MaintainedOverlay, node: int, topics: Ids, settings: RepairSettings, most: int, busy: int
 ) -> Ids:
     """Up to `most` nodes that share most of these topics with a node, and have fewer than `busy` links."""
-    share, window = settings.rng.random(), _LOOKED_AT // max(1, len(topics)) + 1
-    return similar_nodes(state.live, state.room, node, topics, window, share, most, busy)
+    return similar_nodes(state.live, state.room, node, topics, settings.rng.random(), most, busy)
 
 
 def _similar_to(state: MaintainedOverlay, change: Change, settings: RepairSettings) -> list[Ids]:

@@ -4,9 +4,6 @@ A link between u and x can go if a new one between u and w makes a circle with i
 it. So w has these topics, and is with x where the link is taken away. A short search for each link of u says
 which topics need it, and who stays with u in these. That leaves few others to open a link to, and little to
 search for again before a link is closed.
-
-Searches follow up to 64 topics of u at once, a bit each, from both ends of a link. Which of these topics a
-node has is found once for all searches from u.
 """
 
 from typing import NamedTuple
@@ -14,61 +11,37 @@ from typing import NamedTuple
 import numpy as np
 
 from meshwright.kernels.compiling import inner, kernel, lean
-from meshwright.kernels.core.bits import popcount
 from meshwright.kernels.core.rows import has_room, row_of
-from meshwright.kernels.repair.mutable_overlay import Live, Marks, link, next_step, unlink
-from meshwright.kernels.repair.similar import best_of, similar_nodes
+from meshwright.kernels.repair.detours import (
+    BITS,
+    MARKED,
+    NEAR,
+    NONE,
+    OWN,
+    REACHED,
+    WORK,
+    Found,
+    Seen,
+    bits_of,
+    forget,
+    make_seen,
+    mark_bits,
+    number_topics,
+    place_of,
+    search,
+)
+from meshwright.kernels.repair.mutable_overlay import Live, Marks, link, unlink
+from meshwright.kernels.repair.similar import LOOKED_AT, best_of, similar_nodes
 from meshwright.runtime.arrays import Flags, Ids, Offsets, Words, int64
 
-NONE, NO_ROOM = -1, -2
-"""Instead of a node: no exchange lowers the degrees; rows have to be longer, and nothing was done."""
-
-_MOST_SEEN = 2_048
-"""The nodes after which a search gives up, and the link stays: bounds the time. Measured at 2,000 nodes: with
-1,000, half as many exchanges are found; with 4,000, no more."""
-
-_FEW_SEEN = 128
-"""The nodes after which a short search gives up, and leaves topics open."""
+NO_ROOM = -2
+"""Instead of a node: rows have to be longer, and nothing was done."""
 
 _MOST_LINKS = 24
 """The links of a node that are considered, those to the busiest nodes."""
 
 _MOST_BESIDE = 4_096
 """How many nodes that stay with u are noted for all of its links."""
-
-_LOOKED_AT = 16_384
-"""How many subscribers are looked at for nodes that share topics with a node."""
-
-_BITS = 64
-_ONE, _ZERO = np.uint64(1), np.uint64(0)
-_NEAR, _FAR = 0, 1
-_OWN, _SEARCH, _REACHED, _FRESH = 0, 1, 2, 4
-"""Where `Seen.cells` have the topics of a node, the last search that came to it, and by end what it reached
-and what to follow."""
-
-_PLACES, _LAST, _STEP, _NUMBERED, _MARKED, _ENTERED, _WORK = 0, 1, 2, 3, 4, 5, 6
-"""Where `Seen.counts` has how many places are given, the last search, the steps of `room` that mark nodes by
-places, topics by numbers, and nodes by bits (NONE if none), where a search gave up, and all work."""
-
-
-class Seen(NamedTuple):
-    """The nodes that the searches from a node have seen, in order; a bit stands for a topic of that node."""
-
-    nodes: Ids
-    cells: Words  # (places, 6): own topics; the last search; by end, topics reached, and those to follow
-    queues: Ids  # (4, places): of each end, the places to follow now, and next
-    order: Ids  # the places of the last search
-    ends: Offsets  # (2, 2): by end, how many places to follow, and which of its queues has them
-    counts: Offsets  # by `_PLACES` and those after it
-
-
-class Found(NamedTuple):
-    """What a search has found of up to 64 topics."""
-
-    fails: bool  # the link can't go
-    needed: np.uint64  # those known to need the link
-    open: np.uint64  # those not known
-    seen: int  # how many nodes; they are in `Seen.order`
 
 
 class Own(NamedTuple):
@@ -83,174 +56,12 @@ class Own(NamedTuple):
     counts: Offsets  # [how many entries]
 
 
-@inner
-def _make_seen() -> Seen:
-    return Seen(
-        np.empty(_MOST_SEEN, np.int32),
-        np.empty((_MOST_SEEN, 6), np.uint64),
-        np.empty((4, _MOST_SEEN), np.int32),
-        np.empty(_MOST_SEEN, np.int32),
-        np.empty((2, 2), np.int64),
-        np.zeros(7, np.int64),
-    )
-
-
-@lean
-def _number_topics(live: Live, room: Marks, seen: Seen, node: int) -> int:
-    """Number the topics of a node; return how many words they are."""
-    step = next_step(room.steps)
-    own = row_of(live.topics, node)
-    for at in range(len(own)):
-        room.topic_marks[own[at]], room.topic_numbers[own[at]] = step, at
-    seen.counts[_NUMBERED] = step
-    return (len(own) + _BITS - 1) // _BITS
-
-
-@lean
-def _bits_of(live: Live, room: Marks, seen: Seen, word: int, node: int) -> np.uint64:
-    """Which of the numbered topics of a word a node has."""
-    if seen.counts[_MARKED] != NONE:
-        return room.bits[node] if room.chosen[node] == seen.counts[_MARKED] else _ZERO
-    own, step, base = _ZERO, seen.counts[_NUMBERED], word * _BITS
-    seen.counts[_WORK] += live.topics.counts[node]
-    for topic in row_of(live.topics, node):
-        if room.topic_marks[topic] == step:
-            number = int64(room.topic_numbers[topic]) - base
-            if 0 <= number < _BITS:
-                own |= _ONE << np.uint64(number)
-    return own
-
-
-@lean
-def _forget(room: Marks, seen: Seen) -> None:
-    """Begin with no place given."""
-    seen.counts[_STEP], seen.counts[_PLACES] = next_step(room.steps), 0
-
-
-@lean
-def _place_of(live: Live, room: Marks, seen: Seen, word: int, node: int) -> int:
-    """The place of a node, the next one if it has none; NONE where all are given."""
-    if room.marks[node] == seen.counts[_STEP]:
-        return int64(room.numbers[node])
-    place = seen.counts[_PLACES]
-    if place == _MOST_SEEN:
-        return int64(NONE)
-    seen.counts[_PLACES] += 1
-    room.marks[node], room.numbers[node] = seen.counts[_STEP], place
-    seen.nodes[place] = node
-    seen.cells[place, _OWN], seen.cells[place, _SEARCH] = _bits_of(live, room, seen, word, node), _ZERO
-    return place
-
-
-@lean
-def _enter(cells: Words, place: int, search: np.uint64) -> bool:
-    """Clear a place that a search comes to first."""
-    if cells[place, _SEARCH] == search:
-        return False
-    cells[place, _SEARCH] = search
-    cells[place, _REACHED] = cells[place, _REACHED + 1] = _ZERO
-    cells[place, _FRESH] = cells[place, _FRESH + 1] = _ZERO
-    return True
-
-
-@lean
-def _advance(
-    live: Live,
-    room: Marks,
-    seen: Seen,
-    word: int,
-    near: int,
-    far: int,
-    end: int,
-    left: np.uint64,
-    count: int,
-    most: int,
-) -> tuple[np.uint64, np.uint64, int]:
-    """Go on by a link from all places that an end reached last.
-
-    Returns the topics in which that came to new nodes, those in which it met the other end, and how many
-    nodes the search has seen; NONE where these are too many.
-    """
-    cells, search, now = seen.cells, np.uint64(seen.counts[_LAST]), seen.ends[1, end]
-    here, then, length = 2 * end + now, 2 * end + 1 - now, 0
-    alive, met = _ZERO, _ZERO
-    for k in range(seen.ends[0, end]):
-        place = seen.queues[here, k]
-        bits = cells[place, _FRESH + end] & left
-        cells[place, _FRESH + end] = _ZERO
-        if not bits:
-            continue
-        node = seen.nodes[place]
-        barred = far if node == near else near if node == far else NONE
-        seen.counts[_WORK] += live.links.counts[node]
-        for other in row_of(live.links, node):
-            at = _place_of(live, room, seen, word, other)
-            new = bits & cells[at, _OWN] if at != NONE else bits
-            if not new or other == barred:
-                continue
-            if at == NONE or (cells[at, _SEARCH] != search and count == most):
-                seen.counts[_ENTERED] = count
-                return alive, met, NONE
-            if _enter(cells, at, search):
-                seen.order[count] = at
-                count += 1
-            new &= ~cells[at, _REACHED + end]
-            if new and not cells[at, _FRESH + end]:
-                seen.queues[then, length] = at
-                length += 1
-            cells[at, _REACHED + end] |= new
-            cells[at, _FRESH + end] |= new
-            met |= new & cells[at, _REACHED + 1 - end]
-            alive |= new
-    seen.ends[0, end], seen.ends[1, end] = length, 1 - now
-    return alive, met, count
-
-
-@lean
-def _search(
-    live: Live, room: Marks, seen: Seen, word: int, near: int, far: int, left: np.uint64, short: bool
-) -> Found:
-    """Search topics of two linked nodes for ways other than their link.
-
-    The link can't go if a topic needs it. A `short` search says so only if the part at the far end is the
-    smaller one, which no new link of the near end can reach but one to a node of that part; it lists other
-    topics that need the link, and those that it leaves open. The ends take turns, so the time is that of the
-    smaller parts.
-    """
-    seen.counts[_LAST] += 1
-    search, cells, needed = np.uint64(seen.counts[_LAST]), seen.cells, _ZERO
-    count, most = 2, _FEW_SEEN if short else _MOST_SEEN
-    lengths, turn = seen.ends[0], int64(_FAR)
-    for end in range(2):
-        place = _place_of(live, room, seen, word, far if end else near)
-        if place == NONE:
-            return Found(True, needed, left, 0)
-        _enter(cells, place, search)
-        cells[place, _REACHED + end] = cells[place, _FRESH + end] = left
-        seen.queues[2 * end, 0] = seen.order[end] = place
-        seen.ends[0, end], seen.ends[1, end] = 1, 0
-    while left:
-        if lengths[_NEAR] != lengths[_FAR]:
-            turn = int64(lengths[_FAR] < lengths[_NEAR])
-        end, turn = turn, 1 - turn
-        alive, met, count = _advance(live, room, seen, word, near, far, end, left, count, most)
-        if count == NONE:
-            return Found(not short, needed, left, seen.counts[_ENTERED])
-        left &= ~met
-        ended = left & ~alive
-        if ended and (end == _FAR or not short):
-            return Found(True, needed, left, count)
-        needed |= ended
-        left &= ~ended
-    return Found(False, needed, left, count)
-
-
 @lean
 def _note_beside(seen: Seen, own: Own, at: int, found: Found) -> None:
     """Note who stays with the near end in the topics that need a link; a link with too many is stuck."""
     for k in range(found.seen):
         place = seen.order[k]
-        if seen.cells[place, _REACHED + _NEAR] & found.needed:
+        if seen.cells[place, REACHED + NEAR] & found.needed:
             entry = own.counts[0]
             if entry == len(own.beside):
                 own.stuck[at] = True
@@ -263,7 +74,7 @@ def _note_beside(seen: Seen, own: Own, at: int, found: Found) -> None:
 def _examine(live: Live, room: Marks, seen: Seen, node: int) -> Own:
     """Search from a node for each of its links, the busiest other end first."""
     far = _by_degree(live.links.counts, row_of(live.links, node))[:_MOST_LINKS]
-    words = _number_topics(live, room, seen, node)
+    words = number_topics(live, room, seen, node)
     shape = len(far), words
     own = Own(
         far,
@@ -275,14 +86,14 @@ def _examine(live: Live, room: Marks, seen: Seen, node: int) -> Own:
         np.zeros(1, np.int64),
     )
     for word in range(words):
-        _forget(room, seen)
+        forget(room, seen)
         for at in range(len(far)):
-            place = _place_of(live, room, seen, word, int64(far[at]))
+            place = place_of(live, room, seen, word, int64(far[at]))
             if own.stuck[at] or place == NONE:
                 own.stuck[at] = True
                 continue
-            own.common[at, word] = seen.cells[place, _OWN]
-            found = _search(live, room, seen, word, node, int64(far[at]), own.common[at, word], True)
+            own.common[at, word] = seen.cells[place, OWN]
+            found = search(live, room, seen, word, node, int64(far[at]), own.common[at, word], True)
             own.needed[at, word], own.open[at, word] = found.needed, found.open
             own.stuck[at] = found.fails
             if found.needed and not found.fails:
@@ -308,7 +119,7 @@ def _fitting(live: Live, room: Marks, seen: Seen, own: Own, others: Ids) -> Flag
         for at in range(len(own.far)):
             fits[at, place] = not own.stuck[at]
         for word in range(own.needed.shape[1]):
-            lacks = ~_bits_of(live, room, seen, word, int64(others[place]))
+            lacks = ~bits_of(live, room, seen, word, int64(others[place]))
             for at in range(len(own.far)):
                 fits[at, place] &= not own.needed[at, word] & lacks
     for entry in range(own.counts[0]):
@@ -322,10 +133,10 @@ def _fitting(live: Live, room: Marks, seen: Seen, own: Own, others: Ids) -> Flag
 @lean
 def _overlaps(own: Own, at: int, taken: Words) -> bool:
     """Whether a topic needs a link, and one that was taken."""
-    shared = _ZERO
+    shared = np.uint64(0)
     for word in range(len(taken)):
         shared |= own.needed[at, word] & taken[word]
-    return shared != _ZERO
+    return shared != 0
 
 
 @inner
@@ -335,7 +146,7 @@ def _most_promising(degrees: Ids, node: int, own: Own, others: Ids, fits: Flags,
     taken = np.empty(own.needed.shape[1], np.uint64)
     for place in range(len(others)):
         usable, count, fallen = others[place] != node, 0, int64(0)
-        taken[:] = _ZERO
+        taken[:] = 0
         for at in range(len(own.far)):
             usable &= own.far[at] != others[place]
             if fits[at, place] and count < most and not _overlaps(own, at, taken):
@@ -377,8 +188,8 @@ def _can_go(live: Live, room: Marks, seen: Seen, node: int, own: Own, at: int, g
         doubt = left | (common & ~needed & gone[0, word]) | (needed & gone[2, word])
         if doubt:
             if own.common.shape[1] > 1:
-                _forget(room, seen)
-            if _search(live, room, seen, word, node, int64(own.far[at]), doubt, False).fails:
+                forget(room, seen)
+            if search(live, room, seen, word, node, int64(own.far[at]), doubt, False).fails:
                 return False
     return True
 
@@ -399,32 +210,6 @@ def _close(live: Live, room: Marks, seen: Seen, node: int, own: Own, might: Flag
     return count
 
 
-@lean
-def _mark_bits(live: Live, room: Marks, seen: Seen, node: int, busy: int) -> int:
-    """Mark all who share a topic with a node by the topics that they share.
-
-    Returns how many of them have fewer than `busy` links; they are in `room.found`, and `room.numbers` has
-    how many topics each shares.
-    """
-    count, step = 0, next_step(room.steps)
-    seen.counts[_MARKED] = step
-    room.chosen[node], room.bits[node] = step, _ZERO
-    first = live.topics.starts[node]
-    for number in range(live.topics.counts[node]):
-        topic, bit = live.topics.items[first + number], _ONE << np.uint64(number)
-        start = live.subscribers.starts[topic]
-        for at in range(start, start + live.subscribers.counts[topic]):
-            other = live.subscribers.items[at]
-            if room.chosen[other] != step:
-                room.chosen[other], room.bits[other] = step, _ZERO
-                room.found[count] = other
-                count += live.links.counts[other] < busy
-            room.bits[other] |= bit
-    for at in range(count):
-        room.numbers[room.found[at]] = popcount(room.bits[room.found[at]])
-    return count
-
-
 @inner
 def _partners(live: Live, room: Marks, seen: Seen, node: int, share: float, most: int, busy: int) -> Ids:
     """The nodes that share most topics with a node, and have fewer than `busy` links.
@@ -433,12 +218,12 @@ def _partners(live: Live, room: Marks, seen: Seen, node: int, share: float, most
     """
     topics = row_of(live.topics, node)
     sizes = live.subscribers.counts[topics].sum()
-    seen.counts[_WORK] += min(sizes, _LOOKED_AT)
-    if sizes <= _LOOKED_AT and len(topics) <= _BITS:
-        count = _mark_bits(live, room, seen, node, busy)
+    seen.counts[WORK] += min(sizes, LOOKED_AT)
+    if sizes <= LOOKED_AT and len(topics) <= BITS:
+        count = mark_bits(live, room, seen, node, busy)
         return best_of(room.found[:count], room.numbers, live.links.counts, len(topics), most)
-    seen.counts[_MARKED] = NONE
-    return similar_nodes(live, room, node, topics, _LOOKED_AT // len(topics) + 1, share, most, busy)
+    seen.counts[MARKED] = NONE
+    return similar_nodes(live, room, node, topics, share, most, busy)
 
 
 @inner
@@ -509,14 +294,14 @@ def exchange(
     Cost: for each node a look at some subscribers of its topics, for each of its links a short search, and
     for each that might go a search of the topics in doubt, all up to a limit.
     """
-    seen, at = _make_seen(), start
-    while at < len(nodes) and seen.counts[_WORK] < work:
+    seen, at = make_seen(), start
+    while at < len(nodes) and seen.counts[WORK] < work:
         node, at = int64(nodes[at]), at + 1
         if live.links.counts[node] < 2:
             continue
         if not has_room(live.links, int64(2)):
-            return at - 1, int64(NO_ROOM), int64(0), seen.counts[_WORK]
+            return at - 1, int64(NO_ROOM), int64(0), seen.counts[WORK]
         other, count = _exchange_at(live, room, seen, node, rng.random(), most, busy, any_fall, closed)
         if count:
-            return at, other, count, seen.counts[_WORK]
-    return at, int64(NONE), int64(0), seen.counts[_WORK]
+            return at, other, count, seen.counts[WORK]
+    return at, int64(NONE), int64(0), seen.counts[WORK]
