@@ -37,7 +37,7 @@ _SAVED_WORK = 400_000
 _RELIEF, _RELIEF_A_TOPIC = 8_000, 6_000
 """What taking a link from a busy node counts as work, and more for each topic of the link."""
 
-_PARTNERS = 32
+_PARTNERS = 64
 """How many nodes that share most topics with a node are considered for an exchange."""
 
 _MOST_CLOSED = 6
