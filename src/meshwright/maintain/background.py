@@ -12,7 +12,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from meshwright.kernels.repair.exchanging import NO_ROOM, NONE, exchange
+from meshwright.kernels.repair.detours import NONE
+from meshwright.kernels.repair.exchanging import NO_ROOM, exchange
 from meshwright.maintain.options import MaintainOptions, RepairSettings
 from meshwright.maintain.policies import PARTNERS, Uprooted, busy_degree, connect, partners_of
 from meshwright.maintain.repairs import Link, named

@@ -3,7 +3,8 @@ import numpy as np
 import pytest
 
 import meshwright as mw
-from meshwright.kernels.repair.exchanging import NONE, exchange
+from meshwright.kernels.repair.detours import NONE
+from meshwright.kernels.repair.exchanging import exchange
 from meshwright.maintain.state import longer, state_of
 
 NODES = 14
