@@ -15,7 +15,7 @@ import numpy as np
 from meshwright.kernels.repair.detours import NONE
 from meshwright.kernels.repair.exchanging import NO_ROOM, exchange
 from meshwright.maintain.options import MaintainOptions, RepairSettings
-from meshwright.maintain.policies import PARTNERS, Uprooted, busy_degree, connect, partners_of
+from meshwright.maintain.policies import BUSY, PARTNERS, Uprooted, busy_degree, connect, partners_of
 from meshwright.maintain.repairs import Link, named
 from meshwright.maintain.state import Change, MaintainedOverlay, longer, row
 from meshwright.model.events import Event
@@ -29,13 +29,13 @@ it takes several times as long as one of others, and saves a third to a half as 
 _WORK = 200_000
 """The work for each event: subscribers, topics and links looked at, about 7 ns each at 2,000 nodes."""
 
-_WORK_OF_GAINS = 60_000
+_WORK_OF_GAINS = 45_000
 """The most work for each event where nothing was lost, since a join has to be quick; the rest is saved."""
 
 _SAVED_WORK = 400_000
 """The most work that is saved for later events."""
 
-_RELIEF, _RELIEF_A_TOPIC = 8_000, 6_000
+_RELIEF, _RELIEF_A_TOPIC = 5_000, 3_000
 """What taking a link from a busy node counts as work, and more for each topic of the link."""
 
 _PARTNERS = 64
@@ -50,8 +50,11 @@ _RELIEFS = 8
 _SAVED = 100
 """The most links of the budget that are saved for later events. Few exchanges change more."""
 
-_BUSY = 1.9
+_TOO_BUSY = 1.9
 """A node with more than so many times the average degree gives links to others."""
+
+_NEAR = 4
+"""How many nodes that are linked with such a node are tried after an event."""
 
 _MINUTE = 60
 
@@ -116,11 +119,10 @@ def tend(
     budget = budget.after(events, settings.options)
     gains_only = all(event.event in ("join", "subscribe") for event in events)
     least = max(0, budget.work - _WORK_OF_GAINS * len(events)) if gains_only else 0
-    exchanges = list[Exchange]()
-    if settings.prices is None:
-        budget, exchanges = _relieve_any(state, settings, budget, budget.work - (budget.work - least) // 4)
+    most = 1 if gains_only else _RELIEFS
+    budget, exchanges = _relieve_any(state, settings, budget, least + (budget.work - least) // 4, most)
     turns = min(len(state.nodes.names), settings.options.reoptimise * len(events))
-    nodes = _next_nodes(state, budget.place, linked, turns)
+    nodes = _next_nodes(state, settings, budget.place, linked, turns)
     start, first = 0, len(nodes) - turns
     while start < len(nodes) and budget.work > least and budget.left(settings.options) >= 2:
         start, budget, found = _improve(state, settings, nodes, start, budget, least)
@@ -128,16 +130,33 @@ def tend(
     return budget._replace(place=budget.place + max(0, start - first)), exchanges
 
 
-def _next_nodes(state: MaintainedOverlay, place: int, linked: Sequence[Link], turns: int) -> Ids:
-    """Those that a repair has linked, then so many places in turn, some of which may be free.
+def _next_nodes(
+    state: MaintainedOverlay, settings: RepairSettings, place: int, linked: Sequence[Link], turns: int
+) -> Ids:
+    """A node with too many links and some next to it, those that a repair has linked, and some in turn.
 
-    Those with many topics come only in turn. A node of a batch may have been linked, and have left since.
+    The last are so many places, some of which may be free. Those that a repair has linked and that have many
+    topics come only in turn. A node of a batch may have been linked, and have left since.
     """
+    hub, near = _busy_node(state, settings), np.empty(0, np.int32)
+    if hub != NONE:
+        near = np.append(settings.rng.permutation(row(state.live.links, hub))[:_NEAR], np.int32(hub))
     names = dict.fromkeys(name for link in linked for name in link)
     places = (state.nodes.of[name] for name in names if name in state.nodes.of)
     ends = [place for place in places if state.live.topics.counts[place] <= _MANY_TOPICS]
     in_turn = (np.arange(turns) + place) % max(1, len(state.nodes.names))
-    return np.array([*ends, *in_turn.tolist()], np.int32)
+    return np.concatenate([near, np.array(ends, np.int32), in_turn.astype(np.int32)])
+
+
+def _busy_node(state: MaintainedOverlay, settings: RepairSettings) -> int:
+    """One of the nodes that have too many links, or NONE; where links cost, none has too many.
+
+    Any of these nodes, since there may be one that can't give any away.
+    """
+    busy = busy_degree(state, _TOO_BUSY)
+    if settings.prices is not None or state.maximum_degree <= busy:
+        return NONE
+    return int(settings.rng.choice(np.flatnonzero(state.live.links.counts > busy)))
 
 
 def _improve(
@@ -146,7 +165,7 @@ def _improve(
     """Exchange links of one of some nodes for one new link; returns from where to go on, and the exchange."""
     most_changes = budget.left(settings.options)
     closed = np.empty((min(most_changes - 1, _MOST_CLOSED), 2), np.int32)
-    limits = _PARTNERS, busy_degree(state, _BUSY), budget.work - least
+    limits = _PARTNERS, busy_degree(state, BUSY), budget.work - least
     by_cost = settings.prices is not None
     start, other, count, work = exchange(
         state.live, state.room, settings.rng, nodes, start, *limits, by_cost, closed
@@ -175,21 +194,13 @@ def _undo(state: MaintainedOverlay, opened: Ids, closed: Ids) -> None:
 
 
 def _relieve_any(
-    state: MaintainedOverlay, settings: RepairSettings, budget: Budget, least: int
+    state: MaintainedOverlay, settings: RepairSettings, budget: Budget, least: int, most: int
 ) -> tuple[Budget, list[Exchange]]:
-    """Take links from one of the nodes that have too many, until so much work is left.
-
-    Any of them, since there may be one that can't give any away; links to nodes of few topics rather than to
-    others, since fewer have to take their place.
-    """
-    busy, exchanges = busy_degree(state, _BUSY), list[Exchange]()
-    hubs = np.flatnonzero(state.live.links.counts > busy) if state.maximum_degree > busy else ()
-    if not len(hubs):
+    """Take links from a node that has too many, up to so many and until so much work is left."""
+    busy, exchanges, hub = busy_degree(state, _TOO_BUSY), list[Exchange](), _busy_node(state, settings)
+    if hub == NONE:
         return budget, exchanges
-    hub = int(settings.rng.choice(hubs))
-    linked = row(state.live.links, hub)
-    ranks = state.live.topics.counts[linked] * (0.5 + settings.rng.random(len(linked)))
-    for node in linked[np.argsort(ranks, kind="stable")][:_RELIEFS].tolist():
+    for node in settings.rng.permutation(row(state.live.links, hub))[:most].tolist():
         spent = budget.work <= least or budget.left(settings.options) < 3
         if spent or state.live.links.counts[hub] <= busy:
             break
