@@ -337,7 +337,8 @@ class Maintainer:
             self._book = planned.book
             self.revision += len(new)
             self._ids.add(new)
-            repairs = [*(self._repair(moves) for moves in parts), *self._reoptimised(tuple(new))]
+            repairs = [self._repair(moves) for moves in parts]
+            repairs += self._reoptimised(tuple(new), [link for own in repairs for link in own.added])
             done = merged(repairs)
             counts = {"events": len(new) - len(refused), "repeated": len(given) - len(new)}
             return self._described(done, refused=tuple(refused), **counts)
@@ -391,12 +392,12 @@ class Maintainer:
             return Kept(added, np.empty((0, 2), np.int32))
         return self._robustness.keep(self._state, self._state.all_topics(), added)
 
-    def _reoptimised(self, events: tuple[Event, ...]) -> list[Repair]:
+    def _reoptimised(self, events: tuple[Event, ...], linked: Sequence[Link]) -> list[Repair]:
         """What re-optimisation in the background does after events."""
         if not self.options.reoptimise or self.options.policy != "shadow":
             return []
         begin = perf_counter()
-        self._budget, exchanges = background.tend(self._state, self._settings, self._budget, events)
+        self._budget, exchanges = background.tend(self._state, self._settings, self._budget, events, linked)
         done = [Repair(self.revision, added=a, removed=r, reoptimised=(*a, *r)) for a, r in exchanges]
         return [*done, Repair(self.revision, reoptimise_seconds=perf_counter() - begin)]
 

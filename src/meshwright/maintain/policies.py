@@ -171,17 +171,15 @@ def repair_by_shadows(state: MaintainedOverlay, change: Change, settings: Repair
     if settings.options.reoptimise:
         similar = _similar_to(state, change, settings)
         shadows = np.concatenate([uprooted.shadows, change.gainers, *similar])
-        return connect(state, change, uprooted, shadows, False, settings, busy_degree(state, _BUSY))
+        return connect(state, change, uprooted, shadows, False, settings, busy_degree(state, BUSY))
     choose = _kept_backups if settings.options.keep_backups else _backups_for
     shadows = np.concatenate([uprooted.shadows, change.gainers, choose(state, change, settings)])
     return connect(state, change, uprooted, shadows, False, settings)
 
 
-_BUSY = 1.75
-"""A node with so many times the average degree gets a link in a repair only if no other link would do."""
-
-_WINDOW = 4_096
-"""How many subscribers of a topic are looked at for nodes that share many topics."""
+BUSY = 1.75
+"""A node with so many times the average degree gets a link in a repair only if no other link would do, and
+none in an exchange."""
 
 PARTNERS = 64
 """How many nodes that share most topics with a node a repair may link. Measured with re-optimisation at 2,000
@@ -197,15 +195,14 @@ def partners_of(
     state: MaintainedOverlay, node: int, topics: Ids, settings: RepairSettings, most: int, busy: int
 ) -> Ids:
     """Up to `most` nodes that share most of these topics with a node, and have fewer than `busy` links."""
-    share = settings.rng.random()
-    return similar_nodes(state.live, state.room, node, topics, _WINDOW, share, most, busy)
+    return similar_nodes(state.live, state.room, node, topics, settings.rng.random(), most, busy)
 
 
 def _similar_to(state: MaintainedOverlay, change: Change, settings: RepairSettings) -> list[Ids]:
     """For each mover, the nodes that share most of the topics that it lost, or gained."""
     gained = first_of(change.gained).astype(np.int32)
     parts = (change.movers, change.lost_indptr, change.lost), (change.gainers, change.gained_indptr, gained)
-    busy = busy_degree(state, _BUSY)
+    busy = busy_degree(state, BUSY)
     return [
         partners_of(state, node, topics[indptr[k] : indptr[k + 1]], settings, PARTNERS, busy)
         for nodes, indptr, topics in parts

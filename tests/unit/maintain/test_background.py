@@ -73,13 +73,31 @@ def test_a_budget_starts_again_with_each_minute_and_saves_at_most_a_hundred():
     assert late.after((mw.Event(120, "leave", "a"),), options).left(options) == 50
 
 
+def test_work_is_saved_up_to_twice_that_of_an_event():
+    options, leave = MaintainOptions(reoptimise=60), mw.Event(0, "leave", "a")
+    first = Budget().after((leave,), options)
+    assert first.after((leave,), options).work == 2 * first.work
+    assert first.after((leave,), options).after((leave,), options).work == 2 * first.work
+    assert first.less(3, 10) == first._replace(saved=57, spent=3, work=first.work - 10)
+
+
+def test_what_a_join_may_not_work_is_left_to_the_next_leave(monkeypatch):
+    monkeypatch.setattr(background, "_WORK_OF_GAINS", 0)
+    live = mw.Maintainer(workload(200), seed=3, reoptimise=20)
+    names = live.overlay.interests.nodes.to_pylist()
+    for number, name in enumerate(names[:20]):
+        assert not live.join(f"new {number}", live.topics_of(name)).reoptimised
+    assert any(live.leave(name).reoptimised for name in names[:20])
+    assert is_connected(live)
+
+
 def test_a_journal_that_ends_in_the_middle_of_re_optimisation_goes_on_as_if_it_had_not(tmp_path, monkeypatch):
     events = events_of(60)
     whole, _ = run(events, reoptimise=20)
     improve, calls = background._improve, iter(range(10**6))
 
     def end_at_last(*arguments):
-        if next(calls) == 333:
+        if next(calls) == 120:
             improve(*arguments)
             raise KeyboardInterrupt
         return improve(*arguments)

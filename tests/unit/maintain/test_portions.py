@@ -6,10 +6,10 @@ from meshwright.maintain.repairs import Repair, merged
 from tests.unit.maintain.examples import is_topic_connected, links, random_events, workload
 
 
-@pytest.mark.parametrize("most", [1, 40, 200])
-def test_a_batch_in_portions_tells_what_it_comes_to(monkeypatch, most):
+@pytest.mark.parametrize(("most", "reoptimise"), [(1, 0), (40, 0), (200, 0), (40, 2)])
+def test_a_batch_in_portions_tells_what_it_comes_to(monkeypatch, most, reoptimise):
     monkeypatch.setattr(policies, "_MOST_SHADOWS", most)
-    live = mw.Maintainer(workload(150))
+    live = mw.Maintainer(workload(150), reoptimise=reoptimise)
     for seed in range(3):
         before = links(live)
         repair = live.apply(random_events(live, 40, seed=seed + 10))

@@ -11,7 +11,7 @@ import numpy as np
 from meshwright.kernels.compiling import inner, kernel
 from meshwright.kernels.core.interest_keys import interest_key
 from meshwright.kernels.core.rows import Rows, append, holds, remove, row_of
-from meshwright.runtime.arrays import Flags, Ids, Offsets
+from meshwright.runtime.arrays import Flags, Ids, Offsets, Words
 
 MOST = 0
 LINKS = 1
@@ -43,6 +43,7 @@ class Marks(NamedTuple):
     numbers: Ids  # by node
     found: Ids  # by node: a list
     weights: Offsets  # by node: a weight behind the step in which it holds
+    bits: Words  # by node
     topic_marks: Offsets  # by topic
     topic_numbers: Ids  # by topic
 
@@ -58,6 +59,7 @@ def make_room(node_count: int, topic_count: int) -> Marks:
         numbers=np.zeros(node_count, np.int32),
         found=np.zeros(node_count, np.int32),
         weights=np.zeros(node_count, np.int64),
+        bits=np.zeros(node_count, np.uint64),
         topic_marks=np.zeros(topic_count, np.int64),
         topic_numbers=np.zeros(topic_count, np.int32),
     )

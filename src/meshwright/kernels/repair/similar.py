@@ -8,19 +8,20 @@ from meshwright.kernels.core.rows import row_of
 from meshwright.kernels.repair.mutable_overlay import Live, Marks, next_step
 from meshwright.runtime.arrays import Ids, int64
 
+LOOKED_AT = 16_384
+"""How many subscribers of all topics are looked at for nodes that share many of them."""
+
 
 @kernel
-def similar_nodes(
-    live: Live, room: Marks, node: int, topics: Ids, window: int, share: float, most: int, busy: int
-) -> Ids:
+def similar_nodes(live: Live, room: Marks, node: int, topics: Ids, share: float, most: int, busy: int) -> Ids:
     """Up to `most` nodes other than `node` that have the most of these topics; of equals, those of few links.
 
     Nodes with `busy` links or more are left out.
 
-    Of a topic with more subscribers than `window`, as many are looked at in a row, from the same share of the
-    row on in all topics. Rows are about in the order of places, so the windows hold about the same nodes.
-    O(window) for each topic.
+    Of each topic as many subscribers are looked at in a row, up to `LOOKED_AT` in all, from the same share of
+    the row on in all topics. Rows are about in the order of places, so they hold about the same nodes.
     """
+    window = LOOKED_AT // max(1, len(topics)) + 1
     shared, found, count = room.numbers, room.found, 0
     step = next_step(room.steps)
     room.marks[node] = step
@@ -37,11 +38,11 @@ def similar_nodes(
                 found[count] = other
                 count += live.links.counts[other] < busy
             shared[other] += other != node
-    return _best(found[:count], shared, live.links.counts, len(topics), most)
+    return best_of(found[:count], shared, live.links.counts, len(topics), most)
 
 
 @inner
-def _best(found: Ids, shared: Ids, degrees: Ids, topics: int, most: int) -> Ids:
+def best_of(found: Ids, shared: Ids, degrees: Ids, topics: int, most: int) -> Ids:
     """Those that share most; sorts only those that share as much as the last of them."""
     sizes = np.zeros(topics + 1, np.int64)
     for other in found:

@@ -3,7 +3,8 @@ import numpy as np
 import pytest
 
 import meshwright as mw
-from meshwright.kernels.repair.exchanging import NONE, exchange
+from meshwright.kernels.repair.detours import NONE
+from meshwright.kernels.repair.exchanging import exchange
 from meshwright.maintain.state import longer, state_of
 
 NODES = 14
@@ -29,23 +30,26 @@ def links_of(state):
     return {(u, v) for u, v in state.edges().tolist()}
 
 
-def run(state, node, others, most=6, any_fall=False):
+def run(state, node, most=6, any_fall=False, partners=8, work=10**9):
+    """The other node of the new link, and the links that were closed for it."""
     closed = np.empty((most, 2), np.int32)
-    place, count = exchange(state.live, state.room, node, np.array(others, np.int32), any_fall, closed)
-    return place, {tuple(sorted(link)) for link in closed[:count].tolist()}
+    nodes, rng = np.array([node], np.int32), np.random.default_rng(1)
+    limits = partners, 100, work
+    _, other, count, _ = exchange(state.live, state.room, rng, nodes, 0, *limits, any_fall, closed)
+    return other, {tuple(sorted(link)) for link in closed[:count].tolist()}
 
 
 def test_one_link_takes_the_place_of_two():
     topics = [{1, 2}, {1, 3}, {2, 3}, {1, 2, 3}]
     state = state_from(topics, [(0, 1), (0, 2), (1, 3), (2, 3)])
-    assert run(state, 0, [3]) == (0, {(0, 1), (0, 2)})
+    assert run(state, 0) == (3, {(0, 1), (0, 2)})
     assert links_of(state) == {(0, 3), (1, 3), (2, 3)}
 
 
 def test_a_superfluous_link_is_closed_and_none_opened():
     state = state_from([{1}, {1}, {1}, {1}], [(0, 1), (1, 2), (0, 2), (2, 3)])
-    place, closed = run(state, 0, [3])
-    assert place == NONE
+    other, closed = run(state, 0)
+    assert other == NONE
     assert closed == {(0, 2)}
 
 
@@ -53,7 +57,7 @@ def test_a_topic_that_the_other_lacks_keeps_its_link():
     topics = [{1, 2, 4}, {1, 3}, {2, 3, 4}, {1, 2, 3}]
     links = [(0, 1), (0, 2), (1, 3), (2, 3)]
     state = state_from(topics, links)
-    assert run(state, 0, [3]) == (NONE, set())
+    assert run(state, 0) == (NONE, set())
     assert links_of(state) == set(links)
 
 
@@ -61,8 +65,28 @@ def test_no_more_links_are_closed_than_there_is_room_for():
     topics = [{1, 2}, {1, 3}, {2, 3}, {1, 2, 3}]
     links = [(0, 1), (0, 2), (1, 3), (2, 3)]
     state = state_from(topics, links)
-    assert run(state, 0, [3], most=1) == (NONE, set())
-    assert run(state, 0, [3], most=1, any_fall=True)[0] == 0
+    assert run(state, 0, most=1) == (NONE, set())
+    assert links_of(state) == set(links)
+
+
+def test_of_two_ways_round_each_other_one_stays():
+    """In topic 1, 4 is behind 0-1, which goes for 0-4; 0-2 and 0-3 make a circle without the new link."""
+    topics = [{1, 2, 3}, {1}, {1, 2}, {1, 3}, {1, 2, 3}, {2}, {3}, {1}, {1}, {1}]
+    links = [(0, 1), (0, 2), (0, 3), (2, 3), (1, 4), (2, 5), (4, 5), (3, 6), (4, 6), (1, 7), (1, 8), (1, 9)]
+    state = state_from(topics, links)
+    assert run(state, 0) == (4, {(0, 1), (0, 2)})
+    assert all_connected(topics, links_of(state))
+
+
+def test_the_first_exchange_ends_a_call_and_the_next_goes_on_from_there():
+    topics = [{1}, {1}, {1}, {1}, {1}]
+    links = [(u, v) for u in range(5) for v in range(u + 1, 5)]
+    state, closed = state_from(topics, links), np.empty((6, 2), np.int32)
+    task = state.live, state.room, np.random.default_rng(1), np.arange(5, dtype=np.int32)
+    first = exchange(*task, 1, 8, 100, 10**9, False, closed)
+    assert first[0] == 2
+    assert set(closed[: first[2], 0].tolist()) == {1}
+    assert exchange(*task, 2, 8, 100, 0, False, closed) == (2, NONE, 0, 0)
 
 
 @pytest.mark.parametrize(("topic_count", "own"), [(8, 3), (70, 67)])
@@ -76,11 +100,10 @@ def test_exchanges_keep_topics_connected_and_lower_the_squares(seed, topic_count
     state, done = state_from(topics, drawn), 0
     for node in list(range(NODES)) * 3:
         before, degrees = links_of(state), state.live.links.counts.astype(np.int64).copy()
-        sharing = [other for other in range(NODES) if other != node and topics[other] & topics[node]]
-        place, closed = run(state, node, rng.permutation(sharing)[:8])
+        other, closed = run(state, node, partners=int(rng.integers(1, 9)))
         after, now = links_of(state), state.live.links.counts.astype(np.int64)
         assert before - after == closed
-        assert len(after - before) == (place != NONE)
+        assert after - before == ({(min(node, other), max(node, other))} if other != NONE else set())
         assert after == before or all_connected(topics, after)
         assert (now @ now < degrees @ degrees) == bool(closed)
         done += bool(closed)
