@@ -7,8 +7,10 @@ Three shapes of interests, each without names:
 
 - even: unif, 1,000 topics, 10 to 150 subscriptions by a power law, 28 on average;
 - skewed: the same, and a topic that every node has, and a node that has every topic;
-- many-topics: zipf, a topic for every ten nodes (1,000,000 at ten million), 1 to 1,000 subscriptions by a
-  power law: few nodes have many topics, and few topics have many nodes, as in graphs of followers.
+- many-topics: zipf with alpha 0.8, a topic for every ten nodes (1,000,000 at ten million), 1 to 1,000
+  subscriptions by a power law: few nodes have many topics, and few topics have many nodes, as in graphs of
+  followers (in ego-Twitter, accounts have followers by their rank to the power of -0.5 at the top and -1.0 at
+  the end).
 
 The engine `local` is Spark in one Java on this machine; `cluster` is a standalone cluster with two executors
 of one core and 1 GiB of heap each. Before each build, the memory of an executor is told as `plan-capacity`
@@ -65,7 +67,7 @@ def make(shape: str, nodes: int, out: Path) -> None:
     law = ["unif", "--topics", 1_000]
     if shape == "many-topics":
         sizes = ["--min-subscriptions", 1, "--max-subscriptions", 1_000]
-        law = ["zipf", "--topics", nodes // 10, *sizes]
+        law = ["zipf", "--topics", nodes // 10, *sizes, "--set", "alpha=0.8"]
     words = ["generate", *law, "--nodes", nodes, "--no-names", "--seed", _SEED, "--engine", "spark"]
     subprocess.run(command(*words, "--out", out), check=True, stdout=subprocess.DEVNULL)
 

@@ -91,7 +91,7 @@ _BUILT_IN = {
     "dcbc-direct": Algorithm(
         summary="Bulk Clones without parts: links only to bulk nodes (nodes with many topics); linear time, "
         "for large fleets",
-        load="meshwright.construct.parts.dcbc:bulk_clones_direct",
+        load="meshwright.construct.parts.dcbc_direct:bulk_clones_direct",
         options=construct.DcbcDirectOptions,
     ),
     "low-oda": Algorithm(

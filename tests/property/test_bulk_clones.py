@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 import meshwright as mw
 from meshwright.construct.greedy import tie_order
 from meshwright.construct.options import BULK_TIES
-from meshwright.construct.parts.dcbc import bulk_by_size, bulk_by_threshold
+from meshwright.construct.parts.bulk_sets import bulk_by_size, bulk_by_threshold
 from meshwright.construct.parts.interest_queries import InProcess
 from meshwright.construct.parts.partitioning import random_parts
 from tests import oracles

@@ -8,7 +8,7 @@ import pytest
 
 import meshwright as mw
 from meshwright import cli
-from meshwright.construct.parts import dcbc
+from meshwright.construct.parts import dcbc_direct
 from meshwright.construct.parts.interest_queries import InProcess
 from meshwright.model.storage.manifest import read_manifest, without_files
 from meshwright.pipeline.build import edges
@@ -77,7 +77,7 @@ SPREAD = [  # dc itself is built below, in parts and in a tree
 
 @pytest.mark.parametrize(("algorithm", "options"), SPREAD)
 def test_spark_builds_what_this_process_builds(spark, workload, tmp_path, monkeypatch, algorithm, options):
-    monkeypatch.setattr(dcbc, "NODES_A_PART", 64)
+    monkeypatch.setattr(dcbc_direct, "NODES_A_PART", 64)
     expected = mw.build(mw.Interests.read(workload), algorithm, seed=4, **options)
     assert built(spark, workload, tmp_path / "o", algorithm, seed=4, **options) == expected
     assert_interests_are_shared(workload, tmp_path / "o")
@@ -125,7 +125,7 @@ def test_links_cost_on_spark_what_they_cost_in_this_process(
 def test_ranges_of_nodes_are_the_same_where_files_are_in_the_order_of_ids(
     spark, ordered, tmp_path, monkeypatch
 ):
-    monkeypatch.setattr(dcbc, "NODES_A_PART", 64)
+    monkeypatch.setattr(dcbc_direct, "NODES_A_PART", 64)
     expected = mw.build(mw.Interests.read(ordered), "dcbc-direct", bulk_size=9, crowd=40)
     assert built(spark, ordered, tmp_path / "o", "dcbc-direct", bulk_size=9, crowd=40) == expected
 

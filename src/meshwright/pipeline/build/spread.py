@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from meshwright.construct.options import DcbcDirectOptions, DcbcOptions, DcMawOptions, DcOptions
-from meshwright.construct.parts import dcbc
+from meshwright.construct.parts import dcbc, dcbc_direct
 from meshwright.construct.parts.conquer import (
     Greedy,
     Part,
@@ -126,24 +126,24 @@ def bulk_clones(job: Job, costs: Costs | None, options: DcbcOptions, seed: int) 
 
 
 def bulk_clones_direct(job: Job, costs: Costs | None, options: DcbcDirectOptions, seed: int) -> Spread:
-    """As `construct.parts.dcbc.bulk_clones_direct`, edge for edge, with ranges of nodes in tasks.
+    """As `construct.parts.dcbc_direct.bulk_clones_direct`, edge for edge, with ranges of nodes in tasks.
 
     The driver holds what it does for `bulk_clones`; a task holds the bulk set and some ranges of 8,192 nodes.
     Each range is brought together whole, whatever the files of the dataset are cut into.
     """
     del costs
-    planned = dcbc.plan_direct(job.source, options, seed, job.progress)
-    span, slack = dcbc.NODES_A_PART, options.slack
+    planned = dcbc_direct.plan(job.source, options, seed, job.progress)
+    span, slack = dcbc_direct.NODES_A_PART, options.slack
     with broadcast(job.session, (planned.is_light, planned.shared)) as known:
 
         def work(part: int, lists: Lists) -> Part:
             is_light, shared = known.value
             rows = is_light[lists.nodes].nonzero()[0].astype("int32")
-            return dcbc.cover(part, lists, rows, shared, slack, seed, no_ticks())
+            return dcbc_direct.cover(part, lists, rows, shared, slack, seed, no_ticks())
 
         parts = job.source.ranges(span, planned.partitions, work)
         kept = job.keep(parts, "parts", "covering topics")
-    facts = dcbc.facts_of_direct(planned, [part.facts for part in kept.parts])
+    facts = dcbc_direct.facts_of(planned, [part.facts for part in kept.parts])
     return Spread(kept=[kept], edges=planned.bulk_edges, facts=facts)
 
 

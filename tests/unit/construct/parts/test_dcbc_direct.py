@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import meshwright as mw
-from meshwright.construct.parts import dcbc
+from meshwright.construct.parts import dcbc_direct
 from meshwright.runtime.progress import DONE
 from tests.helpers import interests_of
 
@@ -14,7 +14,7 @@ def interests() -> mw.Interests:
 
 @pytest.fixture
 def small_parts(monkeypatch):
-    monkeypatch.setattr(dcbc, "NODES_A_PART", 32)
+    monkeypatch.setattr(dcbc_direct, "NODES_A_PART", 32)
 
 
 @pytest.mark.usefixtures("small_parts")
@@ -33,7 +33,7 @@ def test_covering_counts_as_many_steps_as_it_announces(interests, monkeypatch, g
         announced.append(total)
         return [one(part, ticks) for part in parts]
 
-    monkeypatch.setattr(dcbc, "map_parts", in_turn)
+    monkeypatch.setattr(dcbc_direct, "map_parts", in_turn)
     mw.build(interests, "dcbc-direct", bulk_size=30, guide=guide)
     assert [ticks[DONE]] == announced
 
@@ -75,7 +75,7 @@ def test_equal_bulk_nodes_share_the_load_evenly():
 
 
 def test_a_node_of_more_topics_than_a_gain_can_count_is_bulk(monkeypatch):
-    monkeypatch.setattr(dcbc, "MOST_TOPICS", 5)
+    monkeypatch.setattr(dcbc_direct, "MOST_TOPICS", 5)
     interests = interests_of([set(range(8)), set(range(6)), {0}, {1}])
     assert mw.build(interests, "dcbc-direct", bulk_size=1).facts["bulk"] == 2
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 import meshwright as mw
-from meshwright.construct.parts import dcbc
+from meshwright.construct.parts import dcbc_direct
 from meshwright.kernels.core.topic_components import start_components
 from meshwright.kernels.dual.unit_prices import unit_prices
 from tests.helpers import interests_of
@@ -32,7 +32,7 @@ def test_the_topics_that_an_edge_connects_share_its_cost():
 
 @pytest.mark.parametrize("algorithm", PARTS)
 def test_guided_overlays_have_fewer_links_where_popularity_is_unequal(interests, monkeypatch, algorithm):
-    monkeypatch.setattr(dcbc, "NODES_A_PART", 64)
+    monkeypatch.setattr(dcbc_direct, "NODES_A_PART", 64)
     plain, guided = (
         [mw.build(interests, algorithm, seed=seed, guide=guide, **PARTS[algorithm]) for seed in range(2)]
         for guide in ("none", "dual")

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from meshwright import workloads
-from meshwright.construct.parts.dcbc import bulk_by_size, bulk_by_threshold, choose_threshold
+from meshwright.construct.parts.bulk_sets import bulk_by_size, bulk_by_threshold, choose_threshold
 from meshwright.construct.parts.interest_queries import InProcess
 from meshwright.model.interests import Interests
 from meshwright.runtime.errors import OptionError
