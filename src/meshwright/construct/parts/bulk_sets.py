@@ -7,7 +7,7 @@ import numpy as np
 
 from meshwright.construct import greedy
 from meshwright.construct.parts.conquer import Part
-from meshwright.construct.parts.interest_queries import Source
+from meshwright.construct.parts.interest_queries import ListSource
 from meshwright.construct.parts.resilient_parts import take_resilient
 from meshwright.construct.parts.star_sets import star_set
 from meshwright.construct.parts.topic_lists import Lists, join_lists, take_lists
@@ -43,7 +43,7 @@ def choose_threshold(sizes: Offsets, at_most: int) -> int:
 
 
 def bulk_by_threshold(
-    source: Source, *, threshold: int | None, bulk_share: float, bulk_limit: int, resilience: int = 1
+    source: ListSource, *, threshold: int | None, bulk_share: float, bulk_limit: int, resilience: int = 1
 ) -> BulkSet:
     """The nodes of more than `threshold` topics, and as many more as it takes to cover every topic.
 
@@ -75,7 +75,7 @@ _MOST_FOR_A_CROWD = 128
 
 
 def bulk_by_size(
-    source: Source, order: Ids, *, bulk_size: int, most_topics: int, crowd: int, resilience: int = 1
+    source: ListSource, order: Ids, *, bulk_size: int, most_topics: int, crowd: int, resilience: int = 1
 ) -> BulkSet:
     """The `bulk_size` nodes with the most topics, and more where a topic would crowd the few that have it.
 
@@ -98,7 +98,7 @@ def bulk_by_size(
     return _bulk_set(source, chosen, threshold, demand)
 
 
-def _bulk_set(source: Source, chosen: Flags, threshold: int, demand: Offsets) -> BulkSet:
+def _bulk_set(source: ListSource, chosen: Flags, threshold: int, demand: Offsets) -> BulkSet:
     """The chosen nodes, and those that it takes to give each topic as many bulk subscribers as demanded."""
     lists = source.lists(chosen)
     lack = demand - np.bincount(lists.topic_ids, minlength=len(demand))
@@ -144,7 +144,7 @@ def ordered_bulk(chosen: BulkSet, node_count: int, seed: int, ties: str = "shuff
     return take_lists(chosen.lists, ranked[ranked >= 0])
 
 
-def join_bulk(
+def merge_bulk(
     bulk: Lists, topic_count: int, memory_limit: int | None, progress: Progress | None, resilience: int
 ) -> greedy.GreedyResult:
     """Greedy Merge of the bulk nodes; the edges are pairs of places in `bulk` ([1], Alg. 6, line 6).
@@ -163,6 +163,22 @@ def join_bulk(
 
     edges = run_with_ticks(work, "taking edges", 0, progress)
     return greedy.GreedyResult(edges=edges, pairs_examined=0)
+
+
+_MOST_MERGED = 10_000
+"""Bulk nodes that Greedy Merge joins in seconds; its time grows with their square."""
+
+_NEARLY_ALL = 0.75
+
+
+def too_many_to_merge(chosen: BulkSet) -> bool:
+    """Whether topics have added more nodes to a bulk set than Greedy Merge should join.
+
+    Where nearly all nodes are bulk, a bulk set of theirs would be hardly smaller, so they are merged.
+    """
+    count = len(chosen.bulk)
+    asked = count - chosen.added
+    return count > max(_MOST_MERGED, 2 * asked) and count <= _NEARLY_ALL * (count + len(chosen.light))
 
 
 def bulk_facts(chosen: BulkSet, among_bulk: greedy.GreedyResult) -> dict[str, int]:

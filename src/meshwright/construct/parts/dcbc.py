@@ -13,12 +13,12 @@ from meshwright.construct.parts.bulk_sets import (
     BulkSet,
     bulk_by_threshold,
     bulk_facts,
-    join_bulk,
     ordered_bulk,
     part_without_stars,
     put_together,
 )
 from meshwright.construct.parts.conquer import Part
+from meshwright.construct.parts.dcbc_direct import join_bulk
 from meshwright.construct.parts.interest_queries import InProcess, Source, choose_partitions
 from meshwright.construct.parts.partitioning import random_parts
 from meshwright.construct.parts.resilient_parts import take_resilient
@@ -110,7 +110,15 @@ def plan(source: Source, options: DcbcOptions, seed: int, progress: Progress | N
         resilience=options.resilience,
     )
     bulk = ordered_bulk(chosen, source.node_count, seed, options.ties)
-    among_bulk = join_bulk(bulk, source.topic_count, options.memory_limit, progress, options.resilience)
+    among_bulk = join_bulk(
+        chosen,
+        bulk,
+        source.topic_count,
+        memory_limit=options.memory_limit,
+        resilience=options.resilience,
+        seed=seed,
+        progress=progress,
+    )
     partitions = _count_parts(source, len(chosen.light), options, seed, progress)
     part_of = np.full(source.node_count, -1, np.int32)
     part_of[chosen.light] = random_parts(len(chosen.light), partitions, seed)

@@ -12,14 +12,15 @@ from meshwright.construct.parts.bulk_sets import (
     BulkSet,
     bulk_by_size,
     bulk_facts,
-    join_bulk,
+    merge_bulk,
     ordered_bulk,
     part_without_stars,
     put_together,
+    too_many_to_merge,
 )
 from meshwright.construct.parts.conquer import Part
-from meshwright.construct.parts.interest_queries import InProcess, Source
-from meshwright.construct.parts.topic_lists import Lists, take_lists
+from meshwright.construct.parts.interest_queries import InLists, ListSource
+from meshwright.construct.parts.topic_lists import Lists, lists_of, take_lists
 from meshwright.construct.parts.topic_prices import SAMPLE, learn_weights, sampled
 from meshwright.kernels.greedy.cover_search import search_room, shorten_covers
 from meshwright.kernels.greedy.covering import (
@@ -79,22 +80,53 @@ def bulk_clones_direct(
     that for each bulk node at all. Nodes need to know the bulk set alone, not each other.
 
     Source: ours, after [1], Alg. 6, which also allows links between lightweight nodes of one part (see
-    `dcbc`). `DcbcDirectOptions` tells how the bulk set is chosen.
+    `dcbc`). `DcbcDirectOptions` tells how the bulk set is chosen, `join_bulk` how it is joined.
 
     """
     del costs
-    planned = plan(InProcess(interests), options, seed, progress)
+    return _linked(lists_of(interests), interests.topic_count, options, seed, progress)
+
+
+def _linked(
+    lists: Lists, topic_count: int, options: DcbcDirectOptions, seed: int, progress: Progress | None
+) -> Built:
+    """`bulk_clones_direct` of lists; the edges are pairs of rows."""
+    planned = plan(InLists(lists, topic_count), options, seed, progress)
 
     def one(part: int, ticks: Ticks) -> Part:
-        lists = _lists(interests, slice(part * NODES_A_PART, (part + 1) * NODES_A_PART))
-        rows = np.flatnonzero(planned.is_light[lists.nodes]).astype(np.int32)
-        return cover(part, lists, rows, planned.shared, options.slack, seed, ticks)
+        some = _range(lists, slice(part * NODES_A_PART, (part + 1) * NODES_A_PART))
+        rows = np.flatnonzero(planned.is_light[some.nodes]).astype(np.int32)
+        return cover(part, some, rows, planned.shared, options.slack, seed, ticks)
 
     rounds = 2 if len(planned.shared.prices) else 1
     light = len(planned.chosen.light) * rounds
     conquered = map_parts(one, range(planned.partitions), "covering topics", light, progress)
     edges = np.concatenate([planned.bulk_edges, *(part.edges for part in conquered)])
     return Built(edges=edges, facts=facts_of(planned, [part.facts for part in conquered]))
+
+
+def join_bulk(
+    chosen: BulkSet,
+    bulk: Lists,
+    topic_count: int,
+    *,
+    memory_limit: int | None,
+    resilience: int,
+    seed: int,
+    progress: Progress | None,
+) -> greedy.GreedyResult:
+    """Make the bulk nodes topic-connected; the edges are pairs of places in `bulk`.
+
+    By Greedy Merge, or, where rare topics have added very many nodes to those that were asked for, as
+    `bulk_clones_direct` links any nodes: by a bulk set of their own. That is much smaller, since most rare
+    topics have a single bulk subscriber, which needs no link.
+    """
+    if not too_many_to_merge(chosen):
+        return merge_bulk(bulk, topic_count, memory_limit, progress, resilience)
+    options = DcbcDirectOptions(memory_limit=memory_limit, resilience=resilience)
+    found = _linked(bulk, topic_count, options, seed, progress)
+    edges = np.asarray(found.edges, np.int32)
+    return greedy.GreedyResult(edges=edges, pairs_examined=found.facts["pairs_examined"])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,13 +155,21 @@ class CoverPlan:
 
 
 def plan(
-    source: Source, options: DcbcDirectOptions, seed: int, progress: Progress | None = None
+    source: ListSource, options: DcbcDirectOptions, seed: int, progress: Progress | None = None
 ) -> CoverPlan:
-    """Choose the bulk nodes and join them; linear in the interests, and Greedy Merge on the bulk set."""
+    """Choose the bulk nodes and join them; linear in the interests, and `join_bulk`."""
     with stage(progress, "choosing bulk nodes"):
         chosen = _choose_bulk(source, options, seed)
         bulk = ordered_bulk(chosen, source.node_count, seed)
-    among_bulk = join_bulk(bulk, source.topic_count, options.memory_limit, progress, options.resilience)
+    among_bulk = join_bulk(
+        chosen,
+        bulk,
+        source.topic_count,
+        memory_limit=options.memory_limit,
+        resilience=options.resilience,
+        seed=seed,
+        progress=progress,
+    )
     partitions = -(-source.node_count // NODES_A_PART)
     shared = _share(bulk, source.topic_count, among_bulk, partitions)
     shared = shared._replace(resilience=options.resilience)
@@ -152,7 +192,7 @@ def facts_of(planned: CoverPlan, conquered: Iterable[Mapping[str, int]]) -> dict
     return bulk_facts(planned.chosen, planned.among_bulk) | {"outer_edges": outer_edges}
 
 
-def _choose_bulk(source: Source, options: DcbcDirectOptions, seed: int) -> BulkSet:
+def _choose_bulk(source: ListSource, options: DcbcDirectOptions, seed: int) -> BulkSet:
     bulk_size = options.bulk_size
     if bulk_size is None:
         bulk_size = min(int(_SHARE * source.node_count), _MOST_BULK[options.guide])
@@ -175,7 +215,7 @@ def _share(bulk: Lists, topic_count: int, among_bulk: greedy.GreedyResult, parts
 
 
 def _cover_prices(
-    source: Source, chosen: BulkSet, bulk: Lists, shared: Shared, seed: int, progress: Progress | None
+    source: ListSource, chosen: BulkSet, bulk: Lists, shared: Shared, seed: int, progress: Progress | None
 ) -> Gains:
     """What it takes to cover each topic, learned on the covers of random lightweight nodes."""
     sample = source.lists(sampled(chosen.light, SAMPLE, source.node_count, seed))
@@ -197,10 +237,10 @@ def _cover_prices(
     return priced(found)
 
 
-def _lists(interests: Interests, span: slice) -> Lists:
-    """Those of a range of nodes, without copying them."""
-    nodes = np.arange(span.start, min(span.stop, interests.node_count), dtype=np.int32)
-    return Lists(nodes, interests.indptr[span.start : span.start + len(nodes) + 1], interests.topic_ids)
+def _range(lists: Lists, span: slice) -> Lists:
+    """The rows of a range, numbered by their places, without copying their topics."""
+    nodes = np.arange(span.start, min(span.stop, len(lists.nodes)), dtype=np.int32)
+    return Lists(nodes, lists.indptr[span.start : span.start + len(nodes) + 1], lists.topic_ids)
 
 
 def cover(part: int, lists: Lists, rows: Ids, shared: Shared, slack: float, seed: int, ticks: Ticks) -> Part:

@@ -15,8 +15,8 @@ from meshwright.runtime.errors import OptionError
 from meshwright.runtime.progress import Progress, stage
 
 
-class Source(Protocol):
-    """Interests, wherever they are; what is asked for is small beside them, but for `interests`."""
+class ListSource(Protocol):
+    """Nodes with their topics, wherever they are."""
 
     @property
     def node_count(self) -> int:
@@ -35,6 +35,10 @@ class Source(Protocol):
     def lists(self, nodes: Flags, topics: Flags | None = None) -> Lists:
         """The flagged nodes with their topics, by id; with `topics`, these alone and nodes that have any."""
 
+
+class Source(ListSource, Protocol):
+    """Interests, wherever they are; what is asked for is small beside them, but for `interests`."""
+
     def shared(self, owner_of: Ids) -> Flags:
         """By topic, whether nodes of more than one owner have it; `owner_of` has one for each node."""
 
@@ -45,35 +49,43 @@ class Source(Protocol):
         """All of them, in this process."""
 
 
-class InProcess:
-    """The source that is an `Interests`; every answer is linear in it."""
+class InLists:
+    """The source that is lists in this process, whose rows are its nodes; every answer is linear in it."""
 
-    def __init__(self, interests: Interests) -> None:
-        self._interests = interests
+    def __init__(self, lists: Lists, topic_count: int) -> None:
+        self._rows = lists._replace(nodes=np.arange(len(lists.nodes), dtype=np.int32))
+        self._topic_count = topic_count
 
     @property
     def node_count(self) -> int:
-        """See `Source`."""
-        return self._interests.node_count
+        """See `ListSource`."""
+        return len(self._rows.nodes)
 
     @property
     def topic_count(self) -> int:
-        """See `Source`."""
-        return self._interests.topic_count
+        """See `ListSource`."""
+        return self._topic_count
 
     def sizes(self) -> Offsets:
-        """See `Source`."""
-        return np.diff(self._interests.indptr)
+        """See `ListSource`."""
+        return np.diff(self._rows.indptr)
 
     def subscribers(self) -> Offsets:
-        """See `Source`."""
-        return np.bincount(self._interests.topic_ids, minlength=self.topic_count)
+        """See `ListSource`."""
+        return np.bincount(self._rows.topic_ids, minlength=self.topic_count)
 
     def lists(self, nodes: Flags, topics: Flags | None = None) -> Lists:
-        """See `Source`."""
-        every = lists_of(self._interests)
-        found = every if topics is None else keep_topics(every, topics)
+        """See `ListSource`."""
+        found = self._rows if topics is None else keep_topics(self._rows, topics)
         return take_lists(found, np.flatnonzero(nodes[found.nodes]).astype(np.int32))
+
+
+class InProcess(InLists):
+    """The source that is an `Interests`; every answer is linear in it."""
+
+    def __init__(self, interests: Interests) -> None:
+        super().__init__(lists_of(interests), interests.topic_count)
+        self._interests = interests
 
     def shared(self, owner_of: Ids) -> Flags:
         """See `Source`."""

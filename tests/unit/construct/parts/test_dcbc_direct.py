@@ -92,3 +92,31 @@ def test_a_node_of_more_topics_than_a_gain_can_count_is_bulk(monkeypatch):
 def test_options_out_of_range_are_refused(interests, options, message):
     with pytest.raises(mw.OptionError, match=message):
         mw.build(interests, "dcbc-direct", **options)
+
+
+@pytest.fixture
+def rare() -> mw.Interests:
+    """Many topics of few subscribers, so that they add many nodes to any bulk set."""
+    return mw.workloads.zipf(3_000, 1_500, min_subscriptions=1, max_subscriptions=40, alpha=0.6, seed=3)
+
+
+@pytest.mark.parametrize("algorithm", ["dcbc", "dcbc-direct"])
+@pytest.mark.parametrize("resilience", [1, 2])
+def test_a_bulk_set_too_large_to_merge_is_joined_by_a_bulk_set_of_its_own(
+    rare, monkeypatch, algorithm, resilience
+):
+    few = {"dcbc": {"bulk_limit": 20, "part_size": 1_000}, "dcbc-direct": {"bulk_size": 20}}[algorithm]
+    merged = mw.build(rare, algorithm, resilience=resilience, **few)
+    monkeypatch.setattr("meshwright.construct.parts.bulk_sets._MOST_MERGED", 50)
+    joined = mw.build(rare, algorithm, resilience=resilience, **few)
+    assert joined.facts["bulk"] == merged.facts["bulk"] > 50
+    assert joined != merged
+    found = mw.evaluate(joined)
+    assert found.topic_connected
+    assert resilience == 1 or found.cut_nodes_topics == 0
+
+
+def test_all_nodes_are_merged_however_many_if_all_are_asked_for(rare, monkeypatch):
+    monkeypatch.setattr("meshwright.construct.parts.bulk_sets._MOST_MERGED", 50)
+    edges = mw.build(rare, "dcbc-direct", bulk_size=3_000, seed=3).edges
+    np.testing.assert_array_equal(edges, mw.build(rare, "gm", seed=3).edges)
