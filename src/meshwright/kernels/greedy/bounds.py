@@ -276,9 +276,10 @@ def refresh_found(
     # In slots read by the other way (measured): a pair by its bitsets, or by the list of its interests.
     pair_work = count * (4 + (words_each >> 2) if words_each else 300)
     known = int64(0)
-    if pair_work > own_topics and own_topics <= MOST_TOPICS and is_byte_row_cheaper(state, u, pair_work):
+    if pair_work > own_topics and is_byte_row_cheaper(state, u, pair_work):
         count_byte_row(state, u, scratch.own_columns, scratch.sums)
         known = _lower_by_bytes(row, scratch.sums[first:])
+        known = known if own_topics <= MOST_TOPICS or known < CAP else own_topics
     elif pair_work > own_topics > MOST_TOPICS and row_work(state, u) < pair_work:
         row_contributions(state, state.weights, u, gains)
         lower_bounds(row, gains[first:])
@@ -316,10 +317,9 @@ def bound_rows(state: TopicComponents, pairs: Pairs, rows: Offsets, scratch: Scr
         bound, count = np.uint8(min(own_topics, CAP)), nodes - first
         for i in range(count):
             row[i] = bound
-        known = own_topics
-        if own_topics <= MOST_TOPICS:
-            count_byte_row(state, u, scratch.own_columns, scratch.sums)
-            known = _lower_by_bytes(row, scratch.sums[first:])
+        count_byte_row(state, u, scratch.own_columns, scratch.sums)
+        known = _lower_by_bytes(row, scratch.sums[first:])
+        known = known if own_topics <= MOST_TOPICS else own_topics
         blocks = row_blocks(pairs.blocks, pairs.starts, u)
         lower_blocks(row, blocks, 0, CAP + 1)
         pairs.tops[u] = row_top(blocks, known)

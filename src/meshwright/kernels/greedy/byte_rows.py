@@ -16,7 +16,11 @@ from meshwright.kernels.core.topic_components import NONE, TopicComponents
 from meshwright.runtime.arrays import Bytes, int64
 
 MOST_TOPICS = 255
-"""A node with more topics has no byte rows: its pairs may contribute more than a byte can hold."""
+"""Of a node with more topics, a byte row can't tell contributions of 128 and more apart."""
+
+_ENOUGH = 128
+_AT_ONCE = 127
+"""Topics that are added to sums of at most _ENOUGH, which then still fit into a byte."""
 
 
 @lean
@@ -108,15 +112,30 @@ def count_byte_row(state: TopicComponents, u: int, own: Bytes, sums: Bytes) -> N
     """Bound the contributions of the pairs of `u` with all later nodes, in `sums`.
 
     Where `u` is not marked, all later subscribers count: few of them are in its own component. `own` is room
-    for a byte a column and three more, all zero. No node may have more than MOST_TOPICS.
+    for a byte a column and three more, all zero. If `u` has more than MOST_TOPICS, sums of 128 and more stand
+    for as much or more.
     """
-    names, slot_nodes, start = state.names, state.slot_nodes, (u + 1) & ~63
+    start, begin, end = (u + 1) & ~63, state.indptr[u], state.indptr[u + 1]
     # As a slice: places that might be negative would be written one by one.
     later = sums[start:]
     for at in range(len(later)):
         later[at] = 0
-    end, half = state.indptr[u + 1], len(state.columns) >> 1
-    for i in range(state.indptr[u], end):
+    if end - begin <= MOST_TOPICS:
+        _add_topics(state, u, begin, end, own, sums)
+        return
+    while begin < end:
+        _add_topics(state, u, begin, min(begin + _AT_ONCE, end), own, sums)
+        begin += _AT_ONCE
+        for at in range(len(later)):
+            later[at] = min(later[at], np.uint8(_ENOUGH))
+
+
+@lean
+def _add_topics(state: TopicComponents, u: int, begin: int, end: int, own: Bytes, sums: Bytes) -> None:
+    """Add a one to the sums of later subscribers, for each of some interests of `u`."""
+    names, slot_nodes, start = state.names, state.slot_nodes, (u + 1) & ~63
+    half = len(state.columns) >> 1
+    for i in range(begin, end):
         if i + 1 < end:
             prefetch_subscribers(state, i + 1)
         topic = state.topic_ids[i]
@@ -128,8 +147,8 @@ def count_byte_row(state: TopicComponents, u: int, own: Bytes, sums: Bytes) -> N
         if column != NONE:
             own[(column >> 3) + is_marked * half] |= np.uint8(1 << (column & 7))
         elif is_marked:
-            begin = state.topic_indptr[topic]
-            for other in state.loose_slots[begin : begin + state.listed[topic]]:
+            first = state.topic_indptr[topic]
+            for other in state.loose_slots[first : first + state.listed[topic]]:
                 sums[np.uint32(slot_nodes[np.uint32(other)])] += names[np.uint32(other)] != name
         else:
             for other in slot_nodes[slot + 1 : state.topic_indptr[topic + 1]]:
