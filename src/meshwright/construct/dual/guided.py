@@ -10,6 +10,7 @@ import numpy as np
 from meshwright.construct.dual.ascent import Ascent, Climber
 from meshwright.construct.dual.bound import MOST_EACH, Pricing
 from meshwright.construct.dual.candidates import unique_edges
+from meshwright.construct.exchanging import Effort, exchanged
 from meshwright.construct.greedy import greedy_merge
 from meshwright.construct.options import LOAD, DcOptions, DgOptions, GmOptions
 from meshwright.construct.parts.conquer import divide_and_conquer
@@ -58,6 +59,12 @@ _LEAST_AFTER_PRICES = 100
 _MOST_PRICED_PAIRS = 150_000_000
 """Pairs of subscribers, summed over topics; with more, a greedy by topic prices takes too long."""
 
+_STEPS_A_SWEEP, _STEPS_A_SWEEP_FOR_MANY = 20, 50
+"""For so many steps of the budget, all nodes are searched for exchanges once; less often with many nodes."""
+
+_SECONDS_FOR_STEPS = 0.6
+"""The part of a budget in seconds that prices take; the rest is for exchanges."""
+
 _FEW_STEPS = 5
 """Between two looks at the clock."""
 
@@ -99,7 +106,7 @@ def dual_guided(
     joins pay for it, and a little for each, times one more than how often the edge was in a tree. Only the
     first of these edges are kept; their components become one, the prices for what is left are raised
     further, and the greedy begins again, until nothing is left. Of all overlays on the way the smallest is
-    given, after reverse delete.
+    given, after reverse delete, and then links are exchanged for fewer (`construct/exchanging.py`).
 
     Cost: beside Greedy Merge, a step takes some 50 ns for each topic of each candidate edge, on all cores.
     """
@@ -134,10 +141,15 @@ def _searched(
         return start, 0
     counts = len(interests), interests.node_count
     steps = default_steps(*counts, least) if options.budget is None else options.steps
+    seconds = None if options.seconds is None else options.seconds * _SECONDS_FOR_STEPS
     dive = Dive(interests, start, seed, options.memory_limit, progress)
     with ThreadPoolExecutor(threads()) as pool:
-        dive.run(Climber(pool, threads()), Budget(steps, options.seconds, began))
-    return dive.best, dive.candidates
+        dive.run(Climber(pool, threads()), Budget(steps, seconds, began))
+    until = None if options.seconds is None else began + options.seconds
+    each = _STEPS_A_SWEEP_FOR_MANY if interests.node_count > _MANY_NODES else _STEPS_A_SWEEP
+    effort, limit = Effort((steps or 0) / each, until), options.memory_limit
+    found = exchanged(interests, dive.best, effort, seed, memory_limit=limit, progress=progress)
+    return found, dive.candidates
 
 
 def _merged(

@@ -46,6 +46,7 @@ def test_where_nothing_better_is_found_gm_is_given(monkeypatch):
     interests = WORKLOADS["unif"]
     monkeypatch.setattr(guided, "_prices_pay", lambda interests: False)
     monkeypatch.setattr(guided.Dive, "_keep_best", lambda self, following: None)
+    monkeypatch.setattr(guided, "exchanged", lambda interests, edges, *given, **more: edges)
     gm = mw.build(interests, "gm", reverse_delete=True)
     assert np.array_equal(mw.build(interests, "dg", budget=5).edges, gm.edges)
 
@@ -53,8 +54,16 @@ def test_where_nothing_better_is_found_gm_is_given(monkeypatch):
 def test_where_topic_prices_help_their_overlay_is_the_beginning(monkeypatch):
     interests = mw.workloads.expo(200, 80, subscriptions=10, seed=1)
     monkeypatch.setattr(guided.Dive, "_keep_best", lambda self, following: None)
+    monkeypatch.setattr(guided, "exchanged", lambda interests, edges, *given, **more: edges)
     gm = mw.build(interests, "gm", reverse_delete=True)
     assert len(mw.build(interests, "dg", budget=5)) < len(gm)
+
+
+def test_exchanges_leave_fewer_links(monkeypatch):
+    interests = mw.workloads.unif(300, 60, subscriptions=10, seed=1)
+    found = len(mw.build(interests, "dg"))
+    monkeypatch.setattr(guided, "exchanged", lambda interests, edges, *given, **more: edges)
+    assert found < len(mw.build(interests, "dg"))
 
 
 def test_a_larger_overlay_on_the_way_is_not_kept():
