@@ -91,6 +91,16 @@ def test_the_default_budget_falls_with_the_interests_and_has_limits():
     assert [default_steps(count, 5_001) for count in counts] == [200, 200, 200, 200, 150, 150]
 
 
+def test_many_nodes_get_fewer_looks_and_rounds(monkeypatch):
+    seen = []
+    monkeypatch.setattr(guided, "_MANY_NODES", 119)
+    monkeypatch.setattr(guided.Dive, "run", lambda self, *given: seen.append((self.looks, self.rounds)))
+    mw.build(WORKLOADS["unif"], "dg", budget=1)
+    monkeypatch.setattr(guided, "_MANY_NODES", 120)
+    mw.build(WORKLOADS["unif"], "dg", budget=1)
+    assert seen == [(1, 10), (3, 20)]
+
+
 @pytest.mark.parametrize(
     "budget", [0, -1, 1.5, nan, True, "", "s", "0s", "-1s", "nans", "infs", "10", "1e3s"]
 )
