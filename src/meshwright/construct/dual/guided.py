@@ -31,8 +31,8 @@ _LOOKS = 3
 """How often all pairs are looked at for further candidates."""
 
 _LOOKS_FOR_MANY, _ROUNDS_FOR_MANY = 1, 10
-"""The same, and rounds, with many nodes: to make up in part for the time of exchanges. Measured at 10,000 nodes
-and 1,000 topics, with these: 0.6% fewer links at unif, 0.3% fewer at expo, and as many at zipf.
+"""The same, and rounds, with many nodes: to make up in part for the time of exchanges. Measured at 10,000
+nodes and 1,000 topics, with these: 0.6% fewer links at unif, 0.3% fewer at expo, and as many at zipf.
 """
 
 _FIRST_SHARE = 0.3
