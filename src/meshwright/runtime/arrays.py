@@ -11,6 +11,8 @@ Offsets = npt.NDArray[np.int64]
 # Whole numbers of any other kind: counts, sums, keys.
 Longs = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+# Floats of which a kernel reads many.
+Singles = npt.NDArray[np.float32]
 Flags = npt.NDArray[np.bool_]
 Words = npt.NDArray[np.uint64]
 # How far a kernel is, and whether it should stop: see `runtime.progress`.

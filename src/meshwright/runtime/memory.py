@@ -32,6 +32,7 @@ BYTES: dict[str, Mapping[str, int]] = {
     "reverse delete": {"shared_topics": 28, "interests": 76},
     # Prices of candidate edges, those before and after others join them.
     "raising prices": {"shares": 84, "interests": 80},
+    "exchanging": {"interests": 40, "edges": 48},
     "repairing": {"pairs": 1},
     "costs": {"pairs": 8},
 }

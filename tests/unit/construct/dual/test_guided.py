@@ -46,6 +46,7 @@ def test_where_nothing_better_is_found_gm_is_given(monkeypatch):
     interests = WORKLOADS["unif"]
     monkeypatch.setattr(guided, "_prices_pay", lambda interests: False)
     monkeypatch.setattr(guided.Dive, "_keep_best", lambda self, following: None)
+    monkeypatch.setattr(guided, "exchanged", lambda interests, edges, *given, **more: edges)
     gm = mw.build(interests, "gm", reverse_delete=True)
     assert np.array_equal(mw.build(interests, "dg", budget=5).edges, gm.edges)
 
@@ -53,8 +54,16 @@ def test_where_nothing_better_is_found_gm_is_given(monkeypatch):
 def test_where_topic_prices_help_their_overlay_is_the_beginning(monkeypatch):
     interests = mw.workloads.expo(200, 80, subscriptions=10, seed=1)
     monkeypatch.setattr(guided.Dive, "_keep_best", lambda self, following: None)
+    monkeypatch.setattr(guided, "exchanged", lambda interests, edges, *given, **more: edges)
     gm = mw.build(interests, "gm", reverse_delete=True)
     assert len(mw.build(interests, "dg", budget=5)) < len(gm)
+
+
+def test_exchanges_leave_fewer_links(monkeypatch):
+    interests = mw.workloads.unif(300, 60, subscriptions=10, seed=1)
+    found = len(mw.build(interests, "dg"))
+    monkeypatch.setattr(guided, "exchanged", lambda interests, edges, *given, **more: edges)
+    assert found < len(mw.build(interests, "dg"))
 
 
 def test_a_larger_overlay_on_the_way_is_not_kept():
@@ -80,6 +89,16 @@ def test_the_default_budget_falls_with_the_interests_and_has_limits():
     counts = (0, 10, 20_000, 100_000, 400_000, 10**9)
     assert [default_steps(count, 5_000) for count in counts] == [600, 600, 600, 600, 250, 150]
     assert [default_steps(count, 5_001) for count in counts] == [200, 200, 200, 200, 150, 150]
+
+
+def test_many_nodes_get_fewer_looks_and_rounds(monkeypatch):
+    seen = []
+    monkeypatch.setattr(guided, "_MANY_NODES", 119)
+    monkeypatch.setattr(guided.Dive, "run", lambda self, *given: seen.append((self.looks, self.rounds)))
+    mw.build(WORKLOADS["unif"], "dg", budget=1)
+    monkeypatch.setattr(guided, "_MANY_NODES", 120)
+    mw.build(WORKLOADS["unif"], "dg", budget=1)
+    assert seen == [(1, 10), (3, 20)]
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,1 @@
+"""Exchanges of links: local search over the trees of all topics."""
