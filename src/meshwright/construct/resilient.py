@@ -9,9 +9,13 @@ from meshwright.construct.options import RobustOptions
 from meshwright.construct.overlaps import most_shared, overlaps_pay
 from meshwright.construct.reverse_delete import by_cost, cost_of
 from meshwright.kernels.core.subgraphs import TopicLists, interest_ranks
-from meshwright.kernels.core.topic_components import start_components
 from meshwright.kernels.greedy.resilient_delete import delete_resilient
-from meshwright.kernels.greedy.reverse_delete import SubOverlays, count_links, list_sub_overlays
+from meshwright.kernels.greedy.sub_overlays import (
+    SubOverlays,
+    count_links,
+    find_link_slots,
+    list_sub_overlays,
+)
 from meshwright.kernels.metrics.bounds import Subscribers
 from meshwright.model.costs.costs import Costs
 from meshwright.model.interests import Interests
@@ -190,24 +194,23 @@ def spare_deleted(interests: InterestArrays, edges: Ids, doubtful: int | None, t
     """`delete_spare` for a caller that has `ticks` of its own."""
     if not len(edges):
         return edges
-    over = _listed(interests, edges, ticks)
+    over = _listed(interests, edges)
     longest = int(np.bincount(interests.topic_ids, minlength=1).max())
     tried = len(edges) if doubtful is None else doubtful
     found: Ids = edges[delete_resilient(over, longest, tried, ticks)]
     return found
 
 
-def _listed(interests: InterestArrays, edges: Ids, ticks: Ticks) -> SubOverlays:
+def _listed(interests: InterestArrays, edges: Ids) -> SubOverlays:
     indptr, topic_ids = interests.indptr.copy(), interests.topic_ids.copy()
     starts = count_links(indptr, topic_ids, edges)
-    ones = np.ones(interests.topic_count, np.int32)
-    state = start_components(indptr, topic_ids, interests.topic_count, ones, 0)
-    return list_sub_overlays(state, edges, starts, ticks)
+    slots = find_link_slots(indptr, topic_ids, interests.topic_count, edges, starts)
+    return list_sub_overlays(len(topic_ids), starts, slots, np.ones(len(edges), np.bool_))
 
 
 def ends_in_need(interests: InterestArrays, edges: Ids) -> Longs:
     """By edge: in how many topics its ends, each counted by itself, have no more than two neighbours."""
-    over = _listed(interests, np.ascontiguousarray(edges, np.int32), np.zeros(2, np.int64))
+    over = _listed(interests, np.ascontiguousarray(edges, np.int32))
     needs = (np.diff(over.starts)[over.link_slots] <= 2).sum(axis=1)
     sums = np.concatenate([[0], np.cumsum(needs)])
     found: Longs = np.diff(sums[over.link_starts])
