@@ -81,7 +81,7 @@ def run_wanted(
         wants.degrees[:] = np.bincount(links.ravel(), minlength=int(problem.nodes.max()) + 1)[problem.nodes]
     ready = start_ready(problem)
     with ThreadPoolExecutor(thread_count) as pool:
-        _start_rows(pool, rooms, state, wants, pairs, ticks)
+        _start_rows(pool, rooms, state, wants, pairs, not len(given), ticks)
         kernel.rule_out(pairs, given)
         while level := kernel.take_light_levels(state, wants, pairs, HEAVY, rooms[0], ticks):
             for rows in row_blocks(pairs, level):
@@ -99,13 +99,14 @@ def _start_rows(
     state: TopicComponents,
     wants: Wants,
     pairs: Pairs,
+    is_fresh: bool,
     ticks: Ticks,
 ) -> None:
     """Bound all pairs on all threads."""
 
     def share(k: int) -> None:
         rows = np.arange(k, len(pairs.tops), len(rooms))
-        kernel.start_rows(state, wants, pairs, rows, rooms[k], ticks)
+        kernel.start_rows(state, wants, pairs, rows, is_fresh, rooms[k], ticks)
 
     list(pool.map(share, range(len(rooms))))
 
@@ -137,7 +138,7 @@ def _start_room(problem: GreedyProblem, wants: Wants) -> WantScratch:
     own = Own(np.full(topics, NONE, np.int32), np.zeros(topics, np.int32), np.zeros(topics, np.uint8))
     gains, found = (np.zeros(nodes, np.int32) for _ in range(2))
     sums, rests = (np.zeros(nodes, np.uint8) for _ in range(2))
-    return WantScratch(own, gains, found, sums, rests, np.zeros(len(wants.columns) // 3 * 4 + 3, np.uint8))
+    return WantScratch(own, gains, found, sums, rests, np.zeros(len(wants.columns) // 3 * 4 + 6, np.uint8))
 
 
 def _places(problem: GreedyProblem, links: Ids) -> Ids:

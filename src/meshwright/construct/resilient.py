@@ -1,5 +1,7 @@
 """Resilience: topics that the failure of no single node cuts."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from meshwright.construct.augmenting import Augmentation, InterestArrays
@@ -19,7 +21,7 @@ from meshwright.kernels.greedy.sub_overlays import (
 from meshwright.kernels.metrics.bounds import Subscribers
 from meshwright.model.costs.costs import Costs
 from meshwright.model.interests import Interests
-from meshwright.runtime.arrays import Floats, Ids, Longs, Ticks
+from meshwright.runtime.arrays import Floats, Ids, Longs, Offsets, Ticks
 from meshwright.runtime.memory import check_memory, needed
 from meshwright.runtime.progress import Progress, run_with_ticks
 from meshwright.runtime.seeds import generator
@@ -60,6 +62,7 @@ def resilient_edges(
     costs: Costs | None = None,
     memory_limit: int | None = None,
     progress: Progress | None = None,
+    when_one_core: Callable[[], None] | None = None,
 ) -> Ids:
     """Links by which every topic of three or more stays connected when any one node fails.
 
@@ -76,7 +79,8 @@ def resilient_edges(
 
     Cost: up to 50,000 nodes about three times Greedy Merge's processor time, and its memory. From there on
     the second greedy does all of it: sum over t of |V(t)|² steps for each level of contributions at worst, in
-    memory that is linear in the interests and in the links of topics.
+    memory that is linear in the interests and in the links of topics. The first greedy uses all cores, and
+    what follows one; `when_one_core` is called in between.
     """
     by_price = costs is not None and interests.node_count <= _FEW
     if by_price or interests.node_count > _MOST_STORED:
@@ -91,6 +95,8 @@ def resilient_edges(
         starts.append(
             with_neighbours(interests, edges, seed, ties=ties, memory_limit=memory_limit, progress=progress)
         )
+    if when_one_core is not None:
+        when_one_core()
     found = [_whole(interests, start, seed, costs, memory_limit, progress) for start in starts]
     best = min(found, key=len if costs is None else lambda own: cost_of(own, costs))
     for _ in range(_ROUNDS if anew and costs is None and interests.node_count <= _FEW else 0):
@@ -180,30 +186,37 @@ def delete_spare(
     edges = np.ascontiguousarray(edges, np.int32).reshape(-1, 2)
     if not len(edges):
         return edges
-    shared = int(count_links(interests.indptr.copy(), interests.topic_ids.copy(), edges)[-1])
-    estimate = needed("reverse delete", shared_topics=shared, interests=len(interests))
+    starts = count_links(interests.indptr.copy(), interests.topic_ids.copy(), edges)
+    estimate = needed("reverse delete", shared_topics=int(starts[-1]), interests=len(interests))
     check_memory(f"reverse delete of {count(len(edges), 'link')}", estimate, _INSTEAD, memory_limit)
 
     def work(ticks: Ticks) -> Ids:
-        return spare_deleted(interests, edges, doubtful, ticks)
+        return spare_deleted(interests, edges, doubtful, ticks, starts)
 
     return run_with_ticks(work, "removing edges", len(edges), progress)
 
 
-def spare_deleted(interests: InterestArrays, edges: Ids, doubtful: int | None, ticks: Ticks) -> Ids:
-    """`delete_spare` for a caller that has `ticks` of its own."""
+def spare_deleted(
+    interests: InterestArrays,
+    edges: Ids,
+    doubtful: int | None,
+    ticks: Ticks,
+    starts: Offsets | None = None,
+) -> Ids:
+    """`delete_spare` for a caller that has `ticks` of its own; `starts` are those of `count_links`."""
     if not len(edges):
         return edges
-    over = _listed(interests, edges)
+    over = _listed(interests, edges, starts)
     longest = int(np.bincount(interests.topic_ids, minlength=1).max())
     tried = len(edges) if doubtful is None else doubtful
     found: Ids = edges[delete_resilient(over, longest, tried, ticks)]
     return found
 
 
-def _listed(interests: InterestArrays, edges: Ids) -> SubOverlays:
+def _listed(interests: InterestArrays, edges: Ids, starts: Offsets | None = None) -> SubOverlays:
     indptr, topic_ids = interests.indptr.copy(), interests.topic_ids.copy()
-    starts = count_links(indptr, topic_ids, edges)
+    if starts is None:
+        starts = count_links(indptr, topic_ids, edges)
     slots = find_link_slots(indptr, topic_ids, interests.topic_count, edges, starts)
     return list_sub_overlays(len(topic_ids), starts, slots, np.ones(len(edges), np.bool_))
 

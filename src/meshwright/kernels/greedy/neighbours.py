@@ -23,11 +23,13 @@ from meshwright.kernels.greedy.bounds import (
     row_blocks,
     row_words,
 )
+from meshwright.kernels.greedy.byte_rows import MOST_TOPICS
 from meshwright.kernels.greedy.lazy import TOO_MANY, Ready, level_work, put_back
 from meshwright.kernels.greedy.want_rows import (
     MOST,
     WantScratch,
     contributions,
+    count_fresh_row,
     count_want_row,
     lower_by_bytes,
     refresh_found,
@@ -47,9 +49,15 @@ from meshwright.runtime.progress import CANCEL, DONE
 
 @lean_kernel
 def start_rows(
-    state: TopicComponents, wants: Wants, pairs: Pairs, rows: Offsets, scratch: WantScratch, ticks: Ticks
+    state: TopicComponents,
+    wants: Wants,
+    pairs: Pairs,
+    rows: Offsets,
+    is_fresh: bool,
+    scratch: WantScratch,
+    ticks: Ticks,
 ) -> None:
-    """Bound the pairs of `rows` by what they contribute now."""
+    """Bound the pairs of `rows` by what they contribute now; `is_fresh` says that no link is made yet."""
     nodes = len(pairs.tops)
     for u in rows:
         if ticks[CANCEL]:
@@ -58,7 +66,10 @@ def start_rows(
         row = row_words(pairs.store, pairs.starts, u).view(np.uint8)
         for i in range(nodes - first):
             row[i] = np.uint8(MOST)
-        count_want_row(state, wants, u, scratch.own_columns, scratch.sums)
+        if is_fresh and state.indptr[u + 1] - state.indptr[u] <= MOST_TOPICS:
+            count_fresh_row(state, u, scratch)
+        else:
+            count_want_row(state, wants, u, scratch.own_columns, scratch.sums)
         lower_by_bytes(row, scratch.sums[first:])
         blocks = row_blocks(pairs.blocks, pairs.starts, u)
         lower_blocks(row, blocks, 0, MOST)
