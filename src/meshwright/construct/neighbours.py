@@ -48,7 +48,7 @@ def take_wanted(
     repeat. `caps` has for each node, by its id outside, the most links that it may have; what can't be had
     within them is left wanting. Every edge contributes as much as any other could when it is taken.
 
-    Cost: 1.5 to 3.5 times that of `take_edges`; the same memory, and a bit for each node and topic.
+    Cost: two to four times that of `take_edges`; the same memory, and two bits for each node and topic.
     `instead` is what a message recommends when the memory can't suffice.
     """
     check_fits(problem, instead, memory_limit)

@@ -128,7 +128,8 @@ def by_shared_topics(edges: Ids, interests: Interests) -> Ids:
 
 def edge_keys(edges: Ids) -> Longs:
     """A number for each edge, whichever end comes first."""
-    return pack(edges.min(axis=1), edges.max(axis=1))
+    found: Longs = pack(edges.min(axis=1), edges.max(axis=1))
+    return found
 
 
 def _each_once(edges: Ids) -> Ids:

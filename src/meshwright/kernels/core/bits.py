@@ -83,7 +83,7 @@ def _reaching(typing_context: Any, words: Any, place: Any, threshold: Any) -> An
 
 
 popcount = cast(Callable[[np.uint64], int], intrinsic(_popcount))
-popcount_byte = cast(Callable[[int], int], intrinsic(_popcount_byte))
-add_bytes = cast(Callable[[int, int], np.uint8], intrinsic(_add_bytes))
+popcount_byte = cast(Callable[[Any], int], intrinsic(_popcount_byte))
+add_bytes = cast(Callable[[Any, Any], np.uint8], intrinsic(_add_bytes))
 trailing_zeros = cast(Callable[[np.uint64], int], intrinsic(_trailing_zeros))
 reaching_bits = cast(Callable[[Words, int, int], np.uint64], intrinsic(_reaching))

@@ -13,7 +13,7 @@ from meshwright.kernels.core.bits import add_bytes, popcount, popcount_byte
 from meshwright.kernels.core.topic_components import NONE, TopicComponents, prefetch_interests
 from meshwright.kernels.greedy.byte_rows import count_byte_row, prefetch_subscribers
 from meshwright.kernels.greedy.wants import Own, Wants, clear_own, common_gain, find_common, write_own
-from meshwright.runtime.arrays import Bytes, Ids, Words
+from meshwright.runtime.arrays import Bytes, Ids, Words, int64
 
 MOST = 255
 """The greatest bound of a pair in the store, which stands for this much or more."""
@@ -111,7 +111,9 @@ def is_want_row_cheaper(state: TopicComponents, wants: Wants, u: int, work: int)
         if is_whole and wants.counts[topic] == 0:
             continue
         is_idle = (is_whole or state.names[slot] == state.marked[topic]) and wants.wanted[slot] == 0
-        if state.column_of[topic] != NONE and not (is_idle and _is_short(state, wants, topic, column_work)):
+        if state.column_of[topic] != NONE and not (
+            is_idle and _is_short(state, wants, int64(topic), column_work)
+        ):
             in_columns += column_work
             if in_columns <= most_columns:
                 work -= column_work
@@ -159,7 +161,9 @@ def count_want_row(state: TopicComponents, wants: Wants, u: int, own: Bytes, sum
             continue
         name, is_wanting = names[slot], wants.wanted[slot] > 0
         is_idle = (is_whole or name == state.marked[topic]) and not is_wanting
-        if state.column_of[topic] != NONE and not (is_idle and _is_short(state, wants, topic, column_work)):
+        if state.column_of[topic] != NONE and not (
+            is_idle and _is_short(state, wants, int64(topic), column_work)
+        ):
             _mask_columns(state, wants, topic, name, is_wanting, own)
         elif is_idle:
             begin = state.topic_indptr[topic]
