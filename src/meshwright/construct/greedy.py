@@ -242,7 +242,7 @@ def _run(problem: GreedyProblem, ticks: Ticks, thread_count: int) -> Pairs:
     state = start_state(problem, with_columns=problem.keep_bounds)
     floor = int(problem.weights.min(initial=1))
     rooms = [start_room(problem, state) for _ in range(thread_count)]
-    ready = _start_ready(problem)
+    ready = start_ready(problem)
     pairs = start_pairs(problem, state, rooms, ticks)
     with ThreadPoolExecutor(thread_count) as pool:
         while (level := kernel.settle_light_levels(state, pairs, floor, HEAVY, rooms[0], ticks)) > floor:
@@ -323,7 +323,8 @@ def start_room(problem: GreedyProblem, state: TopicComponents) -> Scratch:
     )
 
 
-def _start_ready(problem: GreedyProblem) -> kernel.Ready:
+def start_ready(problem: GreedyProblem) -> kernel.Ready:
+    """Room for the ready pairs of all threads."""
     nodes = len(problem.nodes)
     return kernel.Ready(
         places=np.empty(_READY, np.int32), starts=np.zeros(nodes, np.int64), counts=np.zeros(nodes, np.int32)

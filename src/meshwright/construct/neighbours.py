@@ -10,18 +10,19 @@ from meshwright.construct.greedy import (
     check_fits,
     row_blocks,
     row_starts,
+    start_ready,
     start_state,
 )
 from meshwright.construct.options import UNLIMITED
 from meshwright.kernels.core.topic_components import NONE, TopicComponents
 from meshwright.kernels.greedy import neighbours as kernel
-from meshwright.kernels.greedy.bounds import EXAMINED, TAKEN, Pairs
-from meshwright.kernels.greedy.wants import Wants, WantScratch, start_wants, take_links
+from meshwright.kernels.greedy.bounds import TAKEN, Pairs
+from meshwright.kernels.greedy.lazy import Ready
+from meshwright.kernels.greedy.want_rows import WantScratch
+from meshwright.kernels.greedy.wants import Own, Wants, start_wants, take_links
 from meshwright.runtime.arrays import Ids, Longs, Offsets, Ticks
-from meshwright.runtime.machine import cores
+from meshwright.runtime.machine import MOST_THREADS, cores
 from meshwright.runtime.progress import CANCEL, Progress, run_with_ticks
-
-_Known = tuple[TopicComponents, Wants, kernel.Columns, Pairs]
 
 
 def wanted_by(problem: GreedyProblem, resilience: int) -> Ids:
@@ -47,7 +48,7 @@ def take_wanted(
     repeat. `caps` has for each node, by its id outside, the most links that it may have; what can't be had
     within them is left wanting. Every edge contributes as much as any other could when it is taken.
 
-    Cost: 1.5 to 3.5 times that of `take_edges`; the same memory, and a bit for each node and topic.
+    Cost: two to four times that of `take_edges`; the same memory, and two bits for each node and topic.
     `instead` is what a message recommends when the memory can't suffice.
     """
     check_fits(problem, instead, memory_limit)
@@ -68,22 +69,24 @@ def run_wanted(
     """
     if not problem.topic_count:
         return np.empty((0, 2), np.int32)
-    state = start_state(problem)
+    thread_count = min(thread_count, MOST_THREADS)
+    state = start_state(problem, with_columns=True)
     wants = _start_wants(problem, state, wanted, caps)
+    state = state._replace(columns=wants.columns[: len(state.columns)])
     pairs = _start_pairs(problem, int(wanted.sum()))
+    rooms = [_start_room(problem, wants) for _ in range(thread_count)]
     given = np.empty((0, 2), np.int32) if links is None else _places(problem, links)
-    take_links(state, wants, given, ticks)
+    take_links(state, wants, given, rooms[0].own, ticks)
     if links is not None:
         wants.degrees[:] = np.bincount(links.ravel(), minlength=int(problem.nodes.max()) + 1)[problem.nodes]
-    rooms = [_start_room(problem) for _ in range(thread_count)]
+    ready = start_ready(problem)
     with ThreadPoolExecutor(thread_count) as pool:
-        _start_rows(pool, rooms, (state, wants, _columns(state, wants), pairs), ticks)
+        _start_rows(pool, rooms, state, wants, pairs, not len(given), ticks)
         kernel.rule_out(pairs, given)
-        none = kernel.Columns(*np.empty((3, 0, 0), np.uint64))
-        while level := kernel.take_light_levels(state, wants, none, pairs, HEAVY, rooms[0], ticks):
+        while level := kernel.take_light_levels(state, wants, pairs, HEAVY, rooms[0], ticks):
             for rows in row_blocks(pairs, level):
-                _refresh(pool, rooms, (state, wants, _columns(state, wants), pairs), rows, level, ticks)
-                kernel.settle_wanting_rows(state, wants, pairs, rows, level, rooms[0], ticks)
+                _refresh(pool, rooms, state, wants, pairs, rows, level, ready, ticks)
+                kernel.settle_wanting_rows(state, wants, pairs, rows, level, rooms[0], ready, ticks)
             if ticks[CANCEL]:
                 break
     found: Ids = problem.nodes[pairs.edges[: pairs.counts[TAKEN]]]
@@ -93,51 +96,49 @@ def run_wanted(
 def _start_rows(
     pool: ThreadPoolExecutor,
     rooms: list[WantScratch],
-    known: _Known,
+    state: TopicComponents,
+    wants: Wants,
+    pairs: Pairs,
+    is_fresh: bool,
     ticks: Ticks,
 ) -> None:
     """Bound all pairs on all threads."""
 
     def share(k: int) -> None:
-        rows = np.arange(k, len(known[-1].tops), len(rooms))
-        kernel.start_rows(*known, rows, rooms[k], ticks)
+        rows = np.arange(k, len(pairs.tops), len(rooms))
+        kernel.start_rows(state, wants, pairs, rows, is_fresh, rooms[k], ticks)
 
     list(pool.map(share, range(len(rooms))))
-
-
-def _columns(state: TopicComponents, wants: Wants) -> kernel.Columns:
-    """The bitsets of now by column; none in the sparse form."""
-    words = state.bits.shape[1] >> 1
-    bitsets = (state.bits[:, :words], state.bits[:, words:], wants.bits)
-    return kernel.Columns(*(np.ascontiguousarray(own.T) for own in bitsets))
 
 
 def _refresh(
     pool: ThreadPoolExecutor,
     rooms: list[WantScratch],
-    known: _Known,
+    state: TopicComponents,
+    wants: Wants,
+    pairs: Pairs,
     rows: Offsets,
     level: int,
+    ready: Ready,
     ticks: Ticks,
 ) -> None:
     """Refresh a block of rows on all threads, as Greedy Merge does."""
+    size = len(ready.places) // len(rooms)
 
-    def share(k: int) -> int:
-        mine = np.ascontiguousarray(rows[k :: len(rooms)])
-        return int(kernel.refresh_wanting_rows(*known, mine, level, rooms[k], ticks))
+    def share(k: int) -> None:
+        mine, part = np.ascontiguousarray(rows[k :: len(rooms)]), np.array([k, k + 1]) * size
+        kernel.refresh_wanting_rows(state, wants, pairs, mine, level, rooms[k], ready, part, ticks)
 
-    known[-1].counts[EXAMINED] += sum(pool.map(share, range(len(rooms))))
+    list(pool.map(share, range(len(rooms))))
 
 
-def _start_room(problem: GreedyProblem) -> WantScratch:
+def _start_room(problem: GreedyProblem, wants: Wants) -> WantScratch:
     """Room for one thread."""
     nodes, topics = len(problem.nodes), problem.topic_count
-    return WantScratch(
-        np.zeros(nodes, np.int32),
-        np.zeros(nodes, np.int32),
-        np.full(topics, NONE, np.int32),
-        np.zeros(topics, np.int32),
-    )
+    own = Own(np.full(topics, NONE, np.int32), np.zeros(topics, np.int32), np.zeros(topics, np.uint8))
+    gains, found = (np.zeros(nodes, np.int32) for _ in range(2))
+    sums, rests = (np.zeros(nodes, np.uint8) for _ in range(2))
+    return WantScratch(own, gains, found, sums, rests, np.zeros(len(wants.columns) // 3 * 4 + 6, np.uint8))
 
 
 def _places(problem: GreedyProblem, links: Ids) -> Ids:
@@ -155,7 +156,10 @@ def _start_wants(problem: GreedyProblem, state: TopicComponents, wanted: Ids, ca
     listed, counts = (np.zeros(problem.topic_count, np.int32) for _ in range(2))
     bits = np.zeros((nodes, problem.words), np.uint64)
     slots = np.empty(interests, np.int32)
-    wants = Wants(by_slot, bits, slots, listed, counts, np.zeros(nodes, np.int64), caps)
+    wanting = np.zeros((len(state.columns) // 2, nodes), np.uint8)
+    columns = np.concatenate([state.columns, wanting])
+    degrees = np.zeros(nodes, np.int64)
+    wants = Wants(by_slot, bits, columns, slots, listed, counts, degrees, caps)
     start_wants(state, wants)
     return wants
 
@@ -166,7 +170,7 @@ def _start_pairs(problem: GreedyProblem, wanted: int) -> Pairs:
         firsts=problem.firsts,
         store=np.zeros(starts[-1], np.uint64),
         starts=starts,
-        blocks=np.zeros(0, np.uint8),
+        blocks=np.zeros(starts[-1] // 8, np.uint8),
         tops=np.zeros(len(problem.nodes), np.int32),
         edges=np.empty((problem.to_unite + wanted, 2), np.int32),
         counts=np.zeros(2, np.int64),

@@ -1,5 +1,7 @@
 """Resilience: topics that the failure of no single node cuts."""
 
+from collections.abc import Callable
+
 import numpy as np
 
 from meshwright.construct.augmenting import Augmentation, InterestArrays
@@ -9,13 +11,17 @@ from meshwright.construct.options import RobustOptions
 from meshwright.construct.overlaps import most_shared, overlaps_pay
 from meshwright.construct.reverse_delete import by_cost, cost_of
 from meshwright.kernels.core.subgraphs import TopicLists, interest_ranks
-from meshwright.kernels.core.topic_components import start_components
 from meshwright.kernels.greedy.resilient_delete import delete_resilient
-from meshwright.kernels.greedy.reverse_delete import SubOverlays, count_links, list_sub_overlays
+from meshwright.kernels.greedy.sub_overlays import (
+    SubOverlays,
+    count_links,
+    find_link_slots,
+    list_sub_overlays,
+)
 from meshwright.kernels.metrics.bounds import Subscribers
 from meshwright.model.costs.costs import Costs
 from meshwright.model.interests import Interests
-from meshwright.runtime.arrays import Floats, Ids, Longs, Ticks
+from meshwright.runtime.arrays import Floats, Ids, Longs, Offsets, Ticks
 from meshwright.runtime.memory import check_memory, needed
 from meshwright.runtime.progress import Progress, run_with_ticks
 from meshwright.runtime.seeds import generator
@@ -34,7 +40,7 @@ _ROUNDS, _LITTLE_NEED = 8, 3
 """How often links are given up that so few subscribers need, up to 2,000 nodes.
 
 At 400 to 1,000 nodes 0.5 to 10% fewer links (measured). Of 10,000 nodes a round saves 1.2% (unif), 6% (zipf)
-and 1.7% (expo), but the whole then takes 6 times the processor time of Greedy Merge, not 3.4 to 4.
+and 1.7% (expo), but then takes half as long again or more.
 """
 
 _INSTEAD = "leave resilience out, or allow more memory"
@@ -56,6 +62,7 @@ def resilient_edges(
     costs: Costs | None = None,
     memory_limit: int | None = None,
     progress: Progress | None = None,
+    when_one_core: Callable[[], None] | None = None,
 ) -> Ids:
     """Links by which every topic of three or more stays connected when any one node fails.
 
@@ -70,9 +77,10 @@ def resilient_edges(
     (`kernels/greedy/augmenting.py`); then each link goes that no topic needs. If `anew`, up to 2,000 nodes,
     links that few subscribers need are given up, and others are taken in the same way, while that saves some.
 
-    Cost: up to 50,000 nodes about three times Greedy Merge's processor time, and its memory. From there on
+    Cost: up to 50,000 nodes three to four times Greedy Merge's processor time, and its memory. From there on
     the second greedy does all of it: sum over t of |V(t)|² steps for each level of contributions at worst, in
-    memory that is linear in the interests and in the links of topics.
+    memory that is linear in the interests and in the links of topics. The first greedy uses all cores, and
+    what follows one; `when_one_core` is called in between.
     """
     by_price = costs is not None and interests.node_count <= _FEW
     if by_price or interests.node_count > _MOST_STORED:
@@ -87,6 +95,8 @@ def resilient_edges(
         starts.append(
             with_neighbours(interests, edges, seed, ties=ties, memory_limit=memory_limit, progress=progress)
         )
+    if when_one_core is not None:
+        when_one_core()
     found = [_whole(interests, start, seed, costs, memory_limit, progress) for start in starts]
     best = min(found, key=len if costs is None else lambda own: cost_of(own, costs))
     for _ in range(_ROUNDS if anew and costs is None and interests.node_count <= _FEW else 0):
@@ -176,38 +186,44 @@ def delete_spare(
     edges = np.ascontiguousarray(edges, np.int32).reshape(-1, 2)
     if not len(edges):
         return edges
-    shared = int(count_links(interests.indptr.copy(), interests.topic_ids.copy(), edges)[-1])
-    estimate = needed("reverse delete", shared_topics=shared, interests=len(interests))
+    starts = count_links(interests.indptr.copy(), interests.topic_ids.copy(), edges)
+    estimate = needed("reverse delete", shared_topics=int(starts[-1]), interests=len(interests))
     check_memory(f"reverse delete of {count(len(edges), 'link')}", estimate, _INSTEAD, memory_limit)
 
     def work(ticks: Ticks) -> Ids:
-        return spare_deleted(interests, edges, doubtful, ticks)
+        return spare_deleted(interests, edges, doubtful, ticks, starts)
 
     return run_with_ticks(work, "removing edges", len(edges), progress)
 
 
-def spare_deleted(interests: InterestArrays, edges: Ids, doubtful: int | None, ticks: Ticks) -> Ids:
-    """`delete_spare` for a caller that has `ticks` of its own."""
+def spare_deleted(
+    interests: InterestArrays,
+    edges: Ids,
+    doubtful: int | None,
+    ticks: Ticks,
+    starts: Offsets | None = None,
+) -> Ids:
+    """`delete_spare` for a caller that has `ticks` of its own; `starts` are those of `count_links`."""
     if not len(edges):
         return edges
-    over = _listed(interests, edges, ticks)
+    over = _listed(interests, edges, starts)
     longest = int(np.bincount(interests.topic_ids, minlength=1).max())
     tried = len(edges) if doubtful is None else doubtful
     found: Ids = edges[delete_resilient(over, longest, tried, ticks)]
     return found
 
 
-def _listed(interests: InterestArrays, edges: Ids, ticks: Ticks) -> SubOverlays:
+def _listed(interests: InterestArrays, edges: Ids, starts: Offsets | None = None) -> SubOverlays:
     indptr, topic_ids = interests.indptr.copy(), interests.topic_ids.copy()
-    starts = count_links(indptr, topic_ids, edges)
-    ones = np.ones(interests.topic_count, np.int32)
-    state = start_components(indptr, topic_ids, interests.topic_count, ones, 0)
-    return list_sub_overlays(state, edges, starts, ticks)
+    if starts is None:
+        starts = count_links(indptr, topic_ids, edges)
+    slots = find_link_slots(indptr, topic_ids, interests.topic_count, edges, starts)
+    return list_sub_overlays(len(topic_ids), starts, slots, np.ones(len(edges), np.bool_))
 
 
 def ends_in_need(interests: InterestArrays, edges: Ids) -> Longs:
     """By edge: in how many topics its ends, each counted by itself, have no more than two neighbours."""
-    over = _listed(interests, np.ascontiguousarray(edges, np.int32), np.zeros(2, np.int64))
+    over = _listed(interests, np.ascontiguousarray(edges, np.int32))
     needs = (np.diff(over.starts)[over.link_slots] <= 2).sum(axis=1)
     sums = np.concatenate([[0], np.cumsum(needs)])
     found: Longs = np.diff(sums[over.link_starts])

@@ -7,9 +7,9 @@ import numpy as np
 from meshwright.model.costs.costs import Costs
 from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
-from meshwright.runtime.arrays import Ids, Longs, Ticks
+from meshwright.runtime.arrays import Flags, Ids, Longs, Offsets, Ticks
 from meshwright.runtime.memory import check_memory, needed
-from meshwright.runtime.packing import pack
+from meshwright.runtime.packing import first_of, pack, second_of
 from meshwright.runtime.progress import Progress, run_with_ticks
 from meshwright.runtime.wording import count
 
@@ -25,16 +25,15 @@ def reverse_delete(
     stays in as many; removing any edge of the result would divide a topic. Edges keep their order. The
     result depends on that order alone, so it is the same for a list on any machine.
 
-    Cost: an edge is looked at only in topics of which it once joined two components, by a count or by a
-    search from both ends that the lesser side ends (`kernels/greedy/reverse_delete.py`): linear in the topics
-    that the ends of edges share where sides are small, and O(edges * interests) at worst. 28 bytes for each
-    edge and topic that its ends share.
+    Cost: an edge is looked at only in topics of which it once joined two components, and only if it is no
+    bridge among all edges, by a count or by a search from both ends that the lesser side ends
+    (`kernels/greedy/reverse_delete.py`): linear in the topics that the ends of edges share where sides are
+    small, and O(edges * interests) at worst. 28 bytes for each edge and topic that its ends share.
 
     Source: [2], Alg. 5, lines 2 to 4, which needs O(|V|⁴|T|) as it stands. There the order is that in which
     PdMAW took the edges; for an algorithm without an order, see `delete_after`.
     """
-    from meshwright.kernels.core.topic_components import start_components
-    from meshwright.kernels.greedy.reverse_delete import count_links, delete_in_reverse, list_sub_overlays
+    from meshwright.kernels.greedy.sub_overlays import count_links
 
     edges = np.ascontiguousarray(edges, np.int32).reshape(-1, 2)
     if not len(edges):
@@ -43,17 +42,35 @@ def reverse_delete(
     starts = count_links(indptr, topic_ids, edges)
     estimate = needed("reverse delete", shared_topics=int(starts[-1]), interests=len(topic_ids))
     check_memory(f"reverse delete of {count(len(edges), 'link')}", estimate, _INSTEAD, memory_limit)
-    longest = int(np.bincount(topic_ids, minlength=1).max())
 
     def work(ticks: Ticks) -> Ids:
-        ones = np.ones(interests.topic_count, np.int32)
-        state = start_components(indptr, topic_ids, interests.topic_count, ones, 0)
-        sub_overlays = list_sub_overlays(state, edges, starts, ticks)
-        kept = delete_in_reverse(sub_overlays, interests.topic_count, longest, ticks)
-        found: Ids = edges[kept]
+        found: Ids = edges[_kept(indptr, topic_ids, interests.topic_count, edges, starts, ticks)]
         return found
 
     return run_with_ticks(work, "removing edges", len(edges), progress)
+
+
+def _kept(
+    indptr: Offsets, topic_ids: Ids, topic_count: int, edges: Ids, starts: Offsets, ticks: Ticks
+) -> Flags:
+    """By edge, whether it stays; `starts` are where its links begin."""
+    from meshwright.kernels.greedy.reverse_delete import delete_in_reverse
+    from meshwright.kernels.greedy.sub_overlays import (
+        find_bridges,
+        find_joins,
+        find_link_slots,
+        list_sub_overlays,
+    )
+
+    link_slots = find_link_slots(indptr, topic_ids, topic_count, edges, starts)
+    joins, joining = np.zeros(len(link_slots), np.bool_), np.zeros(len(edges), np.bool_)
+    find_joins(starts, link_slots, np.arange(len(topic_ids), dtype=np.int32), joins, joining)
+    over = list_sub_overlays(len(topic_ids), starts, link_slots, joining)
+    sizes = np.bincount(topic_ids, minlength=max(topic_count, 1))
+    topics = np.repeat(np.arange(len(sizes), dtype=np.int32), sizes)
+    return delete_in_reverse(
+        over, joins, joining, find_bridges(over), topics, len(sizes), int(sizes.max()), ticks
+    )
 
 
 def delete_after(
@@ -101,7 +118,7 @@ def by_shared_topics(edges: Ids, interests: Interests) -> Ids:
 
     Each once; equals are sorted by their ends.
     """
-    from meshwright.kernels.greedy.reverse_delete import count_links
+    from meshwright.kernels.greedy.sub_overlays import count_links
 
     edges = _each_once(edges)
     starts = count_links(interests.indptr.copy(), interests.topic_ids.copy(), edges)
@@ -111,12 +128,11 @@ def by_shared_topics(edges: Ids, interests: Interests) -> Ids:
 
 def edge_keys(edges: Ids) -> Longs:
     """A number for each edge, whichever end comes first."""
-    ordered = np.sort(edges, axis=1)
-    return pack(ordered[:, 0], ordered[:, 1])
+    found: Longs = pack(edges.min(axis=1), edges.max(axis=1))
+    return found
 
 
 def _each_once(edges: Ids) -> Ids:
     """The edges with the lower end first, sorted."""
-    ordered = np.sort(np.asarray(edges, np.int32).reshape(-1, 2), axis=1)
-    found: Ids = np.ascontiguousarray(np.unique(ordered, axis=0))
-    return found
+    keys = np.unique(edge_keys(np.asarray(edges, np.int32).reshape(-1, 2)))
+    return np.column_stack([first_of(keys), second_of(keys)]).astype(np.int32)

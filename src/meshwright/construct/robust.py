@@ -1,7 +1,9 @@
 """What the options `resilience` and `max_links` ask of any algorithm that connects topics."""
 
 import warnings
+from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -14,6 +16,7 @@ from meshwright.model.edges import Built
 from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Ids, Longs
 from meshwright.runtime.errors import MeshwrightWarning
+from meshwright.runtime.parallel import Beside
 from meshwright.runtime.progress import Progress
 
 
@@ -37,9 +40,31 @@ def made_robust(
     facts: dict[str, int | None] = {}
     if not owes_nothing(interests, options):
         facts |= {"links_before": len(np.asarray(built.edges))}
-    edges = before = np.ascontiguousarray(built.edges, np.int32).reshape(-1, 2)
-    caps = caps_of(interests, options.max_links)
-    sizes = np.diff(interests.topic_indptr)
+    before = np.ascontiguousarray(built.edges, np.int32).reshape(-1, 2)
+    with Beside(partial(least_edges, interests)) as least:
+        edges = _edges(interests, before, options, seed, costs, memory_limit, progress, least.start)
+        tables = dict(built.tables)
+        if options.resilience > 1:
+            primary = primary_edges(interests, before, edges, memory_limit=memory_limit, progress=progress)
+            tables[STANDBY] = standby_table(interests, primary, edges)
+            sizes = np.diff(interests.topic_indptr)
+            facts |= {"least_links": least.result(), "topics_of_two": int(np.count_nonzero(sizes == 2))}
+            facts |= {"standby_links": tables[STANDBY].num_rows}
+    return replace(built, edges=edges, facts={**built.facts, **facts}, tables=tables)
+
+
+def _edges(
+    interests: Interests,
+    before: Ids,
+    options: RobustOptions,
+    seed: int,
+    costs: Costs | None,
+    memory_limit: int | None,
+    progress: Progress | None,
+    when_one_core: Callable[[], None],
+) -> Ids:
+    """The links; with resilience, `when_one_core` is called once the rest of the work uses but one."""
+    edges, caps = before, caps_of(interests, options.max_links)
     if options.resilience > 1 and not options.is_resilient:
         edges = resilient_edges(
             interests,
@@ -50,10 +75,8 @@ def made_robust(
             costs=costs,
             memory_limit=memory_limit,
             progress=progress,
+            when_one_core=when_one_core,
         )
-    if options.resilience > 1:
-        facts |= {"least_links": least_edges(interests, progress)}
-        facts |= {"topics_of_two": int(np.count_nonzero(sizes == 2))}
     if exceeds(edges, caps):
         edges = capped_edges(
             interests,
@@ -65,12 +88,7 @@ def made_robust(
             memory_limit=memory_limit,
             progress=progress,
         )
-    tables = dict(built.tables)
-    if options.resilience > 1:
-        primary = primary_edges(interests, before, edges, memory_limit=memory_limit, progress=progress)
-        tables[STANDBY] = standby_table(interests, primary, edges)
-        facts |= {"standby_links": tables[STANDBY].num_rows}
-    return replace(built, edges=edges, facts={**built.facts, **facts}, tables=tables)
+    return edges
 
 
 def warn_of_small_topics(interests: Interests, resilience: int) -> None:

@@ -10,7 +10,7 @@ def idle_links(overlay: Overlay) -> int:
 
     O(sum over links of both topic lists).
     """
-    from meshwright.kernels.greedy.reverse_delete import count_links
+    from meshwright.kernels.greedy.sub_overlays import count_links
 
     interests = overlay.interests
     starts = count_links(interests.indptr.copy(), interests.topic_ids.copy(), overlay.edges.copy())

@@ -78,7 +78,7 @@ def _check_kept(blame: str, union: Union, built: Built) -> None:
 
 
 def _check_shared(blame: str, overlay: Overlay) -> None:
-    from meshwright.kernels.greedy.reverse_delete import count_links
+    from meshwright.kernels.greedy.sub_overlays import count_links
 
     interests, edges = overlay.interests, overlay.edges
     starts = count_links(interests.indptr.copy(), interests.topic_ids.copy(), edges.copy())

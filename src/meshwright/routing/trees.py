@@ -27,7 +27,7 @@ def topic_links(overlay: Overlay, progress: Progress | None = None, advice: str 
     O(the topics that both ends of an edge have), 16 bytes for each topic that they share.
     """
     from meshwright.kernels.core.subgraphs import interest_ranks
-    from meshwright.kernels.greedy.reverse_delete import count_links
+    from meshwright.kernels.greedy.sub_overlays import count_links
     from meshwright.kernels.routing.flooding import count_unreached, link_slots
 
     interests, edges = overlay.interests, overlay.edges

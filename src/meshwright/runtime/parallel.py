@@ -6,10 +6,10 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from itertools import pairwise
 from threading import Lock
-from typing import TypeVar
+from typing import Generic, Self, TypeVar
 
 import numpy as np
 
@@ -82,6 +82,61 @@ def map_parts(
             return list(pool.map(unless_cancelled, parts))
 
     return run_with_ticks(run, label, total, progress)
+
+
+class Beside(Generic[Result]):
+    """Work on a thread of its own, beside what this one does: for cores that would be idle meanwhile.
+
+    In a `with` block: if the block fails, the work is told to stop, by the progress that it is given.
+    """
+
+    def __init__(self, work: Callable[[Progress], Result]) -> None:
+        self._work, self._pool, self._stopping = work, ThreadPoolExecutor(1), _Stopping()
+        self._found: Future[Result] | None = None
+
+    def start(self) -> None:
+        """Begin, unless that was done before."""
+        if self._found is None:
+            self._found = self._pool.submit(self._work, self._stopping)
+
+    def result(self) -> Result:
+        """What the work gives, when it is done."""
+        self.start()
+        assert self._found is not None
+        return self._found.result()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        self._stopping.is_stopped = kind is not None
+        self._pool.shutdown(wait=True, cancel_futures=True)
+
+
+class _Stopping:
+    """A `Progress` that shows nothing, and raises once it `is_stopped`."""
+
+    is_stopped = False
+
+    def start(self, label: str, total: int) -> None:
+        """Raise if the work should stop."""
+        del label, total
+        self._look()
+
+    def advance(self, done: int) -> None:
+        """Raise if the work should stop."""
+        del done
+        self._look()
+
+    def resize(self, total: int) -> None:
+        """Nothing is shown."""
+
+    def finish(self) -> None:
+        """Nothing is shown."""
+
+    def _look(self) -> None:
+        if self.is_stopped:
+            raise CancelledError
 
 
 def threads_each(parts: int) -> int:

@@ -1,11 +1,12 @@
 from concurrent.futures import CancelledError
+from threading import Event
 
 import numpy as np
 import pytest
 
 from meshwright.runtime import parallel
 from meshwright.runtime.machine import cores
-from meshwright.runtime.parallel import balanced_chunks, map_parts, on_all_cores
+from meshwright.runtime.parallel import Beside, balanced_chunks, map_parts, on_all_cores
 from meshwright.runtime.progress import CANCEL, DONE
 
 
@@ -81,3 +82,36 @@ def test_parts_are_not_begun_after_a_wish_to_stop():
     with pytest.raises(CancelledError):
         map_parts(stop, range(1_000), "testing", 1_000)
     assert len(begun) <= cores()
+
+
+def test_work_beside_gives_its_result_once_it_is_started_or_asked_for():
+    calls = []
+    with Beside(lambda progress: calls.append(progress) or len(calls)) as beside:
+        assert not calls
+        beside.start()
+        beside.start()
+        assert beside.result() == 1
+    with Beside(lambda progress: 2) as beside:
+        assert beside.result() == 2
+
+
+def test_work_beside_stops_when_what_it_is_beside_fails():
+    begun, ended = Event(), Event()
+
+    def work(progress):
+        try:
+            begun.set()
+            while True:
+                progress.advance(1)
+        finally:
+            ended.set()
+
+    def fail():
+        with Beside(work) as beside:
+            beside.start()
+            begun.wait()
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    assert ended.is_set()

@@ -49,7 +49,7 @@ from meshwright.kernels.dual.lines import (
     write_distances,
 )
 from meshwright.kernels.dual.shares import Shares, carry_over, divide_by_totals, make_shares_and_demands
-from meshwright.kernels.greedy.reverse_delete import count_links
+from meshwright.kernels.greedy.sub_overlays import count_links
 from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Ids, Longs, Ticks
 from meshwright.runtime.machine import threads

@@ -1,4 +1,4 @@
-"""Counting the bits of a word, and comparing 64 bytes at once: few instructions, which Numba does not offer.
+"""Counting the bits of a word, adding and comparing bytes: few instructions, which Numba does not offer.
 
 All are called from kernels only; outside of one they are not callable.
 """
@@ -9,6 +9,7 @@ from typing import Any, cast
 import numpy as np
 from llvmlite import ir
 from numba import types
+from numba.core import cgutils
 from numba.extending import intrinsic
 
 from meshwright.runtime.arrays import Words
@@ -34,6 +35,21 @@ def _popcount_byte(typing_context: Any, byte: Any) -> Any:
         return builder.ctpop(arguments[0])
 
     return types.uint8(types.uint8), emit
+
+
+def _add_bytes(typing_context: Any, a: Any, b: Any) -> Any:
+    """The sum of two uint8, at most 255: in a loop over bytes, one instruction for 64 of them."""
+    del typing_context, a, b
+
+    def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        del context, signature
+        byte = ir.IntType(8)
+        kind = ir.FunctionType(byte, [byte, byte])
+        # Numba has no types for it.
+        function = cast(Any, cgutils).get_or_insert_function(builder.module, kind, "llvm.uadd.sat.i8")
+        return builder.call(function, arguments)
+
+    return types.uint8(types.uint8, types.uint8), emit
 
 
 def _trailing_zeros(typing_context: Any, word: Any) -> Any:
@@ -67,6 +83,7 @@ def _reaching(typing_context: Any, words: Any, place: Any, threshold: Any) -> An
 
 
 popcount = cast(Callable[[np.uint64], int], intrinsic(_popcount))
-popcount_byte = cast(Callable[[int], int], intrinsic(_popcount_byte))
+popcount_byte = cast(Callable[[Any], int], intrinsic(_popcount_byte))
+add_bytes = cast(Callable[[Any, Any], np.uint8], intrinsic(_add_bytes))
 trailing_zeros = cast(Callable[[np.uint64], int], intrinsic(_trailing_zeros))
 reaching_bits = cast(Callable[[Words, int, int], np.uint64], intrinsic(_reaching))

@@ -11,7 +11,7 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from meshwright.runtime.arrays import Ids
+from meshwright.runtime.arrays import Bytes, Ids
 
 _FOR_WRITING, _KEEP, _DATA = 1, 3, 1
 
@@ -33,4 +33,4 @@ def _prefetch(typing_context: Any, values: Any, place: Any) -> Any:
     return types.void(values, types.int64), emit
 
 
-prefetch = cast(Callable[[Ids, int], None], intrinsic(_prefetch))
+prefetch = cast(Callable[[Ids | Bytes, int], None], intrinsic(_prefetch))

@@ -14,7 +14,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from meshwright.kernels.compiling import inner, kernel
+from meshwright.kernels.compiling import inner, kernel, lean, lean_kernel
 from meshwright.kernels.core.cost_arrays import CostArrays
 from meshwright.kernels.core.costs import cost_between
 from meshwright.kernels.greedy.blocks import (
@@ -92,7 +92,7 @@ def take_levels(
     return count
 
 
-@inner
+@lean
 def _worth(costs: LinkCosts, gain: int, u: int, v: int) -> float:
     """What a link is worth that contributes so much."""
     if not costs.has_costs:
@@ -149,7 +149,7 @@ def _take_row(
     return count
 
 
-@inner
+@lean
 def _contributions(blocks: Blocks, kind: int, row: Row, node: int, degrees: Longs, caps: Longs) -> int:
     """Write what links of a node to all others would contribute; how many nodes are listed as touched."""
     found = 0
@@ -175,13 +175,13 @@ def _contributions(blocks: Blocks, kind: int, row: Row, node: int, degrees: Long
     return found
 
 
-@inner
+@lean
 def _few_outside(blocks: Blocks, topic: int) -> bool:
     """Whether to look at the slots outside the main block one by one, and not at all slots in a row."""
     return blocks.outside_counts[topic] * 4 < blocks.starts[topic + 1] - blocks.starts[topic]
 
 
-@inner
+@lean
 def _add_outside(blocks: Blocks, row: Row, topic: int, own: int, found: int) -> int:
     """Add the contributions of a slot of a main block, which only links to slots outside of it have."""
     first, kept = blocks.starts[topic], 0
@@ -202,7 +202,7 @@ def _add_outside(blocks: Blocks, row: Row, topic: int, own: int, found: int) -> 
     return found
 
 
-@inner
+@lean
 def _add_apart(
     blocks: Blocks, row: Row, topic: int, own: int, degrees: Longs, caps: Longs, found: int
 ) -> int:
@@ -230,7 +230,7 @@ def _add_apart(
     return found
 
 
-@inner
+@lean
 def _measure_ways(blocks: Blocks, row: Row, start: int, topic: int) -> None:
     """Write how many blocks the paths from one slot of a topic to all others lead through. O(slots)."""
     names, tops = blocks.names, blocks.tops
@@ -260,7 +260,7 @@ def _measure_ways(blocks: Blocks, row: Row, start: int, topic: int) -> None:
         slot = tops[name]
 
 
-@kernel
+@lean_kernel
 def bound_rows(
     blocks: Blocks,
     kind: int,

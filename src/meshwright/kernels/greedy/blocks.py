@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from meshwright.kernels.compiling import inner, kernel
+from meshwright.kernels.compiling import inner, kernel, lean
 from meshwright.kernels.core.subgraphs import Links, TopicGraphs, links_of
 from meshwright.runtime.arrays import Flags, Ids, Longs, Offsets, Ticks, int64
 from meshwright.runtime.progress import CANCEL
@@ -59,7 +59,7 @@ def fill_blocks(
         _find_blocks(ends, graphs.sizes[own], subscribers, topic, blocks)
 
 
-@inner
+@lean
 def _most_linked(links: Links) -> int:
     """The vertex with most links, the first of equals."""
     found = 0
@@ -181,7 +181,7 @@ def number_slots(blocks: Blocks) -> None:
             free[node] += 1
 
 
-@inner
+@lean
 def own_block(names: Ids, slot: int) -> int:
     """The slot that names the own block of a slot; the way to it gets half as long."""
     while names[slot] != slot:
@@ -190,7 +190,7 @@ def own_block(names: Ids, slot: int) -> int:
     return slot
 
 
-@inner
+@lean
 def is_inside(blocks: Blocks, topic: int, slot: int) -> bool:
     """Whether a slot is in the main block of its topic."""
     main = blocks.mains[topic]
@@ -200,7 +200,7 @@ def is_inside(blocks: Blocks, topic: int, slot: int) -> bool:
     return own_block(blocks.names, slot) == name or blocks.tops[name] == slot
 
 
-@inner
+@lean
 def joined_by(blocks: Blocks, a: int, b: int, unite: bool) -> int:
     """How many blocks fewer there are with a link between two slots of a topic; with `unite` it is made."""
     names, tops = blocks.names, blocks.tops
@@ -232,7 +232,7 @@ def joined_by(blocks: Blocks, a: int, b: int, unite: bool) -> int:
     return count
 
 
-@inner
+@lean
 def _are_joined_by(names: Ids, a: int, b: int, unite: bool) -> int:
     """1 if two slots of a topic are in different components; with `unite` these become one."""
     name_a, name_b = own_block(names, a), own_block(names, b)
@@ -241,7 +241,7 @@ def _are_joined_by(names: Ids, a: int, b: int, unite: bool) -> int:
     return int64(name_a != name_b)
 
 
-@inner
+@lean
 def link_gain(blocks: Blocks, kind: int, u: int, v: int, unite: bool) -> int:
     """How many blocks, or components, fewer all topics have with a link; with `unite` it is made."""
     i, i_end = blocks.indptr[u], blocks.indptr[u + 1]

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from meshwright.kernels.compiling import inlined, kernel, lean, lean_kernel
-from meshwright.kernels.core.bits import popcount, reaching_bits, trailing_zeros
+from meshwright.kernels.core.bits import add_bytes, popcount, reaching_bits, trailing_zeros
 from meshwright.kernels.core.topic_components import (
     NONE,
     TopicComponents,
@@ -123,9 +123,9 @@ def find_pairs(words: Words, loose: Ids, own_loose: int, threshold: int, found: 
 
 @lean
 def fill_rests(loose: Ids, rests: Bytes) -> None:
-    """The loose weights of the nodes, at most CAP. It compiles to vector instructions."""
+    """The loose weights of the nodes, at most 255. It compiles to vector instructions."""
     for v in range(len(loose)):
-        rests[v] = min(loose[v], np.int32(CAP))
+        rests[v] = min(loose[v], np.int32(255))
 
 
 @lean
@@ -144,10 +144,10 @@ def find_in_blocks(
         row, others = words[block << 3 : (block + 1) << 3].view(np.uint8), rests[first : first + 64]
         if len(others) == 64:
             for i in range(64):
-                row[i] = min(row[i], np.uint8(others[i] + own))
+                row[i] = min(row[i], add_bytes(others[i], own))
         else:
             for i in range(len(others)):
-                row[i] = min(row[i], np.uint8(others[i] + own))
+                row[i] = min(row[i], add_bytes(others[i], own))
         reaching = reaching_bits(words, block << 3, threshold)
         while reaching:
             found[np.uint32(count)] = first + trailing_zeros(reaching)

@@ -134,7 +134,7 @@ def _keep_level(
 
 
 @lean
-def _put_back(pairs: Pairs, u: int, ready: Ids) -> None:
+def put_back(pairs: Pairs, u: int, ready: Ids) -> None:
     """Count the `ready` pairs of a row among those of its blocks again."""
     if len(pairs.store):
         row = row_words(pairs.store, pairs.starts, u).view(np.uint8)
@@ -168,7 +168,7 @@ def refresh_rows(
         ready.starts[u], ready.counts[u] = free, count
         if free + count > part[1]:
             ready.counts[u] = TOO_MANY
-            _put_back(pairs, u, scratch.found[:count])
+            put_back(pairs, u, scratch.found[:count])
             continue
         for k in range(count):
             ready.places[free + k] = scratch.found[k]

@@ -1,252 +1,219 @@
 """The lazy greedy of resilient overlays: every subscriber wants so many neighbours in each of its topics.
 
 What an edge contributes (`kernels/greedy/wants.py`) only falls as edges are taken, as a plain contribution
-does, so levels and the store of bounds are those of `kernels/greedy/lazy.py`. An edge that is taken may still
-contribute, so its bound is set to zero, and none is taken twice.
+does, so levels, ready pairs and the store of bounds are those of `kernels/greedy/lazy.py`. An edge that is
+taken may still contribute, so its bound is set to zero, and none is taken twice.
 
 What is left when no edge contributes is connected, and few of its topics have a cut node (measured: of 300
 topics, 62 blocks too many, where Greedy Merge leaves 29,000).
 """
 
-from typing import NamedTuple
-
 import numpy as np
 
-from meshwright.kernels.compiling import inlined, inner, kernel
-from meshwright.kernels.core.bits import popcount
-from meshwright.kernels.core.topic_components import TopicComponents
+from meshwright.kernels.compiling import lean, lean_kernel
+from meshwright.kernels.core.topic_components import TopicComponents, prefetch_interests
 from meshwright.kernels.core.totals import greatest
 from meshwright.kernels.greedy.bounds import (
-    CAP,
-    EXAMINED,
     TAKEN,
     Pairs,
-    find_pairs,
-    row_top,
+    fill_rests,
+    find_in_blocks,
+    lower_blocks,
+    rest_top,
+    row_blocks,
     row_words,
 )
-from meshwright.kernels.greedy.lazy import level_work
-from meshwright.kernels.greedy.wants import (
-    Wants,
+from meshwright.kernels.greedy.byte_rows import MOST_TOPICS
+from meshwright.kernels.greedy.lazy import TOO_MANY, Ready, level_work, put_back
+from meshwright.kernels.greedy.want_rows import (
+    MOST,
     WantScratch,
+    contributions,
+    count_fresh_row,
+    count_want_row,
+    lower_by_bytes,
+    refresh_found,
+)
+from meshwright.kernels.greedy.wants import (
+    Own,
+    Wants,
     clear_own,
-    contribution,
-    link_nodes,
+    common_gain,
+    find_common,
+    link_common,
     write_own,
 )
-from meshwright.runtime.arrays import Bytes, Ids, Offsets, Ticks, Words, int64
+from meshwright.runtime.arrays import Ids, Offsets, Ticks, int64
 from meshwright.runtime.progress import CANCEL, DONE
 
-_EXACT, _STEP = 95, 3
-"""The store has bounds up to `_EXACT` as they are, and greater ones in steps of 2 ** `_STEP`.
 
-A link contributes up to three for each topic, so bounds above CAP are common. Where all of these were CAP,
-settling the first levels took an eighth of the whole greedy (measured).
-"""
-
-
-@inlined
-def stored(bound: int) -> int:
-    """The number that stands for a bound in the store; it rises with the bound, and ends at CAP."""
-    return min(bound, _EXACT + ((bound - _EXACT - 1 + (1 << _STEP)) >> _STEP), CAP)
-
-
-@inlined
-def _most_of(code: int, known: int) -> int:
-    """The greatest bound that a number in the store stands for; `known` for CAP, which has none."""
-    if code >= CAP:
-        return known
-    return max(code, _EXACT + ((code - _EXACT) << _STEP))
-
-
-class Columns(NamedTuple):
-    """Bitsets of nodes, by word and then by node, so that a row's bounds are found eight at a time."""
-
-    topics: Words  # (words, nodes)
-    loose: Words  # the topics in which a node is not marked
-    wanting: Words  # the topics in which it wants neighbours
-
-
-_ALL_AT_ONCE = 10
-"""A row is looked at by columns if more than one in so many of its pairs must be (measured)."""
-
-
-_ABREAST = 4
-"""All pairs of a row are cleared, and compared, at the price of reading one in so many slots (measured)."""
-
-
-@inner
-def _is_idle(state: TopicComponents, wants: Wants, topic: int, slot: int) -> bool:
-    """Whether a link of a slot contributes by what others lack alone."""
-    return state.names[slot] == state.marked[topic] and wants.wanted[slot] == 0
-
-
-@inner
-def _row_work(state: TopicComponents, wants: Wants, u: int) -> int:
-    """How many slots `_row_gains` would read."""
-    work = 0
-    for i in range(state.indptr[u], state.indptr[u + 1]):
-        topic, slot = state.topic_ids[i], state.slots[i]
-        if _is_idle(state, wants, topic, slot):
-            work += wants.listed[topic]
-            if state.counts[topic] > 1:
-                work += state.listed[topic]
-        else:
-            work += state.topic_indptr[topic + 1] - slot
-    return work
-
-
-@inner
-def _row_gains(state: TopicComponents, wants: Wants, u: int, gains: Ids) -> None:
-    """The exact contributions of the pairs of `u` with all later nodes, by walking the topics of `u`."""
-    gains[u + 1 :] = 0
-    for i in range(state.indptr[u], state.indptr[u + 1]):
-        topic, slot = state.topic_ids[i], state.slots[i]
-        name = state.names[slot]
-        if _is_idle(state, wants, topic, slot):
-            start = state.topic_indptr[topic]
-            for other in wants.slots[start : start + wants.listed[topic]]:
-                gains[state.slot_nodes[other]] += wants.wanted[other] > 0
-            if state.counts[topic] > 1:
-                for other in state.loose_slots[start : start + state.listed[topic]]:
-                    gains[state.slot_nodes[other]] += state.names[other] != name
-        else:
-            own = wants.wanted[slot] > 0
-            for other in range(slot + 1, state.topic_indptr[topic + 1]):
-                gains[state.slot_nodes[other]] += (
-                    own + (wants.wanted[other] > 0) + (state.names[other] != name)
-                )
-
-
-@kernel
+@lean_kernel
 def start_rows(
     state: TopicComponents,
     wants: Wants,
-    columns: Columns,
     pairs: Pairs,
     rows: Offsets,
+    is_fresh: bool,
     scratch: WantScratch,
     ticks: Ticks,
 ) -> None:
-    """Bound the pairs of `rows` by what they contribute now, in the sparse form, or by bitsets."""
+    """Bound the pairs of `rows` by what they contribute now; `is_fresh` says that no link is made yet."""
+    nodes = len(pairs.tops)
     for u in rows:
         if ticks[CANCEL]:
             break
         first = pairs.firsts[u]
-        if len(columns.topics):
-            _gains_by_columns(columns, u, scratch.gains)
-        else:
-            _row_gains(state, wants, u, scratch.gains)
         row = row_words(pairs.store, pairs.starts, u).view(np.uint8)
-        for i in range(len(scratch.gains) - first):
-            row[i] = CAP
-        pairs.tops[u] = _lower_bounds(row, scratch.gains[first:])
+        for i in range(nodes - first):
+            row[i] = np.uint8(MOST)
+        if is_fresh and state.indptr[u + 1] - state.indptr[u] <= MOST_TOPICS:
+            count_fresh_row(state, u, scratch)
+        else:
+            count_want_row(state, wants, u, scratch.own_columns, scratch.sums)
+        lower_by_bytes(row, scratch.sums[first:])
+        blocks = row_blocks(pairs.blocks, pairs.starts, u)
+        lower_blocks(row, blocks, 0, MOST)
+        top = rest_top(blocks, MOST)
+        for i in range(nodes - first):
+            if row[i] == MOST:
+                blocks[i >> 6], top = np.uint8(MOST), max(top, int64(state.loose[u] + state.loose[first + i]))
+        pairs.tops[u] = top
 
 
-@inner
-def _gains_by_columns(columns: Columns, u: int, gains: Ids) -> None:
-    """Bound what the pairs of `u` with all later nodes contribute.
-
-    All nodes of a word come one after another, which compiles to vector instructions: a third to a seventh
-    of the time of one pair after another (measured).
-    """
-    topics, loose, wanting = columns.topics, columns.loose, columns.wanting
-    own = gains[u + 1 :]
-    own[:] = 0
-    for w in range(len(topics)):
-        topics_u, loose_u, wanting_u = topics[w, u], loose[w, u], wanting[w, u]
-        topics_w, loose_w, wanting_w = topics[w, u + 1 :], loose[w, u + 1 :], wanting[w, u + 1 :]
-        for v in range(len(own)):
-            own[v] += (
-                popcount((topics_u & loose_w[v]) | (loose_u & topics_w[v]))
-                + popcount(topics_u & wanting_w[v])
-                + popcount(wanting_u & topics_w[v])
-            )
-
-
-@inner
-def _refresh_by_bits(bits: Words, wanting: Words, u: int, first: int, found: Ids, row: Bytes) -> int:
-    """Bound each pair found by bitsets; return the greatest bound."""
-    words, known = np.uint64(bits.shape[1] >> 1), 0
-    topics_u, loose_u, wanting_u = bits[u, : bits.shape[1] >> 1], bits[u, bits.shape[1] >> 1 :], wanting[u]
-    # Flat, with unsigned places: slices for each pair take half as long again (measured).
-    flat, flat_wanting = bits.reshape(-1), wanting.reshape(-1)
-    for i in found:
-        at_wanting = np.uint64(first + i) * words
-        at_topics = at_wanting + at_wanting
-        bound = 0
-        for w in range(words):
-            topics_v = flat[at_topics + w]
-            bound += (
-                popcount((topics_u[w] & flat[at_topics + words + w]) | (loose_u[w] & topics_v))
-                + popcount(topics_u[w] & flat_wanting[at_wanting + w])
-                + popcount(wanting_u[w] & topics_v)
-            )
-        row[i] = stored(bound)
-        known = max(known, bound)
-    return known
-
-
-@inner
-def _refresh_by_lists(
-    state: TopicComponents, wants: Wants, u: int, first: int, count: int, row: Bytes, scratch: WantScratch
-) -> int:
-    """Give each pair found its exact contribution; return the greatest."""
-    write_own(state, wants, u, scratch)
-    known = int64(0)
-    for i in scratch.found[:count]:
-        gain = contribution(state, wants, int64(first + i), scratch)
-        row[i] = stored(gain)
-        known = max(known, gain)
-    clear_own(state, u, scratch)
-    return known
-
-
-@inner
-def _refresh_row(
+@lean
+def _keep_level(
     state: TopicComponents,
     wants: Wants,
-    columns: Columns,
     pairs: Pairs,
     u: int,
     level: int,
+    count: int,
     scratch: WantScratch,
+) -> tuple[int, int]:
+    """Keep the first `count` pairs found that contribute `level`; return how many, and the most of others."""
+    first, found, kept, known = pairs.firsts[u], scratch.found, 0, int64(0)
+    row = row_words(pairs.store, pairs.starts, u).view(np.uint8)
+    blocks = row_blocks(pairs.blocks, pairs.starts, u)
+    contributions(state, wants, u, first, found[:count], scratch)
+    for k in range(count):
+        i, gain = found[k], int64(scratch.gains[k])
+        row[i] = min(gain, MOST)
+        if gain < level:
+            blocks[i >> 6] = max(blocks[i >> 6], row[i])
+            known = max(known, gain)
+        found[kept] = i
+        kept += gain == level
+    return kept, known
+
+
+@lean
+def _find_ready(
+    state: TopicComponents, wants: Wants, pairs: Pairs, u: int, level: int, scratch: WantScratch
 ) -> int:
-    """Bring down the bounds of a row that reach the level; count them."""
-    first = pairs.firsts[u]
-    words = row_words(pairs.store, pairs.starts, u)
-    row = words.view(np.uint8)
-    count = find_pairs(
-        words, state.loose[first:], state.loose[u], max(1, stored(level - level // 8)), scratch.found
-    )
-    own_topics = state.indptr[u + 1] - state.indptr[u]
-    pair_work = count * ((state.bits.shape[1] >> 1) or own_topics)
-    width = (len(state.loose) - first) // _ABREAST
-    if len(columns.topics) and count * _ALL_AT_ONCE > len(state.loose) - first:
-        _gains_by_columns(columns, u, scratch.gains)
-        known = _lower_bounds(row, scratch.gains[first:])
-    elif own_topics + width < pair_work and _row_work(state, wants, u) + width < pair_work:
-        _row_gains(state, wants, u, scratch.gains)
-        known = _lower_bounds(row, scratch.gains[first:])
-    elif state.bits.shape[1]:
-        known = int64(_refresh_by_bits(state.bits, wants.bits, u, first, scratch.found[:count], row))
-    else:
-        known = _refresh_by_lists(state, wants, u, first, count, row, scratch)
-    pairs.tops[u] = _most_of(row_top(words, int64(CAP)), known)
+    """Bring down the bounds of a row that reach the level; find the pairs that may contribute as much.
+
+    `rests` of the scratch has to be filled in the present state. Their places are in `found`, and `tops`
+    bounds the others of the row. Returns how many there are.
+    """
+    first, found = pairs.firsts[u], scratch.found
+    words, blocks = row_words(pairs.store, pairs.starts, u), row_blocks(pairs.blocks, pairs.starts, u)
+    row, limit = words.view(np.uint8), min(level, MOST)
+    # A little under the level, or the row comes again at each of the next ones.
+    threshold = max(1, limit - level // 8)
+    looked = find_in_blocks(words, blocks, scratch.rests[first:], scratch.rests[u], threshold, found)
+    if looked:
+        refresh_found(state, wants, row, u, first, looked, scratch)
+    count, known = 0, int64(0)
+    for k in range(looked):
+        found[count] = found[k]
+        count += row[found[k]] >= limit
+    lower_blocks(row, blocks, threshold, limit)
+    if count and level >= MOST:
+        count, known = _keep_level(state, wants, pairs, u, level, count, scratch)
+    pairs.tops[u] = max(known, rest_top(blocks, limit))
     return count
 
 
-@inner
-def _lower_bounds(row: Bytes, gains: Ids) -> int:
-    """Bring down all bounds of a row to its gains, and return the greatest; one that is zero stays so."""
-    most = np.int32(0)
-    for i in range(len(gains)):
-        row[i] = min(np.int32(row[i]), np.int32(stored(gains[i])))
-        most = max(most, gains[i])
-    return int64(most)
+@lean_kernel
+def rule_out(pairs: Pairs, links: Ids) -> None:
+    """Set the bounds of `links`, which must not be taken again, to zero."""
+    for e in range(len(links)):
+        u, v = int64(links[e, 0]), int64(links[e, 1])
+        if v >= pairs.firsts[u]:
+            row_words(pairs.store, pairs.starts, u).view(np.uint8)[v - pairs.firsts[u]] = 0
 
 
-@inner
+@lean_kernel
+def refresh_wanting_rows(
+    state: TopicComponents,
+    wants: Wants,
+    pairs: Pairs,
+    rows: Offsets,
+    level: int,
+    scratch: WantScratch,
+    ready: Ready,
+    part: Offsets,
+    ticks: Ticks,
+) -> None:
+    """Find the pairs of `rows` that contribute `level`, the state staying as it is.
+
+    They are written into a part of `ready.places`, [from, to].
+    """
+    free = part[0]
+    fill_rests(state.loose, scratch.rests)
+    for u in rows:
+        if ticks[CANCEL]:
+            break
+        count = _find_ready(state, wants, pairs, u, level, scratch)
+        ready.starts[u], ready.counts[u] = free, count
+        if free + count > part[1]:
+            ready.counts[u] = TOO_MANY
+            put_back(pairs, u, scratch.found[:count])
+            continue
+        for k in range(count):
+            ready.places[free + k] = scratch.found[k]
+        free += count
+
+
+@lean
+def _take_ready(
+    state: TopicComponents,
+    wants: Wants,
+    pairs: Pairs,
+    u: int,
+    level: int,
+    ready: Ids,
+    own: Own,
+    ticks: Ticks,
+) -> None:
+    """Take every edge of the `ready` ones of a row that contributes `level` at its turn."""
+    first, known = pairs.firsts[u], int64(pairs.tops[u])
+    row = row_words(pairs.store, pairs.starts, u).view(np.uint8)
+    blocks = row_blocks(pairs.blocks, pairs.starts, u)
+    write_own(state, wants, u, own)
+    for k in range(len(ready)):
+        if k + 1 < len(ready):
+            prefetch_interests(state, first + ready[k + 1])
+        v = int64(first + ready[k])
+        gain = int64(0)
+        if wants.degrees[u] < wants.caps[u] and wants.degrees[v] < wants.caps[v]:
+            count = find_common(state, own, v)
+            gain = common_gain(state, wants, own, count)
+            if gain == level:
+                taken = pairs.counts[TAKEN]
+                pairs.edges[taken, 0], pairs.edges[taken, 1] = u, v
+                pairs.counts[TAKEN] = taken + 1
+                link_common(state, wants, own, count, u, v)
+                ticks[DONE] += gain
+                gain = int64(0)
+        known = max(known, gain)
+        row[ready[k]] = min(gain, MOST)
+        blocks[ready[k] >> 6] = max(blocks[ready[k] >> 6], row[ready[k]])
+    clear_own(state, u, own)
+    pairs.tops[u] = known if wants.degrees[u] < wants.caps[u] else 0
+
+
+@lean
 def _settle_row(
     state: TopicComponents,
     wants: Wants,
@@ -257,63 +224,13 @@ def _settle_row(
     ticks: Ticks,
 ) -> None:
     """Take every edge of a row that contributes `level` at its turn."""
-    first = pairs.firsts[u]
-    words = row_words(pairs.store, pairs.starts, u)
-    row = words.view(np.uint8)
-    known = int64(0)
-    count = find_pairs(words, state.loose[first:], state.loose[u], stored(level), scratch.found)
-    write_own(state, wants, u, scratch)
-    for i in scratch.found[:count]:
-        v = int64(first + i)
-        gain = int64(0)
-        if wants.degrees[u] < wants.caps[u] and wants.degrees[v] < wants.caps[v]:
-            gain = contribution(state, wants, v, scratch)
-        if gain == level:
-            pairs.edges[pairs.counts[TAKEN], 0] = u
-            pairs.edges[pairs.counts[TAKEN], 1] = v
-            pairs.counts[TAKEN] += 1
-            ticks[DONE] += link_nodes(state, wants, u, v)
-            write_own(state, wants, u, scratch)
-            gain = int64(0)
-        known = max(known, gain)
-        row[i] = stored(gain)
-    clear_own(state, u, scratch)
-    pairs.counts[EXAMINED] += count
-    pairs.tops[u] = min(_most_of(row_top(words, int64(CAP)), known), level - 1)
-    if wants.degrees[u] >= wants.caps[u]:
-        pairs.tops[u] = 0
+    fill_rests(state.loose, scratch.rests)
+    count = _find_ready(state, wants, pairs, u, level, scratch)
+    if count:
+        _take_ready(state, wants, pairs, u, level, scratch.found[:count], scratch.own, ticks)
 
 
-@kernel
-def rule_out(pairs: Pairs, links: Ids) -> None:
-    """Set the bounds of `links`, which must not be taken again, to zero."""
-    for e in range(len(links)):
-        u, v = int64(links[e, 0]), int64(links[e, 1])
-        if v >= pairs.firsts[u]:
-            row_words(pairs.store, pairs.starts, u).view(np.uint8)[v - pairs.firsts[u]] = 0
-
-
-@kernel
-def refresh_wanting_rows(
-    state: TopicComponents,
-    wants: Wants,
-    columns: Columns,
-    pairs: Pairs,
-    rows: Offsets,
-    level: int,
-    scratch: WantScratch,
-    ticks: Ticks,
-) -> int:
-    """Bring down the bounds of `rows`, the state staying as it is; count the pairs examined."""
-    examined = 0
-    for u in rows:
-        if ticks[CANCEL]:
-            break
-        examined += _refresh_row(state, wants, columns, pairs, u, level, scratch)
-    return examined
-
-
-@kernel
+@lean_kernel
 def settle_wanting_rows(
     state: TopicComponents,
     wants: Wants,
@@ -321,25 +238,24 @@ def settle_wanting_rows(
     rows: Offsets,
     level: int,
     scratch: WantScratch,
+    ready: Ready,
     ticks: Ticks,
 ) -> None:
     """Take every edge of `rows` that contributes `level`, the greatest there is, at its turn."""
     for u in rows:
         if ticks[CANCEL]:
             return
-        if pairs.tops[u] >= level:
+        count, start = ready.counts[u], ready.starts[u]
+        if count > 0:
+            places = ready.places[start : start + count]
+            _take_ready(state, wants, pairs, u, level, places, scratch.own, ticks)
+        elif count == TOO_MANY:
             _settle_row(state, wants, pairs, u, level, scratch, ticks)
 
 
-@kernel
+@lean_kernel
 def take_light_levels(
-    state: TopicComponents,
-    wants: Wants,
-    columns: Columns,
-    pairs: Pairs,
-    heavy: int,
-    scratch: WantScratch,
-    ticks: Ticks,
+    state: TopicComponents, wants: Wants, pairs: Pairs, heavy: int, scratch: WantScratch, ticks: Ticks
 ) -> int:
     """Take edges, the greatest contributions first, until a level has `heavy` pairs in its rows; return it.
 
@@ -355,8 +271,6 @@ def take_light_levels(
         for u in range(nodes):
             if ticks[CANCEL]:
                 return 0
-            if pairs.tops[u] >= level:
-                pairs.counts[EXAMINED] += _refresh_row(state, wants, columns, pairs, u, level, scratch)
             if pairs.tops[u] >= level:
                 _settle_row(state, wants, pairs, u, level, scratch, ticks)
     return 0

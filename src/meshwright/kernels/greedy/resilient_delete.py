@@ -8,8 +8,8 @@ does it take a walk over the topic to know.
 
 import numpy as np
 
-from meshwright.kernels.compiling import inner, kernel
-from meshwright.kernels.greedy.reverse_delete import SubOverlays
+from meshwright.kernels.compiling import kernel, lean
+from meshwright.kernels.greedy.sub_overlays import SubOverlays
 from meshwright.runtime.arrays import Flags, Ids, Longs, Ticks
 from meshwright.runtime.progress import CANCEL, DONE
 
@@ -63,7 +63,7 @@ def delete_resilient(over: SubOverlays, longest: int, doubtful: int, ticks: Tick
     return kept
 
 
-@inner
+@lean
 def longest_list(over: SubOverlays) -> int:
     """The most topics that the ends of an edge share."""
     most = 0
@@ -72,7 +72,7 @@ def longest_list(over: SubOverlays) -> int:
     return most
 
 
-@inner
+@lean
 def _two_paths(
     over: SubOverlays,
     kept: Flags,
@@ -113,7 +113,7 @@ def _two_paths(
     return clear
 
 
-@inner
+@lean
 def _clearly_two_paths(
     over: SubOverlays,
     kept: Flags,
@@ -143,7 +143,7 @@ def _clearly_two_paths(
     return _meet(over, kept, without, a, b, marks, turn + 4, before, queue, ahead)
 
 
-@inner
+@lean
 def _meet(
     over: SubOverlays,
     kept: Flags,
@@ -162,29 +162,31 @@ def _meet(
     """
     marks[a], marks[b] = turn, turn + 1
     queue[0], ahead[0] = a, b
-    heads, tails = [0, 0], [1, 1]
+    head, tail, other_head, other_tail = 0, 1, 0, 1
     side = 0
-    while heads[0] < tails[0] and heads[1] < tails[1]:
-        own = queue if side == 0 else ahead
-        slot = own[heads[side]]
-        heads[side] += 1
+    own, its = queue, ahead
+    while head < tail and other_head < other_tail:
+        slot = own[head]
+        head += 1
         for at in range(over.starts[slot], over.starts[slot + 1]):
             other = over.others[at]
             mark = marks[other]
             if not kept[over.edge_of[at]] or over.edge_of[at] == without or mark == turn + side:
                 continue
             if mark == turn + 1 - side:
-                queue[0], ahead[0] = (slot, other) if side == 0 else (other, slot)
+                own[0], its[0] = slot, other
                 return True
             if mark != turn + 2:
                 marks[other], before[other] = turn + side, slot
-                own[tails[side]] = other
-                tails[side] += 1
+                own[tail] = other
+                tail += 1
         side = 1 - side
+        own, its = its, own
+        head, other_head, tail, other_tail = other_head, head, other_tail, tail
     return False
 
 
-@inner
+@lean
 def _common_neighbours(over: SubOverlays, kept: Flags, a: int, b: int, marks: Longs, turn: int) -> int:
     """How many vertices are linked to both of two; 2 stands for any more."""
     for at in range(over.starts[a], over.starts[a + 1]):
@@ -199,7 +201,7 @@ def _common_neighbours(over: SubOverlays, kept: Flags, a: int, b: int, marks: Lo
     return count
 
 
-@inner
+@lean
 def _path(
     over: SubOverlays,
     kept: Flags,
@@ -233,7 +235,7 @@ def _path(
     return _NONE
 
 
-@inner
+@lean
 def _furthest(
     over: SubOverlays, kept: Flags, without: int, start: int, marks: Longs, turn: int, queue: Ids
 ) -> int:

@@ -9,7 +9,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from meshwright.kernels.compiling import inner, kernel
+from meshwright.kernels.compiling import inlined, lean, lean_kernel
+from meshwright.kernels.core.prefetching import prefetch
 from meshwright.kernels.core.topic_components import NONE, TopicComponents, unite
 from meshwright.runtime.arrays import Bytes, Ids, Longs, Ticks, Words, int64
 from meshwright.runtime.progress import DONE
@@ -20,6 +21,7 @@ class Wants(NamedTuple):
 
     wanted: Bytes  # by slot: how many more
     bits: Words  # by node: the topics in which it wants some; none in the sparse form
+    columns: Bytes  # those of the components, and then as many of the topics in which a node wants some
     slots: Ids  # by topic, from its first slot on: the slots that want some, and at most as many others
     listed: Ids  # by topic: how many `slots` lists
     counts: Ids  # by topic: how many of them want some
@@ -27,16 +29,24 @@ class Wants(NamedTuple):
     caps: Longs  # by node: the most links that it may have
 
 
-class WantScratch(NamedTuple):
-    """Room to work in."""
+class Own(NamedTuple):
+    """What is known of one node, by topic."""
 
-    gains: Ids  # by node
-    found: Ids  # by node
-    names: Ids  # by topic: the component of one node, or NONE
-    wants: Ids  # by topic: whether that node wants neighbours
+    names: Ids  # its component, or NONE
+    slots: Ids  # its slot
+    wants: Bytes  # whether it wants neighbours
 
 
-@kernel
+@inlined
+def _flip_wanting(wants: Wants, column: int, topic: int, node: int) -> None:
+    """Note that a node wants neighbours in a topic, or no longer does."""
+    if topic >> 6 < wants.bits.shape[1]:
+        wants.bits[node, topic >> 6] ^= np.uint64(1) << np.uint64(topic & 63)
+    if column != NONE:
+        wants.columns[len(wants.columns) // 3 * 2 + (column >> 3), node] ^= np.uint8(1 << (column & 7))
+
+
+@lean_kernel
 def start_wants(state: TopicComponents, wants: Wants) -> None:
     """Fill in what follows from `wanted`, and count it in `loose`. O(interests)."""
     for topic in range(len(state.counts)):
@@ -48,21 +58,19 @@ def start_wants(state: TopicComponents, wants: Wants) -> None:
                 wants.slots[first + wants.counts[topic]] = slot
                 wants.counts[topic] += 1
                 state.loose[node] += 1
-                if topic >> 6 < wants.bits.shape[1]:
-                    wants.bits[node, topic >> 6] |= np.uint64(1) << np.uint64(topic & 63)
+                _flip_wanting(wants, state.column_of[topic], topic, node)
         wants.listed[topic] = wants.counts[topic]
 
 
-@inner
+@lean
 def _satisfy(state: TopicComponents, wants: Wants, topic: int, slot: int, node: int) -> int:
     """Give the slot of a node a neighbour; 1 if it wanted one."""
     if wants.wanted[slot] == 0:
         return 0
-    wants.wanted[slot] -= 1
+    wants.wanted[slot] -= np.uint8(1)
     if wants.wanted[slot] == 0:
         state.loose[node] -= 1
-        if topic >> 6 < wants.bits.shape[1]:
-            wants.bits[node, topic >> 6] &= ~(np.uint64(1) << np.uint64(topic & 63))
+        _flip_wanting(wants, state.column_of[topic], topic, node)
         wants.counts[topic] -= 1
         if 2 * wants.counts[topic] < wants.listed[topic]:
             first, kept = state.topic_indptr[topic], 0
@@ -74,58 +82,81 @@ def _satisfy(state: TopicComponents, wants: Wants, topic: int, slot: int, node: 
     return 1
 
 
-@inner
-def link_nodes(state: TopicComponents, wants: Wants, u: int, v: int) -> int:
-    """Make a link: unite components and satisfy wants in all common topics; what it contributed."""
-    i, i_end = state.indptr[u], state.indptr[u + 1]
-    j, j_end = state.indptr[v], state.indptr[v + 1]
+@lean
+def write_own(state: TopicComponents, wants: Wants, u: int, own: Own) -> None:
+    """Write what is known of a node."""
+    begin, end = state.indptr[u], state.indptr[u + 1]
+    topics, slots = state.topic_ids[begin:end], state.slots[begin:end]
+    for i in range(len(topics)):
+        topic, slot = np.uint32(topics[i]), slots[i]
+        own.names[topic], own.slots[topic] = state.names[np.uint32(slot)], slot
+        own.wants[topic] = wants.wanted[np.uint32(slot)] > 0
+
+
+@lean
+def clear_own(state: TopicComponents, u: int, own: Own) -> None:
+    """Undo `write_own`."""
+    for topic in state.topic_ids[state.indptr[u] : state.indptr[u + 1]]:
+        own.names[np.uint32(topic)] = NONE
+
+
+@inlined
+def find_common(state: TopicComponents, own: Own, v: int) -> int:
+    """Note in `gaining` the topics that `v` shares with the node of `own`, and the slots of `v`; how many."""
+    names, begin, end = state.names, state.indptr[v], state.indptr[v + 1]
+    topics, slots = state.topic_ids[begin:end], state.slots[begin:end]
+    common, others = state.gaining[0], state.gaining[2]
+    count = 0
+    for i in range(len(topics)):
+        if own.names[np.uint32(topics[i])] != NONE:
+            prefetch(names, int64(slots[i]))
+            common[count], others[count] = topics[i], slots[i]
+            count += 1
+    return count
+
+
+@inlined
+def common_gain(state: TopicComponents, wants: Wants, own: Own, count: int) -> int:
+    """What a link contributes to the first `count` topics in `gaining`."""
     gain = 0
-    while i < i_end and j < j_end:
-        topic, other = state.topic_ids[i], state.topic_ids[j]
-        if topic == other:
-            a, b = state.slots[i], state.slots[j]
-            if state.names[a] != state.names[b]:
-                unite(state, topic, state.names[a], state.names[b])
-                gain += 1
-            gain += _satisfy(state, wants, topic, a, u) + _satisfy(state, wants, topic, b, v)
-        i += topic <= other
-        j += other <= topic
+    for k in range(count):
+        topic, slot = np.uint32(state.gaining[0, k]), np.uint32(state.gaining[2, k])
+        gain += (own.names[topic] != state.names[slot]) + own.wants[topic] + (wants.wanted[slot] > 0)
+    return gain
+
+
+@lean
+def link_common(state: TopicComponents, wants: Wants, own: Own, count: int, u: int, v: int) -> None:
+    """Make a link that shares the first `count` topics in `gaining`: unite components, and satisfy wants.
+
+    What the unions read is asked for before the first of them.
+    """
+    for k in range(count):
+        topic, b = state.gaining[0, k], state.names[state.gaining[2, k]]
+        a = own.names[topic]
+        if a != b:
+            moved = int64(b if a == state.marked[topic] else a)
+            prefetch(state.following, moved)
+            prefetch(state.slot_nodes, moved)
+    for k in range(count):
+        topic, slot = int64(state.gaining[0, k]), int64(state.gaining[2, k])
+        own_slot = int64(own.slots[topic])
+        if own.names[topic] != state.names[slot]:
+            own.names[topic] = unite(state, topic, int64(own.names[topic]), int64(state.names[slot]))
+        _satisfy(state, wants, topic, own_slot, u)
+        _satisfy(state, wants, topic, slot, v)
+        own.wants[topic] = wants.wanted[own_slot] > 0
     wants.degrees[u] += 1
     wants.degrees[v] += 1
-    return gain
 
 
-@inner
-def write_own(state: TopicComponents, wants: Wants, u: int, scratch: WantScratch) -> None:
-    """Let `scratch` know the components and wants of a node."""
-    for i in range(state.indptr[u], state.indptr[u + 1]):
-        slot = state.slots[i]
-        scratch.names[state.topic_ids[i]] = state.names[slot]
-        scratch.wants[state.topic_ids[i]] = wants.wanted[slot] > 0
-
-
-@inner
-def clear_own(state: TopicComponents, u: int, scratch: WantScratch) -> None:
-    """Undo `write_own`."""
-    for i in range(state.indptr[u], state.indptr[u + 1]):
-        scratch.names[state.topic_ids[i]] = NONE
-
-
-@inner
-def contribution(state: TopicComponents, wants: Wants, v: int, scratch: WantScratch) -> int:
-    """What a link between `v` and the node that `scratch` knows would contribute."""
-    gain = 0
-    for i in range(state.indptr[v], state.indptr[v + 1]):
-        topic = state.topic_ids[i]
-        name = scratch.names[topic]
-        if name != NONE:
-            slot = state.slots[i]
-            gain += (name != state.names[slot]) + scratch.wants[topic] + (wants.wanted[slot] > 0)
-    return gain
-
-
-@kernel
-def take_links(state: TopicComponents, wants: Wants, links: Ids, ticks: Ticks) -> None:
-    """Take all `links`, the lower end first, whatever they contribute and the caps say."""
+@lean_kernel
+def take_links(state: TopicComponents, wants: Wants, links: Ids, own: Own, ticks: Ticks) -> None:
+    """Take all `links`, whatever they contribute and the caps say."""
     for e in range(len(links)):
-        ticks[DONE] += link_nodes(state, wants, int64(links[e, 0]), int64(links[e, 1]))
+        u, v = int64(links[e, 0]), int64(links[e, 1])
+        write_own(state, wants, u, own)
+        count = find_common(state, own, v)
+        ticks[DONE] += common_gain(state, wants, own, count)
+        link_common(state, wants, own, count, u, v)
+        clear_own(state, u, own)
