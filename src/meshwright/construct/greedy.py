@@ -273,7 +273,7 @@ def _add_columns(state: TopicComponents) -> TopicComponents:
     nodes, sizes = len(state.loose), np.diff(state.topic_indptr)
     popular = np.flatnonzero(sizes * _POPULAR >= nodes)
     popular = popular[np.argsort(-sizes[popular], kind="stable")]
-    columns = np.zeros((-(-len(popular) // 8), nodes), np.uint8)
+    columns = np.zeros((-(-len(popular) // 8), -(-nodes // 64) * 64), np.uint8)
     for column, topic in enumerate(popular):
         owners = state.slot_nodes[state.topic_indptr[topic] : state.topic_indptr[topic + 1]]
         columns[column >> 3, owners] |= np.uint8(1 << (column & 7))
