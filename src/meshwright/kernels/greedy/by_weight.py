@@ -61,7 +61,8 @@ from meshwright.runtime.arrays import Bytes, Floats, Ids, Longs, Offsets, Shorts
 from meshwright.runtime.progress import CANCEL, DONE
 
 _PREFETCHED = 3
-"""So many pairs ahead, bitsets are asked for: a look takes a quarter to half less so (measured)."""
+"""So many pairs ahead, bitsets are asked for. With 2 to 8, looks at random pairs take 40 to 50% less where a
+bitset has 16 words, and 5% less where it has 4 (measured)."""
 _ONE = 1 << 32
 _SUM = _ONE - 1
 UNSEEN = 255

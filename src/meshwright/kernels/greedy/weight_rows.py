@@ -51,7 +51,7 @@ def is_row_cheaper(state: TopicComponents, u: int, work: int) -> bool:
 def draw_sets(columns: Bytes, first: int, sets: Words) -> None:
     """Write the columns from `first` on as sets: a bit for each node where the column has one of a byte.
 
-    This takes far less than a row: what rows read in turn is an eighth.
+    Of these, a row reads an eighth of what it would read of columns.
     """
     width = columns.shape[1]
     for eight in range(first, len(columns)):
