@@ -11,7 +11,7 @@ from meshwright.kernels.greedy import by_weight as kernel
 from meshwright.kernels.greedy.bounds import CAP, EXAMINED, TAKEN
 from meshwright.kernels.greedy.by_price import PricedPairs, clear_candidates
 from meshwright.kernels.greedy.byte_rows import MOST_TOPICS
-from meshwright.kernels.greedy.weight_rows import WeightRow
+from meshwright.kernels.greedy.weight_rows import WeightRow, draw_sets
 from meshwright.runtime.arrays import Ids, Offsets, Ticks
 from meshwright.runtime.progress import CANCEL
 
@@ -92,18 +92,21 @@ def _start_weights(state: TopicComponents) -> kernel.TopicWeights:
     most_topics, fine = int(np.diff(state.indptr).max(initial=0)), 0
     while (int(state.loose.max(initial=0)) >> fine) + min(most_topics, MOST_TOPICS) >= 2**16:
         fine += 1
+    sets = np.zeros((8 * len(state.columns) + 1, state.columns.shape[1] // 64), np.uint64)
+    draw_sets(state.columns, 0, sets)
     return kernel.TopicWeights(
         counted=state.weights.astype(np.int64) + 2**32,
         rounded=np.minimum(-(-state.weights.astype(np.int64) >> fine), 2**16 - 1).astype(np.uint16),
         fine=fine,
         heaviest=np.argsort(-state.weights, kind="stable").astype(np.int32),
-        planes=np.zeros((kernel.PLANES, state.bits.shape[1] // 2), np.uint64),
-        numbers=np.array([0, 1], np.int64),
+        sets=sets,
+        finished=np.zeros(1, np.int64),
     )
 
 
 def _start_room(state: TopicComponents) -> kernel.WeightScratch:
     nodes, topics = len(state.loose), len(state.counts)
+    filled = -(-nodes // 64) * 64
     return kernel.WeightScratch(
         found=np.zeros(max(nodes, 1), np.int32),
         gains=np.zeros(max(nodes, 1), np.int64),
@@ -111,10 +114,9 @@ def _start_room(state: TopicComponents) -> kernel.WeightScratch:
         own=np.full(topics, NONE, np.int32),
         rests=np.zeros(nodes, np.uint8),
         row=WeightRow(
-            counts=np.zeros(nodes, np.uint8),
-            sums=np.zeros(nodes, np.uint16),
+            counts=np.zeros(filled, np.uint8),
+            sums=np.zeros(filled, np.uint16),
             popular=np.zeros(MOST_TOPICS + 3, np.int32),
-            own_columns=np.zeros(len(state.columns) + 3, np.uint8),
         ),
     )
 

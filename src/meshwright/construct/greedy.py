@@ -273,7 +273,7 @@ def _add_columns(state: TopicComponents) -> TopicComponents:
     nodes, sizes = len(state.loose), np.diff(state.topic_indptr)
     popular = np.flatnonzero(sizes * _POPULAR >= nodes)
     popular = popular[np.argsort(-sizes[popular], kind="stable")]
-    columns = np.zeros((-(-len(popular) // 8), nodes), np.uint8)
+    columns = np.zeros((-(-len(popular) // 8), -(-nodes // 64) * 64), np.uint8)
     for column, topic in enumerate(popular):
         owners = state.slot_nodes[state.topic_indptr[topic] : state.topic_indptr[topic + 1]]
         columns[column >> 3, owners] |= np.uint8(1 << (column & 7))
@@ -400,8 +400,8 @@ def greedy_merge(
     Costs change nothing: with them it is what [2] compares with.
 
     Cost: at most O(|V|²|T|) time as in the paper, in practice near one or two looks at each pair that
-    shares two topics; one byte per pair of nodes and about 60 bytes per interest. With weights, two to four
-    times that (`kernels/greedy/by_weight.py`), and 16 MB for each thread.
+    shares two topics; one byte per pair of nodes and about 60 bytes per interest. With weights up to 100,
+    up to three times that (`kernels/greedy/by_weight.py`), and 16 MB for each thread.
 
     Source: [1], Alg. 1, and Chockler et al., PODC 2007. The paper updates every pair whose contribution
     falls; this one is lazy (`kernels/greedy/lazy.py`). Where the paper takes "some edge", ours is settled by

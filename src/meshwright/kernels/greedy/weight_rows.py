@@ -1,17 +1,18 @@
 """Bounds of the weighted contributions of all pairs of a row at once.
 
 As in `kernels/greedy/byte_rows.py`, with two numbers for a pair: how many topics gain, and what they weigh. A
-topic with a column is added for 32 nodes by two instructions.
+topic with a column also has a set, with a bit for each node: a few instructions add it for 64 nodes.
 """
 
 from typing import NamedTuple
 
 import numpy as np
 
-from meshwright.kernels.compiling import inlined, lean
+from meshwright.kernels.compiling import inlined, lean, lean_kernel
+from meshwright.kernels.core.masked_sums import add_where, having_bit
 from meshwright.kernels.core.topic_components import NONE, TopicComponents
-from meshwright.kernels.greedy.byte_rows import add_columns, prefetch_subscribers
-from meshwright.runtime.arrays import Bytes, Ids, Shorts, int64
+from meshwright.kernels.greedy.byte_rows import prefetch_subscribers
+from meshwright.runtime.arrays import Bytes, Ids, Shorts, Words, int64
 
 _NODES_A_SLOT = 7
 """A column takes as long as one slot for two to this power of nodes."""
@@ -20,10 +21,9 @@ _NODES_A_SLOT = 7
 class WeightRow(NamedTuple):
     """Room for the sums of a row."""
 
-    counts: Bytes  # by node: how many topics gain
-    sums: Shorts  # by node: what they weigh, rounded
+    counts: Bytes  # by node, filled up to 64: how many topics gain
+    sums: Shorts  # as counts: what they weigh, rounded
     popular: Ids  # the topics that are added by columns
-    own_columns: Bytes  # by column, and three more: all zero
 
 
 @lean
@@ -47,84 +47,64 @@ def is_row_cheaper(state: TopicComponents, u: int, work: int) -> bool:
     return work > 0
 
 
-@lean
-def _add_four(
-    sums: Shorts,
-    a: Bytes,
-    in_a: np.uint8,
-    of_a: np.uint16,
-    b: Bytes,
-    in_b: np.uint8,
-    of_b: np.uint16,
-    c: Bytes,
-    in_c: np.uint8,
-    of_c: np.uint16,
-    d: Bytes,
-    in_d: np.uint8,
-    of_d: np.uint16,
-) -> None:
-    """Add four weights where the columns have the bits. The loop is such that it compiles to vector code."""
-    none = np.uint16(0)
-    for v in range(len(sums)):
-        sums[v] += (
-            (of_a if a[v] & in_a else none)
-            + (of_b if b[v] & in_b else none)
-            + (of_c if c[v] & in_c else none)
-            + (of_d if d[v] & in_d else none)
-        )
+@lean_kernel
+def draw_sets(columns: Bytes, first: int, sets: Words) -> None:
+    """Write the columns from `first` on as sets: a bit for each node where the column has one of a byte.
+
+    Of these, a row reads an eighth of what it would read of columns.
+    """
+    width = columns.shape[1]
+    for eight in range(first, len(columns)):
+        for digit in range(8):
+            bit = np.uint8(1 << digit)
+            for word in range(sets.shape[1]):
+                sets[8 * eight + digit, word] = having_bit(columns, eight * width + (word << 6), bit)
 
 
 @inlined
-def _column(state: TopicComponents, rounded: Shorts, code: int) -> tuple[int, np.uint8, np.uint16]:
-    """Of twice the number of a topic, and one more where the node is marked: its column, bit and weight."""
+def _set_of(state: TopicComponents, rounded: Shorts, code: int) -> tuple[int, np.uint16]:
+    """Of twice the number of a topic, and one more where the node is marked: its set and weight.
+
+    NONE has the last set, which is empty.
+    """
     if code == NONE:
-        return 0, np.uint8(0), np.uint16(0)
-    column = state.column_of[code >> 1]
-    loose = (code & 1) * (len(state.columns) >> 1)
-    return int64((column >> 3) + loose), np.uint8(1 << (column & 7)), rounded[code >> 1]
+        return int64(8 * len(state.columns)), np.uint16(0)
+    return int64(state.column_of[code >> 1] + (code & 1) * (len(state.columns) << 2)), rounded[code >> 1]
 
 
 @lean
-def _add_popular(state: TopicComponents, rounded: Shorts, popular: Ids, start: int, sums: Shorts) -> None:
+def _add_popular(
+    state: TopicComponents, rounded: Shorts, sets: Words, popular: Ids, start: int, row: WeightRow
+) -> None:
     """Add the weights of `popular` topics, which end with NONE so that they are a multiple of four."""
-    columns = state.columns
+    words, sums, counts = sets.shape[1], row.sums, row.counts
     for at in range(0, len(popular), 4):
-        a, in_a, of_a = _column(state, rounded, popular[at])
-        b, in_b, of_b = _column(state, rounded, popular[at + 1])
-        c, in_c, of_c = _column(state, rounded, popular[at + 2])
-        d, in_d, of_d = _column(state, rounded, popular[at + 3])
-        _add_four(
-            sums[start:],
-            columns[a, start:],
-            in_a,
-            of_a,
-            columns[b, start:],
-            in_b,
-            of_b,
-            columns[c, start:],
-            in_c,
-            of_c,
-            columns[d, start:],
-            in_d,
-            of_d,
-        )
+        a, of_a = _set_of(state, rounded, popular[at])
+        b, of_b = _set_of(state, rounded, popular[at + 1])
+        c, of_c = _set_of(state, rounded, popular[at + 2])
+        d, of_d = _set_of(state, rounded, popular[at + 3])
+        a, b, c, d = a * words, b * words, c * words, d * words
+        weights = (of_a, of_b, of_c, of_d)
+        for word in range(start >> 6, words):
+            add_where(sums, counts, word << 6, sets, (a + word, b + word, c + word, d + word), weights)
 
 
 @lean
-def weigh_row(state: TopicComponents, rounded: Shorts, u: int, row: WeightRow) -> None:
+def weigh_row(state: TopicComponents, rounded: Shorts, sets: Words, u: int, row: WeightRow) -> None:
     """Bound the contributions of the pairs of `u` with all later nodes: `counts` and `sums` of the row.
 
+    `sets` are the columns of the present state, drawn by `draw_sets`.
     Where `u` is not marked, all later subscribers count: few of them are in its own component. No node may
     have more than MOST_TOPICS, nor rounded weights beyond 16 bits together.
     """
     names, slot_nodes, start = state.names, state.slot_nodes, (u + 1) & ~63
-    counts, sums, own = row.counts, row.sums, row.own_columns
+    counts, sums = row.counts, row.sums
     later_counts, later_sums = counts[start:], sums[start:]
     for at in range(len(later_counts)):
         later_counts[at] = 0
     for at in range(len(later_sums)):
         later_sums[at] = 0
-    end, half = state.indptr[u + 1], len(state.columns) >> 1
+    end = state.indptr[u + 1]
     column_work, used = (len(state.loose) - u) >> _NODES_A_SLOT, 0
     for i in range(state.indptr[u], end):
         if i + 1 < end:
@@ -136,7 +116,6 @@ def weigh_row(state: TopicComponents, rounded: Shorts, u: int, row: WeightRow) -
         name = names[slot]
         is_marked = name == state.marked[topic]
         if column != NONE and not (is_marked and state.listed[topic] < column_work):
-            own[(column >> 3) + is_marked * half] |= np.uint8(1 << (column & 7))
             row.popular[used] = 2 * topic + is_marked
             used += 1
         elif is_marked:
@@ -151,8 +130,7 @@ def weigh_row(state: TopicComponents, rounded: Shorts, u: int, row: WeightRow) -
                 counts[np.uint32(other)] += np.uint8(1)
                 sums[np.uint32(other)] += weight
     if used:
-        add_columns(state.columns, own, start, counts)
         for _ in range(-used % 4):
             row.popular[used] = NONE
             used += 1
-        _add_popular(state, rounded, row.popular[:used], start, sums)
+        _add_popular(state, rounded, sets, row.popular[:used], start, row)

@@ -3,6 +3,7 @@ import pytest
 
 from meshwright.construct import by_weight, greedy
 from meshwright.kernels.greedy.by_weight import greatest_contribution
+from meshwright.kernels.greedy.weight_rows import draw_sets
 
 
 @pytest.mark.parametrize(("popular", "most"), [(1, 90), (32, 90), (1, 100_000)])
@@ -24,5 +25,16 @@ def test_the_greatest_sum_of_a_row_is_that_of_common_topics_rounded_up(popular, 
         expected = (has[u + 1 :] & has[u]) @ rounded
         found = greatest_contribution(state, by_topic, np.array([u], np.int32), room)
         assert found == expected.max() << by_topic.fine
-        assert room.row.sums[u + 1 :].tolist() == expected.tolist()
-        assert room.row.counts[u + 1 :].tolist() == (has[u + 1 :] & has[u]).sum(1).tolist()
+        assert room.row.sums[u + 1 : 150].tolist() == expected.tolist()
+        assert room.row.counts[u + 1 : 150].tolist() == (has[u + 1 :] & has[u]).sum(1).tolist()
+
+
+def test_a_set_has_the_nodes_whose_column_has_its_bit():
+    columns = np.random.default_rng(5).integers(0, 256, (6, 192)).astype(np.uint8)
+    sets = np.full((49, 3), 7, np.uint64)
+    draw_sets(columns, 2, sets)
+    for column in range(16, 48):
+        nodes = np.flatnonzero(np.unpackbits(sets[column].view(np.uint8), bitorder="little"))
+        assert nodes.tolist() == np.flatnonzero(columns[column // 8] >> (column % 8) & 1).tolist()
+    assert (sets[:16] == 7).all()
+    assert (sets[48] == 7).all()
