@@ -157,7 +157,7 @@ def _start_wants(problem: GreedyProblem, state: TopicComponents, wanted: Ids, ca
     bits = np.zeros((nodes, problem.words), np.uint64)
     slots = np.empty(interests, np.int32)
     wanting = np.zeros((len(state.columns) // 2, nodes), np.uint8)
-    columns = np.concatenate([state.columns, wanting])
+    columns = np.concatenate([state.columns[:, :nodes], wanting])
     degrees = np.zeros(nodes, np.int64)
     wants = Wants(by_slot, bits, columns, slots, listed, counts, degrees, caps)
     start_wants(state, wants)
