@@ -90,7 +90,9 @@ def _scale(state: TopicComponents, weights: kernel.TopicWeights, room: kernel.We
 
 def _start_weights(state: TopicComponents) -> kernel.TopicWeights:
     most_topics, fine = int(np.diff(state.indptr).max(initial=0)), 0
-    while (int(state.loose.max(initial=0)) >> fine) + min(most_topics, MOST_TOPICS) >= 2**16:
+    reached = np.concatenate([[0], np.cumsum(state.weights[state.topic_ids], dtype=np.int64)])
+    most_weight = int(np.diff(reached[state.indptr]).max(initial=0))
+    while (most_weight >> fine) + min(most_topics, MOST_TOPICS) >= 2**16:
         fine += 1
     sets = np.zeros((8 * len(state.columns) + 1, state.columns.shape[1] // 64), np.uint64)
     draw_sets(state.columns, 0, sets)

@@ -78,11 +78,11 @@ def exchanged(
 def _phase(interests: Interests, edges: Ids, effort: Effort, seed: int, progress: Progress | None) -> Ids:
     """The links after one phase, those that carry most first."""
     random = generator(seed, "exchanging")
-    trees = trees_of(interests, edges)
     nodes = np.flatnonzero(np.diff(interests.indptr)).astype(np.int32)
     total = max(1, round(effort.sweeps * len(nodes)))
 
     def work(ticks: Ticks) -> Ids:
+        trees = trees_of(interests, edges)
         room, done = make_room(trees), 0
         began = perf_counter()
         while not ticks[CANCEL]:
@@ -99,7 +99,8 @@ def _phase(interests: Interests, edges: Ids, effort: Effort, seed: int, progress
                 done += len(chunk)
         return edges
 
-    return run_with_ticks(work, "exchanging links", total, progress)
+    # A budget in seconds announces no number of nodes.
+    return run_with_ticks(work, "exchanging links", total if effort.until is None else 0, progress)
 
 
 def trees_of(interests: Interests, edges: Ids) -> TopicTrees:

@@ -48,7 +48,8 @@ def take_wanted(
     repeat. `caps` has for each node, by its id outside, the most links that it may have; what can't be had
     within them is left wanting. Every edge contributes as much as any other could when it is taken.
 
-    Cost: two to four times that of `take_edges`; the same memory, and two bits for each node and topic.
+    Cost: three to four times that of `take_edges`, and its memory; besides, some 40 bytes for each interest,
+    and two bits for each node and topic where these are few.
     `instead` is what a message recommends when the memory can't suffice.
     """
     check_fits(problem, instead, memory_limit)
@@ -73,6 +74,8 @@ def run_wanted(
     state = start_state(problem, with_columns=True)
     wants = _start_wants(problem, state, wanted, caps)
     state = state._replace(columns=wants.columns[: len(state.columns)])
+    # Threads write common topics into `gaining`, so each has its own.
+    states = [state._replace(gaining=np.empty_like(state.gaining)) for _ in range(thread_count)]
     pairs = _start_pairs(problem, int(wanted.sum()))
     rooms = [_start_room(problem, wants) for _ in range(thread_count)]
     given = np.empty((0, 2), np.int32) if links is None else _places(problem, links)
@@ -81,11 +84,11 @@ def run_wanted(
         wants.degrees[:] = np.bincount(links.ravel(), minlength=int(problem.nodes.max()) + 1)[problem.nodes]
     ready = start_ready(problem)
     with ThreadPoolExecutor(thread_count) as pool:
-        _start_rows(pool, rooms, state, wants, pairs, not len(given), ticks)
+        _start_rows(pool, rooms, states, wants, pairs, not len(given), ticks)
         kernel.rule_out(pairs, given)
         while level := kernel.take_light_levels(state, wants, pairs, HEAVY, rooms[0], ticks):
             for rows in row_blocks(pairs, level):
-                _refresh(pool, rooms, state, wants, pairs, rows, level, ready, ticks)
+                _refresh(pool, rooms, states, wants, pairs, rows, level, ready, ticks)
                 kernel.settle_wanting_rows(state, wants, pairs, rows, level, rooms[0], ready, ticks)
             if ticks[CANCEL]:
                 break
@@ -96,7 +99,7 @@ def run_wanted(
 def _start_rows(
     pool: ThreadPoolExecutor,
     rooms: list[WantScratch],
-    state: TopicComponents,
+    states: list[TopicComponents],
     wants: Wants,
     pairs: Pairs,
     is_fresh: bool,
@@ -106,7 +109,7 @@ def _start_rows(
 
     def share(k: int) -> None:
         rows = np.arange(k, len(pairs.tops), len(rooms))
-        kernel.start_rows(state, wants, pairs, rows, is_fresh, rooms[k], ticks)
+        kernel.start_rows(states[k], wants, pairs, rows, is_fresh, rooms[k], ticks)
 
     list(pool.map(share, range(len(rooms))))
 
@@ -114,7 +117,7 @@ def _start_rows(
 def _refresh(
     pool: ThreadPoolExecutor,
     rooms: list[WantScratch],
-    state: TopicComponents,
+    states: list[TopicComponents],
     wants: Wants,
     pairs: Pairs,
     rows: Offsets,
@@ -127,7 +130,7 @@ def _refresh(
 
     def share(k: int) -> None:
         mine, part = np.ascontiguousarray(rows[k :: len(rooms)]), np.array([k, k + 1]) * size
-        kernel.refresh_wanting_rows(state, wants, pairs, mine, level, rooms[k], ready, part, ticks)
+        kernel.refresh_wanting_rows(states[k], wants, pairs, mine, level, rooms[k], ready, part, ticks)
 
     list(pool.map(share, range(len(rooms))))
 

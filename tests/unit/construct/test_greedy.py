@@ -165,3 +165,25 @@ def test_the_greedy_ends_at_once_when_it_is_to_stop():
     problem = make_problem(*arrays(interests), np.arange(40, dtype=np.int32))
     assert len(greedy.run_greedy(problem, np.array([0, 0]), 1).edges) > 0
     assert len(greedy.run_greedy(problem, np.array([0, 1]), 1).edges) == 0
+
+
+@pytest.mark.parametrize("heaviest", [9, 7_000])
+@pytest.mark.parametrize("first", [8, 30])
+def test_weighted_contributions_between_groups_are_those_without_kept_bounds(first, heaviest):
+    """A group that is connected from the start has nodes without any topic outside a largest component."""
+    rng = np.random.default_rng(8)
+    for _ in range(10):
+        interests = random_interests(rng, 40, 20, 0.35)
+        order = np.arange(interests.node_count, dtype=np.int32)
+        groups = np.maximum(order - first, 0).astype(np.int32)
+        labels = np.repeat(groups, np.diff(interests.indptr)).astype(np.int32)
+        weights = rng.integers(1, heaviest, interests.topic_count, dtype=np.int32, endpoint=True)
+        found = [
+            taken(
+                make_problem(
+                    *arrays(interests), order, groups=groups, labels=labels, weights=weights, keep_bounds=kept
+                )
+            )
+            for kept in (True, False)
+        ]
+        assert found[0] == found[1]

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from meshwright.construct import neighbours
 from meshwright.construct.greedy import HEAVY, make_problem
-from meshwright.construct.neighbours import take_wanted, wanted_by
+from meshwright.construct.neighbours import run_wanted, take_wanted, wanted_by
 from meshwright.model.interests import Interests
 from tests.property.test_evaluate import some_interests
 
@@ -78,3 +78,19 @@ def check_greedy(interests: Interests, wanted: int, cap: int, given_links: int, 
         degrees[u] += 1
         degrees[v] += 1
     assert all(allowed(*pair) == 0 for pair in left)
+
+
+@pytest.mark.parametrize("topics", [260, 1_500])
+def test_any_number_of_threads_takes_the_same_edges(topics, monkeypatch):
+    """Of 260 topics, links contribute more than a byte holds; of 1,500, there are no bitsets."""
+    monkeypatch.setattr(neighbours, "HEAVY", 1)
+    wants = np.random.default_rng(2).random((150, topics)) < 150 / topics
+    interests = Interests.from_scipy(wants.astype(np.int32))
+    nodes = np.arange(interests.node_count, dtype=np.int32)
+    problem = make_problem(interests.indptr, interests.topic_ids, interests.topic_count, nodes)
+    caps = np.full(len(nodes), 10_000)
+    found = [
+        run_wanted(problem, wanted_by(problem, 2), caps, None, np.zeros(2, np.int64), threads).tolist()
+        for threads in (1, 2, 6, 6)
+    ]
+    assert found[1:] == found[:1] * 3

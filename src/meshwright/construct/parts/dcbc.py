@@ -39,7 +39,8 @@ def bulk_clones(
     """Divide-and-Conquer with Bulk Clones (DCBC).
 
     Guarantee: topic-connected; no edge joins two lightweight nodes of different parts. At most
-    O(η log(|V||T|)) times the least possible number of edges ([1], Lemma 13), η being the threshold. With
+    O(η log(|V||T|)) times the least possible number of edges ([1], Lemma 13), η being the threshold, if the
+    bulk set is small enough for Greedy Merge (see `join_bulk`). With
     `threshold` 0 it is Greedy Merge, edge for edge. Costs change nothing.
 
     Cost: O(|B|² + |L||B| + |L|²/p) pairs of nodes for |B| bulk nodes and p parts of |L| lightweight ones;

@@ -120,13 +120,18 @@ def _level(scale: Offsets, contribution: int) -> int:
 
 @kernel
 def start_levels_by_weight(state: TopicComponents, pairs: PricedPairs) -> None:
-    """Bound every row by the weight of its own node's topics; rows are written when first looked at."""
+    """Bound every row by the weight of all topics of its own node; rows are written when first looked at.
+
+    Topics in which the node is marked count, too: a pair may gain from these, where the other is not.
+    """
     nodes = len(pairs.tops)
-    most = np.zeros(nodes + 1, np.int32)
+    totals, most = np.zeros(nodes, np.int32), np.zeros(nodes + 1, np.int32)
     for u in range(nodes - 1, -1, -1):
-        most[u] = max(state.loose[u], most[u + 1])
+        for i in range(state.indptr[u], state.indptr[u + 1]):
+            totals[u] += state.weights[state.topic_ids[i]]
+        most[u] = max(totals[u], most[u + 1])
     for u in range(nodes):
-        pairs.tops[u] = _level(pairs.scale, min(state.loose[u], most[pairs.firsts[u]]))
+        pairs.tops[u] = _level(pairs.scale, min(totals[u], most[pairs.firsts[u]]))
 
 
 @kernel
