@@ -79,7 +79,8 @@ def test_those_of_linear_time_are_tried_again_on_more_nodes_if_they_are_the_best
     assert all(own.nodes == 120 for own in found.candidates if own.algorithm in SQUARE and not own.reason)
 
 
-def test_the_price_of_the_choice_is_measured_on_all_nodes_where_that_is_short():
+def test_the_price_of_the_choice_is_measured_on_all_nodes_where_that_is_short(monkeypatch):
+    monkeypatch.setattr(suggesting, "_MOST_SECONDS", 1e9)
     interests = mw.workloads.unif(200, 30, subscriptions=5, seed=1)
     found = mw.suggest(interests, sample=40)
     overlay = mw.build(interests, found.algorithm)
