@@ -166,7 +166,8 @@ def merge_bulk(
 
 
 _MOST_MERGED = 10_000
-"""Bulk nodes that Greedy Merge joins in seconds; its time grows with their square."""
+"""Bulk nodes that Greedy Merge joins; its time grows with their square, and with their topics: 3,985 nodes
+with 250 topics each took 9 s of processor time on a busy machine."""
 
 _NEARLY_ALL = 0.75
 
