@@ -47,3 +47,13 @@ def test_joins_and_bridges_are_those_of_the_topics(interests, drawn):
         assert joins[starts[e] : starts[e + 1]].tolist() == expected
         assert joining[e] == any(expected)
         assert bridges[e] == any(apart(interests, np.delete(edges, e, axis=0), u, v))
+
+
+@given(some_interests(9, 5), st.integers(1, 400))
+def test_shared_topics_are_counted_alike_by_bitsets_and_by_lists(interests, spread):
+    """Topics that are far apart have bitsets too large, so lists are gone through."""
+    nodes = interests.node_count
+    edges = np.array([(u, v) for u in range(nodes) for v in range(u)], np.int32).reshape(-1, 2)
+    rows = [set(row.tolist()) for row in np.split(interests.topic_ids, interests.indptr[1:-1])]
+    starts = count_links(interests.indptr.copy(), interests.topic_ids * np.int32(spread), edges)
+    assert np.diff(starts).tolist() == [len(rows[u] & rows[v]) for u, v in edges.tolist()]
