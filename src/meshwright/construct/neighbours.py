@@ -22,6 +22,7 @@ from meshwright.kernels.greedy.want_rows import WantScratch
 from meshwright.kernels.greedy.wants import Own, Wants, start_wants, take_links
 from meshwright.runtime.arrays import Ids, Longs, Offsets, Ticks
 from meshwright.runtime.machine import MOST_THREADS, cores
+from meshwright.runtime.memory import needed
 from meshwright.runtime.progress import CANCEL, Progress, run_with_ticks
 
 
@@ -52,13 +53,19 @@ def take_wanted(
     and two bits for each node and topic where these are few.
     `instead` is what a message recommends when the memory can't suffice.
     """
-    check_fits(problem, instead, memory_limit)
+    check_fits(problem, instead, memory_limit, estimate=estimated_bytes(problem))
     allowed = np.full(len(problem.nodes), UNLIMITED) if caps is None else caps[problem.nodes]
 
     def work(ticks: Ticks) -> Ids:
         return run_wanted(problem, wanted, allowed, links, ticks, cores())
 
     return run_with_ticks(work, "taking edges", problem.to_unite + int(wanted.sum()), progress)
+
+
+def estimated_bytes(problem: GreedyProblem) -> int:
+    """How much memory `take_wanted` needs: that of `take_edges`, and what is noted of wants."""
+    words = problem.words * len(problem.nodes)
+    return problem.estimated_bytes() + needed("wanting", interests=len(problem.topic_ids), words=words)
 
 
 def run_wanted(

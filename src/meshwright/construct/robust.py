@@ -17,7 +17,7 @@ from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Ids, Longs
 from meshwright.runtime.errors import MeshwrightWarning
 from meshwright.runtime.parallel import Beside
-from meshwright.runtime.progress import Progress
+from meshwright.runtime.progress import Progress, stage
 
 
 def made_robust(
@@ -48,7 +48,9 @@ def made_robust(
             primary = primary_edges(interests, before, edges, memory_limit=memory_limit, progress=progress)
             tables[STANDBY] = standby_table(interests, primary, edges)
             sizes = np.diff(interests.topic_indptr)
-            facts |= {"least_links": least.result(), "topics_of_two": int(np.count_nonzero(sizes == 2))}
+            with stage(progress, "bounding the degree"):
+                facts |= {"least_links": least.result()}
+            facts |= {"topics_of_two": int(np.count_nonzero(sizes == 2))}
             facts |= {"standby_links": tables[STANDBY].num_rows}
     return replace(built, edges=edges, facts={**built.facts, **facts}, tables=tables)
 

@@ -28,6 +28,8 @@ BYTES: dict[str, Mapping[str, int]] = {
     # The arrays of the kernels, by their types.
     "bounding": {"interests": 40},
     "greedy": {"pairs": 1, "interests": 52, "words": 16, "candidates": 16},
+    # Beside the greedy: what subscribers want, by slot and listed by topic, and two more edges for each.
+    "wanting": {"interests": 40, "words": 8},
     "pricing": {"tree_slots": 12, "candidates": 16},
     "reverse delete": {"shared_topics": 28, "interests": 76},
     # Prices of candidate edges, those before and after others join them.

@@ -1,5 +1,6 @@
 """The greedy of wanted neighbours, against one that looks at every pair each time."""
 
+import tracemalloc
 from itertools import combinations
 from unittest.mock import patch
 
@@ -10,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from meshwright.construct import neighbours
-from meshwright.construct.greedy import HEAVY, make_problem
-from meshwright.construct.neighbours import run_wanted, take_wanted, wanted_by
+from meshwright.construct.greedy import HEAVY, make_problem, start_ready
+from meshwright.construct.neighbours import estimated_bytes, run_wanted, take_wanted, wanted_by
 from meshwright.model.interests import Interests
+from meshwright.workloads import unif
 from tests.property.test_evaluate import some_interests
 
 
@@ -94,3 +96,19 @@ def test_any_number_of_threads_takes_the_same_edges(topics, monkeypatch):
         for threads in (1, 2, 6, 6)
     ]
     assert found[1:] == found[:1] * 3
+
+
+@pytest.mark.parametrize(("nodes", "topics", "subscriptions"), [(5_000, 300, 20), (3_000, 2_000, 30)])
+def test_the_estimate_of_memory_is_not_below_what_arrays_take(nodes, topics, subscriptions):
+    """Beside the list of ready pairs, which has one size for all problems."""
+    interests = unif(nodes, topics, subscriptions=subscriptions, seed=1)
+    order = np.arange(nodes, dtype=np.int32)
+    problem = make_problem(interests.indptr, interests.topic_ids, topics, order)
+    wanted, caps = wanted_by(problem, 2), np.full(nodes, nodes)
+    tracemalloc.start()
+    try:
+        run_wanted(problem, wanted, caps, None, np.zeros(2, np.int64))
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak - start_ready(problem).places.nbytes <= estimated_bytes(problem)
