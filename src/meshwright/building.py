@@ -118,7 +118,7 @@ def _robust(
 ) -> Built:
     """What the algorithm builds, without idle links, and with what resilience and max_links ask for."""
     if isinstance(checked, RobustOptions) and checked.max_links is not None:
-        from meshwright.construct.capped import check_possible
+        from meshwright.construct.caps import check_possible
 
         check_possible(interests, checked.max_links, checked.resilience, timer)
     if _is_owed_nothing(interests, checked):

@@ -103,6 +103,10 @@ class Augmentation:
         self._degrees = own if degrees is None else degrees
         self._joining = None
 
+    def take_more(self, edges: Ids) -> None:
+        """Add edges, whatever the caps say."""
+        self.take_all(np.concatenate([self.edges, edges]))
+
     def connect(self, ticks: Ticks) -> Longs:
         """Add links until all topics are connected or the caps allow none; by topic, what is missing."""
         if self._joining is None:

@@ -27,7 +27,7 @@ from meshwright.runtime.progress import Progress, run_with_ticks
 from meshwright.runtime.seeds import generator
 from meshwright.runtime.wording import count
 
-_MOST_STORED = 50_000
+MOST_STORED = 50_000
 """Nodes up to which wanted neighbours come first, by a greedy with a byte for each pair: 1.25 GB."""
 
 _FEW = 2_000
@@ -48,7 +48,7 @@ _INSTEAD = "leave resilience out, or allow more memory"
 
 def owes_nothing(interests: Interests, options: RobustOptions) -> bool:
     """Whether a robust overlay would be the same whatever the algorithm built, so that it need not build."""
-    large = _FEW < interests.node_count <= _MOST_STORED
+    large = _FEW < interests.node_count <= MOST_STORED
     return options.resilience > 1 and options.begins_anew and options.max_links is None and large
 
 
@@ -83,7 +83,7 @@ def resilient_edges(
     what follows one; `when_one_core` is called in between.
     """
     by_price = costs is not None and interests.node_count <= _FEW
-    if by_price or interests.node_count > _MOST_STORED:
+    if by_price or interests.node_count > MOST_STORED:
         starts = [edges]
     elif anew:
         starts = [
@@ -91,7 +91,7 @@ def resilient_edges(
         ]
     else:
         starts = []
-    if interests.node_count <= (_FEW if anew else _MOST_STORED):
+    if interests.node_count <= (_FEW if anew else MOST_STORED):
         starts.append(
             with_neighbours(interests, edges, seed, ties=ties, memory_limit=memory_limit, progress=progress)
         )

@@ -7,7 +7,8 @@ from functools import partial
 
 import numpy as np
 
-from meshwright.construct.capped import capped_edges, caps_of
+from meshwright.construct.capped import capped_edges
+from meshwright.construct.caps import caps_of
 from meshwright.construct.options import UNLIMITED, RobustOptions
 from meshwright.construct.resilient import least_edges, owes_nothing, resilient_edges
 from meshwright.construct.standby import STANDBY, primary_edges, standby_table

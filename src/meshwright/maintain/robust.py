@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from meshwright.construct.augmenting import Augmentation
-from meshwright.construct.capped import caps_of
+from meshwright.construct.caps import caps_of
 from meshwright.construct.options import COLUMN, UNLIMITED
 from meshwright.construct.resilient import delete_spare
 from meshwright.kernels.repair.inside import links_inside
