@@ -21,12 +21,13 @@ from meshwright.construct.reverse_delete import by_cost, cost_of, edge_keys, rev
 from meshwright.model.costs.costs import Costs
 from meshwright.model.interests import Interests
 from meshwright.runtime.arrays import Flags, Ids, Longs, Ticks
+from meshwright.runtime.machine import cores
 from meshwright.runtime.progress import CANCEL, Progress, run_with_ticks
 from meshwright.runtime.seeds import generator
 
-_ROUNDS, _FEWEST_ROUNDS, _PAIRS = 2_000, 5, 1_500_000_000
+_ROUNDS, _FEWEST_ROUNDS, _PAIRS = 2_000, 5, 6_000_000_000
 """How often some links are given up, and others taken, where the caps leave topics in parts: the more pairs
-of nodes there are, the fewer rounds, so that all take about half a minute."""
+of nodes there are, the fewer rounds, so that all take about a minute."""
 
 _WINDOWS, _PATIENCE, _LITTLE_PATIENCE = 15, 4.0, 1.0
 """Of how many windows rounds consist, and how many times as fast as in the last window the rest would have to
@@ -261,7 +262,8 @@ class _Search:
         """
         problem, grown = self.problem, self._grown
         if self.is_stored:
-            grown.take_more(run_wanted(problem, wanted, grown.caps[problem.nodes], grown.edges, ticks))
+            caps = grown.caps[problem.nodes]
+            grown.take_more(run_wanted(problem, wanted, caps, grown.edges, ticks, cores()))
 
     def _filled(self, edges: Ids, ticks: Ticks) -> _Found:
         """Edges that keep to the caps, and others by which subscribers get the neighbours that they want."""
