@@ -7,7 +7,9 @@ import numpy as np
 
 from meshwright.construct.candidates import join_candidates, start_candidates
 from meshwright.kernels.core.topic_components import NONE, TopicComponents
+from meshwright.kernels.core.weighed_bits import digits_of
 from meshwright.kernels.greedy import by_weight as kernel
+from meshwright.kernels.greedy import weight_bounds
 from meshwright.kernels.greedy.bounds import CAP, EXAMINED, TAKEN
 from meshwright.kernels.greedy.by_price import PricedPairs, clear_candidates
 from meshwright.kernels.greedy.byte_rows import MOST_TOPICS
@@ -32,7 +34,7 @@ def take_by_weight(
     """
     nodes = len(firsts)
     rooms = [_start_room(state) for _ in range(threads)]
-    weights, scales = _start_weights(state), np.full(nodes, kernel.UNSEEN, np.uint8)
+    weights, scales = _start_weights(state), np.full(nodes, weight_bounds.UNSEEN, np.uint8)
     pairs = _start_pairs(state, firsts, starts, to_unite, _scale(state, weights, rooms[0]))
     chosen = [start_candidates(nodes) for _ in range(threads)]
     shared = (state, weights, pairs)
@@ -50,7 +52,9 @@ def take_by_weight(
                 return kernel.refresh_rows_by_weight(*shared, scales, mine, level, rooms[k], chosen[k], ticks)
 
             pairs.counts[EXAMINED] += sum(pool.map(share, range(threads)))
-            kernel.settle_by_weight(*shared, level, rooms[0], join_candidates(pairs, chosen), ticks)
+            kernel.settle_by_weight(
+                *shared, level, len(rows), rooms[0], join_candidates(pairs, chosen), ticks
+            )
     return _in_order(pairs), int(pairs.counts[EXAMINED])
 
 
@@ -69,7 +73,7 @@ def _start_pairs(
         counts=np.array([0, 0, to_unite], np.int64),
         dual=np.zeros(2),
     )
-    kernel.start_levels_by_weight(state, pairs)
+    weight_bounds.start_levels_by_weight(state, pairs)
     return pairs
 
 
@@ -77,18 +81,20 @@ _SAMPLED = 32
 """The heaviest nodes, whose pairs show how great contributions are."""
 
 
-def _scale(state: TopicComponents, weights: kernel.TopicWeights, room: kernel.WeightScratch) -> Offsets:
+def _scale(
+    state: TopicComponents, weights: weight_bounds.TopicWeights, room: weight_bounds.WeightScratch
+) -> Offsets:
     """The first levels: such that the highest are in use. What is beyond them counts as the highest."""
     heaviest = np.argsort(-state.loose, kind="stable")
     sampled = heaviest[np.diff(state.indptr)[heaviest] <= MOST_TOPICS][:_SAMPLED]
-    most = kernel.greatest_contribution(state, weights, sampled.astype(np.int32), room) or int(
+    most = weight_bounds.greatest_contribution(state, weights, sampled.astype(np.int32), room) or int(
         state.loose.max(initial=1)
     )
     shift = max(weights.fine, (-(-most // CAP) - 1).bit_length())
     return np.array([0, shift, 0], np.int64)
 
 
-def _start_weights(state: TopicComponents) -> kernel.TopicWeights:
+def _start_weights(state: TopicComponents) -> weight_bounds.TopicWeights:
     most_topics, fine = int(np.diff(state.indptr).max(initial=0)), 0
     reached = np.concatenate([[0], np.cumsum(state.weights[state.topic_ids], dtype=np.int64)])
     most_weight = int(np.diff(reached[state.indptr]).max(initial=0))
@@ -96,20 +102,24 @@ def _start_weights(state: TopicComponents) -> kernel.TopicWeights:
         fine += 1
     sets = np.zeros((8 * len(state.columns) + 1, state.columns.shape[1] // 64), np.uint64)
     draw_sets(state.columns, 0, sets)
-    return kernel.TopicWeights(
+    digits, shifts = digits_of(state.weights, state.bits.shape[1] >> 1)
+    return weight_bounds.TopicWeights(
         counted=state.weights.astype(np.int64) + 2**32,
         rounded=np.minimum(-(-state.weights.astype(np.int64) >> fine), 2**16 - 1).astype(np.uint16),
         fine=fine,
         heaviest=np.argsort(-state.weights, kind="stable").astype(np.int32),
         sets=sets,
+        digits=digits,
+        shifts=shifts,
+        pace=np.full(1, kernel.LEAST_SHARE),
         finished=np.zeros(1, np.int64),
     )
 
 
-def _start_room(state: TopicComponents) -> kernel.WeightScratch:
+def _start_room(state: TopicComponents) -> weight_bounds.WeightScratch:
     nodes, topics = len(state.loose), len(state.counts)
     filled = -(-nodes // 64) * 64
-    return kernel.WeightScratch(
+    return weight_bounds.WeightScratch(
         found=np.zeros(max(nodes, 1), np.int32),
         gains=np.zeros(max(nodes, 1), np.int64),
         prices=np.zeros(nodes),

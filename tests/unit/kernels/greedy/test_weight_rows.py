@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from meshwright.construct import by_weight, greedy
-from meshwright.kernels.greedy.by_weight import greatest_contribution
+from meshwright.kernels.greedy.weight_bounds import greatest_contribution
 from meshwright.kernels.greedy.weight_rows import draw_sets
 
 
