@@ -44,5 +44,5 @@ def _prefetch_shared(typing_context: Any, values: Any, place: Any) -> Any:
     return types.void(values, types.int64), _emit(_FOR_READING)
 
 
-prefetch = cast(Callable[[Ids | Bytes, int], None], intrinsic(_prefetch))
+prefetch = cast(Callable[[Ids | Bytes | Words, int], None], intrinsic(_prefetch))
 prefetch_shared = cast(Callable[[Words, int], None], intrinsic(_prefetch_shared))

@@ -76,10 +76,10 @@ LEAST_SHARE = 1 / 6
 """The first round treats this share of the levels, the highest, and no round treats fewer."""
 
 _SETTLED_A_ROW = 4
-"""Candidates for each row visited, so that visits take about as long as settling; set by trials."""
+"""Candidates for each row visited, with which visits take about as long as settling."""
 
 _GROWTH = 1.25
-"""At most so many times as many levels as before: with 1.5, rounds overshot, and took five times as long."""
+"""At most so many times as many levels as before, since rounds that grow faster overshoot."""
 
 
 @lean
