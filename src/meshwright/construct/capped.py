@@ -108,14 +108,16 @@ def _run(
 ) -> list["_Found"]:
     """What a search finds that begins with some edges, and with those of Low-ODA."""
     interests, costs = search.interests, search.costs
-    if search.is_stored:
-        check_fits(search.problem, _INSTEAD, memory_limit, estimate=estimated_bytes(search.problem))
-    starts = [edges]
+    estimate = estimated_bytes(search.problem) if search.is_stored else None
+    check_fits(search.problem, _INSTEAD, memory_limit, estimate=estimate)
+    low = list[Ids]()
     for rho in _RHOS:
-        starts.append(_low_edges(interests, rho, seed, costs, memory_limit, progress))
-        if not search.exceeds(starts[-1]):
+        low.append(_low_edges(interests, rho, seed, costs, memory_limit, progress))
+        if not search.exceeds(low[-1]):
             break
-    starts[1:-_LOW_STARTS] = []
+    # Where few nodes have low caps, each rho may exceed these, and others may still be nearer.
+    is_even = bool((search.caps == search.caps[:1]).all()) or not search.exceeds(low[-1])
+    starts = [edges, *(low[-_LOW_STARTS:] if is_even else low[::-_LOW_STARTS])]
     return run_with_ticks(lambda ticks: search.run(starts, ticks), "keeping to max_links", 0, progress)
 
 
@@ -156,7 +158,7 @@ class _Search:
     def __init__(
         self, interests: Interests, caps: Longs, resilience: int, seed: int, costs: Costs | None
     ) -> None:
-        self.interests, self._caps, self._resilience, self.costs = interests, caps, resilience, costs
+        self.interests, self.caps, self._resilience, self.costs = interests, caps, resilience, costs
         arrays = None if costs is None else costs.arrays()
         self._grown = Augmentation(interests, tie_order(interests, seed), caps, costs=arrays)
         self._forced = forced_links(interests, resilience)
@@ -184,16 +186,18 @@ class _Search:
     def exceeds(self, edges: Ids) -> bool:
         """Whether some node has more of these links than it may have, those aside that spares need."""
         degrees = np.bincount(edges.ravel(), minlength=self.interests.node_count)
-        return bool((degrees > self._caps // self._resilience).any())
+        return bool((degrees > -(-self.caps // self._resilience)).any())
 
     def _mended(self, best: _Found, patience: float, ticks: Ticks) -> _Found:
         """What rounds make of an overlay that lacks joins: one that lacks no more."""
         rounds = self._rounds if self.costs is None else min(self._rounds, _PRICED_ROUNDS)
-        window, before = max(1, rounds // _WINDOWS), best.distance[1]
+        window, (was_apart, before) = max(1, rounds // _WINDOWS), best.distance
         for turn in range(rounds):
-            missing = best.distance[1]
+            apart, missing = best.distance
             if not missing or ticks[CANCEL]:
                 break
+            if apart != was_apart:  # what is missing are no longer components, but blocks
+                was_apart, before = apart, 2 * missing
             if turn and turn % window == 0:
                 gained, before = max(1, before - missing) / window, missing
                 if missing > patience * gained * (rounds - turn):
@@ -210,6 +214,8 @@ class _Search:
         """Links that keep to the caps as these do, and cost no more; dear ones are given up most often."""
         share = _GIVEN_UP
         for _ in range(self._rounds):
+            if ticks[CANCEL]:
+                break
             edges = by_cost(best, costs)
             dearness = np.arange(len(edges)) / max(len(edges), 1)
             given_up = self._random.random(len(edges)) <= share * dearness
@@ -232,7 +238,7 @@ class _Search:
         return best
 
     def _attempt(self, edges: Ids, share: float, ticks: Ticks) -> _Found:
-        grown, caps = self._grown, self._caps
+        grown, caps = self._grown, self.caps
         grown.caps = caps if share == 1 else np.maximum(np.minimum(caps, 2), (caps * share).astype(np.int64))
         grown.take_in_order(edges, self._forced)
         missing = self._joined(ticks)
@@ -285,7 +291,7 @@ class _Search:
                 interests.node_ids[interests.topic_indptr[topic] : interests.topic_indptr[topic + 1]]
             ] = True
         degrees = np.bincount(edges.ravel(), minlength=interests.node_count)
-        full = at_fault & (degrees >= self._caps)
+        full = at_fault & (degrees >= self.caps)
         share = float(self._random.choice(_SHARES))
         chance = self._random.random(len(edges)) / share
         kept: Flags = ~(

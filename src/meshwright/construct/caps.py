@@ -58,7 +58,9 @@ def _column(interests: Interests) -> Longs:
     try:
         found: Longs = table["max_links"].cast(pa.int64()).fill_null(UNLIMITED).to_numpy()
     except pa.ArrowInvalid as error:
-        raise InputError(f"the column max_links of nodes/ has numbers that are too large: {error}") from None
+        raise InputError(
+            f"the column max_links of nodes/ has numbers that are not whole, or too large: {error}"
+        ) from None
     wrong = np.flatnonzero(found < 0)
     if len(wrong):
         name = interests.nodes[int(wrong[0])].as_py()
@@ -166,7 +168,12 @@ def _proof(
     """The error about the node that is worst off."""
     name = interests.nodes[node].as_py()
     named = interests.topics.take(arrow_of(topics[:_NAMED])).to_pylist()
-    more = f" (and {how_many - 1:,} more nodes need more than they may have)" if how_many > 1 else ""
+    others = (
+        "1 more node needs more than it"
+        if how_many == 2
+        else f"{how_many - 1:,} more nodes need more than they"
+    )
+    more = f" (and {others} may have)" if how_many > 1 else ""
     return InfeasibleError(
         f"max_links can't be met: node {name!r} {why}, and may have {int(caps[node]):,}{more}; its topics: "
         f"{', '.join(map(repr, named))}{' …' if len(topics) > _NAMED else ''}; raise its max_links, or "
@@ -218,7 +225,8 @@ def not_found(
     how = "are connected" if resilience == 1 or apart else "survive the failure of any one node"
     return InfeasibleError(
         f"no overlay within max_links was found, and it is not proved that none exists; "
-        f"in the nearest, {whole:,} of {count(interests.topic_count, 'topic')} {how}, and not "
+        f"the nearest lacks {count(int(missing.sum()), 'join')}: in it, {whole:,} of "
+        f"{count(interests.topic_count, 'topic')} {how}, and not "
         f"{', '.join(map(repr, named))}{' …' if len(topics) > _NAMED else ''}; raise max_links",
         proved=False,
         topics=named,

@@ -49,8 +49,9 @@ def check_max_links(name: str, value: object) -> None:
     for cap in () if isinstance(value, Mapping) else (value,):
         if cap is not None and cap != COLUMN and (not checks.is_whole(cap) or not 1 <= cap < 2**31):
             raise OptionError(
-                f"the option {name} is {cap!r}; give a whole number of links from 1 on for all nodes, or "
-                f'"{COLUMN}" for the column {name} of nodes/ (in Python also a mapping of node to number)',
+                f"the option {name} is {cap!r}; give a whole number of links from 1 to 2,147,483,647 for "
+                f'all nodes, or "{COLUMN}" for the column {name} of nodes/ (in Python also a mapping of node to '
+                f"number)",
                 option=name,
             )
 
@@ -62,8 +63,9 @@ class RobustOptions(Checked):
     Attributes:
         resilience: with 2, every topic of three or more stays connected if any one node fails. A topic of two
             has only its link. 1 asks for connected topics alone.
-        max_links: the most links that a node may have: a number for all nodes, or `column` for the column
-            max_links of nodes/, where nodes without a value have no limit. If that can't be, the answer is an
+        max_links: the most links that a node may have: a number for all nodes, `column` for the column
+            max_links of nodes/, where nodes without a value have no limit, or in Python a mapping of nodes to
+            numbers, of which 0 means no links. If that can't be, the answer is an
             error: it says either which nodes and topics prove it, or how near the search came.
     """
 

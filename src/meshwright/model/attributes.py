@@ -115,10 +115,14 @@ def _typed(column: pa.ChunkedArray, name: str, kind: _Kind, origin: str) -> pa.C
     wanted = kind.known.get(name)
     if wanted is None or wanted.holds(column.type):
         return column
+    is_flag = pa.types.is_boolean(column.type) and wanted in _NUMBERS
     try:
+        if is_flag and column.null_count < len(column):
+            raise pa.ArrowInvalid("Arrow would take them as 1 and 0")
         return column.cast(_TYPES[wanted])
     except (pa.ArrowInvalid, pa.ArrowNotImplementedError):
-        value = next(value for value in column.to_pylist() if not _casts(value, _TYPES[wanted]))
+        values = (value for value in column.to_pylist() if value is not None)
+        value = next(value for value in values if is_flag or not _casts(value, _TYPES[wanted]))
         raise InputError(
             f"{origin}: {visible(name)} is {quoted(str(value))}; give {_NUMBERS.get(wanted, 'text')}, or "
             f"leave the cell empty"

@@ -54,3 +54,17 @@ def test_where_pairs_are_not_stored_caps_are_kept_too(monkeypatch, resilience, m
 def test_the_search_is_refused_if_its_pairs_need_more_memory_than_is_allowed():
     with pytest.raises(mw.CapacityError, match="raise max_links, or give the process more memory"):
         capped.capped_edges(HUBS, mw.build(HUBS, "gm").edges, caps_of(HUBS, 20), 0, memory_limit=10_000)
+
+
+def test_one_node_with_a_low_cap_does_not_leave_the_others_without_low_starts():
+    free = mw.build(HUBS, "gm").degrees()
+    caps = dict.fromkeys(HUBS.nodes.to_pylist(), 15) | {HUBS.nodes[int(free.argmin())].as_py(): 1}
+    assert free.max() > 15
+    found = mw.build(HUBS, "gm", max_links=caps)
+    assert found.degrees().max() <= 15
+    assert len(found) <= 1.05 * len(mw.build(HUBS, "gm", max_links=15))
+
+
+def test_what_was_not_found_says_how_near_it_came():
+    with pytest.raises(mw.InfeasibleError, match=r"the nearest lacks \d+ joins: in it, \d+ of \d+ topics"):
+        mw.build(HUBS, "gm", max_links=3)

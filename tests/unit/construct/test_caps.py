@@ -56,7 +56,7 @@ def test_caps_that_bind_leave_topics_that_survive(seed):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"max_links": 0}, "max_links is 0; give a whole number of links from 1 on"),
+        ({"max_links": 0}, "max_links is 0; give a whole number of links from 1 to 2,147,483,647"),
         ({"max_links": {"hub": -1}}, "max_links of node 'hub' is -1; give a whole number of links from 0 on"),
         ({"max_links": {"hubb": 3}}, "there is no node 'hubb' to limit by max_links; did you mean 'hub'"),
         ({"max_links": "column"}, "nodes/ has no column max_links"),

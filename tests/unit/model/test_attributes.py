@@ -89,3 +89,10 @@ def test_a_file_that_can_not_be_meant_is_refused(
 ) -> None:
     with pytest.raises(mw.InputError, match=said):
         interests.with_attributes(written(tmp_path / "nodes.csv", text))
+
+
+def test_booleans_are_no_numbers():
+    pair = mw.Interests.from_pairs([("a", "t"), ("b", "t")])
+    flags = pa.table({"node": ["a", "b"], "max_links": [None, True]})
+    with pytest.raises(mw.InputError, match="max_links is 'True'; give"):
+        pair.with_attributes(nodes=flags)
