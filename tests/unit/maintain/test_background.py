@@ -91,13 +91,33 @@ def test_what_a_join_may_not_work_is_left_to_the_next_leave(monkeypatch):
     assert is_connected(live)
 
 
+def test_tries_to_relieve_a_node_that_fail_are_followed_by_longer_and_longer_rests():
+    options, leave = MaintainOptions(reoptimise=20), mw.Event(0, "leave", "a")
+    budget, rests = Budget(), []
+    for _ in range(7):
+        budget, rest = budget.rested(failed=True), 0
+        while (budget := budget.after((leave,), options)).rest:
+            rest += 1
+        rests.append(rest)
+    assert rests == [1, 2, 4, 8, 16, 32, 32]
+    assert budget.rested(failed=False) == budget._replace(failed=0, rest=0)
+
+
+def test_a_snapshot_goes_on_with_the_rest_and_one_without_has_none():
+    live = mw.Maintainer(workload(200), seed=3, reoptimise=20)
+    live._budget = live._budget.rested(failed=True)
+    assert mw.Maintainer.restore(live.snapshot())._budget == live._budget
+    old = {"saved": 1, "minute": 2, "spent": 3, "place": 4, "work": 5}
+    assert Budget(**old) == Budget(1, 2, 3, 4, 5, failed=0, rest=0)
+
+
 def test_a_journal_that_ends_in_the_middle_of_re_optimisation_goes_on_as_if_it_had_not(tmp_path, monkeypatch):
     events = events_of(60)
     whole, _ = run(events, reoptimise=20)
     improve, calls = background._improve, iter(range(10**6))
 
     def end_at_last(*arguments):
-        if next(calls) == 120:
+        if next(calls) == 50:
             improve(*arguments)
             raise KeyboardInterrupt
         return improve(*arguments)
