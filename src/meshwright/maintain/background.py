@@ -16,7 +16,7 @@ from meshwright.kernels.repair.detours import NONE
 from meshwright.kernels.repair.exchanging import NO_ROOM, exchange, exchange_in_turn
 from meshwright.maintain.options import MaintainOptions, RepairSettings
 from meshwright.maintain.policies import BUSY, busy_degree
-from meshwright.maintain.relief import Exchange, exchanged, relieve, undo
+from meshwright.maintain.relief import Exchange, exchanged, relieve, undo, work_in
 from meshwright.maintain.repairs import Link
 from meshwright.maintain.state import MaintainedOverlay, longer, row
 from meshwright.model.events import Event
@@ -33,9 +33,6 @@ the average degree settles at 1.00 times that of a fresh overlay, and with 200,0
 
 _WORK_OF_GAINS = 45_000
 """The most work for each event where nothing was lost, since a join has to be quick; the rest is saved."""
-
-_SAVED_WORK = 600_000
-"""The most work that is saved for later events."""
 
 _PARTNERS = 64
 """How many nodes that share most topics with a node are considered for an exchange."""
@@ -73,12 +70,13 @@ class Budget(NamedTuple):
     failed: int = 0  # how many tries in a row have relieved no node
     rest: int = 0  # events until the next such try
 
-    def after(self, events: tuple[Event, ...], options: MaintainOptions) -> "Budget":
-        """The budget that events leave behind, before anything is spent."""
+    def after(self, events: tuple[Event, ...], options: MaintainOptions, nodes: int) -> "Budget":
+        """The budget that events leave behind in a fleet of so many nodes, before anything is spent."""
         earned = options.reoptimise * len(events)
         saved = min(self.saved + earned, max(_SAVED, earned))
         minute = max(self.minute, *(event.at // _MINUTE for event in events))
-        work = min(self.work + _WORK * len(events), max(_SAVED_WORK, _WORK * len(events)))
+        own = work_in(nodes, _WORK)
+        work = min(self.work + own * len(events), own * max(2, len(events)))
         spent = self.spent if minute == self.minute else 0
         rest = max(0, self.rest - len(events))
         return self._replace(saved=saved, minute=minute, spent=spent, work=work, rest=rest)
@@ -117,7 +115,7 @@ def tend(
     Cost: the work that the budget allows, and at most one try more; and one look at all degrees where some
     node has too many links.
     """
-    budget = budget.after(events, settings.options)
+    budget = budget.after(events, settings.options, len(state.nodes))
     gains_only = all(event.event in ("join", "subscribe") for event in events)
     least = max(0, budget.work - _WORK_OF_GAINS * len(events)) if gains_only else 0
     budget, exchanges, near = _relieve_any(state, settings, budget, least, 1 if gains_only else _RELIEFS)

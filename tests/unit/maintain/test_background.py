@@ -11,6 +11,8 @@ from meshwright.maintain.options import MaintainOptions
 from tests import oracles
 from tests.unit.maintain.test_maintainer import random_events, workload
 
+NODES = 200
+
 
 def run(events, **options):
     live = mw.Maintainer(workload(200), seed=3, **options)
@@ -66,19 +68,25 @@ def test_no_more_links_change_in_a_minute_of_the_events_than_allowed():
 
 def test_a_budget_starts_again_with_each_minute_and_saves_at_most_a_hundred():
     options = MaintainOptions(reoptimise=60, reoptimise_a_minute=50)
-    budget = Budget(spent=50, minute=1).after((mw.Event(119, "leave", "a"),), options)
+    budget = Budget(spent=50, minute=1).after((mw.Event(119, "leave", "a"),), options, NODES)
     assert (budget.saved, budget.left(options)) == (60, 0)
-    late = budget.after((mw.Event(5, "leave", "a"),), options)
+    late = budget.after((mw.Event(5, "leave", "a"),), options, NODES)
     assert (late.saved, late.left(options)) == (100, 0)
-    assert late.after((mw.Event(120, "leave", "a"),), options).left(options) == 50
+    assert late.after((mw.Event(120, "leave", "a"),), options, NODES).left(options) == 50
 
 
 def test_work_is_saved_up_to_twice_that_of_an_event():
     options, leave = MaintainOptions(reoptimise=60), mw.Event(0, "leave", "a")
-    first = Budget().after((leave,), options)
-    assert first.after((leave,), options).work == 2 * first.work
-    assert first.after((leave,), options).after((leave,), options).work == 2 * first.work
+    first = Budget().after((leave,), options, NODES)
+    assert first.after((leave,), options, NODES).work == 2 * first.work
+    assert first.after((leave,), options, NODES).after((leave,), options, NODES).work == 2 * first.work
     assert first.less(3, 10) == first._replace(saved=57, spent=3, work=first.work - 10)
+
+
+def test_a_larger_fleet_has_less_work_down_to_a_third():
+    options, leave = MaintainOptions(reoptimise=60), mw.Event(0, "leave", "a")
+    work = [Budget().after((leave,), options, nodes).work for nodes in (10, 10_000, 20_000, 10**6)]
+    assert work == [work[0], work[0], work[0] // 2, work[0] // 3]
 
 
 def test_what_a_join_may_not_work_is_left_to_the_next_leave(monkeypatch):
@@ -96,7 +104,7 @@ def test_tries_to_relieve_a_node_that_fail_are_followed_by_longer_and_longer_res
     budget, rests = Budget(), []
     for _ in range(7):
         budget, rest = budget.rested(failed=True), 0
-        while (budget := budget.after((leave,), options)).rest:
+        while (budget := budget.after((leave,), options, NODES)).rest:
             rest += 1
         rests.append(rest)
     assert rests == [1, 2, 4, 8, 16, 32, 32]
