@@ -34,9 +34,9 @@ _MOST_MORE = 6
 most took 0 to 4 more."""
 
 
-_LARGE, _LEAST_SHARE = 10_000, 3
+_LARGE, _LEAST_SHARE = 10_000, 2
 """In a fleet of more nodes each look takes longer (16 ns at 20,000, 7 ns at 2,000), so there are fewer: in
-proportion, and down to a third."""
+proportion, and down to half."""
 
 
 def work_in(nodes: int, work: int) -> int:

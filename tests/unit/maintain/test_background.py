@@ -83,10 +83,10 @@ def test_work_is_saved_up_to_twice_that_of_an_event():
     assert first.less(3, 10) == first._replace(saved=57, spent=3, work=first.work - 10)
 
 
-def test_a_larger_fleet_has_less_work_down_to_a_third():
+def test_a_larger_fleet_has_less_work_down_to_half():
     options, leave = MaintainOptions(reoptimise=60), mw.Event(0, "leave", "a")
-    work = [Budget().after((leave,), options, nodes).work for nodes in (10, 10_000, 20_000, 10**6)]
-    assert work == [work[0], work[0], work[0] // 2, work[0] // 3]
+    work = [Budget().after((leave,), options, nodes).work for nodes in (10, 10_000, 15_000, 10**6)]
+    assert work == [work[0], work[0], 2 * work[0] // 3, work[0] // 2]
 
 
 def test_what_a_join_may_not_work_is_left_to_the_next_leave(monkeypatch):
