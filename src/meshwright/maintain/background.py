@@ -16,7 +16,7 @@ from meshwright.kernels.repair.detours import NONE
 from meshwright.kernels.repair.exchanging import NO_ROOM, exchange, exchange_in_turn
 from meshwright.maintain.options import MaintainOptions, RepairSettings
 from meshwright.maintain.policies import BUSY, busy_degree
-from meshwright.maintain.relief import Exchange, exchanged, relieve, undo, work_in
+from meshwright.maintain.relief import MOST_UPROOTED, Exchange, exchanged, relieve, undo, work_in
 from meshwright.maintain.repairs import Link
 from meshwright.maintain.state import MaintainedOverlay, longer, row
 from meshwright.model.events import Event
@@ -68,7 +68,8 @@ class Budget(NamedTuple):
     place: int = 0
     work: int = 0
     failed: int = 0  # how many tries in a row have relieved no node
-    rest: int = 0  # events until the next such try
+    rest: int = 0  # events until the next such try, but for a busier node
+    busiest: int = 0  # how many links the node had that the last such try did not relieve
 
     def after(self, events: tuple[Event, ...], options: MaintainOptions, nodes: int) -> "Budget":
         """The budget that events leave behind in a fleet of so many nodes, before anything is spent."""
@@ -91,12 +92,13 @@ class Budget(NamedTuple):
         saved, spent = self.saved - changes, self.spent + changes
         return self._replace(saved=saved, spent=spent, work=self.work - work)
 
-    def rested(self, failed: bool) -> "Budget":
-        """The budget after a try to relieve a node; each that fails doubles the rest before the next."""
+    def rested(self, failed: bool, links: int = 0) -> "Budget":
+        """The budget after a try to relieve a node of so many links; each failure doubles the next rest."""
         if not failed:
-            return self._replace(failed=0, rest=0)
-        rest = min(_LONGEST_REST, 2 ** min(self.failed, 30)) + 1
-        return self._replace(failed=self.failed + 1, rest=rest)
+            return self._replace(failed=0, rest=0, busiest=0)
+        before = self.failed if links <= self.busiest else 0
+        rest = min(_LONGEST_REST, 2 ** min(before, 30)) + 1
+        return self._replace(failed=before + 1, rest=rest, busiest=links)
 
 
 def tend(
@@ -137,13 +139,15 @@ def _relieve_any(
     hub = _busy_node(state, settings, busy)
     if hub == NONE:
         return budget.rested(failed=False), [], nobody
-    if budget.rest:
+    links = int(state.live.links.counts[hub])
+    if budget.rest and links <= budget.busiest:
         return budget, [], nobody
     left = budget.left(settings.options)
-    exchanges, work = relieve(state, settings, hub, busy, budget.work - least, left, most)
+    room = budget.work if links <= MOST_UPROOTED else budget.work - least
+    exchanges, work = relieve(state, settings, hub, busy, room, left, most)
     if not work:
         return budget, [], nobody
-    budget = budget.less(sum(own.changes for own in exchanges), work).rested(failed=not exchanges)
+    budget = budget.less(sum(own.changes for own in exchanges), work).rested(not exchanges, links)
     if state.live.links.counts[hub] <= busy:
         return budget, exchanges, nobody
     near = settings.rng.permutation(row(state.live.links, hub))[:_NEAR]
@@ -151,13 +155,13 @@ def _relieve_any(
 
 
 def _busy_node(state: MaintainedOverlay, settings: RepairSettings, busy: int) -> int:
-    """One of the nodes that have too many links, or NONE; where links cost, none has too many.
+    """One of the nodes of most links, if these are too many, or NONE; where links cost, none has too many.
 
     Any of these nodes, since there may be one that can't give any away.
     """
     if settings.prices is not None or state.maximum_degree <= busy:
         return NONE
-    return int(settings.rng.choice(np.flatnonzero(state.live.links.counts > busy)))
+    return int(settings.rng.choice(np.flatnonzero(state.live.links.counts == state.maximum_degree)))
 
 
 def _ends(state: MaintainedOverlay, linked: Sequence[Link]) -> Ids:

@@ -26,7 +26,7 @@ _WORK_OF_LINK, _WORK_OF_TOPIC = 10_000, 7_000
 """What taking a link from a node counts as work, and more for each topic of the link. Measured at 20,000
 nodes: 0.6 ms, as long as 37,000 looks at nodes."""
 
-_MOST_UPROOTED = 64
+MOST_UPROOTED = 64
 """The most links that are closed at once, since the time grows with their square."""
 
 _MOST_MORE = 6
@@ -75,7 +75,7 @@ def relieve(
     `most` are tried, at about the cost of a repair each.
     """
     own = row(state.live.links, hub).copy()
-    if len(own) > _MOST_UPROOTED or 2 * len(own) + _MOST_MORE > left:
+    if len(own) > MOST_UPROOTED or 2 * len(own) + _MOST_MORE > left:
         return _relieve_by_link(state, settings, hub, busy, work, left, most)
     most_work = work_in(len(state.nodes), _MOST_WORK)
     cost = min(most_work, _WORK + _WORK_A_TOPIC * int(state.live.topics.counts[hub]))

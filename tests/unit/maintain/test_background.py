@@ -111,6 +111,12 @@ def test_tries_to_relieve_a_node_that_fail_are_followed_by_longer_and_longer_res
     assert budget.rested(failed=False) == budget._replace(failed=0, rest=0)
 
 
+def test_a_busier_node_that_is_not_relieved_begins_with_short_rests():
+    budget = Budget(failed=6, rest=30, busiest=13)
+    assert budget.rested(failed=True, links=14) == budget._replace(failed=1, rest=2, busiest=14)
+    assert budget.rested(failed=True, links=13) == budget._replace(failed=7, rest=33)
+
+
 def test_a_snapshot_goes_on_with_the_rest_and_one_without_has_none():
     live = mw.Maintainer(workload(200), seed=3, reoptimise=20)
     live._budget = live._budget.rested(failed=True)
