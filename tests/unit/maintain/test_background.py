@@ -11,6 +11,8 @@ from meshwright.maintain.options import MaintainOptions
 from tests import oracles
 from tests.unit.maintain.test_maintainer import random_events, workload
 
+NODES = 200
+
 
 def run(events, **options):
     live = mw.Maintainer(workload(200), seed=3, **options)
@@ -66,19 +68,25 @@ def test_no_more_links_change_in_a_minute_of_the_events_than_allowed():
 
 def test_a_budget_starts_again_with_each_minute_and_saves_at_most_a_hundred():
     options = MaintainOptions(reoptimise=60, reoptimise_a_minute=50)
-    budget = Budget(spent=50, minute=1).after((mw.Event(119, "leave", "a"),), options)
+    budget = Budget(spent=50, minute=1).after((mw.Event(119, "leave", "a"),), options, NODES)
     assert (budget.saved, budget.left(options)) == (60, 0)
-    late = budget.after((mw.Event(5, "leave", "a"),), options)
+    late = budget.after((mw.Event(5, "leave", "a"),), options, NODES)
     assert (late.saved, late.left(options)) == (100, 0)
-    assert late.after((mw.Event(120, "leave", "a"),), options).left(options) == 50
+    assert late.after((mw.Event(120, "leave", "a"),), options, NODES).left(options) == 50
 
 
 def test_work_is_saved_up_to_twice_that_of_an_event():
     options, leave = MaintainOptions(reoptimise=60), mw.Event(0, "leave", "a")
-    first = Budget().after((leave,), options)
-    assert first.after((leave,), options).work == 2 * first.work
-    assert first.after((leave,), options).after((leave,), options).work == 2 * first.work
+    first = Budget().after((leave,), options, NODES)
+    assert first.after((leave,), options, NODES).work == 2 * first.work
+    assert first.after((leave,), options, NODES).after((leave,), options, NODES).work == 2 * first.work
     assert first.less(3, 10) == first._replace(saved=57, spent=3, work=first.work - 10)
+
+
+def test_a_larger_fleet_has_less_work_down_to_half():
+    options, leave = MaintainOptions(reoptimise=60), mw.Event(0, "leave", "a")
+    work = [Budget().after((leave,), options, nodes).work for nodes in (10, 10_000, 15_000, 10**6)]
+    assert work == [work[0], work[0], 2 * work[0] // 3, work[0] // 2]
 
 
 def test_what_a_join_may_not_work_is_left_to_the_next_leave(monkeypatch):
@@ -91,13 +99,39 @@ def test_what_a_join_may_not_work_is_left_to_the_next_leave(monkeypatch):
     assert is_connected(live)
 
 
+def test_tries_to_relieve_a_node_that_fail_are_followed_by_longer_and_longer_rests():
+    options, leave = MaintainOptions(reoptimise=20), mw.Event(0, "leave", "a")
+    budget, rests = Budget(), []
+    for _ in range(7):
+        budget, rest = budget.rested(failed=True), 0
+        while (budget := budget.after((leave,), options, NODES)).rest:
+            rest += 1
+        rests.append(rest)
+    assert rests == [1, 2, 4, 8, 16, 32, 32]
+    assert budget.rested(failed=False) == budget._replace(failed=0, rest=0)
+
+
+def test_a_busier_node_that_is_not_relieved_begins_with_short_rests():
+    budget = Budget(failed=6, rest=30, busiest=13)
+    assert budget.rested(failed=True, links=14) == budget._replace(failed=1, rest=2, busiest=14)
+    assert budget.rested(failed=True, links=13) == budget._replace(failed=7, rest=33)
+
+
+def test_a_snapshot_goes_on_with_the_rest_and_one_without_has_none():
+    live = mw.Maintainer(workload(200), seed=3, reoptimise=20)
+    live._budget = live._budget.rested(failed=True)
+    assert mw.Maintainer.restore(live.snapshot())._budget == live._budget
+    old = {"saved": 1, "minute": 2, "spent": 3, "place": 4, "work": 5}
+    assert Budget(**old) == Budget(1, 2, 3, 4, 5, failed=0, rest=0)
+
+
 def test_a_journal_that_ends_in_the_middle_of_re_optimisation_goes_on_as_if_it_had_not(tmp_path, monkeypatch):
     events = events_of(60)
     whole, _ = run(events, reoptimise=20)
     improve, calls = background._improve, iter(range(10**6))
 
     def end_at_last(*arguments):
-        if next(calls) == 120:
+        if next(calls) == 50:
             improve(*arguments)
             raise KeyboardInterrupt
         return improve(*arguments)

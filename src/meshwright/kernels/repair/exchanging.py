@@ -311,3 +311,39 @@ def exchange(
         if count:
             return at, other, count, seen.counts[WORK]
     return at, int64(NONE), int64(0), seen.counts[WORK]
+
+
+@kernel
+def exchange_in_turn(
+    live: Live,
+    room: Marks,
+    rng: np.random.Generator,
+    nodes: Ids,
+    start: int,
+    most: int,
+    busy: int,
+    work: int,
+    most_closed: int,
+    changes: Ids,
+) -> tuple[int, int, int, bool]:
+    """Exchange links of some nodes, from place `start` on, one node after the other; see `exchange`.
+
+    Returns the place to go on from, how many links were opened and closed, the work, and whether rows were
+    long enough; if not, they have to be longer. The links are in `changes`, which limits them, each with 1
+    if it was opened and 0 if it was closed. Up to `most_closed` are closed for one.
+    """
+    closed, at, count, spent = np.empty((most_closed, 2), np.int32), start, int64(0), int64(0)
+    while at < len(nodes) and spent < work and len(changes) - count >= 2:
+        room_for = closed[: min(most_closed, len(changes) - count - 1)]
+        limits = most, busy, work - spent
+        at, other, gone, own = exchange(live, room, rng, nodes, at, *limits, False, room_for)
+        spent += own
+        if other == NO_ROOM:
+            return at, count, spent, False
+        if gone and other != NONE:
+            changes[count, 0], changes[count, 1], changes[count, 2] = closed[0, 0], other, 1
+            count += 1
+        changes[count : count + gone, :2] = closed[:gone]
+        changes[count : count + gone, 2] = 0
+        count += gone
+    return at, count, spent, True

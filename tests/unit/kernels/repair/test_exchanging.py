@@ -4,7 +4,7 @@ import pytest
 
 import meshwright as mw
 from meshwright.kernels.repair.detours import NONE
-from meshwright.kernels.repair.exchanging import exchange
+from meshwright.kernels.repair.exchanging import exchange, exchange_in_turn
 from meshwright.maintain.state import longer, state_of
 
 NODES = 14
@@ -108,3 +108,24 @@ def test_exchanges_keep_topics_connected_and_lower_the_squares(seed, topic_count
         assert (now @ now < degrees @ degrees) == bool(closed)
         done += bool(closed)
     assert done
+
+
+@pytest.mark.parametrize("most", [4, 40])
+def test_exchanges_in_turn_are_those_of_one_call_after_the_other(most):
+    rng = np.random.default_rng(5)
+    topics = [set(rng.choice(8, 3, replace=False).tolist()) for _ in range(NODES)]
+    links = {(u, v) for u in range(NODES) for v in range(u + 1, NODES) if topics[u] & topics[v]}
+    one, other = state_from(topics, links), state_from(topics, links)
+    nodes, changes = np.arange(NODES, dtype=np.int32), np.empty((most, 3), np.int32)
+    task = nodes, 0, 8, 100, 10**9, 6, changes
+    at, count, _, has_room = exchange_in_turn(one.live, one.room, np.random.default_rng(1), *task)
+    rng, left = np.random.default_rng(1), most
+    for node in nodes[:at]:
+        closed, limits = np.empty((min(6, left - 1), 2), np.int32), (8, 100, 10**9)
+        alone = np.array([node], np.int32)
+        _, new, gone, _ = exchange(other.live, other.room, rng, alone, 0, *limits, False, closed)
+        left -= gone + (new != NONE)
+    assert has_room
+    assert count == most - left
+    assert links_of(one) == links_of(other)
+    assert all_connected(topics, links_of(one))
