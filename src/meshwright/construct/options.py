@@ -50,8 +50,8 @@ def check_max_links(name: str, value: object) -> None:
         if cap is not None and cap != COLUMN and (not checks.is_whole(cap) or not 1 <= cap < 2**31):
             raise OptionError(
                 f"the option {name} is {cap!r}; give a whole number of links from 1 to 2,147,483,647 for "
-                f'all nodes, or "{COLUMN}" for the column {name} of nodes/ (in Python also a mapping of node to '
-                f"number)",
+                f'all nodes, or "{COLUMN}" for the column {name} of nodes/ (in Python also a mapping of '
+                f"nodes to numbers)",
                 option=name,
             )
 
