@@ -30,14 +30,15 @@ _ROUNDS, _FEWEST_ROUNDS, _PAIRS = 2_000, 5, 6_000_000_000
 of nodes there are, the fewer rounds, so that all take about a minute."""
 
 _WINDOWS, _PATIENCE, _LITTLE_PATIENCE = 15, 4.0, 1.0
-"""Of how many windows rounds consist, and how many times as fast as in the last window the rest would have to
-gain what is missing for the rounds to end; with little patience where another overlay lacks nothing."""
+"""Rounds are judged window by window. They end if the joins that are still missing could not be gained in the
+rounds that are left, even at so many times the pace of the last window. There is little patience where
+another overlay lacks nothing."""
 
 _GIVEN_UP_OF_FULL, _GIVEN_UP_OF_ALL = 0.3, 0.05
 _SHARES = (1.0, 0.3, 0.1, 0.03)
-"""Which shares of links are given up in a round, of full nodes and of all; and how much of that, by chance.
-Always all of it leaves the last joins missing: for unif 1,000 x 100 within 8 links, resilient, 6 after 120
-rounds instead of 1 (measured)."""
+"""A round gives up these shares of the links, of full nodes and of all nodes, each times one of `_SHARES`,
+drawn for the round. Large shares alone leave the last joins missing: for unif 1,000 x 100 within 8 links,
+resilient, 6 after 120 rounds instead of 1 (measured)."""
 
 _PRICED_ROUNDS, _CHEAPER_ROUNDS, _STEPS = 15, 30, 300_000_000
 _GIVEN_UP = 0.5
@@ -108,14 +109,15 @@ def _run(
 ) -> list["_Found"]:
     """What a search finds that begins with some edges, and with those of Low-ODA."""
     interests, costs = search.interests, search.costs
-    estimate = estimated_bytes(search.problem) if search.is_stored else None
-    check_fits(search.problem, _INSTEAD, memory_limit, estimate=estimate)
+    if costs is None:
+        estimate = estimated_bytes(search.problem) if search.is_stored else None
+        check_fits(search.problem, _INSTEAD, memory_limit, estimate=estimate)
     low = list[Ids]()
     for rho in _RHOS:
         low.append(_low_edges(interests, rho, seed, costs, memory_limit, progress))
         if not search.exceeds(low[-1]):
             break
-    # Where few nodes have low caps, each rho may exceed these, and others may still be nearer.
+    # Where few nodes have low caps, no rho may keep to these, and a low one may be the best for the others.
     is_even = bool((search.caps == search.caps[:1]).all()) or not search.exceeds(low[-1])
     starts = [edges, *(low[-_LOW_STARTS:] if is_even else low[::-_LOW_STARTS])]
     return run_with_ticks(lambda ticks: search.run(starts, ticks), "keeping to max_links", 0, progress)
@@ -196,7 +198,9 @@ class _Search:
             apart, missing = best.distance
             if not missing or ticks[CANCEL]:
                 break
-            if apart != was_apart:  # what is missing are no longer components, but blocks
+            if (
+                apart != was_apart
+            ):  # Blocks are missing now, not components: there is no pace to judge by yet.
                 was_apart, before = apart, 2 * missing
             if turn and turn % window == 0:
                 gained, before = max(1, before - missing) / window, missing

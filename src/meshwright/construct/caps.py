@@ -87,7 +87,7 @@ def check_possible(
     needed = neighbours_needed(interests, resilience, progress)
     if needed is not None and (needed > caps).any():
         node = int(np.argmax(needed - caps))
-        own = interests.topic_ids[interests.indptr[node] : interests.indptr[node + 1]]
+        own = _topics_of(interests, node)
         raise _proof(
             interests,
             int(np.count_nonzero(needed > caps)),
@@ -97,6 +97,10 @@ def check_possible(
             own,
         )
     _check_topics(interests, caps, resilience)
+
+
+def _topics_of(interests: Interests, node: int) -> Ids:
+    return interests.topic_ids[interests.indptr[node] : interests.indptr[node + 1]]
 
 
 def _small_topics(interests: Interests, resilience: int) -> Longs:
@@ -122,7 +126,7 @@ def _check_forced(interests: Interests, caps: Longs, resilience: int) -> None:
     forced = np.bincount(forced_links(interests, resilience).ravel(), minlength=interests.node_count)
     if (forced > caps).any():
         node = int(np.argmax(forced - caps))
-        own = interests.topic_ids[interests.indptr[node] : interests.indptr[node + 1]]
+        own = _topics_of(interests, node)
         others = (
             f"{forced[node]:,} different nodes, which all need" if forced[node] > 1 else "one, which needs"
         )

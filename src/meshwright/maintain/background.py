@@ -51,7 +51,7 @@ _SAVED = 100
 """The most links of the budget that are saved for later events. Few exchanges change more."""
 
 _TOO_BUSY = 1.9
-"""A node with more than so many times the average degree gives links to others."""
+"""A node whose degree is over this multiple of the average gives links to others."""
 
 _NEAR = 4
 """How many nodes that are linked with such a node are tried after an event."""
@@ -72,7 +72,7 @@ class Budget(NamedTuple):
     busiest: int = 0  # how many links the node had that the last such try did not relieve
 
     def after(self, events: tuple[Event, ...], options: MaintainOptions, nodes: int) -> "Budget":
-        """The budget that events leave behind in a fleet of so many nodes, before anything is spent."""
+        """The budget after events in a fleet of this size, before anything is spent."""
         earned = options.reoptimise * len(events)
         saved = min(self.saved + earned, max(_SAVED, earned))
         minute = max(self.minute, *(event.at // _MINUTE for event in events))
@@ -93,7 +93,7 @@ class Budget(NamedTuple):
         return self._replace(saved=saved, spent=spent, work=self.work - work)
 
     def rested(self, failed: bool, links: int = 0) -> "Budget":
-        """The budget after a try to relieve a node of so many links; each failure doubles the next rest."""
+        """The budget after a try to relieve a node of that degree; each failure doubles the next rest."""
         if not failed:
             return self._replace(failed=0, rest=0, busiest=0)
         before = self.failed if links <= self.busiest else 0

@@ -44,7 +44,7 @@ proportion, and down to half."""
 
 
 def work_in(nodes: int, work: int) -> int:
-    """How much of some work there is in a fleet of so many nodes: less if the fleet is large."""
+    """How much of an amount of work is done after an event: less in a large fleet."""
     return max(work // _LEAST_SHARE, work * _LARGE // max(_LARGE, nodes))
 
 
@@ -70,7 +70,7 @@ class Relieved(NamedTuple):
 def relieve(
     state: MaintainedOverlay, settings: RepairSettings, hub: int, busy: int, work: int, left: int, most: int
 ) -> Relieved:
-    """Take links from a node that has more than `busy`, within so much work and so many changes.
+    """Take links from a node that has more than `busy`; `work` and `left` limit the work and the changes.
 
     Guarantee: every topic stays connected; where anything was changed, the node has fewer links, and no other
     that was linked has both more than `busy` and as many as the node had; there are at most

@@ -16,11 +16,11 @@ from meshwright.runtime.arrays import Bytes, Shorts, Words
 _NODES = 64
 
 
-def _spread(builder: Any, value: Any) -> Any:
-    """A vector that has a value 64 times."""
-    many = ir.VectorType(value.type, _NODES)
+def spread(builder: Any, value: Any, times: int) -> Any:
+    """A vector that has a value so many times."""
+    many = ir.VectorType(value.type, times)
     first = builder.insert_element(ir.Constant(many, ir.Undefined), value, ir.IntType(32)(0))
-    zeros = ir.Constant(ir.VectorType(ir.IntType(32), _NODES), [0] * _NODES)
+    zeros = ir.Constant(ir.VectorType(ir.IntType(32), times), [0] * times)
     return builder.shuffle_vector(first, ir.Constant(many, ir.Undefined), zeros)
 
 
@@ -40,7 +40,7 @@ def _having(typing_context: Any, values: Any, place: Any, bit: Any) -> Any:
 
     def emit(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         _, found = _load(context, builder, signature.args[0], arguments[0], arguments[1])
-        has = builder.and_(found, _spread(builder, arguments[2]))
+        has = builder.and_(found, spread(builder, arguments[2], _NODES))
         return builder.bitcast(
             builder.icmp_unsigned("!=", has, ir.Constant(found.type, None)), ir.IntType(64)
         )
@@ -69,7 +69,7 @@ def _add_where(
         for k in range(several):
             word = builder.load(builder.gep(data, [builder.extract_value(where, k)]))
             has = builder.bitcast(word, ir.VectorType(ir.IntType(1), _NODES))
-            weight = _spread(builder, builder.extract_value(what, k))
+            weight = spread(builder, builder.extract_value(what, k), _NODES)
             added = builder.add(added, builder.select(has, weight, ir.Constant(added.type, None)))
             counted = builder.add(counted, builder.zext(has, counted.type))
         builder.store(added, sums_at).align = 1

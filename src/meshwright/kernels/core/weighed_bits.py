@@ -15,18 +15,11 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
+from meshwright.kernels.core.masked_sums import spread
 from meshwright.runtime.arrays import Ids, Words
 
 DIGITS = 8
 """So many digits are counted at once."""
-
-
-def _spread(builder: Any, value: Any) -> Any:
-    """A vector that has a value for each digit."""
-    many = ir.VectorType(value.type, DIGITS)
-    first = builder.insert_element(ir.Constant(many, ir.Undefined), value, ir.IntType(32)(0))
-    zeros = ir.Constant(ir.VectorType(ir.IntType(32), DIGITS), [0] * DIGITS)
-    return builder.shuffle_vector(first, ir.Constant(many, ir.Undefined), zeros)
 
 
 def _load(builder: Any, data: Any, place: Any) -> Any:
@@ -74,7 +67,7 @@ def _weigh_common(
                 builder.and_(word(own, loose), word(other, loop.index)),
             )
             eight = builder.add(begin, builder.mul(loop.index, ir.IntType(64)(DIGITS)))
-            having = builder.and_(_spread(builder, left), _load(builder, of_digits, eight))
+            having = builder.and_(spread(builder, left, DIGITS), _load(builder, of_digits, eight))
             more = _call(builder, "ctpop", having.type, having)
             builder.store(builder.add(builder.load(counted), more), counted)
         worth = builder.shl(builder.load(counted), _load(builder, of_shifts, first))

@@ -79,7 +79,7 @@ _SETTLED_A_ROW = 4
 """Candidates for each row visited, with which visits take about as long as settling."""
 
 _GROWTH = 1.25
-"""At most so many times as many levels as before, since rounds that grow faster overshoot."""
+"""The share of the levels grows at most by this factor from round to round. Faster, it overshoots."""
 
 
 @lean
@@ -262,8 +262,8 @@ def settle_by_weight(
 ) -> None:
     """Take the candidates in the order of their contributions, and finish topics between them.
 
-    Candidates whose contribution has fallen under the level are put back. They were found in
-    so many `rows`.
+    Candidates whose contribution has fallen under the level are put back. `rows` is the number of rows in
+    which they were found.
     """
     settled = pairs.counts[EXAMINED]
     nodes = len(pairs.tops)
